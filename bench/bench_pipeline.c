@@ -142,7 +142,7 @@ static bool decode_to_naive(struct pipeline_naive *naive, const struct text *bod
         size_t end = (at / PIECE_BYTES + 1) * PIECE_BYTES;
         end = end < body->length ? end : body->length;
         step = ki_watch_decoder_feed(&decoder, body->data + at, end - at, &used, NULL);
-        if (step == KI_WATCH_MODIFIED) {
+        if (step == KI_CHANGE_UPDATED) {
             ki_object *object = ki_watch_decoder_take_object(&decoder);
             pipeline_naive_push(naive, object);
             (void)ki_object_unref(object);

@@ -78,7 +78,7 @@ static bool make_batch(const ki_object_list *list, size_t first, ki_list *out_ba
             return false;
         }
         entry->what = (ki_notification){
-            .type = KI_EVENT_UPDATE, .object = ki_object_ref(object), .old = ki_object_ref(object)};
+            .type = KI_CHANGE_UPDATED, .object = ki_object_ref(object), .old = ki_object_ref(object)};
         ki_list_push_back(out_batch, &entry->node);
     }
     return true;

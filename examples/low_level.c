@@ -36,14 +36,14 @@ static void nothing(ki_answer *answer, void *user)
 }
 
 /* What the queue hands over goes to the store: so the next list can be compared with it. */
-static int process(const ki_queued_deltas *deltas, void *user)
+static int process(const ki_deltas *deltas, void *user)
 {
     static const char *const names[] = {"", "added", "updated", "deleted", "listed", "once more"};
     ki_store *store = user;
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_queued_delta *delta = &deltas->items[i];
+        const ki_delta *delta = &deltas->items[i];
         printf("%-8s %s\n", names[delta->type], ki_object_key(delta->object));
-        int rc = delta->type == KI_QUEUED_DELETED ? ki_store_remove(store, deltas->key)
+        int rc = delta->type == KI_CHANGE_DELETED ? ki_store_remove(store, deltas->key)
                                                   : ki_store_put(store, delta->object);
         if (rc < 0)
             return rc;

@@ -5,9 +5,21 @@
 #   BENCH="store pipeline"     only these
 #
 # All of them are run, whether or not one misses what it should reach; then it fails.
+#
+# Where Go is present, client-go's work queue takes part in bench_workqueue.
 set -eu
 cd "$(dirname "$0")/.."
 code=0
+
+case " ${BENCH-workqueue} " in
+*" workqueue "*)
+    if command -v go >/dev/null &&
+        (cd tests/clients/go && go build -o ../../../build/bench/go_workqueue ./workqueue) 2>/dev/null; then
+        export KI_GO_WORKQUEUE="$PWD/build/bench/go_workqueue"
+    else
+        echo "bench: client-go's work queue is left out: it cannot be built here"
+    fi ;;
+esac
 
 for source in bench/bench_*.c; do
     name=$(basename "$source" .c)

@@ -54,7 +54,27 @@ sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/fi
 # shellcheck disable=SC2046
 "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/first.c" -o "$work/first" \
     $(pkg-config --cflags --libs kinformer)
-LD_LIBRARY_PATH=$libdir "$work/first" >/dev/null || { echo "install: README: the first program fails" >&2; exit 1; }
+# It follows the pods of a server until it is ended.
+printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}' >"$work/pod.json"
+"$work/prefix/bin/kinformer" apiserver --port 0 --load "$work/pod.json" --kubeconfig-out "$work/kubeconfig" >"$work/said" &
+server=$!
+trap 'kill $server $first 2>/dev/null || true; rm -rf "$work"' EXIT
+first=
+wait_for() {
+    tries=0
+    while ! grep -q "$1" "$2" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { echo "install: README: the first program does not write \"$1\"" >&2; exit 1; }
+        sleep 0.1
+    done
+}
+wait_for 'listening at' "$work/said"
+KUBECONFIG=$work/kubeconfig LD_LIBRARY_PATH=$libdir stdbuf -oL "$work/first" >"$work/events" &
+first=$!
+wait_for '^+ default/web$' "$work/events"
+kill $first $server
+server=
+first=
 
 cmake -G Ninja -S tests/headers/consumer -B "$work/consumer" \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" &&

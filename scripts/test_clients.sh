@@ -1,6 +1,6 @@
 #!/bin/sh
 # Has other people's clients talk to the embedded API server: kubectl, client-go's informer, JavaScript's informer,
-# Python's client.
+# Python's client; and compares client-go's work queue with ours.
 #
 #   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four, unless some are named
 #
@@ -67,7 +67,8 @@ has_go() {
 }
 
 build_go() {
-    (cd tests/clients/go && timeout $build_seconds_max go build -trimpath -ldflags '-s -w' -o "$program" .)
+    (cd tests/clients/go && timeout $build_seconds_max go build -trimpath -ldflags '-s -w' -o "$program" . &&
+        go build -trimpath -o "$folder/workqueue" ./workqueue)
 }
 
 # Once for each lock file; Node looks for packages beside the program.
@@ -139,7 +140,20 @@ test_go() {
     has_go || { not_run go "there is no Go 1.$go_minor_min"; return; }
     get go "$folder/go.log" build_go || return
     with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
-    with_server '' "$program" informer
+    with_server '' "$program" informer || return
+    test_workqueue
+}
+
+# client-go's work queue and ours, over other sequences each time; the seed is said, so that they can be repeated.
+test_workqueue() {
+    scripts/build.sh "$preset" test_workqueue_client_go || return
+    seed=$(date +%s)
+    "$folder/workqueue" record "$seed" 3000 >"$work/workqueue.jsonl" || return
+    KI_WORKQUEUE_RECORD=$work/workqueue.jsonl "build/$preset/test_workqueue_client_go" >"$work/workqueue.log" 2>&1 || {
+        cat "$work/workqueue.log" >&2
+        echo "clients: the work queues differ; their calls: workqueue record $seed 3000" >&2
+        return 1
+    }
 }
 
 test_js() {

@@ -17,6 +17,7 @@
 #ifndef KI_DELTA_QUEUE_H
 #define KI_DELTA_QUEUE_H
 
+#include <kinformer/change.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
@@ -28,29 +29,25 @@ typedef struct ki_delta_queue ki_delta_queue;
 
 /* ---- deltas ------------------------------------------------------------------------------------------ */
 
-typedef enum ki_queued_type {
-    KI_QUEUED_ADDED = 1,
-    KI_QUEUED_UPDATED,
-    KI_QUEUED_DELETED,
-    KI_QUEUED_REPLACED, /* part of a collection that was replaced: new, changed or as before */
-    KI_QUEUED_SYNC      /* an object of the store once more, by ki_delta_queue_resync() */
-} ki_queued_type;
-
-/** One change of an object. */
-typedef struct ki_queued_delta {
-    ki_queued_type type;
-    int final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
+/** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
+typedef struct ki_delta {
+    ki_change_type type;
+    uint32_t list; /* 0: informers use it, as the next two, for their own queues */
+    uint32_t after_list;
+    uint8_t is_doubtful;
+    uint8_t final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
+    uint8_t reserved[2];
     const ki_object *object;
     size_t bytes; /* of the object when it was queued; the queue sets it */
-} ki_queued_delta;
+} ki_delta;
 
 /** What has happened to one key. Borrowed for the call. */
-typedef struct ki_queued_deltas {
+typedef struct ki_deltas {
     ki_str key;
-    const ki_queued_delta *items; /* oldest first, at least one */
+    const ki_delta *items; /* oldest first, at least one */
     size_t count;
     int is_initial; /* the queue had not synced when these left it */
-} ki_queued_deltas;
+} ki_deltas;
 
 /** Puts the deltas back into the queue: see ki_delta_queue_cb. */
 #define KI_DELTA_QUEUE_REQUEUE 1
@@ -62,7 +59,7 @@ typedef struct ki_queued_deltas {
  *          something newer waits for the key by now, which then stands for them; or a negative code of the
  *          callback's own, which ki_delta_queue_pop() returns: the deltas are dropped.
  */
-typedef int (*ki_delta_queue_cb)(const ki_queued_deltas *deltas, void *user);
+typedef int (*ki_delta_queue_cb)(const ki_deltas *deltas, void *user);
 
 /* ---- making one -------------------------------------------------------------------------------------- */
 
@@ -86,9 +83,9 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 /* ---- producing --------------------------------------------------------------------------------------- */
 
 /**
- * Queues one change: KI_QUEUED_ADDED, KI_QUEUED_UPDATED or KI_QUEUED_DELETED. A delete of an object that
+ * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
  * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
- * a row the earlier stays, unless it was not seen.
+ * a row one stays: the later, unless it is older or only the earlier was seen.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
  *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. Nothing changes on
@@ -96,10 +93,10 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
  *            for ki_delta_queue_has_room().
  * Ownership: the queue takes a reference of its own.
  */
-KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta);
+KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta);
 
 /**
- * Says what the whole collection consists of. Queues, as one change: KI_QUEUED_REPLACED for each object; a
+ * Says what the whole collection consists of. Queues, as one change: KI_CHANGE_REPLACED for each object; a
  * delete of unknown final state for each key that waits or is being processed and is not among the objects,
  * with the newest object that waits; and for each that is in the store of known objects only, with the object
  * there. A key that waits with a delete as its last delta gets no second one.
@@ -111,7 +108,7 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
                                                size_t count);
 
 /**
- * Queues KI_QUEUED_SYNC for each known object whose key neither waits nor is being processed. Nothing
+ * Queues KI_CHANGE_SYNC for each known object whose key neither waits nor is being processed. Nothing
  * without a store of known objects.
  *
  * Returns: as ki_delta_queue_push(). Nothing changes on failure.

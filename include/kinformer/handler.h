@@ -15,12 +15,11 @@
 #ifndef KI_HANDLER_H
 #define KI_HANDLER_H
 
+#include <kinformer/change.h>
 #include <kinformer/common.h>
 #include <kinformer/object.h>
 
 KI_EXTERN_C_BEGIN
-
-typedef enum ki_event_type { KI_EVENT_ADD = 1, KI_EVENT_UPDATE = 2, KI_EVENT_DELETE = 3 } ki_event_type;
 
 /** Flags of an event. */
 #define KI_EVENT_INITIAL (1U << 0)  /* the object was there when the handler came, or in the first list */
@@ -31,7 +30,7 @@ typedef enum ki_event_type { KI_EVENT_ADD = 1, KI_EVENT_UPDATE = 2, KI_EVENT_DEL
 #define KI_EVENT_COALESCED (1U << 4) /* events before this one were left out; `old` may be missing */
 
 typedef struct ki_event {
-    ki_event_type type;
+    ki_change_type type; /* KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED */
     uint32_t flags;
     const ki_object *object; /* the new state; for a delete the final, or last known, one */
     const ki_object *old;    /* updates only; NULL when it was let go, see KI_EVENT_COALESCED */

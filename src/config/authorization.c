@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/authorization.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static const char basic[] = "Basic ";
 
 void ki_authorization_fini(ki_authorization *authorization)
 {
+    assert(authorization != NULL);
     ki_secret_free(authorization->value);
     ki_secret_free(ki_authorization_take(authorization));
     for (size_t i = 0; i < KI_AUTHORIZATION_FORMER_MAX; i++)
@@ -25,6 +27,7 @@ void ki_authorization_fini(ki_authorization *authorization)
 
 void ki_authorization_set(ki_authorization *authorization, char *value)
 {
+    assert(authorization != NULL);
     if (authorization->value != NULL) {
         size_t at = authorization->former_count++ % KI_AUTHORIZATION_FORMER_MAX;
         ki_secret_free(authorization->former[at]);
@@ -51,6 +54,7 @@ static int make_bearer(const char *token, char **out_value)
 
 int ki_authorization_set_bearer(ki_authorization *authorization, const char *token)
 {
+    assert(authorization != NULL);
     const char *before = authorization->value;
     char *value = NULL;
     if (before != NULL && strcmp(before + strlen(bearer), token) == 0)
@@ -65,6 +69,7 @@ int ki_authorization_set_bearer(ki_authorization *authorization, const char *tok
 /* It is made whole by who gives it, so that taking it cannot fail. */
 int ki_authorization_give(ki_authorization *authorization, const char *token)
 {
+    assert(authorization != NULL);
     char *value = NULL;
     int rc = make_bearer(token, &value);
     if (rc == 0)
@@ -74,6 +79,7 @@ int ki_authorization_give(ki_authorization *authorization, const char *token)
 
 char *ki_authorization_take(ki_authorization *authorization)
 {
+    assert(authorization != NULL);
     return atomic_exchange(&authorization->coming, NULL);
 }
 
@@ -112,6 +118,7 @@ static const char *secret_of(const char *value)
 
 size_t ki_authorization_hide(const ki_authorization *authorization, char *text, size_t len)
 {
+    assert(authorization != NULL);
     len = ki_mask_secret(text, len, secret_of(authorization->value));
     for (size_t i = 0; i < KI_AUTHORIZATION_FORMER_MAX && i < authorization->former_count; i++)
         len = ki_mask_secret(text, len, secret_of(authorization->former[i]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/certificate_files.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static int init_part(ki_certificate_part *part, const char *pem, const char *pat
 
 int ki_certificate_files_init(ki_certificate_files *files, const ki_config *config)
 {
+    assert(files != NULL);
     *files = (ki_certificate_files){
         .certificate = {.field = "client-certificate", .kind = KI_PEM_CERTIFICATE},
         .key = {.field = "client-key", .kind = KI_PEM_KEY},
@@ -38,6 +40,7 @@ int ki_certificate_files_init(ki_certificate_files *files, const ki_config *conf
 
 void ki_certificate_files_fini(ki_certificate_files *files)
 {
+    assert(files != NULL);
     ki_file_text_fini(&files->certificate.pem);
     ki_file_text_fini(&files->key.pem);
     *files = (ki_certificate_files){0};
@@ -45,6 +48,7 @@ void ki_certificate_files_fini(ki_certificate_files *files)
 
 void ki_certificate_part_name(const ki_certificate_part *part, char *text, size_t size)
 {
+    assert(part != NULL);
     if (part->path == NULL)
         (void)snprintf(text, size, "%s-data", part->field);
     else
@@ -53,6 +57,7 @@ void ki_certificate_part_name(const ki_certificate_part *part, char *text, size_
 
 void ki_certificate_files_expire(ki_certificate_files *files)
 {
+    assert(files != NULL);
     files->next_ns = 0;
 }
 

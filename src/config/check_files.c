@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what files and data hold can be used at all. Later, when files change, bad content is lived with;
  * at the start it is a mistake that waiting does not mend. */
+#include <assert.h>
+
 #include "config/kubeconfig_fields.h"
 #include "config/load.h"
 #include "config/pem.h"
@@ -73,6 +75,7 @@ static int check_token(const ki_config *config, const ki_config_origin *origin, 
 
 int ki_config_check_files(const ki_config *config, const ki_config_origin *origin, ki_error *err)
 {
+    assert(config != NULL);
     const part parts[] = {
         {origin->trust, "certificate-authority", "certificate-authority-data", config->ca_file,
          config->ca_pem, KI_PEM_CERTIFICATE},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -155,6 +156,7 @@ static int own_exec(ki_config_exec **exec)
 
 void ki_config_fini(ki_config *config)
 {
+    assert(config != NULL);
     free_texts(config, config_texts, CONFIG_TEXTS);
     free_list(config->as_groups);
     free_pairs(config->as_extra, config->as_extra_count);
@@ -164,6 +166,7 @@ void ki_config_fini(ki_config *config)
 
 bool ki_config_uses_tls(const ki_config *config)
 {
+    assert(config != NULL);
     if (config->server != NULL && strstr(config->server, "://") != NULL)
         return strncasecmp(config->server, "https://", strlen("https://")) == 0;
     return config->ca_file != NULL || config->ca_pem != NULL || config->insecure_skip_tls_verify ||
@@ -172,6 +175,7 @@ bool ki_config_uses_tls(const ki_config *config)
 
 int ki_config_copy(ki_config *out_config, const ki_config *config)
 {
+    assert(out_config != NULL);
     ki_config copy = *config;
     int texts = own_texts(&copy, config_texts, CONFIG_TEXTS);
     int groups = own_list(&copy.as_groups);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/exec_credential.h"
 
+#include <assert.h>
 #include <kinformer/json.h>
 #include <kinformer/timestamp.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 void ki_exec_credential_fini(ki_exec_credential *credential)
 {
+    assert(credential != NULL);
     ki_secret_free(credential->token);
     ki_secret_free(credential->certificate_pem);
     ki_secret_free(credential->key_pem);
@@ -98,6 +100,8 @@ static int check_kind(ki_json answer, const char *api_version, ki_error *err)
 int ki_exec_credential_parse(ki_str text, const char *api_version, ki_exec_credential *out_credential,
                              ki_error *err)
 {
+    assert(out_credential != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     ki_exec_credential credential = {.expires_s = INT64_MAX};
     ki_json answer = ki_json_of(text);
     if (text.len == 0)

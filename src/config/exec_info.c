@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/exec_info.h"
 
+#include <assert.h>
 #include <kinformer/json.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static bool put(char **environment, size_t *count, char *text)
 
 char **ki_exec_environment_new(const ki_config_exec *exec, const char *info)
 {
+    assert(exec != NULL);
     size_t ours = 0, count = 0;
     while (environ != NULL && environ[ours] != NULL)
         ours++;

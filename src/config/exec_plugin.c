@@ -185,6 +185,7 @@ int ki_exec_plugin_init(ki_exec_plugin *plugin, const ki_config *config, ki_loop
 
 void ki_exec_plugin_fini(ki_exec_plugin *plugin)
 {
+    assert(plugin != NULL);
     for (int i = 0; i < WATCHES; i++)
         ki_fd_watch_fini(&plugin->watches[i]);
     ki_job_fini(&plugin->job);

@@ -4,6 +4,7 @@
 #endif
 #include "config/exec_process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -148,6 +149,7 @@ static int start(ki_exec_process *process, const ki_exec_command *command)
 
 int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command, ki_error *err)
 {
+    assert(process != NULL);
     *process = (ki_exec_process){.pid_fd = -1, .output_fd = -1, .errors_fd = -1};
     process->output = ki_malloc(KI_EXEC_OUTPUT_BYTES_MAX);
     process->errors = ki_malloc(KI_EXEC_ERRORS_BYTES_MAX);
@@ -230,6 +232,7 @@ static void reap(ki_exec_process *process)
 
 bool ki_exec_process_poll(ki_exec_process *process)
 {
+    assert(process != NULL);
     /* Reaped first: all that the child has written by its end is read afterwards. */
     reap(process);
     read_output(process);
@@ -277,6 +280,7 @@ void ki_exec_process_close(ki_exec_process *process)
 
 ki_str ki_exec_process_last_words(const ki_exec_process *process)
 {
+    assert(process != NULL);
     size_t end = process->errors_len;
     while (end > 0 && strchr(" \t\r\n", process->errors[end - 1]) != NULL)
         end--;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What files hold, kept in the configuration: for a process that will not be allowed to read them. */
+#include <assert.h>
+
 #include "config/config.h"
 #include "config/token_file.h"
 #include "util/error.h"
@@ -25,6 +27,7 @@ static int hold(const char *path, char **pem, ki_error *err)
 /* A token beside its file counts until the file is there: so the one that was read does. */
 int ki_config_hold_files(ki_config *config, ki_error *err)
 {
+    assert(config != NULL);
     int rc = hold(config->ca_file, &config->ca_pem, err);
     if (rc == 0)
         rc = hold(config->client_certificate_file, &config->client_certificate_pem, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/impersonation.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static int add_all(header_list *list, const ki_config *config)
 
 int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err)
 {
+    assert(config != NULL);
     size_t count = 2 + config->as_extra_count;
     for (size_t i = 0; config->as_groups != NULL && config->as_groups[i] != NULL; i++)
         count++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/in_cluster.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static int fill(ki_config *config, const char *dir, const char *host, const char
 
 int ki_in_cluster_load(ki_config *out_config, const char *dir, ki_error *err)
 {
+    assert(out_config != NULL);
     const char *host = getenv("KUBERNETES_SERVICE_HOST");
     const char *port = getenv("KUBERNETES_SERVICE_PORT");
     const char *missing = host == NULL || host[0] == 0   ? "KUBERNETES_SERVICE_HOST"

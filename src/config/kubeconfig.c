@@ -51,6 +51,7 @@ static void free_file(ki_kubeconfig_file *file)
 
 void ki_kubeconfig_fini(ki_kubeconfig *kubeconfig)
 {
+    assert(kubeconfig != NULL);
     for (ki_kubeconfig_file *file = kubeconfig->files, *next; file != NULL; file = next) {
         next = file->next;
         free_file(file);
@@ -63,6 +64,7 @@ void ki_kubeconfig_fini(ki_kubeconfig *kubeconfig)
 const ki_kubeconfig_entry *ki_kubeconfig_find(const ki_kubeconfig *kubeconfig, ki_kubeconfig_list list,
                                               const char *name)
 {
+    assert(kubeconfig != NULL);
     for (size_t i = 0; i < kubeconfig->lists[list].count; i++) {
         if (strcmp(kubeconfig->lists[list].items[i].name, name) == 0)
             return &kubeconfig->lists[list].items[i];
@@ -72,6 +74,7 @@ const ki_kubeconfig_entry *ki_kubeconfig_find(const ki_kubeconfig *kubeconfig, k
 
 bool ki_kubeconfig_is_empty(const ki_kubeconfig *kubeconfig)
 {
+    assert(kubeconfig != NULL);
     for (size_t i = 0; i < KI_KUBECONFIG_LISTS; i++) {
         if (kubeconfig->lists[i].count > 0)
             return false;
@@ -231,6 +234,8 @@ static ki_kubeconfig_file *new_file(const char *path)
 
 int ki_kubeconfig_add(ki_kubeconfig *kubeconfig, const char *path, ki_str text, ki_error *err)
 {
+    assert(kubeconfig != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     static const ki_yaml_rules rules = {.bytes_max = KI_KUBECONFIG_BYTES_MAX,
                                         .nodes_max = KI_KUBECONFIG_NODES_MAX,
                                         .depth_max = KI_KUBECONFIG_DEPTH_MAX,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/load.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,7 @@ static int choose(ki_config *config, const ki_kubeconfig *kubeconfig, const ki_c
 int ki_config_load_with(ki_config *out_config, const ki_config_overrides *overrides, const char *pod_dir,
                         ki_error *err)
 {
+    assert(out_config != NULL);
     static const ki_config_overrides none = {0};
     ki_kubeconfig kubeconfig = {0};
     ki_config config = {0};

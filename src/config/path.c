@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/path.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 
 char *ki_path_join(ki_str dir, ki_str path)
 {
+    assert((dir.ptr != NULL || dir.len == 0) && (path.ptr != NULL || path.len == 0));
     if (path.len > 0 && path.ptr[0] == '/')
         return ki_secret_copy(path);
     char *joined = ki_malloc(dir.len + path.len + 2);
@@ -29,6 +31,7 @@ char *ki_path_join(ki_str dir, ki_str path)
 /* A process whose folder is gone has no name for it; the path stays as it is then, and opening it fails. */
 char *ki_path_absolute(ki_str path)
 {
+    assert(path.ptr != NULL || path.len == 0);
     char dir[PATH_MAX];
     if (getcwd(dir, sizeof(dir)) == NULL)
         return ki_secret_copy(path);
@@ -37,6 +40,7 @@ char *ki_path_absolute(ki_str path)
 
 ki_str ki_path_dir(ki_str path)
 {
+    assert(path.ptr != NULL || path.len == 0);
     size_t len = path.len;
     while (len > 0 && path.ptr[len - 1] != '/')
         len--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/pem.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
 
 int ki_pem_check(ki_str text, ki_pem_kind kind, const char **out_problem)
 {
+    assert(text.ptr != NULL || text.len == 0);
     bool is_key = kind == KI_PEM_KEY, is_good = false;
     block b;
     int more;

@@ -2,6 +2,7 @@
 #include "config/proxy.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,8 @@ static bool entry_matches(ki_str entry, ki_str host, ki_str port)
 
 int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port)
 {
+    assert((list.ptr != NULL || list.len == 0) && (host.ptr != NULL || host.len == 0) &&
+           (port.ptr != NULL || port.len == 0));
     while (host.len > 0 && host.ptr[host.len - 1] == '.')
         host.len--;
     while (list.len > 0) {
@@ -246,6 +249,7 @@ static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
 
 int ki_proxy_parse(const char *url, ki_proxy *out_proxy, const char **out_problem)
 {
+    assert(out_proxy != NULL);
     ki_proxy proxy = {0};
     int rc = parse(url, &proxy, out_problem);
     if (rc < 0)
@@ -257,6 +261,7 @@ int ki_proxy_parse(const char *url, ki_proxy *out_proxy, const char **out_proble
 
 void ki_proxy_fini(ki_proxy *proxy)
 {
+    assert(proxy != NULL);
     ki_free(proxy->address);
     ki_secret_free(proxy->user);
     ki_secret_free(proxy->password);

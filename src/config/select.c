@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which context, cluster and user count, and what overrides put over them. */
+#include <assert.h>
 #include <string.h>
 
 #include "config/kubeconfig_fields.h"
@@ -122,6 +123,7 @@ static int read_user(ki_config *config, ki_config_origin *origin, ki_error *err)
 int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig, const ki_config_overrides *overrides,
                      ki_config_origin *out_origin, ki_error *err)
 {
+    assert(config != NULL && out_origin != NULL);
     const ki_kubeconfig_entry *context = NULL;
     ki_config_origin origin = {0};
     int rc = find_context(kubeconfig, overrides, &context, err);
@@ -258,6 +260,7 @@ static int override_user(ki_config *config, const ki_config_overrides *overrides
 
 int ki_config_override(ki_config *config, const ki_config_overrides *overrides, ki_config_origin *origin)
 {
+    assert(config != NULL);
     int rc = override_cluster(config, overrides);
     if (overrides->server != NULL)
         origin->server = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/token_file.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/error.h"
@@ -19,17 +20,20 @@ void ki_token_file_init(ki_token_file *file, const char *path)
 
 void ki_token_file_fini(ki_token_file *file)
 {
+    assert(file != NULL);
     ki_secret_free(file->token);
     *file = (ki_token_file){0};
 }
 
 void ki_token_file_expire(ki_token_file *file)
 {
+    assert(file != NULL);
     file->next_ns = 0;
 }
 
 bool ki_token_is_valid(ki_str text)
 {
+    assert(text.ptr != NULL || text.len == 0);
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
             return false;
@@ -89,6 +93,7 @@ void ki_token_file_report(ki_token_file *file, const char *problem)
 
 int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
 {
+    assert(file != NULL);
     if (file->token != NULL && now_ns < file->next_ns)
         return 0;
     ki_error problem = {0};

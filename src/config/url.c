@@ -2,6 +2,7 @@
 #include "config/url.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <curl/curl.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ static int split_host(ki_str text, ki_url *url)
 
 int ki_url_split(ki_str text, ki_url *out_url)
 {
+    assert(out_url != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     ki_url url = {0};
     size_t colon = is_visible(text) ? find_any(text, ":/?#@") : 0;
     if (colon == 0 || text.len - colon < 3 || memcmp(text.ptr + colon, "://", 3) != 0)
@@ -88,6 +91,7 @@ int ki_url_split(ki_str text, ki_url *out_url)
 
 int ki_url_check(const char *text, ki_url *out_url)
 {
+    assert(out_url != NULL);
     ki_url url;
     if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
@@ -163,6 +167,7 @@ static unsigned digit_of(char c)
 
 int ki_url_decode(ki_str text, char **out_text)
 {
+    assert(text.ptr != NULL || text.len == 0);
     char *decoded = ki_malloc(text.len + 1);
     size_t len = 0;
     bool is_good = true;

@@ -9,7 +9,7 @@ int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
 
 static int has_two_states(const ki_event *event)
 {
-    return event->type == KI_EVENT_UPDATE && event->old != NULL;
+    return event->type == KI_CHANGE_UPDATED && event->old != NULL;
 }
 
 static int generation_changed(const ki_event *event, const ki_predicate *self)

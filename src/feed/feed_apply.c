@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One change on its way to the destination of a feed. All on io. */
 #include "client/callback.h"
+
 #include "feed/feed.h"
 #include "queue/delta_queue.h"
 #include "store/store.h"
 #include "util/alloc.h"
+#include <assert.h>
 
 /* ---- versions ----------------------------------------------------------------------------------------- */
 
@@ -67,16 +69,13 @@ static int write_store(ki_feed *feed, const ki_change *change)
 
 static int push(ki_feed *feed, const ki_change *change)
 {
-    ki_queued_delta delta = {.type = KI_QUEUED_UPDATED, .object = change->object};
-    if (change->type == KI_CHANGE_ADDED)
-        delta.type = KI_QUEUED_ADDED;
-    else if (change->type == KI_CHANGE_DELETED)
-        delta.type = KI_QUEUED_DELETED;
-    return ki_delta_queue_push(feed->options.queue, delta);
+    return ki_delta_queue_push(feed->options.queue,
+                               (ki_delta){.type = change->type, .object = change->object});
 }
 
 static int take_event(ki_feed *feed, const ki_change *change)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     if (is_echo(feed, change))
         return 0;
     int rc = feed->options.store != NULL ? write_store(feed, change) : push(feed, change);
@@ -87,6 +86,7 @@ static int take_event(ki_feed *feed, const ki_change *change)
 
 static int gather(ki_feed *feed, const ki_change *change)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     ki_key_buffer buffer;
     ki_str key = {0};
     ki_list_buffer_begin(&feed->buffer, change->list);
@@ -125,6 +125,7 @@ static int replace(ki_feed *feed)
 /* A list that is older than what was received is forgotten; the reflector begins another. */
 static int end_list(ki_feed *feed, const ki_change *change)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     int rc = 0;
     ki_list_buffer_begin(&feed->buffer, change->list);
     if (!is_stale_end(feed, change)) {
@@ -138,6 +139,7 @@ static int end_list(ki_feed *feed, const ki_change *change)
 /* A delete without a version happened while the list came, and is part of it. */
 static int write_change(ki_feed *feed, const ki_change *change)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     switch (change->type) {
     case KI_CHANGE_DELETED:
         if (change->version.len == 0) {
@@ -148,7 +150,7 @@ static int write_change(ki_feed *feed, const ki_change *change)
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
         return take_event(feed, change);
-    case KI_CHANGE_ITEM:
+    case KI_CHANGE_REPLACED:
     case KI_CHANGE_SEEN:
         return gather(feed, change);
     case KI_CHANGE_LIST_END:
@@ -157,6 +159,7 @@ static int write_change(ki_feed *feed, const ki_change *change)
         ki_list_buffer_clear(&feed->buffer);
         return 0;
     case KI_CHANGE_BOOKMARK:
+    case KI_CHANGE_SYNC: /* never comes from a reflector */
         break;
     }
     return 0;
@@ -166,6 +169,7 @@ static int write_change(ki_feed *feed, const ki_change *change)
 
 static int call_user(ki_feed *feed, const ki_change *change)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     ki_callback_enter();
     int rc = feed->options.on_change(change, feed->options.user);
     ki_callback_leave();
@@ -175,6 +179,7 @@ static int call_user(ki_feed *feed, const ki_change *change)
 /* Publishes how far it has come, for readers and for the next begin: `version` is the change's. */
 static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     bool is_end = change->type == KI_CHANGE_LIST_END;
     bool is_reset = change->type == KI_CHANGE_RESET;
     if (is_stale_end(feed, change))
@@ -203,6 +208,7 @@ bool ki_feed_destination_has_room(ki_feed *feed)
  * the reflector. */
 static int wait_for_room(ki_feed *feed)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     feed->is_full = true;
     if (ki_feed_destination_has_room(feed))
         feed->has_room = true;
@@ -218,6 +224,7 @@ static int wait_for_room(ki_feed *feed)
  */
 static void owe_list(ki_feed *feed, const ki_change *change)
 {
+    KI_ASSERT_ON(feed->life.client->io);
     ki_mutex_lock(&feed->life.mu);
     feed->life.list_is_owed |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
     ki_mutex_unlock(&feed->life.mu);

@@ -62,7 +62,7 @@ typedef struct one_key {
     bool was_popped;
 } one_key;
 
-static int process(const ki_queued_deltas *deltas, void *user)
+static int process(const ki_deltas *deltas, void *user)
 {
     one_key *one = user;
     ki_feed *feed = one->feed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "feed/list_buffer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -56,6 +57,7 @@ static entry *add(ki_list_buffer *buffer, ki_str key, size_t own_bytes)
 
 int ki_list_buffer_init(ki_list_buffer *buffer)
 {
+    assert(buffer != NULL);
     *buffer = (ki_list_buffer){0};
     ki_list_init(&buffer->entries);
     ki_map_init(&buffer->keys);
@@ -64,6 +66,7 @@ int ki_list_buffer_init(ki_list_buffer *buffer)
 
 void ki_list_buffer_clear(ki_list_buffer *buffer)
 {
+    assert(buffer != NULL);
     for (ki_list_node *node = ki_list_pop_front(&buffer->entries); node != NULL;
          node = ki_list_pop_front(&buffer->entries)) {
         (void)ki_object_unref(entry_of(node)->object);
@@ -76,6 +79,7 @@ void ki_list_buffer_clear(ki_list_buffer *buffer)
 
 void ki_list_buffer_fini(ki_list_buffer *buffer)
 {
+    assert(buffer != NULL);
     if (buffer->entries.head.next != NULL)
         ki_list_buffer_clear(buffer);
 }
@@ -84,6 +88,7 @@ void ki_list_buffer_fini(ki_list_buffer *buffer)
 
 void ki_list_buffer_begin(ki_list_buffer *buffer, uint32_t list)
 {
+    assert(buffer != NULL);
     if (buffer->list == list)
         return;
     ki_list_buffer_clear(buffer);
@@ -100,6 +105,7 @@ static void set_object(ki_list_buffer *buffer, entry *e, const ki_object *object
 
 int ki_list_buffer_put(ki_list_buffer *buffer, const ki_object *object)
 {
+    assert(buffer != NULL);
     ki_str key = ki_object_key_str(object);
     entry *e = find(buffer, key);
     if (e == NULL) {
@@ -114,6 +120,8 @@ int ki_list_buffer_put(ki_list_buffer *buffer, const ki_object *object)
 
 int ki_list_buffer_put_seen(ki_list_buffer *buffer, ki_str key)
 {
+    assert(buffer != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     if (find(buffer, key) != NULL)
         return 0;
     if (add(buffer, key, key.len) == NULL)
@@ -124,6 +132,8 @@ int ki_list_buffer_put_seen(ki_list_buffer *buffer, ki_str key)
 
 void ki_list_buffer_remove(ki_list_buffer *buffer, ki_str key)
 {
+    assert(buffer != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     entry *e = find(buffer, key);
     if (e == NULL)
         return;
@@ -147,6 +157,7 @@ int ki_list_buffer_fill_in(const ki_object *object, void *user)
 
 int ki_list_buffer_objects(const ki_list_buffer *buffer, ki_object ***out_objects, size_t *out_count)
 {
+    assert(buffer != NULL && out_count != NULL);
     size_t count = buffer->keys.count - buffer->seen_count;
     size_t n = 0;
     ki_object **objects = NULL;

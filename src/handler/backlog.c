@@ -6,6 +6,7 @@
 #include "api/object/object_layout.h"
 #include "store/content.h"
 #include "util/alloc.h"
+#include "util/annotations.h"
 
 /* ---- entries ------------------------------------------------------------------------------------------ */
 
@@ -39,6 +40,23 @@ static size_t bytes_of(const ki_notification *what)
            (what->old == NULL || what->old == what->object ? 0 : ki_content_object_bytes(what->old));
 }
 
+/* Invariant: the events of one key leave in the order in which they came. That is so because
+ *   - `merged`, `initial` and `waiting` leave in this order, and a push adds to the end of `waiting`;
+ *   - merging takes the foremost of `initial`, or of `waiting` when `initial` is empty: so whatever it joins
+ *     in
+ *     `merged` is older, and nothing of the same key is left in between;
+ *   - `merged` has at most one entry per key, found by `by_key`, and at most one marker SYNCED, which has
+ *     none;
+ *   - coalescing ends only when `initial` or `merged` is empty: then `merged` goes before `waiting`.
+ * `items` and `bytes` count all three: whatever moves between them is counted once,
+ * and what leaves is not. */
+static KI_DEBUG_ONLY bool is_sound(const ki_backlog *backlog)
+{
+    return backlog->initial_gone <= backlog->initial.count && backlog->by_key.count <= backlog->items &&
+           (backlog->is_coalescing || (ki_list_is_empty(&backlog->merged) && backlog->by_key.count == 0)) &&
+           (backlog->items > 0 || backlog->bytes == 0);
+}
+
 /* ---- what the handler begins with ---------------------------------------------------------------------- */
 
 static bool has_initial(const ki_backlog *backlog)
@@ -56,7 +74,8 @@ static void prefetch_initial(const ki_backlog *backlog)
 
 static ki_notification take_initial(ki_backlog *backlog)
 {
-    ki_notification what = {.type = KI_EVENT_ADD,
+    assert(has_initial(backlog));
+    ki_notification what = {.type = KI_CHANGE_ADDED,
                             .flags = KI_EVENT_INITIAL,
                             .object = backlog->initial.objects[backlog->initial_gone++]};
     if (!has_initial(backlog)) {
@@ -80,6 +99,7 @@ void ki_backlog_begin(ki_backlog *backlog, ki_object_list *objects, size_t bytes
 
 void ki_backlog_init(ki_backlog *backlog, const ki_backlog_limits *limits, const ki_hash_key *hash_key)
 {
+    assert(limits->step != 1);
     *backlog = (ki_backlog){.limits = *limits, .hash_key = *hash_key};
     if (backlog->limits.step == 0)
         backlog->limits.step = KI_BACKLOG_STEP;
@@ -90,6 +110,7 @@ void ki_backlog_init(ki_backlog *backlog, const ki_backlog_limits *limits, const
 
 void ki_backlog_clear(ki_backlog *backlog)
 {
+    assert(is_sound(backlog));
     ki_backlog_entries_free(&backlog->merged);
     ki_map_fini(&backlog->by_key);
     while (has_initial(backlog)) {
@@ -104,6 +125,7 @@ void ki_backlog_clear(ki_backlog *backlog)
 
 void ki_backlog_detach(ki_backlog *backlog, ki_backlog *out_rest)
 {
+    assert(backlog != NULL && out_rest != NULL);
     *out_rest = *backlog;
     ki_list_init(&out_rest->merged);
     ki_list_init(&out_rest->waiting);
@@ -119,11 +141,13 @@ void ki_backlog_detach(ki_backlog *backlog, ki_backlog *out_rest)
 
 bool ki_backlog_is_past_limit(const ki_backlog *backlog)
 {
+    assert(is_sound(backlog));
     return backlog->items > backlog->limits.items_max || backlog->bytes > backlog->limits.bytes_max;
 }
 
 static uint64_t hash_of(const ki_backlog *backlog, const ki_object *object)
 {
+    assert(object != NULL);
     return ki_hash(&backlog->hash_key, ki_object_key_str(object));
 }
 
@@ -142,12 +166,14 @@ static ki_backlog_entry *find(const ki_backlog *backlog, const ki_object *object
 
 static void uncount(ki_backlog *backlog, const ki_backlog_entry *entry)
 {
+    assert(backlog->items > 0 && backlog->bytes >= entry->bytes);
     backlog->items--;
     backlog->bytes -= entry->bytes;
 }
 
 static void recount(ki_backlog *backlog, ki_backlog_entry *entry)
 {
+    assert(backlog->bytes >= entry->bytes);
     backlog->bytes -= entry->bytes;
     entry->bytes = bytes_of(&entry->what);
     backlog->bytes += entry->bytes;
@@ -178,6 +204,7 @@ static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
 /* `entry` joins the one that its key has. Takes the entry. */
 static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry *entry)
 {
+    assert(place != entry && place->what.type != 0 && entry->what.type != 0);
     ki_notification merged = ki_notification_merge(place->what, entry->what);
     uncount(backlog, entry);
     ki_free(entry);
@@ -195,6 +222,7 @@ static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry 
 /* The next initial add gets an entry. Those before it are of other keys. Returns false when memory is out. */
 static bool merge_initial(ki_backlog *backlog)
 {
+    assert(backlog->is_coalescing && has_initial(backlog));
     const ki_object *object = backlog->initial.objects[backlog->initial_gone];
     ki_backlog_entry *entry = ki_backlog_entry_new();
     if (entry == NULL || ki_map_insert(&backlog->by_key, &entry->by_key, hash_of(backlog, object)) < 0) {
@@ -210,6 +238,7 @@ static bool merge_initial(ki_backlog *backlog)
 /* Returns false when there is nothing to be merged, or memory is out. */
 static bool merge_waiting(ki_backlog *backlog)
 {
+    assert(backlog->is_coalescing && !has_initial(backlog));
     ki_list_node *node = ki_list_first(&backlog->waiting);
     if (node == NULL)
         return false;
@@ -232,6 +261,7 @@ static bool merge_waiting(ki_backlog *backlog)
 /* Few large events behind many small ones must not wait for their turn until there are as many of them. */
 static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry)
 {
+    assert(backlog->is_coalescing && backlog->bytes_each > 0);
     size_t steps = entry->bytes * KI_BACKLOG_SHARE / backlog->bytes_each + 1;
     return steps > backlog->limits.step ? steps : backlog->limits.step;
 }
@@ -251,6 +281,7 @@ static void merge_some(ki_backlog *backlog, size_t steps)
 
 static void begin_coalescing(ki_backlog *backlog)
 {
+    assert(!backlog->is_coalescing && !backlog->limits.is_plain && backlog->items > 0);
     size_t bytes = backlog->bytes > backlog->limits.bytes_max ? backlog->bytes : backlog->limits.bytes_max;
     backlog->is_coalescing = true;
     backlog->bytes_each = bytes < backlog->items ? 1 : bytes / backlog->items;
@@ -259,6 +290,7 @@ static void begin_coalescing(ki_backlog *backlog)
 
 void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry)
 {
+    assert(is_sound(backlog));
     entry->bytes = bytes_of(&entry->what);
     backlog->items++;
     backlog->bytes += entry->bytes;
@@ -287,6 +319,7 @@ static void end_coalescing(ki_backlog *backlog)
 
 static ki_notification take_initial_out(ki_backlog *backlog)
 {
+    assert(backlog->items > 0 && ki_list_is_empty(&backlog->merged));
     ki_notification what = take_initial(backlog);
     backlog->items--;
     backlog->bytes -= bytes_of(&what);
@@ -306,6 +339,7 @@ static ki_backlog_entry *take_entry_out(ki_backlog *backlog)
 
 bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_entry **out_place)
 {
+    assert(is_sound(backlog));
     ki_backlog_entry *entry = NULL;
     if (ki_list_is_empty(&backlog->merged) && has_initial(backlog)) {
         *out_what = take_initial_out(backlog);

@@ -7,6 +7,7 @@
 
 void ki_fanout_init(ki_fanout *fanout, void (*wake)(ki_subscriber *subscriber))
 {
+    assert(fanout != NULL);
     *fanout = (ki_fanout){.wake = wake};
     ki_list_init(&fanout->subscribers);
 }
@@ -73,6 +74,7 @@ static void begin(ki_subscriber *subscriber, snapshot *all, ki_backlog_entry *ma
 
 int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store, bool is_synced)
 {
+    assert(fanout != NULL);
     snapshot all;
     ki_backlog_entry *marker = is_synced ? ki_backlog_entry_new() : NULL; /* zeroed: that is what it is */
     if ((is_synced && marker == NULL) || take_snapshot(store, &all) < 0) {
@@ -89,6 +91,7 @@ int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store
 
 void ki_fanout_leave(ki_subscriber *subscriber)
 {
+    assert(subscriber != NULL);
     if (!ki_list_node_is_linked(&subscriber->node))
         return;
     ki_list_remove(&subscriber->node);
@@ -122,6 +125,8 @@ static ki_backlog_entry *take_reserved(ki_subscriber *subscriber)
 
 void ki_fanout_tell(ki_fanout *fanout, ki_audience audience, const ki_notification *notification)
 {
+    assert(notification->type >= KI_CHANGE_ADDED && notification->type <= KI_CHANGE_DELETED);
+    assert(notification->object != NULL);
     FOR_EACH_SUBSCRIBER(fanout, audience, subscriber)
     {
         ki_backlog_entry *entry = take_reserved(subscriber);
@@ -149,6 +154,7 @@ int ki_fanout_tell_synced(ki_fanout *fanout)
 
 size_t ki_fanout_begin_resync(ki_fanout *fanout, uint64_t now_ms)
 {
+    assert(fanout != NULL);
     size_t count = 0;
     if (fanout->is_resyncing)
         return 0;
@@ -162,6 +168,7 @@ size_t ki_fanout_begin_resync(ki_fanout *fanout, uint64_t now_ms)
 
 void ki_fanout_end_resync(ki_fanout *fanout)
 {
+    assert(fanout != NULL);
     FOR_EACH_SUBSCRIBER(fanout, KI_TO_ALL, subscriber)
     {
         subscriber->resync.is_due = false;
@@ -171,6 +178,7 @@ void ki_fanout_end_resync(ki_fanout *fanout)
 
 void ki_fanout_flush(ki_fanout *fanout)
 {
+    assert(fanout != NULL);
     FOR_EACH_SUBSCRIBER(fanout, KI_TO_ALL, subscriber)
     {
         if (ki_list_is_empty(&subscriber->staged))

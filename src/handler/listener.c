@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handler/listener.h"
 
+#include <assert.h>
+
 #include "util/alloc.h"
 
 enum { ITEMS_DEFAULT = 100000, BYTES_DEFAULT = 64 * 1024 * 1024 };
@@ -19,6 +21,7 @@ static ki_backlog_limits limits_of(const ki_handler *handler)
 int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_clock *clock,
                      uint64_t hash_seed)
 {
+    assert(listener != NULL);
     ki_backlog_limits limits = limits_of(handler);
     ki_hash_key hash_key;
     if (hash_seed != 0)
@@ -33,6 +36,7 @@ int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_
 
 void ki_listener_fini(ki_listener *listener)
 {
+    assert(listener != NULL);
     if (listener->clock == NULL)
         return;
     ki_backlog_clear(&listener->backlog);
@@ -42,6 +46,7 @@ void ki_listener_fini(ki_listener *listener)
 
 void ki_listener_close(ki_listener *listener)
 {
+    assert(listener != NULL);
     ki_mutex_lock(&listener->mu);
     listener->is_closed = 1;
     ki_mutex_unlock(&listener->mu);
@@ -49,6 +54,7 @@ void ki_listener_close(ki_listener *listener)
 
 void ki_listener_take_rest(ki_listener *listener, ki_backlog *out_rest)
 {
+    assert(listener != NULL);
     ki_mutex_lock(&listener->mu);
     ki_backlog_detach(&listener->backlog, out_rest);
     ki_mutex_unlock(&listener->mu);
@@ -95,6 +101,7 @@ int ki_listener_blocks(ki_listener *listener)
 
 static void call(ki_event_cb callback, const ki_event *event, void *user)
 {
+    assert(ki_mutex_held() == 0); /* a handler may take any lock */
     if (callback != NULL)
         callback(event, user);
 }
@@ -110,14 +117,15 @@ static int is_closed(ki_listener *listener)
 /* A handler that is removed in the first of two calls does not get the second. */
 static void call_update(ki_listener *listener, const ki_event *event)
 {
+    assert(event->type == KI_CHANGE_UPDATED);
     const ki_handler *handler = &listener->handler;
     if (!handler->split_replaced || (event->flags & KI_EVENT_REPLACED) == 0) {
         call(handler->on_update, event, handler->user);
         return;
     }
-    ki_event gone = {.type = KI_EVENT_DELETE, .flags = KI_EVENT_FINAL_STATE_UNKNOWN, .object = event->old};
+    ki_event gone = {.type = KI_CHANGE_DELETED, .flags = KI_EVENT_FINAL_STATE_UNKNOWN, .object = event->old};
     ki_event come = {
-        .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
+        .type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     call(handler->on_delete, &gone, handler->user);
     if (!is_closed(listener))
         call(handler->on_add, &come, handler->user);
@@ -126,14 +134,15 @@ static void call_update(ki_listener *listener, const ki_event *event)
 /* What an update is to a handler that does not hear of every object. Returns 0 when it is nothing. */
 static int filter_update(const ki_handler *handler, ki_event *event)
 {
+    assert(handler->filter != NULL && event->type == KI_CHANGE_UPDATED && event->old != NULL);
     int knew = handler->filter(event->old, handler->user);
     int knows = handler->filter(event->object, handler->user);
     if (knew && !knows)
         *event = (ki_event){
-            .type = KI_EVENT_DELETE, .flags = event->flags & KI_EVENT_COALESCED, .object = event->old};
+            .type = KI_CHANGE_DELETED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->old};
     else if (!knew && knows)
         *event = (ki_event){
-            .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
+            .type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     return knew || knows;
 }
 
@@ -141,26 +150,27 @@ static int filter_update(const ki_handler *handler, ki_event *event)
  * state may differ from. */
 static int passes(const ki_handler *handler, const ki_notification *what)
 {
-    const ki_object *judged = what->type == KI_EVENT_DELETE && what->old != NULL ? what->old : what->object;
+    const ki_object *judged = what->type == KI_CHANGE_DELETED && what->old != NULL ? what->old : what->object;
     return handler->filter == NULL || handler->filter(judged, handler->user);
 }
 
 /* Returns whether there was anything to be called for. */
 static int call_handler(ki_listener *listener, const ki_notification *what)
 {
+    assert(what->type >= KI_CHANGE_ADDED && what->type <= KI_CHANGE_DELETED && what->object != NULL);
     const ki_handler *handler = &listener->handler;
     ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
-    if (event.type == KI_EVENT_UPDATE)
+    if (event.type == KI_CHANGE_UPDATED)
         event.old = what->old;
     else
         event.flags &= ~KI_EVENT_REPLACED;
-    if (handler->filter != NULL && event.type == KI_EVENT_UPDATE && !filter_update(handler, &event))
+    if (handler->filter != NULL && event.type == KI_CHANGE_UPDATED && !filter_update(handler, &event))
         return 0;
-    if (what->type != KI_EVENT_UPDATE && !passes(handler, what))
+    if (what->type != KI_CHANGE_UPDATED && !passes(handler, what))
         return 0;
-    if (event.type == KI_EVENT_ADD)
+    if (event.type == KI_CHANGE_ADDED)
         call(handler->on_add, &event, handler->user);
-    else if (event.type == KI_EVENT_UPDATE)
+    else if (event.type == KI_CHANGE_UPDATED)
         call_update(listener, &event);
     else
         call(handler->on_delete, &event, handler->user);
@@ -171,6 +181,7 @@ static int call_handler(ki_listener *listener, const ki_notification *what)
 
 static int take_first(ki_listener *listener, ki_notification *out_what)
 {
+    assert(ki_mutex_held() == 0);
     ki_backlog_entry *place = NULL;
     ki_mutex_lock(&listener->mu);
     int was_one = !listener->is_closed && ki_backlog_take(&listener->backlog, out_what, &place);
@@ -213,14 +224,15 @@ static void deliver_one(ki_listener *listener, ki_notification *what)
     ki_notification_fini(what);
 }
 
-size_t ki_listener_deliver(ki_listener *listener, size_t max)
+bool ki_listener_deliver(ki_listener *listener)
 {
-    size_t n = 0;
-    for (ki_notification what; n < max && take_first(listener, &what); n++)
-        deliver_one(listener, &what);
-    if (n < max)
+    ki_notification what;
+    if (!take_first(listener, &what)) {
         ki_listener_end_batch(listener);
-    return n;
+        return false;
+    }
+    deliver_one(listener, &what);
+    return true;
 }
 
 void ki_listener_end_batch(ki_listener *listener)
@@ -237,6 +249,7 @@ void ki_listener_end_batch(ki_listener *listener)
 
 int ki_listener_has_synced(ki_listener *listener)
 {
+    assert(listener != NULL);
     ki_mutex_lock(&listener->mu);
     int is_synced = listener->is_synced;
     ki_mutex_unlock(&listener->mu);
@@ -245,6 +258,7 @@ int ki_listener_has_synced(ki_listener *listener)
 
 ki_listener_stats ki_listener_read_stats(ki_listener *listener)
 {
+    assert(listener != NULL);
     const ki_backlog *backlog = &listener->backlog;
     ki_mutex_lock(&listener->mu);
     ki_listener_stats stats = {.items = backlog->items,

@@ -60,9 +60,9 @@ void ki_listener_push_all(ki_listener *listener, ki_list *entries) KI_EXCLUDES(l
 /* Whether a BLOCK handler is past its limit, so that nothing more should be pushed now. */
 int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
-/* Delivers up to `max` entries, on the calling thread, which is the only one to deliver for this listener.
- * Returns how many were taken off the backlog. When it is empty then, on_batch_end is called. */
-size_t ki_listener_deliver(ki_listener *listener, size_t max) KI_EXCLUDES(listener->mu);
+/* Delivers the first entry, on the calling thread, which is the only one to deliver for this listener.
+ * Returns false when there was none; then on_batch_end is called. */
+bool ki_listener_deliver(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 /* Nothing more is queued or delivered; a callback that runs goes on. What waits is the next calls'
  * business. */

@@ -3,8 +3,11 @@
  * docs/consistency.md. */
 #include "handler/notification.h"
 
+#include <assert.h>
+
 void ki_notification_fini(ki_notification *notification)
 {
+    assert(notification != NULL);
     notification->object = ki_object_unref(notification->object);
     notification->old = ki_object_unref(notification->old);
 }
@@ -17,9 +20,10 @@ static int same_uid(const ki_object *a, const ki_object *b)
 /* The handler does not know the object: it hears of the final state, or of nothing. */
 static ki_notification merge_unknown(ki_notification first, ki_notification second)
 {
-    ki_notification merged = {.type = KI_EVENT_ADD,
+    assert(first.type == KI_CHANGE_ADDED && first.old == NULL);
+    ki_notification merged = {.type = KI_CHANGE_ADDED,
                               .flags = (first.flags & KI_EVENT_INITIAL) | KI_EVENT_COALESCED};
-    if (second.type == KI_EVENT_DELETE)
+    if (second.type == KI_CHANGE_DELETED)
         return (ki_notification){0};
     merged.object = ki_object_ref(second.object);
     return merged;
@@ -37,13 +41,15 @@ static int is_replaced(const ki_notification *first, const ki_object *last)
 /* The handler knows the object, as first.old says: it hears how that became the final state. */
 static ki_notification merge_known(ki_notification first, ki_notification second)
 {
-    ki_notification merged = {.type = second.type == KI_EVENT_DELETE ? KI_EVENT_DELETE : KI_EVENT_UPDATE,
+    assert(first.type != KI_CHANGE_ADDED);
+    ki_notification merged = {.type =
+                                  second.type == KI_CHANGE_DELETED ? KI_CHANGE_DELETED : KI_CHANGE_UPDATED,
                               .flags = KI_EVENT_COALESCED,
                               .object = ki_object_ref(second.object),
                               .old = ki_object_ref(first.old)};
     if (is_replaced(&first, second.object))
         merged.flags |= KI_EVENT_REPLACED;
-    if (merged.type == KI_EVENT_DELETE)
+    if (merged.type == KI_CHANGE_DELETED)
         merged.flags |= second.flags & KI_EVENT_FINAL_STATE_UNKNOWN;
     else
         merged.flags |= first.flags & second.flags & KI_EVENT_RESYNC;
@@ -52,8 +58,10 @@ static ki_notification merge_known(ki_notification first, ki_notification second
 
 ki_notification ki_notification_merge(ki_notification first, ki_notification second)
 {
+    assert(first.type != 0 && second.type != 0 && first.object != NULL && second.object != NULL);
+    assert(first.type != KI_CHANGE_DELETED || second.type != KI_CHANGE_DELETED);
     ki_notification merged =
-        first.type == KI_EVENT_ADD ? merge_unknown(first, second) : merge_known(first, second);
+        first.type == KI_CHANGE_ADDED ? merge_unknown(first, second) : merge_known(first, second);
     ki_notification_fini(&first);
     ki_notification_fini(&second);
     return merged;

@@ -13,8 +13,8 @@
 
 /* An event with its references. */
 typedef struct ki_notification {
-    ki_event_type type; /* 0: the marker SYNCED */
-    uint32_t flags;     /* KI_EVENT_REPLACED at a delete: the object that the handler knows was another one */
+    ki_change_type type; /* 0: the marker SYNCED */
+    uint32_t flags; /* KI_EVENT_REPLACED at a delete: the object that the handler knows was another one */
     ki_object *object;
     ki_object *old; /* what the handler knew before: of updates and deletes; NULL when it was let go */
 } ki_notification;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handler/resync.h"
 
+#include <assert.h>
+#include <stddef.h>
+
 #include "util/units.h"
 
 uint64_t ki_resync_period_ms(uint64_t asked_ms)
@@ -26,11 +29,13 @@ void ki_resync_turn_init(ki_resync_turn *turn, uint64_t asked_ms, uint64_t *chec
 
 void ki_resync_turn_begin(ki_resync_turn *turn, uint64_t now_ms)
 {
+    assert(turn != NULL);
     turn->due_ms = now_ms + turn->period_ms;
 }
 
 bool ki_resync_turn_check(ki_resync_turn *turn, uint64_t now_ms)
 {
+    assert(turn != NULL);
     if (turn->period_ms == 0 || now_ms < turn->due_ms)
         return false;
     turn->due_ms = now_ms + turn->period_ms;

@@ -21,6 +21,7 @@ enum {
 
 void ki_http_enter(ki_http *http)
 {
+    assert(http != NULL);
     if (http->depth++ == 0)
         http->bytes_taken = 0;
 }
@@ -42,6 +43,7 @@ static void tell_ends(CURLM *multi)
 
 void ki_http_reap(ki_http *http)
 {
+    assert(http != NULL);
     http->depth++; /* taking transfers away calls back */
     ki_transfers_reap(http);
     http->depth--;
@@ -51,6 +53,7 @@ void ki_http_reap(ki_http *http)
 /* Pools come and go outside of what is told only. */
 void ki_http_leave(ki_http *http)
 {
+    assert(http != NULL);
     if (http->depth > 1) {
         http->depth--;
         return;
@@ -134,6 +137,7 @@ static void set_defaults(ki_http *http)
 
 ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
 {
+    assert(options != NULL);
     (void)pthread_once(&once, init_global);
     if (global_code != CURLE_OK) {
         ki_error_set(err, KI_ERR_SYSTEM, 0, "libcurl cannot be used: %s", curl_easy_strerror(global_code));
@@ -159,11 +163,13 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
 
 bool ki_http_uses_http2(const ki_http *http)
 {
+    assert(http != NULL);
     return http->options.use_http2 && http->server.is_tls;
 }
 
 uint64_t ki_http_request_timeout_ms(const ki_http *http)
 {
+    assert(http != NULL);
     return http->options.request_timeout_ms;
 }
 
@@ -182,11 +188,13 @@ ki_mask ki_http_mask_of(const ki_http *http)
 
 const char *ki_http_withheld(const ki_http *http)
 {
+    assert(http != NULL);
     return http->options.credentials == NULL ? NULL : ki_credentials_withheld(http->options.credentials);
 }
 
 ki_http_metrics *ki_http_metrics_of(ki_http *http)
 {
+    assert(http != NULL);
     return &http->metrics;
 }
 

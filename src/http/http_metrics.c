@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/http_metrics.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +24,13 @@ static int method_of(const char *method)
 
 void ki_http_metrics_init(ki_http_metrics *m, ki_metrics *metrics, ki_str host)
 {
+    assert(host.ptr != NULL || host.len == 0);
     *m = (ki_http_metrics){.metrics = ki_metrics_ref(metrics), .host = host};
 }
 
 void ki_http_metrics_fini(ki_http_metrics *m)
 {
+    assert(m != NULL);
     for (size_t i = 0; i < m->count; i++)
         ki_counter_drop(m->counts[i].counter);
     for (size_t i = 0; i < KI_HTTP_METHODS; i++) {
@@ -124,6 +127,7 @@ void ki_http_metrics_sample(ki_http_metrics *m, const ki_http_sample *sample)
 
 void ki_http_metrics_lookup(ki_http_metrics *m, uint64_t duration_ns)
 {
+    assert(m != NULL);
     if (m->lookup == NULL)
         m->lookup = ki_metrics_histogram(m->metrics, &ki_metric_rest_client_dns_resolution_duration_seconds,
                                          &m->host);

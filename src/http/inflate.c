@@ -2,6 +2,7 @@
 #include "http/inflate.h"
 
 #define ZLIB_CONST
+#include <assert.h>
 #include <zlib.h>
 
 #include "util/alloc.h"
@@ -94,6 +95,7 @@ static int open_all(ki_inflate *inflater)
 /* What is left of the bytes after a pause is kept. */
 int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t n)
 {
+    assert(inflater != NULL);
     if (n == 0)
         return 0;
     if (inflater->waiting.len > 0) {
@@ -113,6 +115,7 @@ int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t n)
 
 int ki_inflate_go_on(ki_inflate *inflater)
 {
+    assert(inflater != NULL);
     ki_buf taken = inflater->waiting;
     ki_buf_init(&inflater->waiting, KI_INFLATE_WAITING_BYTES_MAX);
     inflater->stream.next_in = (const Bytef *)taken.data;
@@ -130,5 +133,6 @@ int ki_inflate_go_on(ki_inflate *inflater)
 
 int ki_inflate_is_complete(const ki_inflate *inflater)
 {
+    assert(inflater != NULL);
     return inflater->is_at_end && inflater->waiting.len == 0;
 }

@@ -15,29 +15,9 @@ enum { STALE_MS = 90 * 1000 };
 
 /* ---- the timer --------------------------------------------------------------------------------------- */
 
-/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of
- * the program's a signal of the program's could end up there, where nobody waits for it. */
-static bool may_look_up(const ki_pool *pool)
-{
-    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
-}
-
-void ki_pool_act(ki_pool *pool, curl_socket_t fd, int flags)
-{
-    ki_http *http = pool->http;
-    sigset_t before;
-    int running = 0;
-    ki_http_enter(http);
-    bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
-    (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
-    if (is_masked)
-        ki_signals_restore(&before);
-    ki_http_leave(http);
-}
-
 static void run_timer(ki_job *job)
 {
-    ki_pool_act(KI_CONTAINER_OF(job, ki_pool, timer), CURL_SOCKET_TIMEOUT, 0);
+    ki_sockets_act(KI_CONTAINER_OF(job, ki_pool, timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *user)
@@ -111,6 +91,7 @@ static ki_pool *make_pool(ki_http *http, const ki_identity *identity, bool is_ht
 
 void ki_pools_reap(ki_http *http)
 {
+    assert(http != NULL);
     for (ki_list_node *node = ki_list_first(&http->pools), *next = NULL; node != NULL; node = next) {
         ki_pool *pool = KI_CONTAINER_OF(node, ki_pool, node);
         next = ki_list_next(&http->pools, node);
@@ -121,6 +102,7 @@ void ki_pools_reap(ki_http *http)
 
 void ki_pools_free(ki_http *http)
 {
+    assert(http != NULL);
     for (ki_list_node *node = ki_list_first(&http->pools); node != NULL; node = ki_list_first(&http->pools))
         free_pool(KI_CONTAINER_OF(node, ki_pool, node));
 }
@@ -143,6 +125,7 @@ static void keep_idle(ki_pool *pool)
 /* At most one of each kind is not retired. */
 ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 {
+    assert(http != NULL);
     ki_pool *found = NULL;
     for (ki_list_node *node = ki_list_first(&http->pools); node != NULL && found == NULL;
          node = ki_list_next(&http->pools, node)) {
@@ -166,6 +149,7 @@ ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 
 void ki_pool_leave(ki_pool *pool, bool is_answered)
 {
+    assert(pool != NULL);
     pool->count--;
     if (!is_answered)
         pool->unanswered--;
@@ -173,12 +157,14 @@ void ki_pool_leave(ki_pool *pool, bool is_answered)
 
 void ki_pool_answer(ki_pool *pool)
 {
+    assert(pool != NULL);
     pool->unanswered--;
     ki_pool_hear(pool);
 }
 
 void ki_pool_hear(ki_pool *pool)
 {
+    assert(pool != NULL);
     pool->heard_ns = ki_clock_now_ns(pool->http->clock);
     pool->has_heard = true;
 }
@@ -186,6 +172,7 @@ void ki_pool_hear(ki_pool *pool)
 /* Without an answer so far there is no connection that anybody could be given. */
 void ki_pool_suspect(ki_pool *pool, bool is_silent)
 {
+    assert(pool != NULL);
     if (is_silent || pool->has_heard)
         pool->is_retired = true;
 }

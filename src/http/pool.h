@@ -49,9 +49,6 @@ void ki_pool_hear(ki_pool *pool);
 /* A connection failed, `is_silent`: without a word. */
 void ki_pool_suspect(ki_pool *pool, bool is_silent);
 
-/* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT. */
-void ki_pool_act(ki_pool *pool, curl_socket_t fd, int flags);
-
 /* Frees those that are retired and empty; not inside libcurl. */
 void ki_pools_reap(struct ki_http *http);
 

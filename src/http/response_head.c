@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/response_head.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
@@ -153,6 +154,8 @@ static bool take_status(ki_response_head *head, ki_str line)
 
 int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *clock)
 {
+    assert(head != NULL);
+    assert(line.ptr != NULL || line.len == 0);
     head->bytes += line.len;
     if (head->bytes > head->bytes_max)
         return KI_ERR_TOO_LARGE;

@@ -2,6 +2,7 @@
 #include "http/server_address.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <string.h>
 
 #include "config/url.h"
@@ -171,6 +172,7 @@ int ki_server_address_init(ki_server_address *server, const ki_config *config, k
 
 void ki_server_address_fini(ki_server_address *server)
 {
+    assert(server != NULL);
     ki_free(server->base);
     ki_free(server->host_header);
     curl_slist_free_all(server->connect_to);

@@ -31,6 +31,7 @@ struct ki_socket {
 
 int ki_sockets_init(ki_sockets *sockets, ki_error *err)
 {
+    assert(sockets != NULL);
     *sockets = (ki_sockets){0};
     ki_list_init(&sockets->spare);
     ki_list_init(&sockets->used);
@@ -62,6 +63,7 @@ static void free_all(ki_sockets *sockets, ki_list *list)
 
 void ki_sockets_fini(ki_sockets *sockets)
 {
+    assert(sockets != NULL);
     if (sockets->spare.head.next == NULL)
         return;
     free_all(sockets, &sockets->used);
@@ -98,6 +100,27 @@ static int flags_of(uint32_t ready)
     return flags;
 }
 
+/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of
+ * the program's a signal of the program's could end up there, where nobody waits for it. */
+static bool may_look_up(const ki_pool *pool)
+{
+    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
+}
+
+void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
+{
+    KI_ASSERT_ON(pool->http->options.loop);
+    ki_http *http = pool->http;
+    sigset_t before;
+    int running = 0;
+    ki_http_enter(http);
+    bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
+    (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
+    if (is_masked)
+        ki_signals_restore(&before);
+    ki_http_leave(http);
+}
+
 /* libcurl may give the socket up meanwhile, and another may take its place. */
 static void run_socket(ki_job *job)
 {
@@ -107,7 +130,7 @@ static void run_socket(ki_job *job)
     if (socket->events == 0 || socket->holder != NULL)
         return;
     http->sockets.running = socket;
-    ki_pool_act(socket->pool, socket->fd, flags_of(ready));
+    ki_sockets_act(socket->pool, socket->fd, flags_of(ready));
     if (http->sockets.running == socket && socket->events != 0)
         arm(socket);
     http->sockets.running = NULL;
@@ -165,6 +188,7 @@ static void let_go(ki_socket *socket)
 
 void ki_sockets_hold(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     ki_socket *socket = find(&transfer->http->sockets, transfer);
     if (transfer->held == NULL && socket != NULL)
         hold(socket, transfer);
@@ -172,6 +196,7 @@ void ki_sockets_hold(ki_transfer *transfer)
 
 void ki_sockets_let_go(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     ki_socket *socket = transfer->held;
     if (socket == NULL)
         return;
@@ -197,6 +222,7 @@ static ki_socket *make_socket(ki_http *http)
 
 int ki_sockets_reserve(ki_http *http, size_t transfers)
 {
+    assert(http != NULL);
     ki_sockets *sockets = &http->sockets;
     size_t wanted = transfers * SOCKETS_PER_TRANSFER;
     while (sockets->count < wanted) {

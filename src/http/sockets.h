@@ -2,7 +2,7 @@
 /* sockets - libcurl's sockets as watches of the loop.
  *
  *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready
- *   To:       ki_pool_act()
+ *   To:       libcurl, which calls http/transfer_receive.c
  *   Locks:    none; io's.
  *   Not here: opening and closing them (http/easy.c, libcurl).
  *
@@ -33,6 +33,7 @@ typedef struct ki_sockets {
 } ki_sockets;
 
 struct ki_http;
+struct ki_pool;
 struct ki_transfer;
 
 /* Returns 0 or KI_ERR_SYSTEM. */
@@ -50,6 +51,9 @@ void ki_sockets_hold(struct ki_transfer *transfer);
 
 /* Its socket is watched again. Nothing is held: does nothing. */
 void ki_sockets_let_go(struct ki_transfer *transfer);
+
+/* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT; it calls back with what it has read. */
+void ki_sockets_act(struct ki_pool *pool, curl_socket_t fd, int flags);
 
 /* CURLMOPT_SOCKETFUNCTION; `user` is the ki_pool. */
 int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, void *socket);

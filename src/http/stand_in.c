@@ -4,6 +4,7 @@
 #endif
 #include "http/stand_in.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -25,6 +26,7 @@ static void fill(int fd)
 
 int ki_stand_in_open(ki_stand_in *out_stand_in, ki_error *err)
 {
+    assert(out_stand_in != NULL);
     int fds[2];
     struct stat about;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
@@ -38,6 +40,7 @@ int ki_stand_in_open(ki_stand_in *out_stand_in, ki_error *err)
 
 void ki_stand_in_close(ki_stand_in *stand_in)
 {
+    assert(stand_in != NULL);
     if (stand_in->is_open) {
         (void)close(stand_in->fd);
         (void)close(stand_in->peer_fd);
@@ -47,6 +50,7 @@ void ki_stand_in_close(ki_stand_in *stand_in)
 
 int ki_stand_in_take_place(const ki_stand_in *stand_in, int fd)
 {
+    assert(stand_in != NULL);
     int socket_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (socket_fd >= 0 && dup3(stand_in->fd, fd, O_CLOEXEC) < 0) {
         (void)close(socket_fd);

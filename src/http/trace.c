@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/trace.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "config/redact.h"
@@ -24,6 +25,8 @@ static void log_line(const ki_mask *mask, const char *direction, ki_str line)
  * it is a secret. */
 void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece)
 {
+    assert(trace != NULL);
+    assert(piece.ptr != NULL || piece.len == 0);
     bool *is_inside = is_sent ? &trace->is_inside_sent : &trace->is_inside_received;
     while (piece.len > 0) {
         const char *end = memchr(piece.ptr, '\n', piece.len);

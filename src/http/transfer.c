@@ -60,12 +60,14 @@ static void free_transfer(ki_transfer *transfer)
 
 void ki_transfers_reap(ki_http *http)
 {
+    assert(http != NULL);
     for (ki_list_node *node = ki_list_first(&http->over); node != NULL; node = ki_list_first(&http->over))
         free_transfer(KI_CONTAINER_OF(node, ki_transfer, node));
 }
 
 void ki_transfers_pause(ki_http *http)
 {
+    assert(http != NULL);
     for (ki_list_node *node = ki_list_pop_front(&http->heard); node != NULL;
          node = ki_list_pop_front(&http->heard)) {
         ki_transfer *transfer = KI_CONTAINER_OF(node, ki_transfer, heard_node);
@@ -75,6 +77,7 @@ void ki_transfers_pause(ki_http *http)
 
 void ki_transfer_set_over(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     ki_http *http = transfer->http;
     assert(transfer->state != KI_TRANSFER_OVER);
     if (transfer->state == KI_TRANSFER_WAITING && http->options.credentials != NULL)
@@ -260,6 +263,7 @@ static void end_done(ki_transfer *transfer, CURLcode code)
 /* While it is paused, what waits comes before the end. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code)
 {
+    assert(transfer != NULL);
     if (transfer->state == KI_TRANSFER_OVER)
         return;
     if (transfer->reason != KI_REASON_NONE) {
@@ -343,6 +347,7 @@ static void run_transfer(ki_job *job)
 
 void ki_transfer_resume(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     transfer->is_resumed = true;
     ki_job_wake(&transfer->job);
 }
@@ -368,6 +373,7 @@ static bool fill(ki_transfer *transfer, const ki_request *request)
 
 ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error *err)
 {
+    assert(http != NULL);
     ki_transfer *made = ki_calloc(1, sizeof(*made));
     if (made == NULL || ki_job_init(&made->job, http->options.loop, run_transfer) < 0) {
         ki_free(made);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What libcurl brings: the lines of a head, the pieces of a body. */
+#include <assert.h>
+
 #include "http/transfer_parts.h"
 #include "util/error.h"
 #include "util/units.h"
@@ -29,6 +31,7 @@ static void set_due(ki_transfer *transfer)
 
 static int take_head(ki_transfer *transfer)
 {
+    KI_ASSERT_ON(transfer->http->options.loop);
     ki_response_head *head = &transfer->head;
     transfer->is_told = true;
     transfer->http->was_answered = true;
@@ -91,6 +94,8 @@ static bool has_had_its_turn(const ki_transfer *transfer)
 /* Returns 0, 1 to be paused, negative when it is over. */
 static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
 {
+    KI_ASSERT_ON(transfer->http->options.loop);
+    assert(transfer->state != KI_TRANSFER_OVER);
     transfer->http->bytes_taken += n;
     int rc = transfer->events->on_body(transfer, bytes, n, transfer->user);
     if (transfer->state == KI_TRANSFER_OVER)
@@ -191,6 +196,7 @@ static int give_waiting(ki_transfer *transfer)
 
 int ki_transfer_give_rest(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     int rc = 0;
     if (transfer->inflate != NULL) {
         rc = ki_inflate_go_on(transfer->inflate);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/trust.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -96,6 +97,7 @@ int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err)
 
 void ki_trust_fini(ki_trust *trust)
 {
+    assert(trust != NULL);
     ki_free(trust->file);
     ki_buf_fini(&trust->pem);
     *trust = (ki_trust){0};
@@ -103,6 +105,7 @@ void ki_trust_fini(ki_trust *trust)
 
 void ki_trust_refresh(ki_trust *trust)
 {
+    assert(trust != NULL);
     if (trust->is_old && trust->file != NULL)
         (void)!read_file(trust->file, &trust->pem, NULL);
     trust->is_old = false;

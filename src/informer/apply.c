@@ -11,6 +11,7 @@
 
 void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 {
+    assert(apply != NULL);
     static ki_mutation_detector off; /* never written to */
     *apply = (ki_apply){.options = *options};
     if (options->detector == NULL)
@@ -21,6 +22,7 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 
 static void begin_entry(ki_apply *apply)
 {
+    assert(apply != NULL);
     apply->deltas_done = 0;
     apply->deleted = (ki_str){0};
 }
@@ -33,9 +35,9 @@ static bool forget(ki_apply *apply, ki_list *entries)
     bool has_list_end = false;
     for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
         ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
-        if (entry->kind == KI_ENTRY_RESET)
+        if (entry->marker == KI_CHANGE_RESET)
             ki_apply_reset(apply, entry);
-        has_list_end = has_list_end || entry->kind == KI_ENTRY_LIST_END;
+        has_list_end = has_list_end || entry->marker == KI_CHANGE_LIST_END;
         ki_delta_entry_free(entry);
     }
     return has_list_end;
@@ -52,6 +54,7 @@ static bool forget_batch(ki_apply *apply)
 
 bool ki_apply_drop(ki_apply *apply)
 {
+    assert(apply != NULL);
     ki_list waiting;
     ki_resource_version version = {0};
     ki_list_init(&waiting);
@@ -65,6 +68,7 @@ bool ki_apply_drop(ki_apply *apply)
 
 void ki_apply_fini(ki_apply *apply)
 {
+    assert(apply != NULL);
     if (apply->options.store == NULL)
         return;
     (void)forget_batch(apply);
@@ -84,16 +88,19 @@ enum {
 
 uint32_t ki_apply_list_of(const ki_object *object)
 {
+    assert(object != NULL);
     return object->mark >> MARK_BITS;
 }
 
 bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object)
 {
+    assert(apply != NULL);
     return ki_apply_list_of(object) < apply->first_list || (object->mark & MARK_OTHER) != 0;
 }
 
 static void set_mark(const ki_object *object, uint32_t mark)
 {
+    assert(object != NULL);
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
@@ -130,6 +137,7 @@ static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_
 
 static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_object *former)
 {
+    assert(delta->object != NULL && delta->object != former);
     if (former == NULL) {
         set_mark(delta->object, list_behind(apply, delta) << MARK_BITS);
         return;
@@ -152,15 +160,16 @@ static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_d
 
 static bool same_uid(const ki_object *a, const ki_object *b)
 {
+    assert(a != NULL && b != NULL);
     return ki_str_equal(ki_object_uid(a), ki_object_uid(b));
 }
 
 static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *former)
 {
     ki_notification told = {
-        .type = KI_EVENT_UPDATE, .object = (ki_object *)object, .old = (ki_object *)former};
+        .type = KI_CHANGE_UPDATED, .object = (ki_object *)object, .old = (ki_object *)former};
     if (former == NULL) {
-        told.type = KI_EVENT_ADD;
+        told.type = KI_CHANGE_ADDED;
         told.flags = apply->is_synced ? 0 : KI_EVENT_INITIAL;
     } else if (!same_uid(object, former)) {
         told.flags = KI_EVENT_REPLACED;
@@ -173,6 +182,8 @@ static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *
 static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
     /* An object that is there already has its own version, and its own text: it is judged to have been
      * seen. */
     assert(place->object != delta->object);
@@ -198,6 +209,9 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 
 int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *final)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
+    assert(apply != NULL);
     ki_object *former = place->object;
     int rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
     if (rc == 0)
@@ -205,7 +219,7 @@ int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *fin
     if (rc < 0)
         return rc;
     ki_store_batch_remove_at(apply->options.store, place);
-    ki_notification told = {.type = KI_EVENT_DELETE,
+    ki_notification told = {.type = KI_CHANGE_DELETED,
                             .flags = final == NULL ? KI_EVENT_FINAL_STATE_UNKNOWN : 0,
                             .object = final == NULL ? former : (ki_object *) final,
                             .old = former};
@@ -219,6 +233,9 @@ int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *fin
 
 int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
+    assert(apply != NULL);
     const ki_delta *delta = change->delta;
     ki_place place = ki_store_batch_seek(apply->options.store, change->key, change->hash);
     const ki_object *stored = place.object;
@@ -229,7 +246,7 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        if (delta->type == KI_DELTA_SEEN)
+        if (delta->type == KI_CHANGE_SEEN)
             mark_alive(apply, stored, delta);
         else
             mark_same(apply, stored, delta);
@@ -247,13 +264,15 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
 static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_delta *delta)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
     ki_str before = ki_resource_version_str(&entry->version_before);
     ki_apply_change change = {
         .key = {entry->key, entry->key_len},
         .hash = entry->by_key.hash,
         .delta = delta,
         .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
-    const ki_delta seen = {.type = KI_DELTA_SEEN, .list = delta->list}; /* all that an echo says */
+    const ki_delta seen = {.type = KI_CHANGE_SEEN, .list = delta->list}; /* all that an echo says */
     if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
         change.delta = &seen;
     return ki_apply_by_rules(apply, &change);
@@ -262,7 +281,8 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
 /* What this key was before its delete may be told once more behind it. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
-    if (delta->type == KI_DELTA_DELETED && delta->list == 0 &&
+    assert(delta->type != KI_CHANGE_DELETED || delta->object != NULL);
+    if (delta->type == KI_CHANGE_DELETED && delta->list == 0 &&
         ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
         apply->deleted = ki_object_resource_version(delta->object);
 }
@@ -276,6 +296,9 @@ static const ki_object *object_of(const ki_delta_entry *entry, uint32_t number)
 static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
+    assert(entry->marker == 0 && apply->deltas_done <= entry->count);
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
     for (; apply->deltas_done < entry->count; apply->deltas_done++) {
         const ki_delta *delta = &entry->deltas[apply->deltas_done];
         ki_object_prefetch(object_of(entry, apply->deltas_done + 2));
@@ -298,6 +321,7 @@ static ki_delta_entry *first_of(const ki_apply *apply)
 
 static void end_entry(ki_delta_entry *entry)
 {
+    assert(ki_list_node_is_linked(&entry->node));
     ki_list_remove(&entry->node);
     ki_delta_entry_free(entry);
 }
@@ -311,8 +335,9 @@ typedef struct lookahead {
 
 static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
     const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->far, ki_delta_entry, node);
-    if (entry->kind == KI_ENTRY_DELTAS) {
+    if (entry->marker == 0) {
         ki_store_batch_expect_hash(apply->options.store, entry->by_key.hash);
         ki_object_prefetch(object_of(entry, 0));
         ki_object_prefetch(object_of(entry, 1));
@@ -322,14 +347,16 @@ static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->op
 
 static void fetch_object(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
     const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->near, ki_delta_entry, node);
-    if (entry->kind == KI_ENTRY_DELTAS)
+    if (entry->marker == 0)
         ki_store_batch_expect(apply->options.store, entry->by_key.hash, entry->deltas[0].object);
     ahead->near = ki_list_next(&apply->batch, ahead->near);
 }
 
 static lookahead begin_lookahead(ki_apply *apply) KI_REQUIRES(apply->options.store->mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
     lookahead ahead = {ki_list_first(&apply->batch), ki_list_first(&apply->batch)};
     for (int i = 0; i < 2 * KI_APPLY_AHEAD && ahead.far != NULL; i++)
         fetch_place(apply, &ahead);
@@ -341,11 +368,12 @@ static lookahead begin_lookahead(ki_apply *apply) KI_REQUIRES(apply->options.sto
 /* Applies the changes at the head of the batch, up to the first marker. */
 static int apply_changes(ki_apply *apply)
 {
+    assert(!ki_list_is_empty(&apply->batch) && first_of(apply)->marker == 0);
     int rc = 0;
     ki_store_batch_begin(apply->options.store);
     lookahead ahead = begin_lookahead(apply);
     ki_delta_entry *entry = first_of(apply);
-    while (rc == 0 && entry != NULL && entry->kind == KI_ENTRY_DELTAS) {
+    while (rc == 0 && entry != NULL && entry->marker == 0) {
         if (ahead.far != NULL)
             fetch_place(apply, &ahead);
         if (ahead.near != NULL)
@@ -364,13 +392,15 @@ static int apply_changes(ki_apply *apply)
 /* Everything up to batch_version has been applied. */
 static void end_batch(ki_apply *apply)
 {
+    assert(ki_list_is_empty(&apply->batch) && apply->deltas_done == 0 && apply->batch_count > 0);
     (void)ki_resource_version_advance(&apply->version, &apply->batch_version);
-    ki_delta_fifo_finish(apply->options.fifo, apply->batch_count);
+    ki_delta_fifo_reach(apply->options.fifo, NULL);
     apply->batch_count = 0;
 }
 
 static int tell_synced(ki_apply *apply)
 {
+    assert(apply->is_synced && apply->owes_synced);
     int rc = ki_fanout_tell_synced(apply->options.fanout);
     ki_fanout_flush(apply->options.fanout);
     apply->owes_synced = rc < 0;
@@ -379,6 +409,7 @@ static int tell_synced(ki_apply *apply)
 
 int ki_apply_step(ki_apply *apply)
 {
+    assert(apply != NULL);
     if (apply->owes_synced && tell_synced(apply) < 0)
         return KI_ERR_NO_MEMORY;
     if (apply->batch_count == 0) {
@@ -388,7 +419,7 @@ int ki_apply_step(ki_apply *apply)
             return 0;
     }
     ki_delta_entry *entry = first_of(apply);
-    int rc = entry->kind == KI_ENTRY_DELTAS ? apply_changes(apply) : ki_apply_marker(apply, entry);
+    int rc = entry->marker == 0 ? apply_changes(apply) : ki_apply_marker(apply, entry);
     if (rc < 0)
         return rc;
     if (rc == 1)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a list has told and what waits for its end: rules 3 and 4 of docs/consistency.md. */
+#include <assert.h>
+
 #include "informer/apply_parts.h"
 
 int ki_apply_hold_back(ki_apply *apply, const ki_apply_change *change)
 {
+    assert(apply != NULL);
     int rc = ki_held_back_add(&apply->held, change->delta, change->hash);
     if (ki_held_back_count(&apply->held) > KI_HELD_BACK_MAX)
         apply->doubted_list = change->delta->list;
@@ -13,10 +16,12 @@ int ki_apply_hold_back(ki_apply *apply, const ki_apply_change *change)
 static int let_in_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
     const ki_str nothing = {0}; /* is complete that could speak against it */
     ki_delta delta = held->delta;
     delta.is_doubtful = 0;
-    if (delta.type == KI_DELTA_DELETED)
+    if (delta.type == KI_CHANGE_DELETED)
         delta.list = 0; /* as an event */
     return ki_apply_by_rules(
         apply, &(ki_apply_change){ki_object_key_str(delta.object), held->by_key.hash, &delta, nothing});
@@ -24,6 +29,7 @@ static int let_in_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->o
 
 int ki_apply_let_in(ki_apply *apply, uint32_t list)
 {
+    assert(apply != NULL);
     int rc = 0;
     ki_held *held = ki_held_back_first(&apply->held, list);
     if (held == NULL)

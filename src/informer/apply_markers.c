@@ -11,6 +11,7 @@
 
 void ki_apply_plan_drop(ki_apply *apply)
 {
+    assert(apply != NULL);
     ki_apply_plan *plan = &apply->plan;
     for (; plan->next < plan->count; plan->next++)
         (void)ki_object_unref(plan->objects[plan->next]);
@@ -24,6 +25,7 @@ void ki_apply_plan_drop(ki_apply *apply)
 
 static int plan_add(ki_apply_plan *plan, const ki_object *object)
 {
+    assert(plan->count <= plan->capacity && object != NULL);
     if (plan->count == plan->capacity) {
         size_t capacity = plan->capacity == 0 ? KI_APPLY_STEP : plan->capacity * 2;
         ki_object **objects = ki_realloc(plan->objects, capacity * sizeof(ki_object *));
@@ -72,6 +74,8 @@ static bool is_gone(const planner *p, const ki_object *object)
 static int sweep_one(ki_apply *apply, const ki_object *object) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
+    KI_ASSERT_HELD(apply->options.store->mu);
+    KI_ASSERT_HELD(apply->options.store->write_mu);
     ki_str key = ki_object_key_str(object);
     uint64_t hash = ki_hash(ki_store_hash_key(apply->options.store), key);
     ki_place place = ki_store_batch_seek(apply->options.store, key, hash);
@@ -81,6 +85,7 @@ static int sweep_one(ki_apply *apply, const ki_object *object) KI_REQUIRES(apply
 
 static int sweep_some(ki_apply *apply)
 {
+    assert(apply->plan.next <= apply->plan.count);
     ki_apply_plan *plan = &apply->plan;
     size_t end = plan->count - plan->next > KI_APPLY_STEP ? plan->next + KI_APPLY_STEP : plan->count;
     int rc = 0;
@@ -100,6 +105,7 @@ static int sweep_some(ki_apply *apply)
  * then. */
 static void end_list(ki_apply *apply, const ki_delta_entry *entry)
 {
+    assert(entry->marker == KI_CHANGE_LIST_END);
     apply->is_synced = apply->owes_synced = true;
     if (entry->list > apply->last_list)
         apply->last_list = entry->list;
@@ -129,6 +135,7 @@ static int sweep(ki_apply *apply, const ki_delta_entry *entry)
  * than what there is. */
 static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
 {
+    assert(entry->marker == KI_CHANGE_LIST_END && entry->list > 0);
     const ki_resource_version *complete = ki_resource_version_latest(&apply->version, &entry->version_before);
     bool is_stale = ki_resource_version_is_newer(complete, &entry->version);
     ki_held_back_drop_before(&apply->held, is_stale ? entry->list + 1 : entry->list);
@@ -153,6 +160,7 @@ static bool is_anything(const planner *p, const ki_object *object)
 
 static int remind_some(ki_apply *apply)
 {
+    assert(apply->plan.next <= apply->plan.count);
     ki_apply_plan *plan = &apply->plan;
     size_t end = plan->count - plan->next > KI_APPLY_STEP ? plan->next + KI_APPLY_STEP : plan->count;
     int rc = 0;
@@ -161,7 +169,7 @@ static int remind_some(ki_apply *apply)
         ki_fanout_tell(
             apply->options.fanout, KI_TO_RESYNCING,
             &(ki_notification){
-                .type = KI_EVENT_UPDATE, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
+                .type = KI_CHANGE_UPDATED, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
         (void)ki_object_unref(object);
     }
     ki_fanout_flush(apply->options.fanout);
@@ -170,6 +178,7 @@ static int remind_some(ki_apply *apply)
 
 static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
 {
+    assert(entry->marker == KI_CHANGE_SYNC);
     if (!apply->is_planned) {
         int rc = make_plan(&(planner){apply, entry, is_anything});
         if (rc != 1) { /* all or nothing: a part could not be told from the rest next time */
@@ -190,6 +199,8 @@ static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
 
 void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
 {
+    assert(entry->marker == KI_CHANGE_RESET);
+    assert(apply != NULL);
     ki_held_back_drop_before(&apply->held, entry->list);
     apply->first_list = entry->list;
     ki_resource_version_clear(&apply->version);
@@ -199,17 +210,16 @@ void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
 
 int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
 {
-    switch (entry->kind) {
-    case KI_ENTRY_LIST_END:
+    switch (entry->marker) {
+    case KI_CHANGE_LIST_END:
         return apply_list_end(apply, entry);
-    case KI_ENTRY_RESYNC:
+    case KI_CHANGE_SYNC:
         return apply_resync(apply, entry);
-    case KI_ENTRY_RESET:
+    case KI_CHANGE_RESET:
         ki_apply_reset(apply, entry);
         return 1;
-    case KI_ENTRY_BOOKMARK: /* says how far the queue was complete, which its end of batch makes true */
-    case KI_ENTRY_DELTAS:
-        break;
+    default: /* a bookmark says how far the queue was complete, which the end of its batch makes true */
+        assert(entry->marker == KI_CHANGE_BOOKMARK);
+        return 1;
     }
-    return 1;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "informer/held_back.h"
 
+#include <assert.h>
+
 #include "util/alloc.h"
 
 void ki_held_back_init(ki_held_back *back)
@@ -18,6 +20,7 @@ void ki_held_back_fini(ki_held_back *back)
 {
     if (ki_held_back_count(back) > 0)
         ki_held_back_drop_before(back, UINT32_MAX);
+    assert(back->by_key.count == 0);
     ki_map_fini(&back->by_key);
 }
 
@@ -27,7 +30,7 @@ static bool is_over(const ki_delta *held, const ki_delta *delta)
     int order = 1; /* of versions that cannot be compared the later one counts */
     (void)!ki_resource_version_compare(ki_object_resource_version(delta->object),
                                        ki_object_resource_version(held->object), &order);
-    return order > 0 || (order == 0 && held->type != KI_DELTA_DELETED);
+    return order > 0 || (order == 0 && held->type != KI_CHANGE_DELETED);
 }
 
 static bool is_of_same(const ki_delta *held, const ki_delta *delta)
@@ -67,6 +70,7 @@ int ki_held_back_add(ki_held_back *back, const ki_delta *delta, uint64_t hash)
         ki_free(held);
         return KI_ERR_NO_MEMORY;
     }
+    assert(delta->list != 0 && delta->object != NULL);
     held->delta = *delta;
     (void)ki_object_ref(delta->object);
     ki_list_push_back(&back->order, &held->node);
@@ -75,9 +79,10 @@ int ki_held_back_add(ki_held_back *back, const ki_delta *delta, uint64_t hash)
 
 void ki_held_back_drop(ki_held_back *back, ki_held *held)
 {
+    assert(ki_list_node_is_linked(&held->node) && back->by_key.count > 0);
     ki_list_remove(&held->node);
     ki_map_remove(&back->by_key, &held->by_key);
-    (void)ki_object_unref(held->delta.object);
+    (void)ki_object_unref((ki_object *)held->delta.object);
     ki_free(held);
 }
 

@@ -7,6 +7,10 @@
  *
  * One change for each key and attempt to list: attempts may overlap on dispatch, because changes of one key
  * wait together, and each has an end of its own, or none. Nothing is held back in a healthy list.
+ *
+ * Invariant: `order` and `by_key` have the same changes; each is of a list, has an object, and is the only
+ * one of its key and list. A change that comes meets what is held of its key first, which drops all that is
+ * not newer; so when a change is added none is left of its list, and dropping takes one out of both.
  */
 #ifndef KI_INFORMER_HELD_BACK_H
 #define KI_INFORMER_HELD_BACK_H

@@ -2,6 +2,8 @@
 /* Making and freeing an informer, and setting it up. */
 #include "informer/informer.h"
 
+#include <assert.h>
+
 #include "informer/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -116,6 +118,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
 
 void ki_informer_destroy(ki_informer *informer)
 {
+    assert(informer != NULL);
     informer_fini(informer);
     ki_life_leave(&informer->life, informer);
 }
@@ -134,6 +137,7 @@ int ki_informer_start(ki_informer *informer, ki_error *err)
 
 bool ki_informer_was_started(ki_informer *informer)
 {
+    assert(informer != NULL);
     ki_mutex_lock(&informer->life.mu);
     bool was_started = informer->life.was_started;
     ki_mutex_unlock(&informer->life.mu);
@@ -142,6 +146,7 @@ bool ki_informer_was_started(ki_informer *informer)
 
 void ki_informer_abandon(ki_informer *informer)
 {
+    assert(informer != NULL);
     ki_mutex_lock(&informer->life.mu);
     informer->is_abandoned = true;
     ki_mutex_unlock(&informer->life.mu);

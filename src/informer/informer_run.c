@@ -17,16 +17,13 @@ enum { STEPS_AT_A_TIME = 4 };
 
 /* ---- io: the reflector ------------------------------------------------------------------------------- */
 
-static int push_object(ki_informer *informer, const ki_change *change, ki_delta_type type)
+static int push_object(ki_informer *informer, const ki_change *change)
 {
-    ki_delta delta = {.type = type,
+    ki_delta delta = {.type = change->type,
                       .list = change->list,
                       .is_doubtful = change->is_doubtful != 0,
-                      .object = ki_object_ref(change->object)};
-    int rc = ki_delta_fifo_push(&informer->fifo, delta, change->version);
-    if (rc < 0)
-        (void)ki_object_unref(delta.object);
-    return rc;
+                      .object = change->object};
+    return ki_delta_fifo_push(&informer->fifo, delta, change->version);
 }
 
 static int push_change(ki_informer *informer, const ki_change *change)
@@ -34,21 +31,19 @@ static int push_change(ki_informer *informer, const ki_change *change)
     ki_delta_fifo *fifo = &informer->fifo;
     switch (change->type) {
     case KI_CHANGE_ADDED:
-        return push_object(informer, change, KI_DELTA_ADDED);
     case KI_CHANGE_UPDATED:
-        return push_object(informer, change, KI_DELTA_UPDATED);
     case KI_CHANGE_DELETED:
-        return push_object(informer, change, KI_DELTA_DELETED);
-    case KI_CHANGE_ITEM:
-        return push_object(informer, change, KI_DELTA_REPLACED);
+    case KI_CHANGE_REPLACED:
+        return push_object(informer, change);
     case KI_CHANGE_SEEN:
         return ki_delta_fifo_push_seen(fifo, change->key, change->list);
     case KI_CHANGE_LIST_END:
-        return ki_delta_fifo_push_marker(fifo, KI_ENTRY_LIST_END, change->list, change->version);
     case KI_CHANGE_BOOKMARK:
-        return ki_delta_fifo_push_marker(fifo, KI_ENTRY_BOOKMARK, 0, change->version);
+        return ki_delta_fifo_push_marker(fifo, change->type, change->list, change->version);
     case KI_CHANGE_RESET:
         return ki_delta_fifo_begin_history(fifo, change->list);
+    case KI_CHANGE_SYNC: /* dispatch's own: check_resync() */
+        break;
     }
     return KI_ERR_INVALID;
 }
@@ -58,6 +53,7 @@ static int push_change(ki_informer *informer, const ki_change *change)
  * dispatch will not see that any more: the job tells the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->io);
     informer->is_queue_full = true;
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
@@ -71,6 +67,7 @@ static int wait_for_room(ki_informer *informer)
 int ki_informer_take_change(const ki_change *change, void *user)
 {
     ki_informer *informer = ki_informer_of(user);
+    KI_ASSERT_ON(informer->life.client->io);
     if (informer->pushed == 0)
         ki_delta_fifo_set_now(&informer->fifo, ki_reflector_received_ns(&informer->life.reflector));
     int rc = push_change(informer, change);
@@ -85,6 +82,7 @@ int ki_informer_take_change(const ki_change *change, void *user)
 void ki_informer_end_changes(void *user)
 {
     ki_informer *informer = ki_informer_of(user);
+    KI_ASSERT_ON(informer->life.client->io);
     if (informer->pushed > 0)
         ki_life_wake_dispatch(&informer->life);
     informer->pushed = 0;
@@ -93,6 +91,7 @@ void ki_informer_end_changes(void *user)
 void ki_informer_report(const ki_watch_error *error, void *user)
 {
     ki_informer *informer = ki_informer_of(user);
+    KI_ASSERT_ON(informer->life.client->io);
     ki_error_log_write(&informer->life.errors, error);
     if (informer->on_watch_error != NULL) /* never changes once started */
         informer->on_watch_error(informer, error, informer->watch_error_user);
@@ -101,6 +100,7 @@ void ki_informer_report(const ki_watch_error *error, void *user)
 void ki_informer_report_status(void *user)
 {
     ki_informer *informer = ki_informer_of(user);
+    KI_ASSERT_ON(informer->life.client->io);
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
     ki_error_log_status(&informer->life.errors, &status);
@@ -111,11 +111,13 @@ void ki_informer_report_status(void *user)
 
 static void halt(ki_life *life)
 {
+    KI_ASSERT_ON(life->client->io);
     ki_informer_of(life)->is_queue_full = false;
 }
 
 static bool has_room(const ki_life *life)
 {
+    KI_ASSERT_ON(life->client->io);
     return !ki_informer_of(life)->is_queue_full;
 }
 
@@ -127,6 +129,7 @@ static bool has_room(const ki_life *life)
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void want_locked(ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
     if (life->stage != KI_STAGE_RUNNING || life->may_deliver)
         return;
     life->may_deliver = true;
@@ -136,6 +139,8 @@ static void want_locked(ki_life *life)
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void begin_locked(ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
+    KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     uint64_t now_ms = ki_clock_now_ms(life->client->clock);
     informer->timers.resync_ms = informer->check_ms == 0 ? UINT64_MAX : now_ms + informer->check_ms;
@@ -146,6 +151,8 @@ static void begin_locked(ki_life *life)
  * that is where it goes on. */
 static bool stop_locked(ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
+    KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     life->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
@@ -158,6 +165,7 @@ static bool stop_locked(ki_life *life)
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void free_locked(ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
     ki_registrations_remove_all_locked(ki_informer_of(life));
 }
 
@@ -165,6 +173,8 @@ static void free_locked(ki_life *life)
 KI_NO_THREAD_SAFETY_ANALYSIS
 static bool leave_locked(ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
+    KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     ki_registrations_remove_all_locked(informer);
     return ki_list_is_empty(&informer->registrations); /* the last wakes dispatch */
@@ -175,6 +185,7 @@ static bool leave_locked(ki_life *life)
 /* Blocked is said first and asked again afterwards, as above. */
 static bool is_blocked(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     if (!ki_fanout_is_blocked(&informer->fanout)) {
         informer->is_blocked = false;
         return false;
@@ -188,6 +199,7 @@ static bool is_blocked(ki_informer *informer)
 
 static void publish(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     const ki_apply *apply = &informer->apply;
     bool is_news = apply->is_synced != informer->life.is_synced;
     ki_mutex_lock(&informer->life.mu);
@@ -201,6 +213,7 @@ static void publish(ki_informer *informer)
 
 static void measure(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     const ki_informer_metrics *metrics = &informer->metrics;
     uint64_t failures = ki_store_index_failures(informer->store);
     ki_counter_add(metrics->index_failures, failures - informer->index_failures);
@@ -216,6 +229,7 @@ static void measure(ki_informer *informer)
 /* What more comes of it until io has heard is held back as well: not more than the queue holds. */
 static void tell_doubt(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     if (informer->apply.doubted_list == 0)
         return;
     ki_mutex_lock(&informer->life.mu);
@@ -227,6 +241,7 @@ static void tell_doubt(ki_informer *informer)
 
 static void give_room(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     if (informer->is_queue_full && ki_delta_fifo_has_room(&informer->fifo)) {
         informer->is_queue_full = false;
         ki_job_wake(&informer->life.io_job);
@@ -236,6 +251,7 @@ static void give_room(ki_informer *informer)
 /* Readers that stay in a section keep this informer waiting, and no other. */
 static bool store_has_room(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     bool has_room = ki_store_has_room(informer->store);
     informer->timers.room_ms =
         has_room ? UINT64_MAX : ki_clock_now_ms(informer->life.client->clock) + KI_STORE_ROOM_MS;
@@ -245,6 +261,7 @@ static bool store_has_room(ki_informer *informer)
 /* Returns as ki_apply_step(). A run that finds nothing to apply says nothing about how long that takes. */
 static int apply_some(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     const ki_clock *clock = informer->life.client->clock;
     uint64_t began_ns = ki_clock_now_ns(clock);
     int rc = 1;
@@ -272,6 +289,7 @@ static int apply_some(ki_informer *informer)
  * first check afterwards. */
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     ki_informer_timers *timers = &informer->timers;
     if (now_ms < timers->resync_ms)
         return;
@@ -279,12 +297,13 @@ static void check_resync(ki_informer *informer, uint64_t now_ms)
     timers->resync_ms = now_ms + informer->check_ms;
     ki_mutex_unlock(&informer->life.mu);
     if (informer->apply.is_synced && ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
-        ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) < 0)
+        ki_delta_fifo_push_marker(&informer->fifo, KI_CHANGE_SYNC, 0, (ki_str){0}) < 0)
         ki_fanout_end_resync(&informer->fanout); /* no memory: at the next check */
 }
 
 static void check_mutations(ki_informer *informer, uint64_t now_ms)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     ki_informer_timers *timers = &informer->timers;
     if (informer->detector.mode == KI_MUTATION_OFF || now_ms < timers->detect_ms)
         return;
@@ -299,6 +318,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 
 static void schedule_dispatch(ki_informer *informer, ki_stage stage)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     const ki_informer_timers *timers = &informer->timers;
     uint64_t due_ms = earliest(timers->retry_ms, timers->flush_ms);
     if (stage == KI_STAGE_RUNNING)
@@ -312,6 +332,7 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
 
 static void dispatch(ki_life *life)
 {
+    KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     uint64_t now_ms = ki_clock_now_ms(informer->life.client->clock);
     bool is_short = ki_registrations_update(informer) < 0; /* of memory: the others go on meanwhile */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "informer/registration.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ static void measure_backlog(const ki_registration *registration, const ki_listen
  * waits, so that is counted here alone. */
 void ki_registration_wake(ki_subscriber *subscriber)
 {
+    assert(subscriber != NULL);
     ki_registration *registration = KI_CONTAINER_OF(subscriber, ki_registration, subscriber);
     ki_listener_stats stats = ki_listener_read_stats(&subscriber->listener);
     measure_backlog(registration, &stats);
@@ -40,9 +42,9 @@ static void measure(ki_registration *registration)
 /* Calls the handler once. Whoever waits for a place in the backlog need not wait for the rest of the run. */
 static bool deliver_one(ki_registration *registration)
 {
+    KI_ASSERT_ON(registration->informer->life.client->handlers);
     ki_informer *informer = registration->informer;
-    bool was_one =
-        informer->life.may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
+    bool was_one = informer->life.may_deliver && ki_listener_deliver(&registration->subscriber.listener);
     if (informer->is_blocked)
         ki_life_wake_dispatch(&informer->life);
     return was_one;
@@ -51,6 +53,7 @@ static bool deliver_one(ki_registration *registration)
 /* Whoever waits for it looks at the listener. */
 static void tell_synced(ki_registration *registration)
 {
+    KI_ASSERT_ON(registration->informer->life.client->handlers);
     ki_informer *informer = registration->informer;
     if (registration->has_told_synced || !ki_listener_has_synced(&registration->subscriber.listener))
         return;
@@ -60,6 +63,7 @@ static void tell_synced(ki_registration *registration)
 
 static void deliver(ki_registration *registration)
 {
+    KI_ASSERT_ON(registration->informer->life.client->handlers);
     size_t delivered = 0;
     while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
         delivered++;
@@ -289,6 +293,7 @@ static int let_in(ki_informer *informer, ki_registration *registration)
 
 int ki_registrations_update(ki_informer *informer)
 {
+    KI_ASSERT_ON(informer->life.client->dispatch);
     int rc = 0;
     ki_registration *registration = NULL;
     while ((registration = next_that(informer, is_leaving)) != NULL)

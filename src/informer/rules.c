@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "informer/rules.h"
 
+#include <assert.h>
+
 typedef enum version_order { OLDER = -1, SAME = 0, NEWER = 1, UNKNOWN = 2 } version_order;
 
 static version_order order_of(ki_str version, ki_str other)
@@ -14,6 +16,7 @@ static version_order order_of(ki_str version, ki_str other)
 /* Versions that are no numbers can be the same one for two states, or be missing: then the text decides. */
 bool ki_rules_is_number(ki_str version)
 {
+    assert(version.ptr != NULL || version.len == 0);
     int order = 0;
     return ki_resource_version_compare(version, version, &order) == 0;
 }
@@ -26,6 +29,7 @@ static bool is_same(const ki_object *a, const ki_object *b)
 
 static ki_verdict judge_present(const ki_object *object, const ki_standing *standing)
 {
+    assert(object != NULL && standing->stored != NULL);
     const ki_object *stored = standing->stored;
     ki_str version = ki_object_resource_version(object);
     switch (order_of(version, ki_object_resource_version(stored))) {
@@ -46,6 +50,7 @@ static ki_verdict judge_present(const ki_object *object, const ki_standing *stan
  * after a cut, from a server that lags behind, may still have it. */
 static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standing)
 {
+    assert(delta->type == KI_CHANGE_DELETED && delta->object != NULL);
     if (delta->list != 0)
         return KI_VERDICT_HOLD;
     if (standing->stored == NULL)
@@ -59,6 +64,7 @@ static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standin
  * something that was deleted since, and so may an item of a list of which that is not known yet. */
 static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
 {
+    assert(delta->object != NULL);
     bool is_believed = delta->list != 0 && !delta->is_doubtful;
     if (is_believed || complete.len == 0)
         return KI_VERDICT_PUT;
@@ -71,9 +77,10 @@ static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
 
 ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing)
 {
-    if (delta->type == KI_DELTA_SEEN)
+    assert(delta != NULL);
+    if (delta->type == KI_CHANGE_SEEN)
         return standing->stored == NULL ? KI_VERDICT_IGNORE : KI_VERDICT_SEEN;
-    if (delta->type == KI_DELTA_DELETED)
+    if (delta->type == KI_CHANGE_DELETED)
         return judge_delete(delta, standing);
     if (standing->stored == NULL)
         return judge_absent(delta, standing->complete);

@@ -66,6 +66,8 @@ static double read_rounded(const ki_json_decimal *decimal, int64_t scale)
 
 int ki_json_number_double(ki_str raw, double *out_number)
 {
+    assert(out_number != NULL);
+    assert(raw.ptr != NULL || raw.len == 0);
     ki_json_decimal decimal;
     if (ki_json_decimal_parse(raw, &decimal) < 0)
         return KI_ERR_TYPE;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/escape.h"
 
+#include <assert.h>
+
 enum { NO_MISTAKE = 64 };
 
 /* Digits carry their value + 1, so that 0 means "no hexadecimal digit". */
@@ -16,6 +18,7 @@ static const uint8_t simple_escape[256] = {
 
 uint64_t ki_escape_find(uint64_t backslash, uint64_t carry, uint64_t *out_carry)
 {
+    assert(out_carry != NULL);
     uint64_t escaped = carry;
     uint64_t out = 0;
     backslash &= ~carry;
@@ -79,6 +82,7 @@ static int step(ki_escape *escape, uint8_t byte)
 unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped,
                          int *rewritable)
 {
+    assert(escape != NULL);
     unsigned at = 0;
     for (;;) {
         for (; escape->state != KI_ESCAPE_NONE && at < n; at++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/names.h"
 
+#include <assert.h>
+
 #include "json/read.h"
 #include "json/skip.h"
 #include "json/text.h"
@@ -66,6 +68,7 @@ static int append_all(ki_buf *names, ki_json_iter *iter)
 
 int ki_json_names_collect(ki_buf *names, ki_json_iter *iter, const char *rest)
 {
+    assert(names != NULL);
     size_t begin = names->len / sizeof(const char *);
     int rc = append_all(names, iter);
     if (rc < 0)

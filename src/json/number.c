@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/number.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -99,6 +100,7 @@ static void set_significant(ki_json_decimal *out, const number_parts *parts)
 
 int ki_json_decimal_parse(ki_str raw, ki_json_decimal *out)
 {
+    assert(raw.ptr != NULL || raw.len == 0);
     ki_json_decimal decimal = {0};
     number_parts parts = {0};
     if (!split(raw, &decimal, &parts))
@@ -111,6 +113,7 @@ int ki_json_decimal_parse(ki_str raw, ki_json_decimal *out)
 
 int64_t ki_json_decimal_scale(const ki_json_decimal *decimal)
 {
+    assert(decimal != NULL);
     if (decimal->digits == 0)
         return 0;
     int64_t exponent = 0;
@@ -172,6 +175,7 @@ static int same_scale(const ki_json_decimal *a, const ki_json_decimal *b)
 
 int ki_json_number_equal(ki_str a, ki_str b)
 {
+    assert((a.ptr != NULL || a.len == 0) && (b.ptr != NULL || b.len == 0));
     ki_json_decimal left, right;
     if (ki_json_decimal_parse(a, &left) < 0 || ki_json_decimal_parse(b, &right) < 0)
         return KI_ERR_TYPE;
@@ -209,6 +213,7 @@ static int read_short(ki_str raw, int64_t *out_number)
 
 int ki_json_number_int64(ki_str raw, int64_t *out_number)
 {
+    assert(raw.ptr != NULL || raw.len == 0);
     ki_json_decimal decimal;
     if (read_short(raw, out_number))
         return 0;

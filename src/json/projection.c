@@ -316,6 +316,7 @@ void ki_projection_free(ki_projection *projection)
 
 const ki_projection_node *ki_projection_root(const ki_projection *projection)
 {
+    assert(projection != NULL);
     return &projection->nodes[0];
 }
 
@@ -332,6 +333,8 @@ static int bytes_equal(const ki_projection_node *node, ki_str name)
 const ki_projection_node *ki_projection_member(const ki_projection *projection,
                                                const ki_projection_node *node, ki_str name)
 {
+    assert(projection != NULL);
+    assert(name.ptr != NULL || name.len == 0);
     if (name.len < 2)
         return NULL;
     const ki_projection_node *children = &projection->nodes[node->first];
@@ -348,6 +351,7 @@ const ki_projection_node *ki_projection_member(const ki_projection *projection,
 size_t ki_projection_child_number(const ki_projection *projection, const ki_projection_node *node,
                                   const ki_projection_node *child)
 {
+    assert(projection != NULL);
     const ki_projection_node *first = &projection->nodes[node->first];
     return child >= first && child < first + node->count ? (size_t)(child - first) : SIZE_MAX;
 }
@@ -355,5 +359,6 @@ size_t ki_projection_child_number(const ki_projection *projection, const ki_proj
 const ki_projection_node *ki_projection_element(const ki_projection *projection,
                                                 const ki_projection_node *node)
 {
+    assert(projection != NULL);
     return node->any == 0 ? NULL : &projection->nodes[node->any];
 }

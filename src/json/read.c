@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/read.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "json/number.h"
@@ -106,6 +107,7 @@ int ki_json_iter_to_value(ki_json_iter *iter, ki_json *out_name)
 
 int ki_json_iter_take(ki_json_iter *iter, ki_json *out_value)
 {
+    assert(iter != NULL && out_value != NULL);
     size_t len = ki_json_skip_value(iter->at, (size_t)(iter->end - iter->at));
     if (len == 0)
         return KI_ERR_JSON_SYNTAX;
@@ -116,6 +118,7 @@ int ki_json_iter_take(ki_json_iter *iter, ki_json *out_value)
 
 int ki_json_iter_step(ki_json_iter *iter, ki_json *out_name, ki_json *out_value)
 {
+    assert(iter != NULL && out_name != NULL);
     if (iter->at == NULL)
         return 0;
     *out_name = (ki_json){0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/scan.h"
 
+#include <assert.h>
 #include <kinformer/json.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum { SLICE_BYTES = KI_JSON_SINK_FEED_MAX };
 
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits)
 {
+    assert(scanner != NULL);
     *scanner = (ki_json_scanner){.kernel = ki_json_kernel_best(),
                                  .depth_max = KI_JSON_DEPTH_DEFAULT,
                                  .value_bytes_max = KI_JSON_VALUE_BYTES_DEFAULT};
@@ -29,6 +31,7 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
 
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
 {
+    assert(scanner != NULL);
     scanner->sink = sink;
     scanner->carry = (ki_json_carry){.grammar.expects_value = 1};
     scanner->depth = 0;
@@ -43,6 +46,7 @@ void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
 
 void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink)
 {
+    assert(scanner != NULL);
     ki_json_scan_begin(scanner, sink);
     scanner->is_lenient = 1;
 }
@@ -135,6 +139,7 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
 
 int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
+    assert(scanner != NULL && out_used != NULL);
     size_t at = 0;
     if (scanner->error == 0 && scanner->state == KI_SCAN_BEFORE)
         at = begin_value(scanner, bytes, n);
@@ -150,6 +155,7 @@ int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *
 
 int ki_json_scan_end(ki_json_scanner *scanner)
 {
+    assert(scanner != NULL);
     if (scanner->error != 0)
         return scanner->error;
     if (scanner->state != KI_SCAN_INSIDE)
@@ -162,18 +168,22 @@ int ki_json_scan_end(ki_json_scanner *scanner)
 
 int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err)
 {
+    assert(scanner != NULL);
     return ki_fail_at(err, code, scanner->error_offset, "%s at byte %llu", ki_error_text(code),
                       (unsigned long long)scanner->error_offset);
 }
 
 int ki_json_scan_explain_refused(const ki_json_scanner *scanner, ki_error *err)
 {
+    assert(scanner != NULL);
     return ki_fail_at(err, scanner->refused, scanner->refused_offset, "%s at byte %llu",
                       ki_error_text(scanner->refused), (unsigned long long)scanner->refused_offset);
 }
 
 int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)
 {
+    assert(scanner != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     size_t used = 0;
     int rc = ki_json_scan(scanner, text.ptr, text.len, &used);
     if (rc == 0)

@@ -9,6 +9,7 @@ enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64, SIDE_BYTES_MAX = 1024 * 1024 };
 
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
 {
+    assert(sink != NULL);
     *sink = (ki_json_sink){.bytes_max = bytes_max};
     ki_buf_init(&sink->text, bytes_max + KI_JSON_SINK_FEED_MAX + BLOCK_BYTES);
     ki_buf_init(&sink->side, SIDE_BYTES_MAX);
@@ -16,6 +17,7 @@ void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
 
 void ki_json_sink_limit(ki_json_sink *sink, size_t bytes_max)
 {
+    assert(sink != NULL);
     ki_buf_reset(&sink->text, KEEP_BYTES);
     sink->bytes_max = bytes_max;
     sink->text.max = bytes_max + KI_JSON_SINK_FEED_MAX + BLOCK_BYTES;
@@ -29,12 +31,14 @@ int ki_json_sink_reserve(ki_json_sink *sink, size_t n)
 
 void ki_json_sink_fini(ki_json_sink *sink)
 {
+    assert(sink != NULL);
     ki_buf_fini(&sink->text);
     ki_buf_fini(&sink->side);
 }
 
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection)
 {
+    assert(sink != NULL);
     ki_buf_reset(&sink->text, KEEP_BYTES);
     ki_buf_reset(&sink->side, KEEP_BYTES);
     sink->projection = projection;
@@ -189,6 +193,7 @@ static const ki_projection_node *node_to_track(const ki_json_sink *sink)
 
 void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object)
 {
+    assert(sink != NULL);
     const ki_projection_node *node = node_to_track(sink);
     if (node == NULL || !ki_projection_has_children(node))
         return;
@@ -202,6 +207,7 @@ void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object)
 
 void ki_json_sink_close(ki_json_sink *sink, unsigned at)
 {
+    assert(sink != NULL);
     end_member(sink, innermost(sink), at);
     resume(sink, at);
     sink->tracked--;
@@ -219,6 +225,7 @@ static ki_str text_from(ki_json_sink *sink, size_t place, unsigned at)
 
 void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
 {
+    assert(sink != NULL);
     ki_sink_level *level = innermost(sink);
     if (!level->in_object || level->has_value)
         return; /* not JSON: the grammar finds it in this very block */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- UTF-8 --------------------------------------------------------------------------------------------- */
@@ -148,6 +149,7 @@ static int simple_escape(char c)
 
 size_t ki_json_escape_read(const char *at, const char *end, uint32_t *out_code_point)
 {
+    assert(out_code_point != NULL);
     if (end - at < 2)
         return 0;
     if (at[1] == 'u')

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/utf8.h"
 
+#include <assert.h>
+
 enum { NO_MISTAKE = 64 };
 
 /* Sets what must follow a leading byte; the bounds of the second byte keep out overlong forms, surrogates
@@ -31,6 +33,7 @@ static int begin_character(ki_utf8 *utf8, uint8_t lead)
 
 unsigned ki_utf8_check(ki_utf8 *utf8, const uint8_t *bytes, unsigned n)
 {
+    assert(utf8 != NULL);
     for (unsigned at = 0; at < n; at++) {
         uint8_t byte = bytes[at];
         if (utf8->need > 0) {

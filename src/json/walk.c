@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/walk.h"
 
+#include <assert.h>
+
 /* What must not stand in the container that the scanner is in. At a bracket that is the one around it. */
 static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
@@ -56,6 +58,7 @@ static int close_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep)
 {
+    assert(out_too_deep != NULL);
     uint64_t before = 0;
     uint64_t brackets = block->open | block->close;
     for (; brackets != 0; brackets &= brackets - 1) {
@@ -89,6 +92,7 @@ unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_de
 
 void ki_block_tell(ki_json_sink *sink, const ki_block *block, uint32_t depth)
 {
+    assert(sink != NULL);
     const uint64_t brackets = block->open | block->close;
     const uint64_t all = brackets | block->comma | block->colon;
     uint64_t ahead = ~UINT64_C(0);

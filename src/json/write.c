@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/write.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ void ki_json_writer_reset(ki_json_writer *writer)
 
 void ki_json_writer_fail(ki_json_writer *writer, int code, const char *message)
 {
+    assert(writer != NULL);
     if (writer->error != 0)
         return;
     writer->error = code;
@@ -146,6 +148,7 @@ static int is_utf8(ki_json_writer *writer, ki_str text)
 
 int ki_json_writer_in_object(const ki_json_writer *writer)
 {
+    assert(writer != NULL);
     size_t level = writer->depth - 1;
     return writer->depth > 0 && (writer->objects[level / 64] >> level % 64 & 1) != 0;
 }
@@ -286,6 +289,7 @@ void ki_json_write_array_end(ki_json_writer *writer)
 
 void ki_json_writer_raw_name(ki_json_writer *writer, ki_str raw)
 {
+    assert(raw.ptr != NULL || raw.len == 0);
     if (!begin_name(writer))
         return;
     put(writer, raw);
@@ -294,6 +298,7 @@ void ki_json_writer_raw_name(ki_json_writer *writer, ki_str raw)
 
 void ki_json_writer_raw_scalar(ki_json_writer *writer, ki_str raw)
 {
+    assert(raw.ptr != NULL || raw.len == 0);
     if (!begin_value(writer))
         return;
     put(writer, raw);

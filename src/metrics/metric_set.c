@@ -14,6 +14,8 @@ static uint64_t rank_of(const ki_metric_node *node)
 
 ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key)
 {
+    assert(set != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     ki_metric_node *node = set->root;
     while (node != NULL) {
         int order = ki_str_compare(key, node->key);
@@ -75,6 +77,7 @@ static void join(ki_metric_node **place, ki_metric_node *left, ki_metric_node *r
 
 void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node)
 {
+    assert(set != NULL);
     ki_metric_node **place = &set->root;
     while (*place != node) {
         assert(*place != NULL);
@@ -105,5 +108,6 @@ static int walk(ki_metric_node *node, const ki_str *key, ki_metric_set_cb callba
 
 int ki_metric_set_walk(const ki_metric_set *set, const ki_str *key, ki_metric_set_cb callback, void *user)
 {
+    assert(set != NULL);
     return walk(set->root, key, callback, user);
 }

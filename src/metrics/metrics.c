@@ -39,25 +39,6 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
         ki_mutex_unlock(&metrics->mu);
 }
 
-KI_NO_THREAD_SAFETY_ANALYSIS
-static void on_fork_refresh(ki_fork_hook *hook, ki_fork_phase phase)
-{
-    ki_metrics *metrics = KI_CONTAINER_OF(hook, ki_metrics, refresh_fork_hook);
-    if (phase == KI_FORK_PREPARE)
-        ki_mutex_lock(&metrics->refresh_mu);
-    else
-        ki_mutex_unlock(&metrics->refresh_mu);
-}
-
-/* Returns 0 or KI_ERR_NO_MEMORY. */
-static int add_fork_hooks(ki_metrics *metrics)
-{
-    metrics->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
-    metrics->refresh_fork_hook = (ki_fork_hook){.order = KI_FORK_OUTER, .run = on_fork_refresh};
-    int rc = ki_fork_add(&metrics->fork_hook);
-    return rc < 0 ? rc : ki_fork_add(&metrics->refresh_fork_hook);
-}
-
 ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err)
 {
     ki_metrics_options given = options == NULL ? (ki_metrics_options){0} : *options;
@@ -80,9 +61,8 @@ ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err)
         memcpy(metrics + 1, prefix.ptr, prefix.len);
     ki_refcount_init(&metrics->refs);
     ki_mutex_init(&metrics->mu);
-    ki_mutex_init(&metrics->refresh_mu);
-    ki_list_init(&metrics->refreshes);
-    if (add_fork_hooks(metrics) < 0) {
+    metrics->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
+    if (ki_fork_add(&metrics->fork_hook) < 0) {
         ki_fail_no_memory(err);
         ki_metrics_free(metrics);
         return NULL;
@@ -117,9 +97,7 @@ void ki_metrics_free(ki_metrics *metrics)
     if (metrics == NULL || !ki_refcount_unref(&metrics->refs))
         return;
     (void)ki_metric_set_walk(&metrics->families, NULL, free_family, NULL);
-    ki_fork_remove(&metrics->refresh_fork_hook);
     ki_fork_remove(&metrics->fork_hook);
-    ki_mutex_fini(&metrics->refresh_mu);
     ki_mutex_fini(&metrics->mu);
     ki_free(metrics);
 }
@@ -164,6 +142,7 @@ static int compare_desc(ki_metric_node *node, void *user)
 static ki_metric_family *family_locked(ki_metrics *metrics, const ki_metric_desc *desc)
     KI_REQUIRES(metrics->mu)
 {
+    KI_ASSERT_HELD(metrics->mu);
     sought_family sought = {.desc = desc};
     if (ki_metric_set_walk(&metrics->families, NULL, compare_desc, &sought) != 0)
         return sought.found;
@@ -224,6 +203,7 @@ static ki_metric_child *new_child(ki_metric_family *family, ki_str labels)
 static ki_metric_child *child_locked(ki_metrics *metrics, const ki_metric_desc *desc, ki_str labels)
     KI_REQUIRES(metrics->mu)
 {
+    KI_ASSERT_HELD(metrics->mu);
     ki_metric_family *family = family_locked(metrics, desc);
     if (family == NULL)
         return NULL;

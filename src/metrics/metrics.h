@@ -3,8 +3,7 @@
  *
  *   From:     whoever counts: http/, client/, reflector/, handler/
  *   To:       metrics/prometheus.c, which writes them; metrics/names.h says which there are
- *   Locks:    one mutex, a leaf, for finding, dropping and writing; none for counting. Another one is held
- *             while gauges are refreshed, and those who refresh take theirs under it.
+ *   Locks:    one mutex, a leaf, for finding, dropping and writing; none for counting.
  *   Not here: floating point. All is counted in whole units (one, a byte, a nanosecond), so that an update is
  *             one addition; the unit of a metric says where its text has the decimal point.
  *
@@ -15,8 +14,6 @@
 
 #include <kinformer/metrics.h>
 #include <stdatomic.h>
-
-#include "util/list.h"
 
 typedef enum ki_metric_type { KI_METRIC_COUNTER, KI_METRIC_GAUGE, KI_METRIC_HISTOGRAM } ki_metric_type;
 
@@ -82,20 +79,6 @@ void ki_gauge_unfollow(ki_gauge *gauge, const void *user);
 void ki_counter_drop(ki_counter *counter);
 void ki_gauge_drop(ki_gauge *gauge);
 void ki_histogram_drop(ki_histogram *histogram);
-
-/* Whoever has gauges that change with the time alone sets them when they are about to be written. Embedded in
- * what it works for. */
-typedef struct ki_metrics_refresh {
-    void (*run)(struct ki_metrics_refresh *refresh); /* may count; may neither add, remove nor write */
-    ki_list_node node;
-} ki_metrics_refresh;
-
-/* From now on, before each text. Nothing when `metrics` is NULL, as below. */
-void ki_metrics_add_refresh(ki_metrics *metrics, ki_metrics_refresh *refresh);
-
-/* Waits for one that is running, so the caller holds no lock that `run` takes. Takes one that was never
- * added. */
-void ki_metrics_remove_refresh(ki_metrics *metrics, ki_metrics_refresh *refresh);
 
 /* Relaxed, in all that follows: a number orders nothing else, and a reader wants it whole, not recent. */
 

@@ -43,6 +43,7 @@ static int put_child(ki_metric_node *node, void *user)
 
 static int put_more_locked(const ki_metrics *metrics, walk *w) KI_REQUIRES(metrics->mu)
 {
+    KI_ASSERT_HELD(metrics->mu);
     ki_str labels = ki_buf_str(&w->labels);
     int rc = 0;
     if (!w->is_inside) {
@@ -72,39 +73,6 @@ static int next_piece(ki_metrics *metrics, walk *w)
     return rc;
 }
 
-/* ---- what changes with the time ------------------------------------------------------------------------ */
-
-void ki_metrics_add_refresh(ki_metrics *metrics, ki_metrics_refresh *refresh)
-{
-    if (metrics == NULL)
-        return;
-    ki_mutex_lock(&metrics->refresh_mu);
-    ki_list_push_back(&metrics->refreshes, &refresh->node);
-    ki_mutex_unlock(&metrics->refresh_mu);
-}
-
-void ki_metrics_remove_refresh(ki_metrics *metrics, ki_metrics_refresh *refresh)
-{
-    if (metrics == NULL)
-        return;
-    ki_mutex_lock(&metrics->refresh_mu);
-    ki_list_remove(&refresh->node);
-    ki_mutex_unlock(&metrics->refresh_mu);
-}
-
-static void refresh_all(ki_metrics *metrics)
-{
-    ki_mutex_lock(&metrics->refresh_mu);
-    for (ki_list_node *node = ki_list_first(&metrics->refreshes); node != NULL;
-         node = ki_list_next(&metrics->refreshes, node)) {
-        ki_metrics_refresh *refresh = KI_CONTAINER_OF(node, ki_metrics_refresh, node);
-        refresh->run(refresh);
-    }
-    ki_mutex_unlock(&metrics->refresh_mu);
-}
-
-/* ---- writing ------------------------------------------------------------------------------------------- */
-
 static int fail_write(ki_error *err, int rc)
 {
     return rc == KI_ERR_TOO_LARGE ? ki_fail(err, rc, "the text of the metrics is too large")
@@ -119,7 +87,6 @@ int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *us
         return ki_fail(err, KI_ERR_INVALID, "metrics or callback are missing");
     ki_buf_init(&w.text, PIECE_BYTES_MAX);
     ki_buf_init(&w.labels, PIECE_BYTES_MAX);
-    refresh_all(metrics);
     do {
         rc = next_piece(metrics, &w);
         if (rc < 0)

@@ -3,8 +3,8 @@
  *
  *   From:     metrics/metrics.c fills it
  *   To:       metrics/metrics_write.c walks it, metrics/prometheus.c writes one family of it
- *   Locks:    ki_metrics.refresh_mu is held while gauges are refreshed; ki_metrics.mu guards the sets and
- *             what is said to be guarded; the rest is constant, but for the cells, which are atomic.
+ *   Locks:    ki_metrics.mu guards the sets and what is said to be guarded; the rest is constant, but for the
+ *             cells, which are atomic.
  */
 #ifndef KI_METRICS_REGISTRY_H
 #define KI_METRICS_REGISTRY_H
@@ -43,9 +43,6 @@ struct ki_metrics {
     size_t bytes_max;
     _Atomic uint64_t refused;
     ki_metric_set families; /* guarded by mu */
-    ki_fork_hook refresh_fork_hook;
-    ki_mutex refresh_mu;
-    ki_list refreshes; /* guarded by refresh_mu */
 };
 
 static inline void *ki_metric_cell(ki_metric_child *child)

@@ -2,10 +2,21 @@
 #include "queue/delta_fifo.h"
 
 #include <assert.h>
-#include <string.h>
 
-#include "util/alloc.h"
-#include "util/clock.h"
+/* Invariants, all under mu:
+ *   - An entry is in `queue`; and in `keys` iff it is the changes of a key, which is there once. So all that
+ *     waits of a key waits together, oldest first, in the place where the key was queued first.
+ *   - `items` is the length of `queue`, `bytes` the sum of its entries' bytes.
+ *   - entry->version_before is `received` as it was when the entry was queued, and `received` only grows, but
+ *     for a reset, which empties the queue. So versions_before do not decrease from head to tail, and
+ *     whatever was received up to the head's has left: it would stand before the head, or in an entry that
+ *     was queued before.
+ *   - fresh_ns is the head's when nothing is being processed, and that of the first popped entry that has not
+ *     been processed otherwise; heard_ns when neither exists.
+ *
+ * A push appends to an entry that waits, or queues a new one, and raises `received` afterwards. A pop takes
+ * from the head. begin_history() and reset() drop everything,
+ * and with it all that version_before could speak of. */
 
 enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
 
@@ -25,35 +36,23 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
                             .heard_ns = UINT64_MAX};
     atomic_init(&fifo->fresh_ns, UINT64_MAX);
     ki_mutex_init(&fifo->mu);
-    ki_cond_init(&fifo->changed);
     ki_list_init(&fifo->queue);
     ki_map_init(&fifo->keys);
     return 0;
 }
 
-static ki_delta_entry *entry_of(ki_list_node *node)
+/* What is cheap to check of that. */
+static KI_DEBUG_ONLY bool is_sound_locked(const ki_delta_fifo *fifo)
 {
-    return KI_CONTAINER_OF(node, ki_delta_entry, node);
-}
-
-void ki_delta_entry_free(ki_delta_entry *entry)
-{
-    if (entry == NULL)
-        return;
-    for (uint32_t i = 0; i < entry->count; i++)
-        ki_object_unref(entry->deltas[i].object);
-    if (entry->deltas != &entry->first)
-        ki_free(entry->deltas);
-    ki_resource_version_clear(&entry->version);
-    ki_resource_version_clear(&entry->version_before);
-    ki_free(entry);
+    return ki_list_is_empty(&fifo->queue) == (fifo->items == 0) && fifo->keys.count <= fifo->items &&
+           (fifo->items > 0 || fifo->bytes == 0);
 }
 
 static void drop_all_locked(ki_delta_fifo *fifo)
 {
     for (ki_list_node *node = ki_list_pop_front(&fifo->queue); node != NULL;
          node = ki_list_pop_front(&fifo->queue))
-        ki_delta_entry_free(entry_of(node));
+        ki_delta_entry_free(ki_delta_entry_of(node));
     ki_map_fini(&fifo->keys);
     fifo->items = 0;
     fifo->bytes = 0;
@@ -67,32 +66,23 @@ void ki_delta_fifo_fini(ki_delta_fifo *fifo)
         return;
     drop_all_locked(fifo);
     ki_resource_version_clear(&fifo->received);
-    ki_cond_fini(&fifo->changed);
     ki_mutex_fini(&fifo->mu);
     *fifo = (ki_delta_fifo){0};
 }
 
-static ki_delta_entry *entry_new(ki_entry_kind kind, ki_str key)
+static ki_delta_entry *marker_new(ki_change_type marker, uint32_t list)
 {
-    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key.len + 1);
-    if (entry == NULL)
-        return NULL;
-    *entry = (ki_delta_entry){.kind = kind, .cap = 1, .key_len = key.len};
-    entry->deltas = &entry->first;
-    if (key.len > 0)
-        memcpy(entry->key, key.ptr, key.len);
-    entry->key[key.len] = 0;
+    ki_delta_entry *entry = ki_delta_entry_new((ki_str){0});
+    if (entry != NULL) {
+        entry->marker = marker;
+        entry->list = list;
+    }
     return entry;
-}
-
-static int has_key(const ki_map_node *node, const void *key)
-{
-    const ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
-    return ki_str_equal((ki_str){entry->key, entry->key_len}, *(const ki_str *)key);
 }
 
 static int is_full_locked(const ki_delta_fifo *fifo)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return fifo->items >= fifo->items_max || fifo->bytes >= fifo->bytes_max;
 }
 
@@ -110,15 +100,11 @@ static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
     atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);
 }
 
-void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next)
-{
-    set_fresh(fifo, next->fresh_ns);
-}
-
 /* What a watch tells comes in order: so when it tells of something, all before that has been received. Before
  * the end of a list nothing is complete. */
 static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return is_of_watch && fifo->heard_ns != UINT64_MAX ? fifo->now_ns : fifo->heard_ns;
 }
 
@@ -127,88 +113,36 @@ static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 /* Puts a new entry at the end of the queue. */
 static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t fresh_ns)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(!ki_list_node_is_linked(&entry->node));
     ki_resource_version_copy(&entry->version_before, &fifo->received);
     entry->fresh_ns = fresh_ns;
-    if (fifo->finished == fifo->pushed)
+    if (fifo->items == 0 && !fifo->is_processing)
         set_fresh(fifo, fresh_ns);
     ki_list_push_back(&fifo->queue, &entry->node);
     fifo->items++;
-    fifo->pushed++;
-    ki_cond_signal(&fifo->changed);
-}
-
-/* Room for one more delta. */
-static int reserve(ki_delta_entry *entry)
-{
-    if (entry->count < entry->cap)
-        return 0;
-    uint32_t cap = entry->cap * 2;
-    ki_delta *deltas =
-        ki_realloc(entry->deltas == &entry->first ? NULL : entry->deltas, cap * sizeof(*deltas));
-    if (deltas == NULL)
-        return KI_ERR_NO_MEMORY;
-    if (entry->deltas == &entry->first)
-        deltas[0] = entry->first;
-    entry->deltas = deltas;
-    entry->cap = cap;
-    return 0;
-}
-
-/* An event may be told twice, and the second time come behind a newer one. */
-static int is_older(const ki_object *object, const ki_object *other)
-{
-    int order = 0;
-    return ki_resource_version_compare(ki_object_resource_version(object), ki_object_resource_version(other),
-                                       &order) == 0 &&
-           order < 0;
-}
-
-/* Of two deletes in a row one says it all: the later one, unless it is older or only the earlier was seen.
- * Returns whether `delta` went into the last one. */
-static int merges_delete(ki_delta_entry *entry, ki_delta delta)
-{
-    ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
-    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED ||
-        last->list != delta.list) /* what a list tells may come to nothing */
-        return 0;
-    ki_object *superfluous = delta.object;
-    if (last->final_state_unknown || !(delta.final_state_unknown || is_older(delta.object, last->object))) {
-        superfluous = last->object;
-        entry->bytes += delta.bytes - last->bytes;
-        *last = delta;
-    }
-    ki_object_unref(superfluous);
-    return 1;
 }
 
 /* That a key is alive is said once for each list. Returns whether it was. */
 static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
 {
-    const ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
-    return last != NULL && delta->type == KI_DELTA_SEEN && last->type != KI_DELTA_DELETED &&
+    const ki_delta *last = ki_delta_entry_last(entry);
+    return last != NULL && delta->type == KI_CHANGE_SEEN && last->type != KI_CHANGE_DELETED &&
            last->list == delta->list;
-}
-
-static void append(ki_delta_entry *entry, ki_delta delta)
-{
-    assert(entry->count < entry->cap);
-    entry->deltas[entry->count++] = delta;
-    entry->bytes += delta.bytes;
 }
 
 /* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when memory is
  * out. */
 static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
 {
+    KI_ASSERT_HELD(fifo->mu);
     uint64_t hash = ki_hash(&fifo->hash_key, key);
-    ki_map_node *node = ki_map_find(&fifo->keys, hash, has_key, &key);
-    if (node != NULL) {
-        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
-        return reserve(entry) < 0 ? NULL : entry;
-    }
-    ki_delta_entry *entry = entry_new(KI_ENTRY_DELTAS, key);
+    ki_delta_entry *entry = ki_delta_entry_find(&fifo->keys, key, hash);
+    if (entry != NULL)
+        return ki_delta_entry_reserve(entry) < 0 ? NULL : entry;
+    entry = ki_delta_entry_new(key);
     if (entry != NULL && ki_map_insert(&fifo->keys, &entry->by_key, hash) < 0) {
-        ki_free(entry);
+        ki_delta_entry_free(entry);
         return NULL;
     }
     return entry;
@@ -217,6 +151,7 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
 /* An echo of what was received before says nothing about now. */
 static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version *version)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return ki_resource_version_is_set(version) &&
            ki_resource_version_latest(&fifo->received, version) == version &&
            !ki_resource_version_equal(&fifo->received, version);
@@ -224,6 +159,8 @@ static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version 
 
 static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki_resource_version *version)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(is_sound_locked(fifo) && key.len > 0);
     ki_delta_entry *entry = entry_for_locked(fifo, key);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
@@ -234,8 +171,8 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
         fifo->begun_list = delta.list;
         fifo->begun_ns = fifo->now_ns;
     }
-    if (!merges_delete(entry, delta) && !is_said(entry, &delta))
-        append(entry, delta);
+    if (!is_said(entry, &delta))
+        ki_delta_entry_append(entry, delta);
     fifo->bytes += entry->bytes - before;
     if (!ki_list_node_is_linked(&entry->node))
         enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news));
@@ -247,12 +184,11 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
 
 int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
 {
-    assert(delta.object != NULL);
+    assert(delta.object != NULL && delta.type >= KI_CHANGE_ADDED && delta.type <= KI_CHANGE_REPLACED);
     ki_resource_version received = {0};
     int rc = ki_resource_version_set(&received, version);
     if (rc < 0)
         return rc;
-    delta.bytes = ki_object_bytes(delta.object);
     ki_mutex_lock(&fifo->mu);
     rc = push_locked(fifo, ki_object_key_str(delta.object), delta, &received);
     ki_mutex_unlock(&fifo->mu);
@@ -262,9 +198,10 @@ int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
 
 int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
 {
+    assert(key.ptr != NULL || key.len == 0);
     const ki_resource_version none = {0};
     ki_mutex_lock(&fifo->mu);
-    int rc = push_locked(fifo, key, (ki_delta){.type = KI_DELTA_SEEN, .list = list}, &none);
+    int rc = push_locked(fifo, key, (ki_delta){.type = KI_CHANGE_SEEN, .list = list}, &none);
     ki_mutex_unlock(&fifo->mu);
     return rc;
 }
@@ -272,25 +209,29 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
 /* A list that is older than what was received proves nothing, nor does such a bookmark. */
 static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
-    return (entry->kind == KI_ENTRY_LIST_END || entry->kind == KI_ENTRY_BOOKMARK) &&
+    KI_ASSERT_HELD(fifo->mu);
+    return (entry->marker == KI_CHANGE_LIST_END || entry->marker == KI_CHANGE_BOOKMARK) &&
            !ki_resource_version_is_newer(&fifo->received, &entry->version);
 }
 
 /* A list is a picture of when it began, whenever it has ended; an event may have come since. */
 static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(entry->marker != 0);
     uint64_t at_ns = fifo->now_ns;
-    if (entry->kind == KI_ENTRY_LIST_END && entry->list == fifo->begun_list)
+    if (entry->marker == KI_CHANGE_LIST_END && entry->list == fifo->begun_list)
         at_ns = fifo->begun_ns;
     return fifo->heard_ns != UINT64_MAX && fifo->heard_ns > at_ns ? fifo->heard_ns : at_ns;
 }
 
-int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, ki_str version)
+int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list, ki_str version)
 {
-    ki_delta_entry *entry = entry_new(kind, (ki_str){0});
+    assert(marker == KI_CHANGE_LIST_END || marker == KI_CHANGE_BOOKMARK || marker == KI_CHANGE_SYNC);
+    assert(version.ptr != NULL || version.len == 0);
+    ki_delta_entry *entry = marker_new(marker, list);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
-    entry->list = list;
     int rc = ki_resource_version_set(&entry->version, version);
     if (rc < 0) {
         ki_delta_entry_free(entry);
@@ -298,14 +239,12 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     }
     ki_mutex_lock(&fifo->mu);
     int is_news = is_news_locked(fifo, entry);
-    enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && kind == KI_ENTRY_BOOKMARK));
+    enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && marker == KI_CHANGE_BOOKMARK));
     if (is_news)
         fifo->heard_ns = heard_with_locked(fifo, entry);
     (void)ki_resource_version_advance(&fifo->received, &entry->version);
-    if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
+    if (marker == KI_CHANGE_LIST_END && list > fifo->ended_list)
         fifo->ended_list = list;
-    if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
-        fifo->first_list_end = fifo->pushed;
     rc = is_full_locked(fifo);
     ki_mutex_unlock(&fifo->mu);
     return rc;
@@ -314,36 +253,34 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
 /* Takes out the resyncs that wait, which are of no history. */
 static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
 {
+    KI_ASSERT_HELD(fifo->mu);
     ki_list_node *next = NULL;
     for (ki_list_node *node = ki_list_first(&fifo->queue); node != NULL; node = next) {
         next = ki_list_next(&fifo->queue, node);
-        if (entry_of(node)->kind != KI_ENTRY_RESYNC)
+        if (ki_delta_entry_of(node)->marker != KI_CHANGE_SYNC)
             continue;
         ki_list_remove(node);
         ki_list_push_back(out_resyncs, node);
         fifo->items--;
-        fifo->pushed--;
     }
 }
 
-/* What was popped and is being processed still counts as unfinished; what is dropped here does not. */
+/* What was popped is still being processed; what is dropped here is not. */
 int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 {
+    assert(list > 0);
     ki_list resyncs;
     ki_list_init(&resyncs);
-    ki_delta_entry *entry = entry_new(KI_ENTRY_RESET, (ki_str){0});
+    ki_delta_entry *entry = marker_new(KI_CHANGE_RESET, list);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
-    entry->list = list;
     ki_mutex_lock(&fifo->mu);
     take_resyncs_locked(fifo, &resyncs);
-    fifo->pushed -= fifo->items;
-    fifo->first_list_end = 0;
     drop_all_locked(fifo);
     ki_resource_version_clear(&fifo->received);
     enqueue_locked(fifo, entry, fifo->heard_ns);
     for (ki_list_node *node = ki_list_pop_front(&resyncs); node != NULL; node = ki_list_pop_front(&resyncs))
-        enqueue_locked(fifo, entry_of(node), fifo->heard_ns);
+        enqueue_locked(fifo, ki_delta_entry_of(node), fifo->heard_ns);
     ki_mutex_unlock(&fifo->mu);
     return 0;
 }
@@ -358,7 +295,9 @@ int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
 
 static void take_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
 {
-    if (entry->kind == KI_ENTRY_DELTAS)
+    KI_ASSERT_HELD(fifo->mu);
+    assert(fifo->items > 0 && fifo->bytes >= entry->bytes);
+    if (entry->marker == 0)
         ki_map_remove(&fifo->keys, &entry->by_key);
     fifo->items--;
     fifo->bytes -= entry->bytes;
@@ -370,55 +309,28 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
     size_t n = 0;
     ki_mutex_lock(&fifo->mu);
     for (ki_list_node *node = NULL; n < max && (node = ki_list_pop_front(&fifo->queue)) != NULL; n++) {
-        take_locked(fifo, entry_of(node));
+        take_locked(fifo, ki_delta_entry_of(node));
         ki_list_push_back(out_batch, node);
     }
+    assert(is_sound_locked(fifo));
+    fifo->is_processing = fifo->is_processing || n > 0;
     ki_list_node *head = ki_list_first(&fifo->queue);
-    ki_resource_version_copy(out_version, head == NULL ? &fifo->received : &entry_of(head)->version_before);
+    ki_resource_version_copy(out_version,
+                             head == NULL ? &fifo->received : &ki_delta_entry_of(head)->version_before);
     ki_mutex_unlock(&fifo->mu);
     return n;
 }
 
-int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms)
+void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next)
 {
-    const ki_clock *clock = ki_clock_real();
-    uint64_t began_ms = ki_clock_now_ms(clock);
-    uint64_t passed_ms = 0;
-    ki_mutex_lock(&fifo->mu);
-    while (fifo->items == 0 && !fifo->is_closed && passed_ms < timeout_ms) {
-        (void)ki_cond_wait_ms(&fifo->changed, &fifo->mu, timeout_ms - passed_ms);
-        passed_ms = ki_clock_now_ms(clock) - began_ms;
+    if (next != NULL) {
+        set_fresh(fifo, next->fresh_ns);
+        return;
     }
-    int rc = fifo->items > 0 ? 1 : fifo->is_closed ? KI_ERR_NOT_FOUND : 0;
-    ki_mutex_unlock(&fifo->mu);
-    return rc;
-}
-
-void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count)
-{
     ki_mutex_lock(&fifo->mu);
-    uint64_t popped = fifo->pushed - fifo->items;
-    fifo->finished = count < popped - fifo->finished ? fifo->finished + count : popped;
-    fifo->is_synced |= fifo->first_list_end != 0 && fifo->finished >= fifo->first_list_end;
     ki_list_node *head = ki_list_first(&fifo->queue);
-    if (fifo->finished == popped)
-        set_fresh(fifo, head == NULL ? fifo->heard_ns : entry_of(head)->fresh_ns);
-    ki_mutex_unlock(&fifo->mu);
-}
-
-int ki_delta_fifo_has_synced(ki_delta_fifo *fifo)
-{
-    ki_mutex_lock(&fifo->mu);
-    int is_synced = fifo->is_synced;
-    ki_mutex_unlock(&fifo->mu);
-    return is_synced;
-}
-
-void ki_delta_fifo_close(ki_delta_fifo *fifo)
-{
-    ki_mutex_lock(&fifo->mu);
-    fifo->is_closed = 1;
-    ki_cond_broadcast(&fifo->changed);
+    fifo->is_processing = false;
+    set_fresh(fifo, head == NULL ? fifo->heard_ns : ki_delta_entry_of(head)->fresh_ns);
     ki_mutex_unlock(&fifo->mu);
 }
 
@@ -427,9 +339,7 @@ void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version
     ki_mutex_lock(&fifo->mu);
     drop_all_locked(fifo);
     ki_resource_version_copy(&fifo->received, version);
-    fifo->is_closed = 0;
-    fifo->finished = fifo->pushed;
-    fifo->first_list_end = 0;
+    fifo->is_processing = false;
     ki_mutex_unlock(&fifo->mu);
 }
 
@@ -439,12 +349,4 @@ size_t ki_delta_fifo_items(ki_delta_fifo *fifo)
     size_t items = fifo->items;
     ki_mutex_unlock(&fifo->mu);
     return items;
-}
-
-size_t ki_delta_fifo_bytes(ki_delta_fifo *fifo)
-{
-    ki_mutex_lock(&fifo->mu);
-    size_t bytes = fifo->bytes;
-    ki_mutex_unlock(&fifo->mu);
-    return bytes;
 }

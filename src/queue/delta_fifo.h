@@ -19,60 +19,12 @@
 #ifndef KI_QUEUE_DELTA_FIFO_H
 #define KI_QUEUE_DELTA_FIFO_H
 
-#include <kinformer/object.h>
 #include <stdbool.h>
 
-#include "api/object/resource_version.h"
+#include "queue/delta_entry.h"
 #include "util/annotations.h"
 #include "util/hash.h"
-#include "util/list.h"
-#include "util/map.h"
 #include "util/thread.h"
-
-typedef enum ki_delta_type {
-    KI_DELTA_ADDED = 1, /* of a watch, as the next two */
-    KI_DELTA_UPDATED,
-    KI_DELTA_DELETED,
-    KI_DELTA_REPLACED, /* an item of a list */
-    KI_DELTA_SEEN      /* an item of a list that could not be used: its key is alive, and that is all */
-} ki_delta_type;
-
-typedef struct ki_delta {
-    ki_delta_type type;
-    uint32_t list;            /* the number of the list attempt that it came in; 0: none */
-    uint32_t after_list;      /* the newest list that had ended before it; the queue sets it */
-    bool is_doubtful;         /* that list may prove to be older than what we have; its end tells */
-    bool final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
-    ki_object *object;        /* NULL for KI_DELTA_SEEN */
-    size_t bytes;             /* of the object when it was queued, since it may grow; the queue sets it */
-} ki_delta;
-
-typedef enum ki_entry_kind {
-    KI_ENTRY_DELTAS = 0,
-    KI_ENTRY_LIST_END, /* of list attempt `list`, at `version` */
-    KI_ENTRY_RESYNC,
-    KI_ENTRY_BOOKMARK, /* the server has no change up to `version` but those queued before */
-    KI_ENTRY_RESET     /* from here on, and from list `list` on, versions are of another history */
-} ki_entry_kind;
-
-/* What waits: the changes of one key, or a marker. Owned by the queue, and by whoever popped it until
- * ki_delta_entry_free(). */
-typedef struct ki_delta_entry {
-    ki_list_node node;
-    ki_map_node by_key; /* its hash is the key's, also when it was popped */
-    ki_entry_kind kind;
-    uint32_t list;
-    ki_resource_version version;
-    ki_resource_version version_before;
-    uint64_t fresh_ns; /* all that was received before is complete up to this moment; UINT64_MAX: it is not */
-    ki_delta *deltas;  /* oldest first; `first` while there is one */
-    uint32_t count;
-    uint32_t cap;
-    ki_delta first;
-    size_t bytes; /* of the objects */
-    size_t key_len;
-    char key[]; /* NUL-terminated; empty for a marker */
-} ki_delta_entry;
 
 /* Zero means default. */
 typedef struct ki_delta_fifo_options {
@@ -84,7 +36,6 @@ typedef struct ki_delta_fifo_options {
 
 typedef struct ki_delta_fifo {
     ki_mutex mu;
-    ki_cond changed;
     ki_list queue; /* guarded by mu, as all below */
     ki_map keys;
     ki_hash_key hash_key;
@@ -99,11 +50,7 @@ typedef struct ki_delta_fifo {
     uint32_t begun_list;       /* the newest list of which something was queued, */
     uint64_t begun_ns;         /* and when that was: what it tells is of then, not of when it ends */
     _Atomic uint64_t fresh_ns; /* see ki_delta_fifo_fresh_ns(); written under mu, or by the consumer */
-    int is_closed;
-    int is_synced;   /* the entries of the first list have been processed */
-    uint64_t pushed; /* counts entries; with the two below it tells when those of the first list are out */
-    uint64_t finished;
-    uint64_t first_list_end; /* `pushed` after the end of the first list; 0 before */
+    bool is_processing;        /* what was popped has not all been processed */
 } ki_delta_fifo;
 
 /* Returns 0 or KI_ERR_SYSTEM. `options` may be NULL. */
@@ -119,23 +66,23 @@ static inline void ki_delta_fifo_set_now(ki_delta_fifo *fifo, uint64_t now_ns)
     fifo->now_ns = now_ns;
 }
 
-/* Queue one change. The object is taken over on success; `version` is what has been received with it, empty
+/* Queues one change, and takes a reference to its object; `version` is what has been received with it, empty
  * when it says nothing about that (an item of a list). Returns 1 when the queue is full now: stop producing
  * until ki_delta_fifo_has_room(); 0; KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE for a version that cannot be
  * one, with nothing changed. A full queue still takes what is pushed: nothing is ever dropped. */
 KI_NODISCARD int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
     KI_EXCLUDES(fifo->mu);
 
-/* For KI_DELTA_SEEN, which has no object. Returns as ki_delta_fifo_push. */
+/* For KI_CHANGE_SEEN, which has no object. Returns as ki_delta_fifo_push. */
 KI_NODISCARD int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
     KI_EXCLUDES(fifo->mu);
 
-/* Queue a marker. Returns as ki_delta_fifo_push. */
-KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list,
+/* Queues a marker. Returns as ki_delta_fifo_push. */
+KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list,
                                            ki_str version) KI_EXCLUDES(fifo->mu);
 
 /* The server's history is another one: forgets what is queued, which is of the old one, and queues a marker
- * KI_ENTRY_RESET; a resync that waited does so behind it.
+ * KI_CHANGE_RESET; a resync that waited does so behind it.
  * Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list) KI_EXCLUDES(fifo->mu);
 
@@ -148,37 +95,20 @@ int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
                          ki_resource_version *out_version) KI_EXCLUDES(fifo->mu);
 
-/* Waits until there is something to pop: for a consumer with a thread to itself; a job is woken by who
- * pushes. Returns 1; 0 after `timeout_ms`; KI_ERR_NOT_FOUND when the queue is closed and empty. */
-int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms) KI_EXCLUDES(fifo->mu);
-
-/* Says that `count` popped entries have been processed, which is what ki_delta_fifo_has_synced() waits for.
- * Those of one pop before the next one. */
-void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count) KI_EXCLUDES(fifo->mu);
-
-/* Says that of what was popped all before `next` has been processed: for a consumer that takes longer over
- * what it popped. */
-void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next);
+/* Says that of what was popped all before `next` has been processed; NULL: all of it. The latter comes before
+ * the next pop. */
+void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next) KI_EXCLUDES(fifo->mu);
 
 /* The moment up to which everything that was received has been processed: when the oldest change that has not
  * was received, or, if none waits, the last one; UINT64_MAX before the end of the first list. Any thread,
  * without a lock. */
 uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo);
 
-/* Whether everything of the first list has been processed. Once true, always true. */
-int ki_delta_fifo_has_synced(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
-
-/* No more is pushed; what is queued can still be popped. Wakes who waits. */
-void ki_delta_fifo_close(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
-
 /* Forgets what is queued and takes up again from `version` (a stop, or a failure that makes the reflector
- * start over). What is popped and not finished counts as forgotten, too: finishing it later says nothing. */
+ * start over). What is popped and not finished counts as forgotten, too. */
 void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version) KI_EXCLUDES(fifo->mu);
 
-/* Keys and markers that wait, and the bytes of their objects. */
+/* Keys and markers that wait. */
 size_t ki_delta_fifo_items(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
-size_t ki_delta_fifo_bytes(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
-
-void ki_delta_entry_free(ki_delta_entry *entry);
 
 #endif

@@ -53,7 +53,7 @@ ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_err
 static void free_entries(ki_list *entries)
 {
     for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
-        ki_queued_entry_free(ki_queued_entry_of(node));
+        ki_delta_entry_free(ki_delta_entry_of(node));
 }
 
 void ki_delta_queue_free(ki_delta_queue *queue)
@@ -75,6 +75,7 @@ void ki_delta_queue_free(ki_delta_queue *queue)
 int ki_delta_queue_key_of(const ki_delta_queue *queue, const ki_object *object, ki_key_buffer *buffer,
                           ki_str *out_key)
 {
+    assert(queue != NULL && out_key != NULL);
     ki_str key = ki_keyer_key(&queue->keyer, object, buffer);
     if (key.len == 0)
         return KI_ERR_INVALID;
@@ -84,31 +85,31 @@ int ki_delta_queue_key_of(const ki_delta_queue *queue, const ki_object *object, 
     return 0;
 }
 
-static int has_key(const ki_map_node *node, const void *key)
+ki_delta_entry *ki_delta_queue_find_locked(const ki_delta_queue *queue, ki_str key)
 {
-    const ki_queued_entry *entry = KI_CONTAINER_OF(node, ki_queued_entry, by_key);
-    return ki_str_equal(ki_queued_entry_key(entry), *(const ki_str *)key);
-}
-
-ki_queued_entry *ki_delta_queue_find_locked(const ki_delta_queue *queue, ki_str key)
-{
-    ki_map_node *node = ki_map_find(&queue->keys, ki_keyer_hash(&queue->keyer, key), has_key, &key);
-    return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_queued_entry, by_key);
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
+    assert(key.ptr != NULL || key.len == 0);
+    return ki_delta_entry_find(&queue->keys, key, ki_keyer_hash(&queue->keyer, key));
 }
 
 /* As many as there are consumers: one. */
-ki_queued_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queue, ki_str key)
+ki_delta_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queue, ki_str key)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     ki_list_node *node = ki_list_first(&queue->processing);
-    while (node != NULL && !ki_str_equal(ki_queued_entry_key(ki_queued_entry_of(node)), key))
+    while (node != NULL && !ki_str_equal(ki_delta_entry_key(ki_delta_entry_of(node)), key))
         node = ki_list_next(&queue->processing, node);
-    return node == NULL ? NULL : ki_queued_entry_of(node);
+    return node == NULL ? NULL : ki_delta_entry_of(node);
 }
 
 /* Lets an entry wait at the end of the queue. Returns 0 or KI_ERR_NO_MEMORY with nothing changed. */
-static int enqueue_locked(ki_delta_queue *queue, ki_queued_entry *entry) KI_REQUIRES(queue->mu)
+static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
-    uint64_t hash = ki_keyer_hash(&queue->keyer, ki_queued_entry_key(entry));
+    KI_ASSERT_HELD(queue->mu);
+    uint64_t hash = ki_keyer_hash(&queue->keyer, ki_delta_entry_key(entry));
     int rc = ki_map_insert(&queue->keys, &entry->by_key, hash);
     if (rc < 0)
         return rc;
@@ -118,29 +119,37 @@ static int enqueue_locked(ki_delta_queue *queue, ki_queued_entry *entry) KI_REQU
     return 0;
 }
 
-ki_queued_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, ki_queued_delta delta)
+ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, ki_delta delta)
 {
-    ki_queued_entry *entry = ki_delta_queue_find_locked(queue, key);
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
+    assert(key.ptr != NULL || key.len == 0);
+    ki_delta_entry *entry = ki_delta_queue_find_locked(queue, key);
     if (entry != NULL) {
         size_t before = entry->bytes;
-        int rc = ki_queued_entry_append(entry, delta);
+        if (ki_delta_entry_reserve(entry) < 0)
+            return NULL;
+        ki_delta_entry_append(entry, delta);
         queue->bytes += entry->bytes - before;
-        return rc < 0 ? NULL : entry;
+        return entry;
     }
-    entry = ki_queued_entry_new(key);
+    entry = ki_delta_entry_new(key);
     if (entry == NULL)
         return NULL;
     /* Relaxed: the thread that pushes has set it. */
     entry->queued_ns = atomic_load_explicit(&queue->now_ns, memory_order_relaxed);
-    if (ki_queued_entry_append(entry, delta) < 0 || enqueue_locked(queue, entry) < 0) {
-        ki_queued_entry_free(entry);
+    ki_delta_entry_append(entry, delta); /* there is room for one */
+    if (enqueue_locked(queue, entry) < 0) {
+        ki_delta_entry_free(entry);
         return NULL;
     }
     return entry;
 }
 
-void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_queued_entry *entry)
+void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_delta_entry *entry)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
     ki_list_remove(&entry->node);
     ki_map_remove(&queue->keys, &entry->by_key);
     queue->bytes -= entry->bytes;
@@ -148,6 +157,8 @@ void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_queued_entry *entry)
 
 int ki_delta_queue_is_full_locked(const ki_delta_queue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
     return queue->keys.count >= queue->items_max || queue->bytes >= queue->bytes_max;
 }
 
@@ -164,32 +175,34 @@ static int is_in_store(const ki_delta_queue *queue, ki_str key)
 /* Whether there is something to delete. */
 static int is_known_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     if (ki_delta_queue_find_locked(queue, key) != NULL)
         return 1;
-    const ki_queued_entry *entry = ki_delta_queue_find_processing_locked(queue, key);
-    return (entry != NULL && !ki_queued_entry_ends_deleted(entry)) || is_in_store(queue, key);
+    const ki_delta_entry *entry = ki_delta_queue_find_processing_locked(queue, key);
+    return (entry != NULL && !ki_delta_entry_ends_deleted(entry)) || is_in_store(queue, key);
 }
 
-static int push_locked(ki_delta_queue *queue, ki_str key, ki_queued_delta delta) KI_REQUIRES(queue->mu)
+static int push_locked(ki_delta_queue *queue, ki_str key, ki_delta delta) KI_REQUIRES(queue->mu)
 {
-    int is_wanted = delta.type != KI_QUEUED_DELETED || is_known_locked(queue, key);
+    KI_ASSERT_HELD(queue->mu);
+    int is_wanted = delta.type != KI_CHANGE_DELETED || is_known_locked(queue, key);
     if (is_wanted && ki_delta_queue_append_locked(queue, key, delta) == NULL)
         return KI_ERR_NO_MEMORY;
     queue->is_populated = 1;
     return ki_delta_queue_is_full_locked(queue);
 }
 
-int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta)
+int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta)
 {
     ki_key_buffer buffer;
     ki_str key = {0};
-    if (queue == NULL || delta.object == NULL || delta.type < KI_QUEUED_ADDED ||
-        delta.type > KI_QUEUED_DELETED)
+    if (queue == NULL || delta.object == NULL || delta.type < KI_CHANGE_ADDED ||
+        delta.type > KI_CHANGE_DELETED)
         return KI_ERR_INVALID;
     int rc = ki_delta_queue_key_of(queue, delta.object, &buffer, &key);
     if (rc < 0)
         return rc;
-    delta.final_state_unknown = delta.type == KI_QUEUED_DELETED && delta.final_state_unknown;
+    delta.final_state_unknown = delta.type == KI_CHANGE_DELETED && delta.final_state_unknown;
     ki_mutex_lock(&queue->mu);
     rc = push_locked(queue, key, delta);
     ki_mutex_unlock(&queue->mu);
@@ -199,6 +212,7 @@ int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta)
 /* Relaxed: the same thread pushes next. */
 void ki_delta_queue_set_now(ki_delta_queue *queue, uint64_t now_ns)
 {
+    assert(queue != NULL);
     atomic_store_explicit(&queue->now_ns, now_ns, memory_order_relaxed);
 }
 
@@ -226,11 +240,13 @@ void ki_delta_queue_close(ki_delta_queue *queue)
 
 static int has_synced_locked(const ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     return queue->is_populated && queue->initial_left == 0;
 }
 
 static int wait_locked(ki_delta_queue *queue, uint64_t timeout_ms) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     const ki_clock *clock = ki_clock_real();
     uint64_t began_ms = ki_clock_now_ms(clock);
     uint64_t passed_ms = 0;
@@ -243,23 +259,24 @@ static int wait_locked(ki_delta_queue *queue, uint64_t timeout_ms) KI_REQUIRES(q
     return queue->is_closed ? KI_ERR_STOPPED : KI_ERR_TIMEOUT;
 }
 
-static ki_queued_entry *take_first_locked(ki_delta_queue *queue, ki_queued_deltas *out_deltas)
-    KI_REQUIRES(queue->mu)
+static ki_delta_entry *take_first_locked(ki_delta_queue *queue, ki_deltas *out_deltas) KI_REQUIRES(queue->mu)
 {
-    ki_queued_entry *entry = ki_queued_entry_of(ki_list_first(&queue->waiting));
+    KI_ASSERT_HELD(queue->mu);
+    ki_delta_entry *entry = ki_delta_entry_of(ki_list_first(&queue->waiting));
     ki_delta_queue_remove_locked(queue, entry);
     ki_list_push_back(&queue->processing, &entry->node);
-    *out_deltas = (ki_queued_deltas){.key = ki_queued_entry_key(entry),
-                                     .items = entry->deltas,
-                                     .count = entry->count,
-                                     .is_initial = !has_synced_locked(queue)};
+    *out_deltas = (ki_deltas){.key = ki_delta_entry_key(entry),
+                              .items = entry->deltas,
+                              .count = entry->count,
+                              .is_initial = !has_synced_locked(queue)};
     return entry;
 }
 
 /* Puts the entry back, or leaves it to what waits for its key by now. Returns whether it is back. */
-static int requeue_locked(ki_delta_queue *queue, ki_queued_entry *entry) KI_REQUIRES(queue->mu)
+static int requeue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
-    ki_queued_entry *newer = ki_delta_queue_find_locked(queue, ki_queued_entry_key(entry));
+    KI_ASSERT_HELD(queue->mu);
+    ki_delta_entry *newer = ki_delta_queue_find_locked(queue, ki_delta_entry_key(entry));
     if (newer == NULL) {
         int rc = enqueue_locked(queue, entry);
         assert(rc == 0); /* the table was made when the entry came first, and stays */
@@ -273,9 +290,10 @@ static int requeue_locked(ki_delta_queue *queue, ki_queued_entry *entry) KI_REQU
 }
 
 /* Returns the entry for the caller to free, without the lock; or NULL when it waits again. */
-static ki_queued_entry *finish_locked(ki_delta_queue *queue, ki_queued_entry *entry, int is_unfinished)
+static ki_delta_entry *finish_locked(ki_delta_queue *queue, ki_delta_entry *entry, int is_unfinished)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_list_remove(&entry->node);
     if (is_unfinished && requeue_locked(queue, entry))
         return NULL;
@@ -290,7 +308,7 @@ static void take_over_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
     ki_cond_init(&queue->changed);
     for (ki_list_node *node = ki_list_first(&queue->processing); node != NULL;
          node = ki_list_first(&queue->processing)) {
-        ki_queued_entry *left = finish_locked(queue, ki_queued_entry_of(node), true);
+        ki_delta_entry *left = finish_locked(queue, ki_delta_entry_of(node), true);
         if (left != NULL)
             ki_list_push_back(&queue->abandoned, &left->node);
     }
@@ -313,8 +331,8 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
 
 int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user, uint64_t timeout_ms)
 {
-    ki_queued_deltas deltas = {0};
-    ki_queued_entry *entry = NULL;
+    ki_deltas deltas = {0};
+    ki_delta_entry *entry = NULL;
     if (queue == NULL || process == NULL)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading() || (timeout_ms > 0 && ki_client_may_wait() < 0))
@@ -330,7 +348,7 @@ int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *u
     ki_mutex_lock(&queue->mu);
     entry = finish_locked(queue, entry, rc > 0);
     ki_mutex_unlock(&queue->mu);
-    ki_queued_entry_free(entry);
+    ki_delta_entry_free(entry);
     return rc;
 }
 
@@ -346,11 +364,12 @@ int ki_delta_queue_has_synced(ki_delta_queue *queue)
 
 uint64_t ki_delta_queue_oldest_ns(ki_delta_queue *queue)
 {
+    assert(queue != NULL);
     ki_mutex_lock(&queue->mu);
     ki_list_node *node = ki_list_first(&queue->processing);
     if (node == NULL)
         node = ki_list_first(&queue->waiting);
-    uint64_t oldest_ns = node == NULL ? 0 : ki_queued_entry_of(node)->queued_ns;
+    uint64_t oldest_ns = node == NULL ? 0 : ki_delta_entry_of(node)->queued_ns;
     ki_mutex_unlock(&queue->mu);
     return oldest_ns == 0 ? UINT64_MAX : oldest_ns;
 }

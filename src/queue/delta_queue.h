@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* delta_queue - the inside a ki_delta_queue.
+/* delta_queue - the parts of a ki_delta_queue.
  *
  *   From:     the public calls of <kinformer/delta_queue.h>
- *   To:       queue/queued_entry.h, the store of known objects
+ *   To:       queue/delta_entry.h, the store of known objects
  *   Locks:    one mutex, a leaf; the callback of a pop runs without it, the key function may run under it.
  *   Not here: the queue of our own informers (queue/delta_fifo.h), whose lists come item by item.
  *
@@ -15,7 +15,7 @@
 #define KI_QUEUE_DELTA_QUEUE_H
 
 #include "api/object/keyer.h"
-#include "queue/queued_entry.h"
+#include "queue/delta_entry.h"
 #include "util/annotations.h"
 #include "util/fork.h"
 #include "util/thread.h"
@@ -44,18 +44,18 @@ KI_NODISCARD int ki_delta_queue_key_of(const ki_delta_queue *queue, const ki_obj
                                        ki_key_buffer *buffer, ki_str *out_key);
 
 /* The entry of a key that waits; NULL when none does. */
-ki_queued_entry *ki_delta_queue_find_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(queue->mu);
+ki_delta_entry *ki_delta_queue_find_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(queue->mu);
 
 /* An entry of the key that is being processed; NULL when none is. */
-ki_queued_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queue, ki_str key)
+ki_delta_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queue, ki_str key)
     KI_REQUIRES(queue->mu);
 
 /* Queues one delta. Returns its entry; or NULL when memory is out, with nothing changed. */
-KI_NODISCARD ki_queued_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key,
-                                                           ki_queued_delta delta) KI_REQUIRES(queue->mu);
+KI_NODISCARD ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, ki_delta delta)
+    KI_REQUIRES(queue->mu);
 
 /* Takes an entry off the queue: it neither waits nor counts any more. */
-void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_queued_entry *entry) KI_REQUIRES(queue->mu);
+void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu);
 
 /* Calls for the newest object of each key that waits, is being processed or is in the store of known objects,
  * unless it is deleted: the collection as the producer has left it.

@@ -10,14 +10,39 @@
 
 void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan)
 {
+    assert(answer != NULL);
     *answer = (ki_answer){.source = source, .plan = plan};
     ki_buf_init(&answer->error_body, KI_ANSWER_ERROR_BYTES_MAX);
 }
 
-void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user)
+void ki_answer_set_owner(ki_answer *answer, ki_answer_cb on_report, void *user, const int *is_full)
 {
-    answer->owner = owner;
+    assert(answer != NULL);
+    answer->on_report = on_report;
     answer->user = user;
+    answer->is_full = is_full;
+}
+
+static void report(ki_answer *answer, ki_answer_report what)
+{
+    assert(answer->on_report != NULL);
+    answer->on_report(answer, &what, answer->user);
+}
+
+static void enter(ki_answer *answer)
+{
+    report(answer, (ki_answer_report){.event = KI_ANSWER_ENTERED});
+}
+
+static void leave(ki_answer *answer, ki_answer_place place)
+{
+    report(answer, (ki_answer_report){.event = KI_ANSWER_LEFT, .place = place});
+}
+
+static void report_over(ki_answer *answer, const ki_failure *failure)
+{
+    assert(!answer->is_open);
+    report(answer, (ki_answer_report){.event = KI_ANSWER_OVER, .failure = failure});
 }
 
 static void drop_decoder(ki_answer *answer)
@@ -56,8 +81,9 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
 /* Closes it; the decoder goes when nobody is inside it any more. */
 static void close_answer(ki_answer *answer, const ki_failure *failure)
 {
+    assert(answer->is_open);
     answer->is_open = 0;
-    answer->owner->over(answer, failure, answer->user);
+    report_over(answer, failure);
     if (!answer->is_feeding)
         drop_decoder(answer);
 }
@@ -105,31 +131,32 @@ void ki_answer_sent(ki_answer *answer)
 {
     if (answer == NULL || !answer->is_open)
         return;
-    answer->owner->enter(answer->user);
+    enter(answer);
     answer->is_sent = 1;
-    answer->owner->sent(answer, answer->user);
-    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+    report(answer, (ki_answer_report){.event = KI_ANSWER_SENT});
+    leave(answer, KI_ANSWER_INSIDE);
 }
 
 void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds)
 {
     if (answer == NULL || !answer->is_open)
         return;
-    answer->owner->enter(answer->user);
+    enter(answer);
     answer->is_sent = 1; /* what is answered was */
     answer->http_status = http_status;
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))
-        answer->owner->heard(answer, 0, answer->user);
+        report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD});
     else
-        answer->owner->refused(answer, answer->user);
-    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+        report(answer, (ki_answer_report){.event = KI_ANSWER_REFUSED});
+    leave(answer, KI_ANSWER_INSIDE);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_error *err)
 {
+    assert(answer->has_decoder);
     return answer->kind == KI_ANSWER_LIST
                ? ki_list_decoder_feed(&answer->decoder.list, bytes.ptr, bytes.len, out_used, err)
                : ki_watch_decoder_feed(&answer->decoder.watch, bytes.ptr, bytes.len, out_used, err);
@@ -138,6 +165,7 @@ static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_er
 /* The decoder could not go on. A Status that came as a list speaks for itself. */
 static void give_up(ki_answer *answer, const ki_error *err)
 {
+    assert(answer->is_open && answer->is_feeding);
     ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
     const ki_status *status = answer->kind == KI_ANSWER_LIST ? &answer->decoder.list.status : NULL;
     ki_mask_error(&answer->mask, &failure.error);
@@ -152,7 +180,7 @@ static void give_up(ki_answer *answer, const ki_error *err)
     }
     answer->is_open = 0;
     answer->source->cancel(answer, answer->source->user);
-    answer->owner->over(answer, &failure, answer->user);
+    report_over(answer, &failure);
 }
 
 /* Before anybody reads what the server says: errors, and why something was refused. */
@@ -168,8 +196,9 @@ static void mask_step(ki_answer *answer, int step)
 
 static void take_body(ki_answer *answer, ki_str bytes)
 {
+    assert(answer->is_feeding && answer->has_decoder);
     ki_error err = {0};
-    answer->owner->heard(answer, bytes.len, answer->user);
+    report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD, .bytes = bytes.len});
     ki_alloc_expect(bytes.len);
     while (answer->is_open && bytes.len > 0) {
         size_t used = 0;
@@ -180,7 +209,7 @@ static void take_body(ki_answer *answer, ki_str bytes)
         if (step < 0)
             give_up(answer, &err);
         else if (step > 0)
-            answer->owner->step(answer, step, answer->user);
+            report(answer, (ki_answer_report){.event = KI_ANSWER_STEP, .step = step});
     }
 }
 
@@ -199,7 +228,7 @@ static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
 {
     if (answer == NULL || !answer->is_open)
         return KI_ERR_NOT_FOUND;
-    answer->owner->enter(answer->user);
+    enter(answer);
     answer->is_feeding = 1;
     answer->is_sent = 1;
     if (is_good(answer))
@@ -210,9 +239,9 @@ static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
     if (!answer->is_open)
         drop_decoder(answer);
     else
-        answer->is_waiting = answer->owner->is_full(answer, answer->user);
+        answer->is_waiting = answer->is_full != NULL && *answer->is_full;
     int rc = !answer->is_open ? KI_ERR_NOT_FOUND : answer->is_waiting;
-    answer->owner->leave(answer->is_open ? place : KI_ANSWER_INSIDE, answer->user);
+    leave(answer, answer->is_open ? place : KI_ANSWER_INSIDE);
     return rc;
 }
 
@@ -230,8 +259,8 @@ void ki_answer_pause(ki_answer *answer)
 {
     if (!answer->is_open)
         return;
-    answer->owner->enter(answer->user);
-    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+    enter(answer);
+    leave(answer, KI_ANSWER_INSIDE);
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
@@ -256,6 +285,7 @@ static void explain_error(ki_answer *answer, ki_failure *failure)
 
 static int end_decoder(ki_answer *answer, ki_error *err)
 {
+    assert(answer->has_decoder);
     return answer->kind == KI_ANSWER_LIST ? ki_list_decoder_end(&answer->decoder.list, err)
                                           : ki_watch_decoder_end(&answer->decoder.watch, err);
 }
@@ -281,14 +311,15 @@ void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
 {
     if (answer == NULL || !answer->is_open || answer->is_feeding)
         return;
-    answer->owner->enter(answer->user);
+    enter(answer);
     ki_failure failure = failure_of(answer, reason, message);
     close_answer(answer, &failure);
-    answer->owner->leave(KI_ANSWER_OUTSIDE, answer->user);
+    leave(answer, KI_ANSWER_OUTSIDE);
 }
 
 int ki_answer_is_refused(const ki_answer *answer)
 {
+    assert(answer != NULL);
     return answer->is_open && !is_good(answer);
 }
 
@@ -297,7 +328,7 @@ void ki_answer_cut_refused(ki_answer *answer)
     ki_failure failure = failure_of(answer, KI_REASON_NONE, NULL);
     answer->is_open = 0;
     answer->source->cancel(answer, answer->source->user);
-    answer->owner->over(answer, &failure, answer->user);
+    report_over(answer, &failure);
     if (!answer->is_feeding)
         drop_decoder(answer);
 }

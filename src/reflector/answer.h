@@ -3,7 +3,7 @@
  * reasons.
  *
  *   From:     a ki_list_watch, by the calls of <kinformer/list_watch.h>   (io)
- *   To:       reflector/reflector.c, by the calls of ki_answer_owner
+ *   To:       reflector/reflector.c, by its ki_answer_cb
  *   Locks:    none; io's.
  *   Not here: what a step means, what is asked next.
  *
@@ -39,27 +39,32 @@ typedef enum ki_answer_place {
     KI_ANSWER_IN_PIECE     /* likewise, and more follows at once: what can be done once for all waits */
 } ki_answer_place;
 
-/* Who is told. Each call is between `enter` and `leave`, which may be nested. */
-typedef struct ki_answer_owner {
-    void (*enter)(void *user);
-    void (*leave)(ki_answer_place place, void *user);
-    /* The request is on its way. */
-    void (*sent)(ki_answer *answer, void *user);
-    /* The server has said something, of so many bytes, and no error; 0: a head. */
-    void (*heard)(ki_answer *answer, size_t bytes, void *user);
-    /* The head is that of an error; what more there is to say comes with `over`. */
-    void (*refused)(ki_answer *answer, void *user);
-    /* A ki_list_step or ki_watch_step: what it brought is in the decoder. May cancel the answer. */
-    void (*step)(ki_answer *answer, int step, void *user);
-    /* The answer has ended or was given up; it is closed, its decoder can still be read. */
-    void (*over)(ki_answer *answer, const ki_failure *failure, void *user);
-    /* Whether the source is to wait. */
-    int (*is_full)(const ki_answer *answer, void *user);
-} ki_answer_owner;
+/* What an answer reports to its owner. The others come between ENTERED and LEFT, which may be nested. */
+typedef enum ki_answer_event {
+    KI_ANSWER_ENTERED = 1,
+    KI_ANSWER_SENT,    /* the request is on its way */
+    KI_ANSWER_HEARD,   /* the server has sent `bytes`, and no error; 0: a head */
+    KI_ANSWER_REFUSED, /* the head is that of an error; what more there is to say comes with OVER */
+    KI_ANSWER_STEP, /* `step`: a ki_list_step, or what ki_watch_decoder_feed() returns: what it brought is in
+                        * the decoder. The owner may cancel the answer */
+    KI_ANSWER_OVER, /* it has ended or was given up, see `failure`; it is closed, its decoder can be read */
+    KI_ANSWER_LEFT  /* see `place` */
+} ki_answer_event;
+
+typedef struct ki_answer_report {
+    ki_answer_event event;
+    size_t bytes;
+    int step;
+    const ki_failure *failure;
+    ki_answer_place place;
+} ki_answer_report;
+
+typedef void (*ki_answer_cb)(ki_answer *answer, const ki_answer_report *report, void *user);
 
 struct ki_answer {
-    const ki_answer_owner *owner;
+    ki_answer_cb on_report;
     void *user;
+    const int *is_full; /* the owner's: not 0 while the source is to wait; NULL: it never is */
     const ki_list_watch *source;
     ki_object_plan *plan;
     ki_mask mask;         /* for what the server says; the source's, as the next */
@@ -80,14 +85,14 @@ struct ki_answer {
     ki_buf error_body;
 };
 
-/* The four are borrowed. */
+/* All are borrowed. */
 void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan);
-void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user);
+void ki_answer_set_owner(ki_answer *answer, ki_answer_cb on_report, void *user, const int *is_full);
 
 /* Takes a zeroed struct, or one that is closed. */
 void ki_answer_fini(ki_answer *answer);
 
-/* Opens it and begins a request. When the source does not take it, `over` is called. */
+/* Opens it and begins a request. When the source does not take it, OVER is reported. */
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
 
 /* As ki_answer_body(), for a source that gets pieces in quick succession: after the last of them, or of each
@@ -101,7 +106,7 @@ void ki_answer_cancel(ki_answer *answer);
 /* Whether it has begun, and as an error. */
 int ki_answer_is_refused(const ki_answer *answer);
 
-/* Ends one that is refused with what has come of it: `over` is called. The source is told. */
+/* Ends one that is refused with what has come of it: OVER is reported. The source is told. */
 void ki_answer_cut_refused(ki_answer *answer);
 
 /* There is room again: a source that waits is told so. */

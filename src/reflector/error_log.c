@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/error_log.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,6 +12,7 @@ enum { LINES_AT_ONCE = 10, INTERVAL_SECONDS = 30 };
 
 void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const ki_clock *clock)
 {
+    assert(log != NULL);
     *log = (ki_error_log){.owner = *owner, .clock = clock};
     ki_token_bucket_init(&log->bucket, INTERVAL_SECONDS * KI_NS_PER_S, LINES_AT_ONCE);
     ki_token_bucket_init(&log->turns, INTERVAL_SECONDS * KI_NS_PER_S, LINES_AT_ONCE);
@@ -33,6 +35,7 @@ static bool may_write(ki_error_log *log, char *text, size_t text_bytes)
 
 void ki_error_log_write(ki_error_log *log, const ki_watch_error *error)
 {
+    assert(log != NULL);
     ki_log_level level = error->reason == KI_REASON_EXPIRED ? KI_LOG_INFO : KI_LOG_WARNING;
     char more[80] = "";
     if (error->key[0] != 0 && !may_write(log, more, sizeof(more)))
@@ -46,6 +49,8 @@ void ki_error_log_write(ki_error_log *log, const ki_watch_error *error)
 
 void ki_error_log_object(ki_error_log *log, ki_str key, const char *message)
 {
+    assert(log != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     char more[80];
     if (may_write(log, more, sizeof(more)))
         ki_log(KI_LOG_WARNING, log->owner.component,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/http_source.h"
 
+#include <assert.h>
+
 #include "api/resource/query.h"
 #include "http/transfer.h"
 #include "reflector/answer.h"
@@ -133,6 +135,7 @@ static int streams_none(const ki_http *http, const ki_informer_options *options)
 int ki_http_source_open(ki_http *http, const ki_resource *resource, const ki_informer_options *options,
                         ki_list_watch *out_list_watch, ki_error *err)
 {
+    assert(out_list_watch != NULL);
     ki_error why = {0};
     http_source *source = ki_calloc(1, sizeof(*source));
     if (source == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/life.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static int make_plan(ki_life *life, ki_error *err)
 int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
                  const ki_informer_options *options, ki_error *err)
 {
+    assert(life != NULL);
     ki_mutex_init(&life->mu);
     ki_client_ref(client);
     life->client = client;
@@ -63,6 +65,7 @@ static void schedule_io(uint64_t due_ns, void *user);
 /* Until it is made the client is not closed. */
 int ki_life_join(ki_life *life, ki_error *err)
 {
+    assert(life != NULL);
     ki_client *client = life->client;
     if (ki_job_init(&life->io_job, client->io, run_io) < 0 ||
         ki_job_init(&life->dispatch_job, client->dispatch, run_dispatch) < 0)
@@ -96,6 +99,7 @@ int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
 
 void ki_life_fini(ki_life *life)
 {
+    assert(life != NULL);
     ki_job_fini(&life->io_job);
     ki_job_fini(&life->dispatch_job);
     ki_reflector_metrics_fini(&life->metrics);
@@ -108,6 +112,7 @@ void ki_life_fini(ki_life *life)
 
 void ki_life_leave(ki_life *life, void *memory)
 {
+    assert(life != NULL);
     ki_client *client = life->client;
     if (!ki_client_is_foreign(client)) /* else it has never joined, and the lock may be held for ever */
         ki_client_leave(client, &life->alive);
@@ -119,6 +124,7 @@ void ki_life_leave(ki_life *life, void *memory)
 
 void ki_life_wake_dispatch(ki_life *life)
 {
+    assert(life != NULL);
     if (!atomic_exchange(&life->dispatch_is_due, true))
         ki_job_wake(&life->dispatch_job);
 }
@@ -147,6 +153,7 @@ int ki_life_start(ki_life *life, ki_error *err)
 /* Nothing is delivered from here on, also not by a thread that is inside a run of events. */
 void ki_life_request_stop(ki_life *life)
 {
+    assert(life != NULL);
     if (ki_life_is_foreign(life))
         return;
     ki_mutex_lock(&life->mu);
@@ -176,6 +183,7 @@ void ki_life_stop(ki_life *life)
 
 void ki_life_free(ki_life *life)
 {
+    assert(life != NULL);
     ki_client *client = life->client;
     if (ki_life_is_foreign(life))
         return;
@@ -197,6 +205,7 @@ void ki_life_free(ki_life *life)
 
 void ki_life_retry_now(ki_life *life)
 {
+    assert(life != NULL);
     if (ki_life_is_foreign(life))
         return;
     ki_mutex_lock(&life->mu);
@@ -226,11 +235,13 @@ void ki_life_begin_status(const ki_life *life, ki_informer_status *out_status)
 
 bool ki_life_is_foreign(const ki_life *life)
 {
+    assert(life != NULL);
     return ki_client_is_foreign(life->client);
 }
 
 bool ki_life_is_in_vain_locked(const ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
     return !life->was_started || life->stop_is_asked || life->client->is_closing;
 }
 
@@ -266,11 +277,13 @@ void ki_life_end_wait(ki_life *life)
 
 bool ki_life_wait(ki_life *life, bool (*is_met)(void *user), void *user, uint64_t timeout_ms)
 {
+    assert(life != NULL);
     return ki_client_wait(life->client, &(ki_wait){&life->mu, is_met, user, false}, timeout_ms);
 }
 
 void ki_life_notify(ki_life *life)
 {
+    assert(life != NULL);
     ki_mutex_lock(&life->mu);
     ki_client_notify(life->client);
     ki_mutex_unlock(&life->mu);
@@ -295,6 +308,7 @@ typedef struct requests {
 
 static requests take_requests(ki_life *life)
 {
+    KI_ASSERT_ON(life->client->io);
     ki_mutex_lock(&life->mu);
     requests taken = {.is_begin = life->begin_is_asked,
                       .is_retry = life->retry_is_asked,
@@ -311,6 +325,8 @@ static requests take_requests(ki_life *life)
 /* The last that io does here: dispatch may free it then. */
 static void answer_dispatch(ki_life *life, ki_stage stage)
 {
+    KI_ASSERT_ON(life->client->io);
+    assert(stage == KI_STAGE_HALTED || stage == KI_STAGE_RELEASED);
     ki_mutex_lock(&life->mu);
     life->stage = stage;
     ki_life_wake_dispatch(life);
@@ -319,6 +335,7 @@ static void answer_dispatch(ki_life *life, ki_stage stage)
 
 static void drive(ki_life *life, const requests *taken)
 {
+    KI_ASSERT_ON(life->client->io);
     ki_reflector *reflector = &life->reflector;
     if (taken->is_begin)
         ki_reflector_begin(reflector, &taken->version);
@@ -334,6 +351,7 @@ static void drive(ki_life *life, const requests *taken)
 static void run_io(ki_job *job)
 {
     ki_life *life = KI_CONTAINER_OF(job, ki_life, io_job);
+    assert(ki_job_is_current(job));
     requests taken = take_requests(life);
     if (taken.is_list_owed)
         ki_reflector_owe_list(&life->reflector);
@@ -357,12 +375,14 @@ static void run_io(ki_job *job)
 static void run_dispatch(ki_job *job)
 {
     ki_life *life = KI_CONTAINER_OF(job, ki_life, dispatch_job);
+    assert(ki_job_is_current(job));
     life->dispatch_is_due = false;
     life->kind->dispatch(life);
 }
 
 static void ask_io_locked(ki_life *life, ki_stage stage) KI_REQUIRES(life->mu)
 {
+    KI_ASSERT_HELD(life->mu);
     life->stage = stage;
     ki_job_wake(&life->io_job);
 }
@@ -370,6 +390,7 @@ static void ask_io_locked(ki_life *life, ki_stage stage) KI_REQUIRES(life->mu)
 /* Not in a client that is being freed. */
 static void begin_locked(ki_life *life) KI_REQUIRES(life->mu)
 {
+    KI_ASSERT_HELD(life->mu);
     if (!ki_client_begin(life->client, &life->alive))
         return;
     life->begin_is_asked = true;
@@ -382,6 +403,7 @@ static void begin_locked(ki_life *life) KI_REQUIRES(life->mu)
 /* Callbacks may still run; the last one wakes dispatch. */
 static void stop_locked(ki_life *life) KI_REQUIRES(life->mu)
 {
+    KI_ASSERT_HELD(life->mu);
     if (life->kind->stop_locked != NULL && !life->kind->stop_locked(life))
         return;
     life->stage = KI_STAGE_STOPPED;
@@ -390,6 +412,7 @@ static void stop_locked(ki_life *life) KI_REQUIRES(life->mu)
 
 ki_stage ki_life_advance(ki_life *life)
 {
+    KI_ASSERT_ON(life->client->dispatch);
     ki_mutex_lock(&life->mu);
     if (life->client->is_closing)
         life->may_deliver = false;

@@ -22,6 +22,7 @@ enum {
 
 uint64_t ki_reflector_now_ns(const ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     return ki_clock_now_ns(reflector->options.clock);
 }
 
@@ -38,6 +39,7 @@ static void end_step(ki_reflector *reflector)
 
 void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns)
 {
+    assert(reflector != NULL);
     end_step(reflector);
     reflector->next = step;
     reflector->next_is_forced = 0;
@@ -51,6 +53,7 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns)
 {
+    assert(reflector != NULL);
     ki_reflector_go_on(reflector, step, delay_ns);
     if (reflector->report.phase == KI_PHASE_WATCHING)
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
@@ -59,17 +62,20 @@ void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_r
 
 uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     return ki_reflector_delay_by_ns(reflector, &reflector->backoff, failure);
 }
 
 uint64_t ki_reflector_asked_ns(const ki_failure *failure)
 {
+    assert(failure != NULL);
     uint64_t seconds = failure->retry_after_seconds;
     return (seconds > RETRY_AFTER_SECONDS_MAX ? RETRY_AFTER_SECONDS_MAX : seconds) * KI_NS_PER_S;
 }
 
 uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     uint64_t delay = ki_backoff_next_ns(backoff, &reflector->random, ki_reflector_now_ns(reflector));
     return ki_ns_max(delay, ki_reflector_asked_ns(failure));
 }
@@ -93,6 +99,7 @@ static void main_over(ki_reflector *reflector, const ki_failure *failure)
 
 void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message)
 {
+    assert(reflector != NULL);
     ki_failure failure = {.reason = reason};
     int code = reason == KI_REASON_NO_MEMORY ? KI_ERR_NO_MEMORY : KI_ERR_SYSTEM;
     ki_error_set(&failure.error, code, 0, "%s", message);
@@ -110,6 +117,7 @@ void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char 
 
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options)
 {
+    assert(reflector != NULL);
     const ki_informer_options *informer = reflector->options.informer;
     options->label_selector = ki_str_of(informer->label_selector);
     options->field_selector = ki_str_of(informer->field_selector);
@@ -250,16 +258,15 @@ static void schedule(ki_reflector *reflector)
     reflector->options.schedule(due, reflector->options.user);
 }
 
-static void enter(void *user)
+static void enter(ki_reflector *reflector)
 {
-    ki_reflector *reflector = user;
     ki_callback_enter(); /* a transform, or who hears of an error, may wait for nothing */
     reflector->depth++;
 }
 
-static void leave(ki_answer_place place, void *user)
+static void leave(ki_reflector *reflector, ki_answer_place place)
 {
-    ki_reflector *reflector = user;
+    assert(reflector->depth > 0);
     if (reflector->depth == 1 && place != KI_ANSWER_IN_PIECE) {
         if (place == KI_ANSWER_OUTSIDE)
             run(reflector);
@@ -310,9 +317,8 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
 
 /* ---- what the answers tell ------------------------------------------------------------------------- */
 
-static void sent(ki_answer *answer, void *user)
+static void take_sent(ki_reflector *reflector, const ki_answer *answer)
 {
-    ki_reflector *reflector = user;
     if (answer != &reflector->answer)
         return;
     begin_silence(reflector);
@@ -331,9 +337,8 @@ static void end_silence(ki_reflector *reflector, size_t bytes, uint64_t now)
     reflector->little_bytes = 0;
 }
 
-static void heard(ki_answer *answer, size_t bytes, void *user)
+static void take_heard(ki_reflector *reflector, const ki_answer *answer, size_t bytes)
 {
-    ki_reflector *reflector = user;
     uint64_t now = ki_reflector_now_ns(reflector);
     reflector->report.bytes_read += bytes;
     ki_counter_add(reflector->options.metrics->bytes_read, bytes);
@@ -352,9 +357,8 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
 }
 
 /* Nobody watches from here on. The status of the answer says why until all of the refusal has come. */
-static void refused(ki_answer *answer, void *user)
+static void take_refused(ki_reflector *reflector, const ki_answer *answer)
 {
-    ki_reflector *reflector = user;
     ki_phase phase = reflector->report.phase;
     char message[64];
     if (answer != &reflector->answer)
@@ -372,18 +376,18 @@ static void refused(ki_answer *answer, void *user)
 
 static void count_event(const ki_reflector *reflector, int number)
 {
-    static const ki_event_label labels[] = {[KI_WATCH_ADDED] = KI_EVENT_LABEL_ADDED,
-                                            [KI_WATCH_MODIFIED] = KI_EVENT_LABEL_MODIFIED,
-                                            [KI_WATCH_DELETED] = KI_EVENT_LABEL_DELETED,
-                                            [KI_WATCH_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK,
-                                            [KI_WATCH_ERROR] = KI_EVENT_LABEL_ERROR};
-    if (number >= KI_WATCH_ADDED && number <= KI_WATCH_ERROR)
-        ki_counter_add(reflector->options.metrics->watch_events[labels[number]], 1);
+    static const ki_event_label labels[] = {[KI_CHANGE_ADDED] = KI_EVENT_LABEL_ADDED,
+                                            [KI_CHANGE_UPDATED] = KI_EVENT_LABEL_MODIFIED,
+                                            [KI_CHANGE_DELETED] = KI_EVENT_LABEL_DELETED,
+                                            [KI_CHANGE_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK};
+    if (number == KI_WATCH_REFUSED)
+        return;
+    ki_event_label label = number == KI_WATCH_ERROR ? KI_EVENT_LABEL_ERROR : labels[number];
+    ki_counter_add(reflector->options.metrics->watch_events[label], 1);
 }
 
-static void step(ki_answer *answer, int number, void *user)
+static void take_step(ki_reflector *reflector, const ki_answer *answer, int number)
 {
-    ki_reflector *reflector = user;
     if (answer->kind == KI_ANSWER_WATCH)
         count_event(reflector, number);
     if (answer == &reflector->probe_answer)
@@ -396,22 +400,43 @@ static void step(ki_answer *answer, int number, void *user)
         ki_reflector_watch_step(reflector, number);
 }
 
-static void over(ki_answer *answer, const ki_failure *failure, void *user)
+static void take_over(ki_reflector *reflector, const ki_answer *answer, const ki_failure *failure)
 {
-    ki_reflector *reflector = user;
     if (answer == &reflector->probe_answer)
         ki_reflector_probe_over(reflector, failure);
     else
         main_over(reflector, failure);
 }
 
-static int is_full(const ki_answer *answer, void *user)
+static void take_report(ki_answer *answer, const ki_answer_report *report, void *user)
 {
-    const ki_reflector *reflector = user;
-    return answer == &reflector->answer && reflector->is_full;
+    assert(answer == &((ki_reflector *)user)->answer || answer == &((ki_reflector *)user)->probe_answer);
+    assert(report->event == KI_ANSWER_ENTERED || ((ki_reflector *)user)->depth > 0);
+    ki_reflector *reflector = user;
+    switch (report->event) {
+    case KI_ANSWER_ENTERED:
+        enter(reflector);
+        break;
+    case KI_ANSWER_SENT:
+        take_sent(reflector, answer);
+        break;
+    case KI_ANSWER_HEARD:
+        take_heard(reflector, answer, report->bytes);
+        break;
+    case KI_ANSWER_REFUSED:
+        take_refused(reflector, answer);
+        break;
+    case KI_ANSWER_STEP:
+        take_step(reflector, answer, report->step);
+        break;
+    case KI_ANSWER_OVER:
+        take_over(reflector, answer, report->failure);
+        break;
+    case KI_ANSWER_LEFT:
+        leave(reflector, report->place);
+        break;
+    }
 }
-
-static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 
@@ -429,6 +454,7 @@ static const ki_reflector_metrics no_metrics;
 
 int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err)
 {
+    assert(reflector != NULL);
     uint64_t seed = options->seed;
     if (options->informer->watch_list == KI_WATCH_LIST_ALWAYS && options->list_watch.no_watch_list)
         return ki_fail(
@@ -450,8 +476,8 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
     ki_token_bucket_init(&reflector->bucket, REQUEST_SECONDS * KI_NS_PER_S, REQUESTS_AT_ONCE);
     ki_answer_init(&reflector->answer, &reflector->options.list_watch, options->plan);
     ki_answer_init(&reflector->probe_answer, &reflector->options.list_watch, options->plan);
-    ki_answer_set_owner(&reflector->answer, &owner, reflector);
-    ki_answer_set_owner(&reflector->probe_answer, &owner, reflector);
+    ki_answer_set_owner(&reflector->answer, take_report, reflector, &reflector->is_full);
+    ki_answer_set_owner(&reflector->probe_answer, take_report, reflector, NULL);
     ki_buf_init(&reflector->list.continue_token, CONTINUE_TOKEN_BYTES_MAX);
     ki_buf_init(&reflector->list.marked_token, CONTINUE_TOKEN_BYTES_MAX);
     ki_mutex_init(&reflector->status_mu);
@@ -497,11 +523,12 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
     ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_owe_list(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     reflector->owes_list = 1;
 }
 
@@ -515,6 +542,7 @@ static int owes_list(const ki_reflector *reflector)
 
 void ki_reflector_halt(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
@@ -524,19 +552,21 @@ void ki_reflector_halt(ki_reflector *reflector)
     reflector->is_full = 0;
     ki_reflector_clear_failure(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_STOPPED);
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_tick(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     reflector->scheduled_ns = UINT64_MAX;
     check_what_is_due(reflector, ki_reflector_now_ns(reflector));
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_room(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     if (reflector->is_full) {
         reflector->is_full = 0;
@@ -546,7 +576,7 @@ void ki_reflector_room(ki_reflector *reflector)
         reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);
     }
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 /* Sockets hold what is read in much less than a second, so whoever has read for that long has read it all. */
@@ -564,15 +594,16 @@ void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)
     enter(reflector);
     if (is_under_way && reflector->list.number == list && !reflector->trusts_lists)
         ki_reflector_drop_doubted_list(reflector);
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_retry_now(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     if (reflector->next != KI_STEP_NONE) {
         reflector->next_ns = ki_reflector_now_ns(reflector);
         reflector->next_is_forced = 1;
     }
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }

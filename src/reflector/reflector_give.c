@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was learnt, on its way to on_change: through the user's transform, and with what was refused told
  * apart. */
+#include <assert.h>
+
 #include "api/object/object_layout.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
 
 int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
 {
+    assert(reflector != NULL);
     int rc = reflector->options.on_change(change, reflector->options.user);
     if (rc < 0)
         return KI_ERR_NO_MEMORY;
@@ -20,6 +23,7 @@ int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
 
 int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object)
 {
+    assert(reflector != NULL);
     const ki_object_plan *plan = reflector->options.plan;
     ki_str kind = ki_object_kind(object);
     return !plan->kind_is_known || kind.len == 0 || ki_str_equal(kind, plan->kind) ||
@@ -28,6 +32,7 @@ int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *obje
 
 void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object)
 {
+    assert(reflector != NULL);
     ki_error why = {0};
     ki_fail(&why, KI_ERR_METADATA, "the object of the event is a %.*s, not a %.*s",
             KI_STR_ARGS(ki_object_kind(object)), KI_STR_ARGS(reflector->options.plan->kind));
@@ -146,6 +151,7 @@ static int is_doubtful(const ki_reflector *reflector)
 
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
 {
+    assert(reflector != NULL);
     ki_object *usable = NULL;
     ki_counter_add(reflector->options.metrics->list_items, 1);
     ki_reflector_note_item(reflector, object);
@@ -154,7 +160,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     if (rc == 0 && usable == NULL)
         rc = give_seen(reflector, ki_object_key_str(object));
     else if (rc == 0)
-        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_ITEM,
+        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_REPLACED,
                                                        .list = reflector->list.number,
                                                        .is_doubtful = is_doubtful(reflector),
                                                        .object = usable});
@@ -175,6 +181,7 @@ void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refuse
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
                             const ki_resource_version *version)
 {
+    assert(reflector != NULL);
     ki_object *usable = NULL;
     int rc = make_usable(reflector, object, &usable);
     if (usable != NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LIST, page by page, and what is true of lists in whatever way they come: docs/consistency.md, rules 4 to
  * 7. */
+#include <assert.h>
+
 #include "api/decode/reason.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
@@ -41,12 +43,14 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
 
 int ki_reflector_list_is_stale(const ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     return ki_resource_version_is_set(&reflector->list.version) &&
            ki_resource_version_is_newer(&reflector->version, &reflector->list.version);
 }
 
 void ki_reflector_forget_history(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     ki_resource_version_clear(&reflector->version);
     reflector->wants_quorum = 1;
     reflector->owes_reset = 1;
@@ -74,6 +78,7 @@ static ki_failure history_failure(const ki_reflector *reflector, ki_reason reaso
  * for that, the end of the next list forgets it. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     int is_reset = reflector->list.is_quorum;
     ki_failure failure = history_failure(reflector, is_reset ? KI_REASON_HISTORY_RESET : KI_REASON_STALE);
     ki_answer_cancel(&reflector->answer);
@@ -88,6 +93,7 @@ void ki_reflector_drop_stale_list(ki_reflector *reflector)
 /* The newest is asked for: what it names is alive, in this history or in another one. */
 void ki_reflector_drop_doubted_list(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     int may_list = reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
     ki_failure failure = {.reason = KI_REASON_STALE};
     ki_error_set(&failure.error, KI_ERR_RANGE, 0,
@@ -99,6 +105,7 @@ void ki_reflector_drop_doubted_list(ki_reflector *reflector)
 
 int ki_reflector_finish_list(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     uint64_t now = ki_reflector_now_ns(reflector);
     int rc = give_end(reflector);
     if (rc < 0)
@@ -149,6 +156,7 @@ static void fail_without_memory(ki_reflector *reflector)
 
 void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
 {
+    assert(reflector != NULL);
     int is_page = step == KI_STEP_PAGE;
     reflector->doing = KI_STEP_LIST;
     ki_reflector_set_phase(reflector, KI_PHASE_LISTING);
@@ -206,6 +214,7 @@ static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metad
 
 void ki_reflector_list_step(ki_reflector *reflector, int step)
 {
+    assert(reflector != NULL);
     ki_list_decoder *decoder = &reflector->answer.decoder.list;
     switch (step) {
     case KI_LIST_METADATA:
@@ -312,6 +321,7 @@ static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure
  * at once, and once. */
 void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     const ki_list_attempt *list = &reflector->list;
     int is_expired = failure->reason == KI_REASON_EXPIRED;
     if (failure->reason == KI_REASON_NONE) {

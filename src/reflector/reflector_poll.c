@@ -2,6 +2,7 @@
 /* Watches that bring nothing. A server may end each at once, cut it or refuse it, for as long as it likes,
  * and still answer lists: then the collection is listed from time to time. A quiet collection whose watches
  * are cut looks the same, so lists that find nothing new become rare. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "api/decode/reason.h"
@@ -13,6 +14,7 @@ enum { FRUITLESS_MAX = 3, FIRST_SECONDS = 30, LAST_SECONDS = 300 };
 
 void ki_reflector_init_poll(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     reflector->poll = (ki_reflector_poll){.interval_ns = FIRST_SECONDS * KI_NS_PER_S, .items = UNKNOWN};
 }
 
@@ -28,6 +30,7 @@ int ki_reflector_is_polling(const ki_reflector *reflector)
 
 void ki_reflector_note_fruit(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     reflector->watch.has_fruit = 1;
     reflector->poll.fruitless = 0;
     reflector->poll.items = UNKNOWN;
@@ -45,6 +48,7 @@ static int counts(const ki_reflector *reflector, ki_reason reason)
 
 void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     reflector->poll.was_counted = counts(reflector, failure->reason);
     reflector->poll.fruitless += (uint32_t)reflector->poll.was_counted;
 }
@@ -54,6 +58,7 @@ void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure
 ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const ki_failure *failure,
                                                 uint64_t *delay_ns)
 {
+    assert(reflector != NULL);
     ki_reflector_poll *poll = &reflector->poll;
     uint64_t now = ki_reflector_now_ns(reflector);
     uint64_t at_ns = ki_ns_max(now + ki_reflector_asked_ns(failure), poll->not_before_ns);
@@ -70,6 +75,7 @@ ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const k
 
 void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object)
 {
+    assert(reflector != NULL);
     int order = 0;
     reflector->list.items++;
     if (reflector->poll.is_listing &&
@@ -127,6 +133,7 @@ ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector)
 
 void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     static const char text[] = "the last watches brought nothing: when one ends so, the collection is listed";
     char message[KI_ERROR_MESSAGE_BYTES + sizeof(text) + 32];
     const char *last = failure != NULL ? failure->error.message : "";

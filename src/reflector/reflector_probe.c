@@ -2,6 +2,8 @@
 /* Whether the server still has the history that we know. A watch from a version that it has not reached is
  * answered with silence, so a silent watch may be one on a server that was set back. A list of one item, of
  * the newest version, tells: docs/consistency.md, rule 7. */
+#include <assert.h>
+
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
 
@@ -18,6 +20,7 @@ static uint64_t silent_ns(const ki_reflector *reflector)
 
 uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     uint64_t due = silent_ns(reflector);
     if (reflector->doing != KI_STEP_WATCH || reflector->is_full || reflector->probe_answer.is_open)
         return UINT64_MAX;
@@ -28,12 +31,14 @@ uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector)
 
 void ki_reflector_clear_probe(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     ki_resource_version_clear(&reflector->probe.base);
     ki_resource_version_clear(&reflector->probe.version);
 }
 
 void ki_reflector_begin_probe(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     uint64_t now = ki_reflector_now_ns(reflector);
     uint64_t token_ns = ki_token_bucket_take(&reflector->bucket, now);
     reflector->probe.not_before_ns = token_ns;
@@ -76,6 +81,7 @@ static void judge(ki_reflector *reflector)
 /* A server that does not know of pages sends all it has: the second item is one too many. */
 void ki_reflector_probe_step(ki_reflector *reflector, int step)
 {
+    assert(reflector != NULL);
     const ki_list_decoder *decoder = &reflector->probe_answer.decoder.list;
     ki_history_probe *probe = &reflector->probe;
     if (step == KI_LIST_METADATA) /* one that is too long, or for which memory is out, stays unset */
@@ -92,6 +98,7 @@ void ki_reflector_probe_step(ki_reflector *reflector, int step)
 /* When it fails, a watch that is silent is not trusted; one that is new has another chance later. */
 void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     if (failure->reason == KI_REASON_NONE) {
         judge(reflector);
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/reflector_setup.h"
 
+#include <assert.h>
 #include <kinformer/selector.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static int check(const ki_informer_options *options, ki_error *err)
 
 int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options *options, ki_error *err)
 {
+    assert(setup != NULL);
     static const ki_informer_options defaults = {0};
     if (options == NULL)
         options = &defaults;
@@ -118,6 +120,7 @@ int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options
 
 int ki_reflector_setup_check(const ki_reflector_setup *setup, const ki_resource *resource, ki_error *err)
 {
+    assert(setup != NULL);
     const char *ns = setup->options.ns;
     if (resource->scope == KI_SCOPE_CLUSTER && ns[0] != 0)
         return ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
@@ -128,6 +131,7 @@ int ki_reflector_setup_check(const ki_reflector_setup *setup, const ki_resource 
 int ki_reflector_setup_join(const ki_reflector_setup *setup, const ki_resource *resource, ki_client *client,
                             ki_client_user *alive)
 {
+    assert(setup != NULL);
     const ki_informer_options *options = &setup->options;
     char name[KI_CLIENT_NAME_BYTES];
     (void)snprintf(name, sizeof(name), "%s%s%s", resource->plural, options->ns[0] == 0 ? "" : "/",
@@ -137,6 +141,7 @@ int ki_reflector_setup_join(const ki_reflector_setup *setup, const ki_resource *
 
 void ki_reflector_setup_fini(ki_reflector_setup *setup)
 {
+    assert(setup != NULL);
     ki_free(setup->memory);
     *setup = (ki_reflector_setup){0};
 }
@@ -193,6 +198,7 @@ static bool same_callbacks(const ki_informer_options *a, const ki_informer_optio
 
 bool ki_reflector_setup_equal(const ki_reflector_setup *a, const ki_reflector_setup *b)
 {
+    assert(a != NULL);
     return same_texts(&a->options, &b->options) && same_numbers(&a->options, &b->options) &&
            same_callbacks(&a->options, &b->options);
 }
@@ -201,6 +207,7 @@ bool ki_reflector_setup_equal(const ki_reflector_setup *a, const ki_reflector_se
 uint64_t ki_reflector_setup_hash(const ki_reflector_setup *setup, const ki_resource *resource,
                                  const ki_hash_key *key)
 {
+    assert(setup != NULL);
     const ki_informer_options *options = &setup->options;
     const void *users[] = {options->list_watch == NULL ? NULL : options->list_watch->user,
                            options->transform_user, options->tweak_user};

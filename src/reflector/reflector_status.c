@@ -8,6 +8,7 @@
 
 void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase)
 {
+    assert(reflector != NULL);
     if (reflector->report.phase == phase)
         return;
     reflector->report.phase = phase;
@@ -16,11 +17,13 @@ void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase)
 
 void ki_reflector_note_success(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     reflector->report.success_ns = ki_reflector_now_ns(reflector);
 }
 
 void ki_reflector_clear_failure(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     reflector->report.reason = KI_REASON_NONE;
     reflector->report.http_status = 0;
     reflector->report.message[0] = 0;
@@ -36,6 +39,7 @@ void ki_reflector_settle(ki_reflector *reflector)
 
 void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const char *message)
 {
+    assert(reflector != NULL);
     reflector->report.reason = reason;
     reflector->report.http_status = 0;
     (void)snprintf(reflector->report.message, sizeof(reflector->report.message), "%s", message);
@@ -73,6 +77,7 @@ static void tell(ki_reflector *reflector, ki_watch_error *error)
 
 void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
+    assert(reflector != NULL);
     ki_counter_add(reflector->options.metrics->errors[failure->reason], 1);
     tell(reflector, &(ki_watch_error){.reason = failure->reason,
                                       .http_status = failure->http_status,
@@ -100,6 +105,8 @@ static int makes_no_sense(int code)
 
 void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error, ki_str key)
 {
+    assert(reflector != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     char text[1024]; /* a real key has 507 bytes at the most */
     snprintf(text, sizeof(text), "%.*s", KI_STR_ARGS(key));
     reflector->report.refused++;
@@ -111,6 +118,7 @@ void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error,
 
 void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status)
 {
+    assert(reflector != NULL);
     ki_mutex_lock(&reflector->status_mu);
     const ki_reflector_report report = reflector->published;
     ki_mutex_unlock(&reflector->status_mu);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list that comes as the beginning of a watch, until the bookmark that ends it; then the same answer goes
  * on as a watch. */
+#include <assert.h>
+
 #include "api/decode/reason.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
@@ -9,6 +11,7 @@ enum { TRIES_MAX = 2, IGNORED_SECONDS = 60 };
 
 int ki_reflector_may_stream(const ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     int choice = reflector->options.informer->watch_list;
     if (choice == KI_WATCH_LIST_NEVER || reflector->options.list_watch.no_watch_list)
         return 0;
@@ -21,6 +24,7 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
 
 void ki_reflector_begin_stream(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     int is_quorum = reflector->wants_quorum || !ki_resource_version_is_set(&reflector->version);
     reflector->doing = KI_STEP_STREAM;
     ki_reflector_set_phase(reflector, KI_PHASE_STREAMING_LIST);
@@ -91,17 +95,17 @@ static void take_deleted(ki_reflector *reflector, ki_object *object)
 
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
-    if (decoder->refused_type != KI_WATCH_BOOKMARK)
+    if (decoder->refused_type != KI_CHANGE_BOOKMARK)
         note_item(reflector);
     switch (decoder->refused_type) {
-    case KI_WATCH_ADDED:
-    case KI_WATCH_MODIFIED:
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
         ki_reflector_give_refused(reflector, &decoder->refused);
         break;
     case KI_WATCH_ERROR:
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, decoder->refused.error.message);
         break;
-    case KI_WATCH_BOOKMARK:
+    case KI_CHANGE_BOOKMARK:
         reflector->quiet_ns = reflector->watch.item_ns;
         ki_reflector_report_refused(reflector, &decoder->refused.error, KI_STR(""));
         break;
@@ -125,7 +129,7 @@ static void take_object(ki_reflector *reflector, int step, ki_object *object)
     note_item(reflector);
     if (!ki_reflector_is_of_kind(reflector, object))
         ki_reflector_refuse_kind(reflector, object);
-    else if (step == KI_WATCH_DELETED)
+    else if (step == KI_CHANGE_DELETED)
         take_deleted(reflector, object);
     else
         ki_reflector_give_item(reflector, object);
@@ -133,14 +137,15 @@ static void take_object(ki_reflector *reflector, int step, ki_object *object)
 
 void ki_reflector_stream_step(ki_reflector *reflector, int step)
 {
+    assert(reflector != NULL);
     ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
     switch (step) {
-    case KI_WATCH_ADDED:
-    case KI_WATCH_MODIFIED:
-    case KI_WATCH_DELETED:
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
+    case KI_CHANGE_DELETED:
         take_object(reflector, step, ki_watch_decoder_take_object(decoder));
         break;
-    case KI_WATCH_BOOKMARK:
+    case KI_CHANGE_BOOKMARK:
         take_bookmark(reflector, decoder);
         break;
     case KI_WATCH_ERROR:
@@ -177,6 +182,7 @@ static void list_instead(ki_reflector *reflector, const ki_failure *failure, uin
 
 void ki_reflector_note_listed(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     const ki_reflector_options *options = &reflector->options;
     if (reflector->is_listed_instead && options->streams != NULL)
         ki_stream_memory_note(options->streams, options->resource, ki_reflector_now_ns(reflector));

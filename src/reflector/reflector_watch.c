@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WATCH: events as they happen, and how to go on where a watch has ended. */
+#include <assert.h>
+
 #include "api/decode/reason.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
@@ -16,6 +18,7 @@ enum {
 
 void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
 {
+    assert(reflector != NULL);
     uint64_t now = ki_reflector_now_ns(reflector);
     int is_unproven = reflector->watch.is_unproven;
     options->watch = 1;
@@ -40,6 +43,7 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
  * is what it was: of the list, of the failure, or of the watch that has ended as watches do. */
 void ki_reflector_begin_watch(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     ki_list_options options = {.resource_version = ki_resource_version_str(&reflector->version)};
     reflector->doing = KI_STEP_WATCH;
     if (reflector->report.phase == KI_PHASE_STOPPED) {
@@ -54,6 +58,7 @@ void ki_reflector_begin_watch(ki_reflector *reflector)
  * bookmarks alone. */
 void ki_reflector_watch_heard(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     ki_backoff_set_healthy(&reflector->backoff, ki_reflector_now_ns(reflector));
     ki_reflector_settle(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
@@ -63,6 +68,7 @@ void ki_reflector_watch_heard(ki_reflector *reflector)
 
 void ki_reflector_want_relist(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     uint64_t now = ki_reflector_now_ns(reflector);
     if (reflector->relist_ns != UINT64_MAX)
         return;
@@ -175,6 +181,7 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
 
 ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
 {
+    assert(decoder != NULL);
     const ki_status *status = &decoder->status;
     ki_failure failure = {.reason = ki_reason_of_status(200, status),
                           .http_status = status->code,
@@ -277,6 +284,7 @@ static void take_failure(ki_reflector *reflector, const ki_failure *failure, int
 
 void ki_reflector_watch_over(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     ki_answer_cancel(&reflector->probe_answer);
     if (failure->reason == KI_REASON_NONE)
         take_close(reflector);
@@ -303,11 +311,11 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     ki_str key = ki_buf_str(&decoder->refused.key);
-    ki_watch_step type = decoder->refused_type;
-    int is_understood = key.len > 0 && (type == KI_WATCH_ADDED || type == KI_WATCH_MODIFIED);
+    int type = decoder->refused_type;
+    int is_understood = key.len > 0 && (type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED);
     if (type == KI_WATCH_ERROR)
         end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = decoder->refused.error});
-    else if (is_understood || type == KI_WATCH_BOOKMARK)
+    else if (is_understood || type == KI_CHANGE_BOOKMARK)
         ki_reflector_report_refused(reflector, &decoder->refused.error, key);
     else
         take_nonsense(reflector, &decoder->refused.error, key);
@@ -315,18 +323,15 @@ static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decode
 
 void ki_reflector_watch_step(ki_reflector *reflector, int step)
 {
+    assert(reflector != NULL);
     ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
     switch (step) {
-    case KI_WATCH_ADDED:
-        take_event(reflector, KI_CHANGE_ADDED, ki_watch_decoder_take_object(decoder));
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
+    case KI_CHANGE_DELETED:
+        take_event(reflector, (ki_change_type)step, ki_watch_decoder_take_object(decoder));
         break;
-    case KI_WATCH_MODIFIED:
-        take_event(reflector, KI_CHANGE_UPDATED, ki_watch_decoder_take_object(decoder));
-        break;
-    case KI_WATCH_DELETED:
-        take_event(reflector, KI_CHANGE_DELETED, ki_watch_decoder_take_object(decoder));
-        break;
-    case KI_WATCH_BOOKMARK:
+    case KI_CHANGE_BOOKMARK:
         take_bookmark(reflector, decoder->resource_version);
         break;
     case KI_WATCH_ERROR:

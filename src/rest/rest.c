@@ -145,6 +145,7 @@ static void run_deliver(ki_job *job)
 /* Taken out of the list first: nobody wakes its job any more. */
 void ki_rest_ended(ki_rest_call *call)
 {
+    assert(call != NULL);
     ki_rest *rest = call->rest;
     ki_mutex_lock(&rest->mu);
     ki_list_remove(&call->node);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call on io: it waits for its turn, is sent, perhaps sent again, and ends. */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "http/transfer.h"
@@ -252,6 +253,7 @@ static int retries(const ki_rest *rest, const ki_rest_request *request)
 
 int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *request, ki_error *err)
 {
+    assert(call != NULL);
     *call = (ki_rest_call){.rest = rest,
                            .on_answer = request->on_answer,
                            .user = request->user,
@@ -275,6 +277,7 @@ int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *
 
 void ki_rest_call_fini(ki_rest_call *call)
 {
+    assert(call != NULL);
     ki_job_fini(&call->job);
     ki_rest_reader_fini(&call->reader);
     ki_rest_message_fini(&call->message);

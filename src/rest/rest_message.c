@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rest/rest_message.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -311,6 +312,7 @@ int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *reques
 
 void ki_rest_message_fini(ki_rest_message *message)
 {
+    assert(message != NULL);
     ki_buf_fini(&message->target);
     ki_buf_fini(&message->accept);
     ki_buf_fini(&message->body);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rest/rest_reader.h"
 
+#include <assert.h>
+
 #include "api/decode/reason.h"
 #include "api/decode/refusal.h"
 #include "api/decode/status.h"
@@ -90,6 +92,7 @@ static void drop_decoder(ki_rest_reader *reader)
 
 void ki_rest_reader_fini(ki_rest_reader *reader)
 {
+    assert(reader != NULL);
     drop_decoder(reader);
     ki_rest_answer_fini(&reader->answer);
     ki_object_plan_free(reader->plan);
@@ -98,6 +101,7 @@ void ki_rest_reader_fini(ki_rest_reader *reader)
 
 void ki_rest_reader_take(ki_rest_reader *reader, ki_rest_answer *out_answer)
 {
+    assert(reader != NULL && out_answer != NULL);
     *out_answer = reader->answer;
     reader->answer = (ki_rest_answer){0};
 }
@@ -107,6 +111,7 @@ void ki_rest_reader_take(ki_rest_reader *reader, ki_rest_answer *out_answer)
 /* Half a page is none. */
 void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, const char *message)
 {
+    assert(reader != NULL);
     drop_objects(&reader->answer);
     reader->answer.reason = reason;
     ki_error_set(&reader->answer.error, code, 0, "%s",
@@ -140,6 +145,7 @@ static bool is_good(const ki_rest_reader *reader)
 
 void ki_rest_reader_begin(ki_rest_reader *reader)
 {
+    assert(reader != NULL);
     memory *m = reader->answer.memory;
     drop_decoder(reader);
     clear(&reader->answer);

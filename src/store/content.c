@@ -14,6 +14,7 @@ enum { AHEAD = 8 };
 
 size_t ki_content_object_bytes(const ki_object *object)
 {
+    assert(object != NULL);
     return (size_t)object->text_at + object->text_len;
 }
 
@@ -73,11 +74,14 @@ static ki_object *find_hashed(const ki_content *content, ki_str key, uint64_t ha
 
 ki_object *ki_content_find(const ki_content *content, ki_str key)
 {
+    assert(content != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     return find_hashed(content, key, ki_keyer_hash(content->keyer, key));
 }
 
 ki_index *ki_content_find_index(const ki_content *content, ki_str name)
 {
+    assert(name.ptr != NULL || name.len == 0);
     ki_index *index = ki_content_first_index(content);
     while (index != NULL && !ki_str_equal((ki_str){index->name, index->name_len}, name))
         index = ki_content_next_index(index);
@@ -180,11 +184,13 @@ static void commit_put(ki_content *content, const ki_index_change *change, size_
 
 ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash)
 {
+    assert(key.ptr != NULL || key.len == 0);
     return (ki_place){key, hash, find_hashed(content, key, hash)};
 }
 
 void ki_content_expect_hash(const ki_content *content, uint64_t hash)
 {
+    assert(content != NULL);
     ki_table_prefetch(&content->objects, hash);
 }
 
@@ -197,6 +203,7 @@ static void expect_in_indexes(const ki_content *content, uint64_t hash, const ki
 
 void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object *object)
 {
+    assert(content != NULL);
     ki_object_prefetch(ki_table_guess(&content->objects, hash));
     if (object != NULL)
         expect_in_indexes(content, hash, object);
@@ -212,6 +219,7 @@ static int check_key(ki_str key)
 int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
                       ki_reclaim *reclaim)
 {
+    assert(content != NULL);
     ki_index_change change = {place->object, (ki_object *)object, place->hash, content->keyer, reclaim};
     int rc = check_key(place->key);
     if (rc < 0 || place->object == object)
@@ -269,6 +277,7 @@ int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *rec
 
 void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim)
 {
+    assert(content != NULL);
     ki_index_change change = {place->object, NULL, place->hash, content->keyer, reclaim};
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, reclaim};
     size_t places = 0;
@@ -282,6 +291,8 @@ void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim
 
 int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_object **out_former)
 {
+    assert(content != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     ki_place place = ki_content_seek(content, key, ki_keyer_hash(content->keyer, key));
     if (place.object == NULL)
         return KI_ERR_NOT_FOUND;
@@ -312,6 +323,7 @@ static int fill_with(ki_content *content, ki_object *const *objects, size_t coun
 
 int ki_content_fill(ki_content *content, const ki_content *model, ki_object *const *objects, size_t count)
 {
+    assert(content != NULL);
     ki_reclaim reclaim;
     ki_reclaim_init_private(&reclaim);
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, &reclaim};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index that comes late: it is built over all objects where nobody sees it,
  * and published by one pointer. */
+#include <assert.h>
 #include <kinformer/error.h>
 
 #include "store/content.h"
@@ -67,6 +68,8 @@ static void publish_index(ki_content *content, ki_index *index)
 
 int ki_content_add_index(ki_content *content, ki_str name, const ki_index_function *function)
 {
+    assert(content != NULL);
+    assert(name.ptr != NULL || name.len == 0);
     if (ki_content_find_index(content, name) != NULL)
         return KI_ERR_INVALID;
     index_build build = {content, ki_index_new(name, function), .failures_before = content->index_failures};

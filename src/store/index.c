@@ -8,6 +8,15 @@
 #include "util/alloc.h"
 #include "util/list.h"
 
+/* Invariant: a posting is in `postings` as long as it has an object, and no longer; an object is in `refused`
+ * or in the postings of the values that the function gave for it when it came, not in both.
+ *
+ * Preparing changes nothing that a reader sees: it makes room, and postings of its own. Committing then does
+ * three things: it swaps the pointer in postings that both objects have, inserts the fresh object where the
+ * former one is not, and takes the former object out where the fresh one is not. A reader in between finds
+ * one of the two under each value, never neither under a value that both have. A posting that becomes empty
+ * leaves `postings` at once and is retired. */
+
 /* What a commit does for a value of the object that comes. */
 enum {
     STEP_SWAP = 0, /* the former object has the value too: its pointer is replaced */
@@ -62,6 +71,7 @@ static ki_posting *find_posting(const ki_index *index, ki_str value, uint64_t ha
 
 ki_posting *ki_index_find(const ki_index *index, ki_str value, const ki_keyer *keyer)
 {
+    assert(value.ptr != NULL || value.len == 0);
     return find_posting(index, value, ki_keyer_hash(keyer, value));
 }
 
@@ -78,6 +88,7 @@ void ki_index_expect(const ki_index *index, const ki_object *object, uint64_t ha
 
 ki_index *ki_index_new(ki_str name, const ki_index_function *function)
 {
+    assert(name.ptr != NULL || name.len == 0);
     ki_index *index = ki_calloc(1, sizeof(ki_index) + name.len + 1);
     ki_index_plan *plan = ki_calloc(1, sizeof(ki_index_plan));
     if (index == NULL || plan == NULL) {
@@ -194,6 +205,7 @@ static bool only_swaps(const ki_index *index)
 int ki_index_prepare(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
+    assert(change->fresh != NULL || change->former != NULL);
     reset_plan(plan);
     plan->was_refused =
         change->former != NULL && ki_table_contains(&index->refused, change->hash, change->former);
@@ -217,6 +229,8 @@ void ki_index_cancel(ki_index *index)
 static void commit_value(ki_index *index, const ki_index_value *value, const ki_index_change *change)
 {
     ki_table *objects = &value->posting->objects;
+    assert(change->fresh != NULL && (value->step != STEP_SWAP || change->former != NULL));
+    assert((value->step == STEP_CREATE) == (objects->count == 0));
     switch (value->step) {
     case STEP_SWAP:
         (void)ki_table_replace(objects, change->hash, change->former, change->fresh);
@@ -235,6 +249,7 @@ static void commit_value(ki_index *index, const ki_index_value *value, const ki_
 static void retire_posting(ki_index *index, ki_posting *posting, const ki_index_change *change)
 {
     ki_table_owner postings = owner_of_postings(change);
+    assert(posting->objects.count == 0);
     ki_table_remove(&index->postings, hash_posting(posting, change->keyer), posting, &postings);
     ki_reclaim_block(change->reclaim, &posting->retired, posting_bytes(posting->value_len));
 }
@@ -289,6 +304,7 @@ size_t ki_index_commit(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
     size_t left = 0;
+    assert(!plan->is_refused || plan->fresh.count == 0);
     commit_refused(index, change);
     for (size_t i = 0; i < plan->fresh.count; i++) {
         commit_value(index, &plan->fresh.items[i], change);

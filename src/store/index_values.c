@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/index_values.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 
@@ -18,12 +19,14 @@ struct ki_index_emit {
 
 void ki_index_values_init(ki_index_values *values)
 {
+    assert(values != NULL);
     *values = (ki_index_values){0};
     ki_buf_init(&values->text, KI_INDEX_VALUES_BYTES_MAX);
 }
 
 void ki_index_values_fini(ki_index_values *values)
 {
+    assert(values != NULL);
     ki_buf_fini(&values->text);
     ki_free(values->items);
     values->items = NULL;
@@ -33,6 +36,7 @@ void ki_index_values_fini(ki_index_values *values)
 
 void ki_index_values_reset(ki_index_values *values)
 {
+    assert(values != NULL);
     ki_buf_reset(&values->text, KEPT_TEXT_BYTES);
     values->count = 0;
     if (values->capacity > KEPT_ITEMS) {
@@ -73,6 +77,7 @@ int ki_index_emit_value(ki_index_emit *emit, ki_str value)
 
 int ki_index_value_compare(const ki_index_value *a, const ki_index_value *b)
 {
+    assert(a != NULL);
     return a->hash != b->hash ? (a->hash > b->hash) - (a->hash < b->hash) : ki_str_compare(a->text, b->text);
 }
 

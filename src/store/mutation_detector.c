@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/mutation_detector.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ ki_mutation_mode ki_mutation_detector_mode_from_environment(void)
 
 int ki_mutation_detector_init(ki_mutation_detector *detector, const ki_mutation_detector_options *options)
 {
+    assert(detector != NULL);
     static const ki_mutation_detector_options defaults = {0};
     if (options == NULL)
         options = &defaults;
@@ -68,6 +70,7 @@ static void watch_free(watch *w)
 
 void ki_mutation_detector_fini(ki_mutation_detector *detector)
 {
+    assert(detector != NULL);
     if (detector->mode != KI_MUTATION_OFF) {
         (void)ki_mutation_detector_check(detector);
         for (ki_list_node *node = ki_list_pop_front(&detector->watched); node != NULL;
@@ -117,6 +120,7 @@ static bool check_watch(ki_mutation_detector *detector, watch *w)
 
 void ki_mutation_detector_report(ki_mutation_detector *detector)
 {
+    assert(detector != NULL);
     if (detector->mode == KI_MUTATION_OFF)
         return;
     for (ki_list_node *node = ki_list_pop_front(&detector->found); node != NULL;
@@ -132,6 +136,7 @@ void ki_mutation_detector_report(ki_mutation_detector *detector)
 
 size_t ki_mutation_detector_check(ki_mutation_detector *detector)
 {
+    assert(detector != NULL);
     size_t changed = 0;
     if (detector->mode == KI_MUTATION_OFF)
         return 0;
@@ -179,6 +184,7 @@ static watch *watch_new(const ki_mutation_detector *detector, const ki_object *o
 
 int ki_mutation_detector_add(ki_mutation_detector *detector, const ki_object *object)
 {
+    assert(detector != NULL);
     if (detector->mode == KI_MUTATION_OFF)
         return 0;
     watch *w = find_watch(detector, object);
@@ -199,6 +205,7 @@ int ki_mutation_detector_add(ki_mutation_detector *detector, const ki_object *ob
 
 void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object *object)
 {
+    assert(detector != NULL);
     watch *w = detector->mode == KI_MUTATION_OFF ? NULL : find_watch(detector, object);
     if (w == NULL)
         return;

@@ -6,12 +6,28 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/annotations.h"
 #include "util/huge_pages.h"
 #include "util/loop/rcu.h"
 
 /* Times that readers are looked for before a writer is told that there is no room: most sections are over
  * when the thread that is inside one has run. */
 enum { LOOKS = 16 };
+
+/* Invariant: objects[0 .. waiting_objects) and the chains `waiting` were out of reach before the grace period
+ * `grace` began, and nothing else has joined them since; everything behind them and in `fresh` has come
+ * later. So what waits may be freed when that period has passed, and what is fresh may not. A hand-over only
+ * appends to what is fresh; begin() makes all of it wait, after which a new period begins; release_waiting()
+ * frees what has waited, and nothing waits then. Bytes are counted with a hand-over and leave with what they
+ * are of. */
+static KI_DEBUG_ONLY bool is_sound(const ki_reclaim *reclaim)
+{
+    return reclaim->object_count <= reclaim->object_capacity &&
+           reclaim->waiting_objects <= reclaim->object_count && reclaim->waiting_bytes <= reclaim->bytes &&
+           (reclaim->grace != 0 ||
+            (reclaim->waiting_objects == 0 && reclaim->waiting.count == 0 && reclaim->waiting_bytes == 0)) &&
+           (!reclaim->is_private || (reclaim->object_count == 0 && reclaim->fresh.count == 0));
+}
 
 void ki_reclaim_init(ki_reclaim *reclaim, size_t bytes_max)
 {
@@ -35,6 +51,7 @@ static void free_array(ki_reclaim *reclaim)
 
 bool ki_reclaim_is_empty(const ki_reclaim *reclaim)
 {
+    assert(is_sound(reclaim));
     return reclaim->object_count + reclaim->fresh.count + reclaim->waiting.count == 0;
 }
 
@@ -59,6 +76,7 @@ static void free_chains(ki_reclaim *reclaim, ki_retired_chains *chains)
 
 static void release_waiting(ki_reclaim *reclaim)
 {
+    assert(reclaim->waiting_objects <= reclaim->object_count && reclaim->waiting_bytes <= reclaim->bytes);
     size_t left = reclaim->object_count - reclaim->waiting_objects;
     for (size_t i = 0; i < reclaim->waiting_objects; i++)
         (void)ki_object_unref(reclaim->objects[i]);
@@ -97,6 +115,7 @@ static bool try_end(ki_reclaim *reclaim)
 
 void ki_reclaim_settle(ki_reclaim *reclaim)
 {
+    assert(is_sound(reclaim));
     size_t things = reclaim->object_count + reclaim->fresh.count;
     bool is_enough = things >= KI_RECLAIM_THINGS_MAX || reclaim->bytes >= reclaim->bytes_max / 2;
     if (try_end(reclaim) && is_enough && !ki_reclaim_is_empty(reclaim)) {
@@ -108,6 +127,7 @@ void ki_reclaim_settle(ki_reclaim *reclaim)
 /* Twice: what has come behind a grace period needs one of its own. */
 bool ki_reclaim_poll(ki_reclaim *reclaim)
 {
+    assert(is_sound(reclaim));
     for (int i = 0; i < 2 && try_end(reclaim) && !ki_reclaim_is_empty(reclaim); i++)
         begin(reclaim);
     return try_end(reclaim) && ki_reclaim_is_empty(reclaim);
@@ -115,6 +135,7 @@ bool ki_reclaim_poll(ki_reclaim *reclaim)
 
 bool ki_reclaim_has_room(ki_reclaim *reclaim)
 {
+    assert(is_sound(reclaim));
     for (unsigned i = 0; i < LOOKS; i++) {
         if (reclaim->bytes < reclaim->bytes_max && ki_reclaim_reserve(reclaim) == 0)
             return true;
@@ -147,6 +168,7 @@ void ki_reclaim_fini(ki_reclaim *reclaim)
 
 void ki_reclaim_fini_unread(ki_reclaim *reclaim)
 {
+    assert(is_sound(reclaim));
     free_chains(reclaim, &reclaim->fresh);
     reclaim->waiting_objects = reclaim->object_count;
     release_waiting(reclaim);
@@ -171,17 +193,20 @@ static int grow(ki_reclaim *reclaim)
 
 int ki_reclaim_reserve(ki_reclaim *reclaim)
 {
+    assert(is_sound(reclaim));
     return reclaim->object_count < reclaim->object_capacity ? 0 : grow(reclaim);
 }
 
 void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object)
 {
+    assert(is_sound(reclaim));
     if (reclaim->is_private) {
         (void)ki_object_unref(object);
         return;
     }
     if (ki_reclaim_reserve(reclaim) < 0) /* what waits is out of reach already, also within a change */
         ki_reclaim_flush(reclaim);
+    assert(reclaim->object_count < reclaim->object_capacity);
     reclaim->objects[reclaim->object_count++] = object;
     reclaim->bytes += ki_object_bytes(object);
 }
@@ -196,6 +221,7 @@ static void add(ki_reclaim *reclaim, ki_retired **chain, ki_retired *block, size
 
 void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
 {
+    assert(is_sound(reclaim));
     if (reclaim->is_private)
         ki_free(block);
     else
@@ -204,6 +230,7 @@ void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
 
 void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
 {
+    assert(is_sound(reclaim));
     if (reclaim->is_private)
         ki_huge_pages_free(block);
     else
@@ -213,6 +240,7 @@ void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
 void ki_reclaim_whole(ki_reclaim *reclaim, ki_retired *whole, size_t bytes, void (*free_whole)(void *block))
 {
     assert(!reclaim->is_private);
+    assert(reclaim->free_whole == NULL || reclaim->free_whole == free_whole);
     reclaim->free_whole = free_whole;
     add(reclaim, &reclaim->fresh.whole, whole, bytes);
 }

@@ -96,12 +96,14 @@ void ki_store_use_seed(ki_store *store, uint64_t seed)
 
 void ki_store_seal(ki_store *store, const ki_log_sink *log)
 {
+    assert(store != NULL);
     store->is_sealed = true;
     store->log = log;
 }
 
 bool ki_store_close(ki_store *store)
 {
+    assert(store != NULL);
     if (store->closing == 0)
         store->closing = ki_rcu_begin_grace();
     return ki_rcu_has_passed(store->closing);
@@ -144,6 +146,7 @@ static bool is_worth_a_line(uint64_t failures, uint64_t told)
 /* The log is the program's, so it is written to without a lock. */
 void ki_store_end_writing(ki_store *store)
 {
+    assert(store != NULL);
     const ki_content *content = ki_store_content(store);
     uint64_t failures = content->index_failures;
     ki_index_failure last;
@@ -163,6 +166,7 @@ void ki_store_end_writing(ki_store *store)
 
 void ki_store_batch_end(ki_store *store)
 {
+    assert(store != NULL);
     ki_mutex_unlock(&store->mu);
     ki_store_end_writing(store);
 }
@@ -170,6 +174,8 @@ void ki_store_batch_end(ki_store *store)
 /* Relaxed: each number is for who asks how many, and orders nothing. */
 void ki_store_publish_numbers(ki_store *store, const ki_content *content)
 {
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
     atomic_store_explicit(&store->count, content->objects.count, memory_order_relaxed);
     atomic_store_explicit(&store->bytes, content->bytes, memory_order_relaxed);
     atomic_store_explicit(&store->index_failures, content->index_failures, memory_order_relaxed);
@@ -178,6 +184,7 @@ void ki_store_publish_numbers(ki_store *store, const ki_content *content)
 /* `former` is no longer reachable; NULL: there was none. */
 static void let_go(ki_store *store, ki_object *former, ki_object **out_former) KI_REQUIRES(store->write_mu)
 {
+    KI_ASSERT_HELD(store->write_mu);
     if (out_former != NULL)
         *out_former = ki_object_ref(former);
     ki_store_batch_let_go(store, former);
@@ -185,6 +192,9 @@ static void let_go(ki_store *store, ki_object *former, ki_object **out_former) K
 
 int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out_former)
 {
+    KI_ASSERT_HELD(store->mu);
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
     ki_content *content = ki_store_content(store);
     ki_object *former = NULL;
     int rc = ki_store_batch_reserve(store);
@@ -199,6 +209,10 @@ int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out
 
 int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
 {
+    KI_ASSERT_HELD(store->mu);
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     ki_content *content = ki_store_content(store);
     ki_object *former = NULL;
     int rc = ki_store_batch_reserve(store);
@@ -213,17 +227,23 @@ int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
 
 ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash)
 {
+    KI_ASSERT_HELD(store->mu);
     assert(hash == ki_keyer_hash(&store->keyer, key));
     return ki_content_seek(ki_store_content(store), key, hash);
 }
 
 int ki_store_batch_reserve(ki_store *store)
 {
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
     return ki_reclaim_reserve(&store->reclaim);
 }
 
 int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
 {
+    KI_ASSERT_HELD(store->mu);
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
     ki_content *content = ki_store_content(store);
     int rc = ki_store_batch_reserve(store);
     if (rc == 0)
@@ -235,6 +255,9 @@ int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_pla
 
 void ki_store_batch_remove_at(ki_store *store, const ki_place *place)
 {
+    KI_ASSERT_HELD(store->mu);
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
     ki_content *content = ki_store_content(store);
     ki_content_remove_at(content, place, &store->reclaim);
     ki_store_publish_numbers(store, content);
@@ -242,17 +265,21 @@ void ki_store_batch_remove_at(ki_store *store, const ki_place *place)
 
 void ki_store_batch_let_go(ki_store *store, ki_object *former)
 {
+    KI_ASSERT_HELD(store->write_mu);
+    assert(store != NULL);
     if (former != NULL)
         ki_reclaim_object(&store->reclaim, former);
 }
 
 void ki_store_batch_expect_hash(ki_store *store, uint64_t hash)
 {
+    KI_ASSERT_HELD(store->mu);
     ki_content_expect_hash(ki_store_content(store), hash);
 }
 
 void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *object)
 {
+    KI_ASSERT_HELD(store->mu);
     ki_content_expect(ki_store_content(store), hash, object);
 }
 
@@ -260,6 +287,7 @@ void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *obje
 
 bool ki_store_has_room(ki_store *store)
 {
+    assert(store != NULL);
     ki_mutex_lock(&store->write_mu);
     bool has_room = ki_reclaim_has_room(&store->reclaim);
     ki_mutex_unlock(&store->write_mu);
@@ -268,6 +296,7 @@ bool ki_store_has_room(ki_store *store)
 
 void ki_store_flush(ki_store *store)
 {
+    assert(store != NULL);
     ki_mutex_lock(&store->write_mu);
     ki_reclaim_flush(&store->reclaim);
     ki_mutex_unlock(&store->write_mu);
@@ -275,6 +304,7 @@ void ki_store_flush(ki_store *store)
 
 void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms)
 {
+    assert(store != NULL);
     ki_mutex_lock(&store->write_mu);
     bool is_due = now_ms >= *due_ms;
     if (is_due)

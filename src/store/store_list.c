@@ -55,6 +55,7 @@ int ki_store_list(ki_store *store, ki_object_list *out_list)
 static int list_posting(ki_store *store, const char *index_name, ki_str value, ki_object_list *out_list)
     KI_REQUIRES(store->mu)
 {
+    KI_ASSERT_HELD(store->mu);
     const ki_index *index = ki_content_find_index(ki_store_content(store), ki_str_of(index_name));
     if (index == NULL)
         return KI_ERR_NOT_FOUND;
@@ -191,6 +192,7 @@ static int add_value(void *entry, uint32_t hash, void *user)
 static int list_values(ki_store *store, const char *index_name, ki_str_list *out_values)
     KI_REQUIRES(store->mu)
 {
+    KI_ASSERT_HELD(store->mu);
     const ki_index *index = ki_content_find_index(ki_store_content(store), ki_str_of(index_name));
     text_block block;
     size_t bytes = 0;

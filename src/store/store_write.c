@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public calls that write to a store. They wait where there is no room, without a lock, so that those
  * that may not wait are not kept waiting by those that may. */
+#include <assert.h>
 #include <kinformer/error.h>
 
 #include "store/store.h"
@@ -61,6 +62,7 @@ int ki_store_remove(ki_store *store, ki_str key)
 
 int ki_store_remove_at_once(ki_store *store, ki_str key)
 {
+    assert(key.ptr != NULL || key.len == 0);
     ki_store_batch_begin(store);
     int rc = ki_store_batch_remove(store, key, NULL);
     ki_store_batch_end(store);
@@ -72,6 +74,7 @@ int ki_store_remove_at_once(ki_store *store, ki_str key)
 static int fresh_content(ki_store *store, ki_object *const *objects, size_t count, ki_content **out_content)
     KI_REQUIRES(store->write_mu)
 {
+    KI_ASSERT_HELD(store->write_mu);
     const ki_content *model = ki_store_content(store);
     ki_content *content = ki_content_new(&store->keyer);
     if (content == NULL)
@@ -89,6 +92,7 @@ static int fresh_content(ki_store *store, ki_object *const *objects, size_t coun
 /* Release: the content is complete before readers can find it. */
 static void publish_content(ki_store *store, ki_content *content) KI_REQUIRES(store->write_mu)
 {
+    KI_ASSERT_HELD(store->write_mu);
     ki_mutex_lock(&store->mu);
     atomic_store_explicit(&store->content, content, memory_order_release);
     ki_store_publish_numbers(store, content);
@@ -113,6 +117,7 @@ static void free_content(void *content)
 /* The new content is built while everyone reads the old one, also under mu. */
 static int replace(ki_store *store, ki_object *const *objects, size_t count) KI_REQUIRES(store->write_mu)
 {
+    KI_ASSERT_HELD(store->write_mu);
     ki_content *fresh = NULL;
     int rc = fresh_content(store, objects, count, &fresh);
     if (rc < 0)
@@ -125,6 +130,7 @@ static int replace(ki_store *store, ki_object *const *objects, size_t count) KI_
 
 int ki_store_replace_at_once(ki_store *store, ki_object *const *objects, size_t count)
 {
+    assert(store != NULL);
     ki_mutex_lock(&store->write_mu);
     int rc = replace(store, objects, count);
     ki_store_end_writing(store);

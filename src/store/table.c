@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots are taken up to three quarters of an array, so a probe always meets a NULL; a new array is at most
- * half full, so that the cost of filling it is spread over at least a quarter of its slots. */
+/* Invariant: `used` slots of the array are not NULL, at most three quarters of them, and `count` of these
+ * hold an entry; each entry is in the first free slot that its hash came to when it was inserted, and none of
+ * the slots before that has become NULL since.
+ *
+ * So a probe always ends: it meets the entry, or a NULL, of which there is one. An insert keeps this by
+ * taking the first NULL of its probe, or a tombstone of the same hash; a replace changes no slot's hash; a
+ * remove leaves a tombstone, so that probes for what lies behind it go on. A rebuild inserts all entries into
+ * an array that nobody sees, and publishes it when it is complete. A new array is at most half full, so that
+ * the cost of filling it is spread over at least a quarter of its slots. */
 #include "store/table.h"
 
 #include <assert.h>
 #include <kinformer/error.h>
 
 #include "util/alloc.h"
+#include "util/annotations.h"
 #include "util/huge_pages.h"
 
 /* AHEAD: a walk fetches an entry from memory so many slots before it looks at it. */
@@ -19,6 +27,7 @@ char ki_table_tombstone[2];
 
 static size_t array_bytes(uint64_t slots)
 {
+    assert(slots >= SLOTS_MIN && (slots & (slots - 1)) == 0);
     return sizeof(ki_table_array) + slots * sizeof(ki_table_slot);
 }
 
@@ -43,6 +52,15 @@ static ki_table_array *array_of(const ki_table *table)
 {
     void *content = content_of(table);
     return content == NULL || ki_table_single(content) != NULL ? NULL : content;
+}
+
+/* What is cheap to check of the invariant; ki_table_check() looks at every slot. */
+static KI_DEBUG_ONLY bool is_sound(const ki_table *table)
+{
+    const ki_table_array *array = array_of(table);
+    if (array == NULL)
+        return table->count == (content_of(table) != NULL);
+    return table->count <= table->used && (uint64_t)table->used * 4 <= slots_of(array) * 3;
 }
 
 /* Release: the array, or what the single entry points at, is complete before readers can find it. */
@@ -114,6 +132,7 @@ static ki_table_array *array_new(uint64_t slots)
 /* Readers do not see the array yet. */
 static void array_add(ki_table_array *array, uint32_t hash, uint32_t note, void *entry)
 {
+    assert(is_entry(entry));
     uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL)
         i = (i + 1) & array->mask;
@@ -165,6 +184,7 @@ static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
     if (old != NULL)
         array_copy(array, old);
     table->used = table->count;
+    assert((uint64_t)table->used * 2 <= slots_of(array));
     publish(table, array);
     array_retire(old, owner);
     return 0;
@@ -172,6 +192,7 @@ static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
 
 int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner)
 {
+    assert(is_sound(table));
     const ki_table_array *array = array_of(table);
     size_t entries = table->count + extra;
     if (extra == 0 || (array == NULL && entries <= 1))
@@ -185,6 +206,7 @@ int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner)
 
 uint32_t *ki_table_insert(ki_table *table, uint64_t hash, void *entry)
 {
+    assert(is_sound(table));
     ki_table_array *array = array_of(table);
     assert(is_entry(entry) && ((uintptr_t)entry & 1) == 0);
     table->count++;
@@ -210,12 +232,14 @@ uint32_t *ki_table_insert(ki_table *table, uint64_t hash, void *entry)
 
 uint32_t *ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry)
 {
+    assert(is_sound(table));
     ki_table_array *array = array_of(table);
     if (array == NULL) {
         assert(ki_table_single(content_of(table)) == old);
         publish(table, (char *)entry + 1);
         return &table->used;
     }
+    assert(is_entry(entry) && ((uintptr_t)entry & 1) == 0);
     ki_table_slot *slot = slot_of(array, hash, old);
     publish_entry(slot, entry);
     return &slot->note;
@@ -223,6 +247,7 @@ uint32_t *ki_table_replace(ki_table *table, uint64_t hash, const void *old, void
 
 static void remove_last(ki_table *table, const ki_table_owner *owner)
 {
+    assert(table->count == 1);
     ki_table_array *array = array_of(table);
     publish(table, NULL);
     table->count = 0;
@@ -246,6 +271,7 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
 
 uint32_t *ki_table_note(ki_table *table, uint64_t hash, const void *entry)
 {
+    assert(is_sound(table));
     ki_table_array *array = array_of(table);
     return array == NULL ? &table->used : &slot_of(array, hash, entry)->note;
 }

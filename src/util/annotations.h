@@ -13,6 +13,9 @@
 #define KI_THREAD_ATTRIBUTE(attribute)
 #endif
 
+/* A function that only assertions call: not used where they are off. */
+#define KI_DEBUG_ONLY __attribute__((unused))
+
 /* The caller holds the mutex, and still does afterwards. */
 #define KI_REQUIRES(mutex) KI_THREAD_ATTRIBUTE(requires_capability(mutex))
 

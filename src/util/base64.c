@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/base64.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -56,6 +57,8 @@ static int group_write(const group *now, char *out, size_t *len)
 
 int ki_base64_decode(ki_str text, char *out, size_t *out_len)
 {
+    assert(out_len != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     group now = {0};
     size_t len = 0;
     int is_ended = 0;
@@ -80,6 +83,7 @@ int ki_base64_decode(ki_str text, char *out, size_t *out_len)
 
 size_t ki_base64_encode(ki_str bytes, char *out)
 {
+    assert(bytes.ptr != NULL || bytes.len == 0);
     size_t len = 0;
     for (size_t i = 0; i < bytes.len; i += 3) {
         size_t n = bytes.len - i < 3 ? bytes.len - i : 3;

@@ -6,8 +6,15 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/annotations.h"
 
 enum { BUF_BYTES_MIN = 256 };
+
+/* Invariant. `cap` may be above `max`, which its owner may lower while the buffer is empty. */
+static KI_DEBUG_ONLY bool is_sound(const ki_buf *buf)
+{
+    return buf->len <= buf->cap && (buf->data != NULL || buf->cap == 0);
+}
 
 void ki_buf_init(ki_buf *buf, size_t bytes_max)
 {
@@ -17,6 +24,7 @@ void ki_buf_init(ki_buf *buf, size_t bytes_max)
 
 void ki_buf_fini(ki_buf *buf)
 {
+    assert(is_sound(buf));
     ki_free(buf->data);
     *buf = (ki_buf){.max = buf->max};
 }
@@ -32,7 +40,7 @@ static size_t grown_capacity(const ki_buf *buf, size_t needed)
 
 int ki_buf_reserve(ki_buf *buf, size_t extra)
 {
-    assert(buf->len <= buf->max);
+    assert(is_sound(buf) && buf->len <= buf->max);
     if (extra <= buf->cap - buf->len)
         return 0;
     if (extra > buf->max - buf->len)
@@ -48,6 +56,7 @@ int ki_buf_reserve(ki_buf *buf, size_t extra)
 
 int ki_buf_append(ki_buf *buf, const void *bytes, size_t n)
 {
+    assert(is_sound(buf));
     int rc = ki_buf_reserve(buf, n);
     if (rc < 0 || n == 0)
         return rc;
@@ -58,6 +67,7 @@ int ki_buf_append(ki_buf *buf, const void *bytes, size_t n)
 
 int ki_buf_append_str(ki_buf *buf, ki_str text)
 {
+    assert(text.ptr != NULL || text.len == 0);
     return ki_buf_append(buf, text.ptr, text.len);
 }
 
@@ -68,6 +78,7 @@ int ki_buf_append_byte(ki_buf *buf, char byte)
 
 void ki_buf_reset(ki_buf *buf, size_t keep_bytes)
 {
+    assert(is_sound(buf));
     if (buf->cap > keep_bytes)
         ki_buf_fini(buf);
     buf->len = 0;
@@ -75,5 +86,6 @@ void ki_buf_reset(ki_buf *buf, size_t keep_bytes)
 
 ki_str ki_buf_str(const ki_buf *buf)
 {
+    assert(is_sound(buf));
     return (ki_str){buf->data, buf->len};
 }

@@ -15,6 +15,7 @@ const ki_clock *ki_clock_real(void)
 
 void ki_clock_init_virtual(ki_clock *clock, uint64_t now_ns, int64_t wall_ns)
 {
+    assert(clock != NULL);
     clock->is_virtual = true;
     atomic_init(&clock->now_ns, now_ns);
     atomic_init(&clock->wall_offset_ns, wall_ns - (int64_t)now_ns);
@@ -33,6 +34,7 @@ static int64_t system_time_ns(clockid_t id)
 
 uint64_t ki_clock_now_ns(const ki_clock *clock)
 {
+    assert(clock != NULL);
     return clock->is_virtual ? atomic_load(&clock->now_ns) : (uint64_t)system_time_ns(CLOCK_BOOTTIME);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static int fail_errno(ki_error *err, const char *path, int number)
 
 void ki_file_text_fini(ki_file_text *text)
 {
+    assert(text != NULL);
     ki_secret_free_bytes(text->data, text->capacity);
     *text = (ki_file_text){0};
 }
@@ -92,6 +94,7 @@ static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errn
 
 int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_error *err)
 {
+    assert(out_text != NULL);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return fail_errno(err, path, errno);

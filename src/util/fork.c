@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/fork.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,6 +59,7 @@ static void begin(void)
 
 int ki_fork_add(ki_fork_hook *hook)
 {
+    assert(hook != NULL);
     (void)pthread_once(&once, begin);
     if (register_rc < 0)
         return register_rc;
@@ -69,6 +71,7 @@ int ki_fork_add(ki_fork_hook *hook)
 
 void ki_fork_remove(ki_fork_hook *hook)
 {
+    assert(hook != NULL);
     (void)pthread_once(&once, begin);
     ki_mutex_lock(&mu);
     ki_list_remove(&hook->node); /* its neighbours come and go on other threads */

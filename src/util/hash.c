@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/hash.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/random.h"
 
 int ki_hash_key_init(ki_hash_key *out_key)
 {
+    assert(out_key != NULL);
     ki_hash_key key;
     int rc = ki_random_system_bytes(&key, sizeof(key));
     if (rc == 0)
@@ -16,6 +18,7 @@ int ki_hash_key_init(ki_hash_key *out_key)
 
 void ki_hash_key_init_seeded(ki_hash_key *out_key, uint64_t seed)
 {
+    assert(out_key != NULL);
     ki_random random;
     ki_random_init(&random, seed);
     out_key->k0 = ki_random_next(&random);
@@ -84,6 +87,8 @@ static inline void sip_absorb(sip_state *s, uint64_t word)
 
 uint64_t ki_hash(const ki_hash_key *key, ki_str text)
 {
+    assert(key != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     sip_state s = {
         key->k0 ^ 0x736f6d6570736575,
         key->k1 ^ 0x646f72616e646f6d,

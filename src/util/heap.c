@@ -5,11 +5,19 @@
 #include <kinformer/error.h>
 
 #include "util/alloc.h"
+#include "util/annotations.h"
 
 /* Invariant: no node comes before its parent, and nodes[i]->position == i + 1.
  * The parent of index i is (i - 1) / 2, its children are 2i + 1 and 2i + 2. */
 
 enum { HEAP_NODES_MIN = 16 };
+
+/* What is cheap to check of the invariant: the sizes, and the root. */
+static KI_DEBUG_ONLY bool is_sound(const ki_heap *heap)
+{
+    return heap->count <= heap->capacity && (heap->capacity == 0 || heap->capacity <= heap->count_max) &&
+           (heap->count == 0 || heap->nodes[0]->position == 1);
+}
 
 void ki_heap_init(ki_heap *heap, size_t count_max, ki_heap_compare_cb compare, void *user)
 {
@@ -20,6 +28,7 @@ void ki_heap_init(ki_heap *heap, size_t count_max, ki_heap_compare_cb compare, v
 
 void ki_heap_fini(ki_heap *heap)
 {
+    assert(is_sound(heap));
     for (size_t i = 0; i < heap->count; i++)
         heap->nodes[i]->position = 0;
     ki_free(heap->nodes);
@@ -29,6 +38,7 @@ void ki_heap_fini(ki_heap *heap)
 
 static void place(ki_heap *heap, size_t index, ki_heap_node *node)
 {
+    assert(index < heap->capacity);
     heap->nodes[index] = node;
     node->position = index + 1;
 }
@@ -38,7 +48,10 @@ static bool comes_before(const ki_heap *heap, const ki_heap_node *a, const ki_he
     return heap->compare(a, b, heap->user) < 0;
 }
 
-/* Both sifts treat `index` as a hole, move it to where `node` belongs and fill it once. */
+/* Both sifts treat `index` as a hole, move it to where `node` belongs and fill it once. Why they keep the
+ * invariant: the hole moves up while `node` comes before the parent, which moves down into a subtree that it
+ * came before anyway; or down while a child comes before `node`, and the child that moves up is the least of
+ * the two, so it comes before its new children. */
 static void sift_up(ki_heap *heap, size_t index, ki_heap_node *node)
 {
     while (index > 0) {
@@ -78,6 +91,7 @@ static void sift(ki_heap *heap, size_t index, ki_heap_node *node)
 /* At least doubles, so that reserving one place more each time is cheap too. */
 int ki_heap_reserve(ki_heap *heap, size_t count)
 {
+    assert(is_sound(heap));
     if (count <= heap->capacity)
         return 0;
     if (count > heap->count_max)
@@ -107,6 +121,7 @@ int ki_heap_push(ki_heap *heap, ki_heap_node *node)
 
 ki_heap_node *ki_heap_first(const ki_heap *heap)
 {
+    assert(is_sound(heap));
     return heap->count == 0 ? NULL : heap->nodes[0];
 }
 
@@ -120,6 +135,7 @@ ki_heap_node *ki_heap_pop(ki_heap *heap)
 
 void ki_heap_remove(ki_heap *heap, ki_heap_node *node)
 {
+    assert(is_sound(heap));
     if (!ki_heap_node_is_linked(node))
         return;
     size_t index = node->position - 1;

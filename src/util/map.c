@@ -5,8 +5,19 @@
 #include <kinformer/error.h>
 
 #include "util/alloc.h"
+#include "util/annotations.h"
 
 enum { BUCKETS_MIN = 16 };
+
+/* Invariant: the number of buckets is 0 or a power of two; each thing is in the bucket of its hash, once;
+ * `count` is how many there are. An insert adds to the front of one bucket, a remove unlinks from the one
+ * where the hash says it is, and a resize moves each thing by its hash, so each keeps it. Growing may fail
+ * without harm: chains become longer. Only without any bucket there is no place for the first. */
+static KI_DEBUG_ONLY bool is_sound(const ki_map *map)
+{
+    return (map->bucket_count & (map->bucket_count - 1)) == 0 &&
+           (map->buckets == NULL) == (map->bucket_count == 0) && (map->count == 0 || map->bucket_count > 0);
+}
 
 void ki_map_init(ki_map *map)
 {
@@ -15,6 +26,7 @@ void ki_map_init(ki_map *map)
 
 void ki_map_fini(ki_map *map)
 {
+    assert(is_sound(map));
     ki_free(map->buckets);
     *map = (ki_map){0};
 }
@@ -27,6 +39,7 @@ static ki_map_node **bucket_of(const ki_map *map, uint64_t hash)
 static void push(const ki_map *map, ki_map_node *node)
 {
     ki_map_node **bucket = bucket_of(map, node->hash);
+    assert(*bucket != node);
     node->next = *bucket;
     *bucket = node;
 }
@@ -34,6 +47,7 @@ static void push(const ki_map *map, ki_map_node *node)
 /* Moves everything to `bucket_count` buckets. Returns 0 or KI_ERR_NO_MEMORY with the map unchanged. */
 static int resize(ki_map *map, size_t bucket_count)
 {
+    assert(bucket_count >= BUCKETS_MIN && (bucket_count & (bucket_count - 1)) == 0);
     ki_map bigger = {
         .bucket_count = bucket_count, .bucket_count_min = map->bucket_count_min, .count = map->count};
     bigger.buckets = ki_calloc(bucket_count, sizeof(ki_map_node *));
@@ -51,6 +65,7 @@ static int resize(ki_map *map, size_t bucket_count)
 
 ki_map_node *ki_map_find(const ki_map *map, uint64_t hash, ki_map_match_cb match, const void *key)
 {
+    assert(is_sound(map));
     if (map->bucket_count == 0)
         return NULL;
     ki_map_node *node = *bucket_of(map, hash);
@@ -61,6 +76,7 @@ ki_map_node *ki_map_find(const ki_map *map, uint64_t hash, ki_map_match_cb match
 
 void ki_map_reserve(ki_map *map, size_t count)
 {
+    assert(is_sound(map));
     size_t bucket_count = map->bucket_count == 0 ? BUCKETS_MIN : map->bucket_count;
     while (bucket_count < count && bucket_count <= SIZE_MAX / 4 / sizeof(ki_map_node *))
         bucket_count *= 2;
@@ -70,6 +86,7 @@ void ki_map_reserve(ki_map *map, size_t count)
 
 int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
 {
+    assert(is_sound(map));
     if (map->count >= map->bucket_count) {
         int rc = resize(map, map->bucket_count == 0 ? BUCKETS_MIN : map->bucket_count * 2);
         if (rc < 0 && map->bucket_count == 0)
@@ -92,6 +109,8 @@ static void shrink(ki_map *map)
 
 void ki_map_remove(ki_map *map, ki_map_node *node)
 {
+    assert(is_sound(map));
+    assert(map->count > 0);
     ki_map_node **at = bucket_of(map, node->hash);
     while (*at != node) {
         assert(*at != NULL);

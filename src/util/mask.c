@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/mask.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -121,12 +122,14 @@ size_t ki_mask_secret(char *text, size_t len, const char *secret)
 
 void ki_mask_error(const ki_mask *mask, ki_error *err)
 {
+    assert(mask != NULL);
     if (mask->hide != NULL)
         err->message[mask->hide(err->message, strlen(err->message), mask->user)] = 0;
 }
 
 void ki_mask_text(const ki_mask *mask, char *memory, ki_str *text)
 {
+    assert(mask != NULL);
     if (mask->hide != NULL && text->len > 0)
         text->len = mask->hide(memory + (text->ptr - memory), text->len, mask->user);
 }

@@ -55,6 +55,7 @@ size_t ki_one_line(char *out, size_t out_bytes, ki_str text)
 
 size_t ki_one_line_cut(char *out, size_t out_bytes, ki_str text)
 {
+    assert(text.ptr != NULL || text.len == 0);
     static const char mark[] = "\xe2\x80\xa6";
     const size_t mark_bytes = sizeof(mark) - 1;
     assert(out_bytes > mark_bytes);

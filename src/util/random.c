@@ -18,6 +18,7 @@ static uint64_t splitmix_next(uint64_t *state)
 
 void ki_random_init(ki_random *random, uint64_t seed)
 {
+    assert(random != NULL);
     for (size_t i = 0; i < 4; i++)
         random->state[i] = splitmix_next(&seed);
 }
@@ -29,6 +30,7 @@ static uint64_t rotate_left(uint64_t word, unsigned bits)
 
 uint64_t ki_random_next(ki_random *random)
 {
+    assert(random != NULL);
     uint64_t *s = random->state;
     uint64_t result = rotate_left(s[1] * 5, 7) * 9;
     uint64_t shifted = s[1] << 17;
@@ -66,6 +68,7 @@ int ki_random_system_bytes(void *out, size_t n)
 
 int ki_random_system_seed(uint64_t *out_seed)
 {
+    assert(out_seed != NULL);
     uint64_t seed;
     int rc = ki_random_system_bytes(&seed, sizeof(seed));
     if (rc == 0)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/secret.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/alloc.h"
 
 char *ki_secret_copy(ki_str text)
 {
+    assert(text.ptr != NULL || text.len == 0);
     char *copy = ki_malloc(text.len + 1);
     if (copy == NULL)
         return NULL;

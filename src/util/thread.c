@@ -136,24 +136,77 @@ void ki_thread_join(ki_thread *thread)
 
 void ki_mutex_init(ki_mutex *mutex)
 {
+    assert(mutex != NULL);
     int rc = pthread_mutex_init(&mutex->raw, NULL);
     assert(rc == 0);
     (void)rc;
 }
 
+void ki_mutex_init_short(ki_mutex *mutex)
+{
+#ifdef __GLIBC__
+    pthread_mutexattr_t attributes;
+    (void)pthread_mutexattr_init(&attributes);
+    (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    int rc = pthread_mutex_init(&mutex->raw, &attributes);
+    (void)pthread_mutexattr_destroy(&attributes);
+    assert(rc == 0);
+    (void)rc;
+#else
+    ki_mutex_init(mutex);
+#endif
+}
+
 void ki_mutex_fini(ki_mutex *mutex)
 {
+    assert(mutex != NULL);
     int rc = pthread_mutex_destroy(&mutex->raw);
     assert(rc == 0); /* else somebody holds it */
     (void)rc;
 }
 
+/* Where assertions are on each thread keeps a list of the mutexes that it has locked. Only the thread itself
+ * reads it, so asking whether another thread holds one is not a race. */
 #ifndef NDEBUG
+enum { HELD_MAX = 32 };
+
 static _Thread_local size_t held;
-#define COUNT_HELD(change) (held += (size_t)(ptrdiff_t)(change))
+static _Thread_local const ki_mutex *held_list[HELD_MAX];
+static _Thread_local size_t held_count;
+
+static void note_locked(const ki_mutex *mutex)
+{
+    assert(held_count < HELD_MAX);
+    held_list[held_count++] = mutex;
+    held++;
+}
+
+static void note_unlocked(const ki_mutex *mutex)
+{
+    size_t i = held_count;
+    while (i > 0 && held_list[i - 1] != mutex)
+        i--;
+    assert(i > 0); /* else another thread has locked it */
+    held_list[i - 1] = held_list[--held_count];
+    held--;
+}
 #else
-#define COUNT_HELD(change) ((void)0)
+#define note_locked(mutex) ((void)(mutex))
+#define note_unlocked(mutex) ((void)(mutex))
 #endif
+
+bool ki_mutex_is_held(const ki_mutex *mutex)
+{
+#ifndef NDEBUG
+    for (size_t i = 0; i < held_count; i++)
+        if (held_list[i] == mutex)
+            return true;
+    return false;
+#else
+    (void)mutex;
+    return true;
+#endif
+}
 
 size_t ki_mutex_held(void)
 {
@@ -178,24 +231,27 @@ size_t ki_mutex_set_held(size_t count)
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_lock(ki_mutex *mutex)
 {
+    assert(!ki_mutex_is_held(mutex)); /* it would wait for itself */
     int rc = pthread_mutex_lock(&mutex->raw);
     assert(rc == 0);
     (void)rc;
-    COUNT_HELD(1);
+    note_locked(mutex);
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_unlock(ki_mutex *mutex)
 {
+    assert(mutex != NULL);
+    note_unlocked(mutex);
     int rc = pthread_mutex_unlock(&mutex->raw);
     assert(rc == 0);
     (void)rc;
-    COUNT_HELD(-1);
 }
 
 /* pthread measures time-outs by the calendar unless told otherwise. It refuses CLOCK_BOOTTIME. */
 void ki_cond_init(ki_cond *cond)
 {
+    assert(cond != NULL);
     pthread_condattr_t attributes;
     int rc = pthread_condattr_init(&attributes);
     assert(rc == 0);
@@ -209,21 +265,26 @@ void ki_cond_init(ki_cond *cond)
 
 void ki_cond_fini(ki_cond *cond)
 {
+    assert(cond != NULL);
     (void)pthread_cond_destroy(&cond->raw);
 }
 
 void ki_cond_signal(ki_cond *cond)
 {
+    assert(cond != NULL);
     (void)pthread_cond_signal(&cond->raw);
 }
 
 void ki_cond_broadcast(ki_cond *cond)
 {
+    assert(cond != NULL);
     (void)pthread_cond_broadcast(&cond->raw);
 }
 
 void ki_cond_wait(ki_cond *cond, ki_mutex *mutex)
 {
+    assert(cond != NULL);
+    KI_ASSERT_HELD(*mutex);
     int rc = pthread_cond_wait(&cond->raw, &mutex->raw);
     assert(rc == 0);
     (void)rc;
@@ -235,6 +296,8 @@ void ki_cond_wait(ki_cond *cond, ki_mutex *mutex)
 
 bool ki_cond_wait_ms(ki_cond *cond, ki_mutex *mutex, uint64_t timeout_ms)
 {
+    assert(cond != NULL);
+    KI_ASSERT_HELD(*mutex);
     if (timeout_ms > WAIT_MS_MAX)
         timeout_ms = WAIT_MS_MAX;
     struct timespec until = {0};

@@ -9,6 +9,7 @@
 #ifndef KI_UTIL_THREAD_H
 #define KI_UTIL_THREAD_H
 
+#include <assert.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 #include <pthread.h>
@@ -61,9 +62,21 @@ typedef struct KI_CAPABILITY("mutex") ki_mutex {
 
 /* Cannot fail: neither glibc nor musl allocates for a mutex or a condition. */
 void ki_mutex_init(ki_mutex *mutex);
+
+/* One that is held for less than a microsecond, by many: whoever finds it taken tries for a moment before it
+ * sleeps, where the system has such mutexes. */
+void ki_mutex_init_short(ki_mutex *mutex);
+
 void ki_mutex_fini(ki_mutex *mutex);
 void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
 void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
+
+/* Whether the calling thread holds it; true where assertions are off. */
+bool ki_mutex_is_held(const ki_mutex *mutex);
+
+/* At the beginning of a function whose caller holds the mutex: what KI_REQUIRES() says, checked at run time.
+ * Nothing where assertions are off. */
+#define KI_ASSERT_HELD(mutex) assert(ki_mutex_is_held(&(mutex)))
 
 /* How many the calling thread holds, for assertions; 0 where these are off. */
 size_t ki_mutex_held(void);

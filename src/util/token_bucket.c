@@ -2,6 +2,7 @@
 #include "util/token_bucket.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_t burst)
 {
@@ -12,6 +13,7 @@ void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_
 /* Each token that is missing stands for one interval until the bucket is full: that moment says all. */
 uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns)
 {
+    assert(bucket != NULL);
     uint64_t full = bucket->full_ns > now_ns ? bucket->full_ns : now_ns;
     uint64_t last_but_one = (bucket->burst - 1) * bucket->interval_ns;
     if (full - now_ns > last_but_one)
@@ -22,6 +24,7 @@ uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns)
 
 uint64_t ki_token_bucket_reserve(ki_token_bucket *bucket, uint64_t now_ns, uint64_t latest_ns)
 {
+    assert(bucket != NULL);
     uint64_t full = bucket->full_ns > now_ns ? bucket->full_ns : now_ns;
     uint64_t last_but_one = (bucket->burst - 1) * bucket->interval_ns;
     uint64_t at = full - now_ns > last_but_one ? full - last_but_one : now_ns;

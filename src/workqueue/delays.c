@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys that are added later: a heap by the time at which each becomes due, one delay a key. */
-#include "util/alloc.h"
 #include "util/units.h"
 #include "workqueue/queue.h"
 
@@ -73,16 +72,17 @@ void ki_workqueue_drop_delays_locked(ki_workqueue *queue)
          node = ki_heap_pop(&queue->delayed)) {
         ki_work_entry *entry = entry_of(node);
         queue->dropped += entry->is_dirty ? 0 : 1;
-        ki_free(ki_workqueue_release_locked(queue, entry));
+        ki_workqueue_release_locked(queue, entry);
     }
 }
 
 static int add_after_locked(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
     KI_REQUIRES(queue->mu)
 {
+    uint32_t hash = ki_workqueue_hash(queue, key);
     if (queue->is_stopping)
         return KI_ERR_STOPPED;
-    ki_work_entry *entry = ki_workqueue_intern_locked(queue, key, ki_workqueue_hash(queue, key));
+    ki_work_entry *entry = ki_workqueue_intern_locked(queue, key, hash);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     int rc = 0;
@@ -91,7 +91,7 @@ static int add_after_locked(ki_workqueue *queue, ki_str key, ki_priority priorit
     else
         rc = ki_workqueue_delay_locked(queue, entry, priority, ki_clock_now_ns(queue->clock) + delay_ns);
     if (rc < 0)
-        ki_free(ki_workqueue_release_locked(queue, entry));
+        ki_workqueue_release_locked(queue, entry);
     else
         ki_counter_add(queue->metrics.retries, 1);
     return rc;

@@ -46,7 +46,7 @@ static failure *find(const ki_failures *failures, ki_str key)
 
 static failure *insert(ki_failures *failures, ki_str key)
 {
-    failure *f = ki_malloc(offsetof(failure, key) + key.len);
+    failure *f = ki_malloc(sizeof(failure) + key.len);
     if (f == NULL)
         return NULL;
     *f = (failure){.key_len = (uint16_t)key.len};

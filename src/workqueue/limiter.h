@@ -2,7 +2,8 @@
 /* limiter - what all limiters have in common; each kind embeds it and has a table of functions.
  *
  *   From:     workqueue/rate_limited.c, <kinformer/limiter.h>
- *   To:       limiter_item.c (per key), limiter_bucket.c (for all), limiter_combined.c (of others)
+ *   To:       workqueue/limiter_item.c (per key), workqueue/limiter_bucket.c (for all),
+ *             workqueue/limiter_combined.c (of others), workqueue/limiter_custom.c
  *   Locks:    one mutex a limiter, a leaf; held by the kinds that have a state, never around a call of
  *             another limiter or of the program's.
  *   Not here: waiting.

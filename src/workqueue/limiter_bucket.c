@@ -23,7 +23,8 @@ static bucket_limiter *of(ki_limiter *limiter)
 /* In two parts, so that nanoseconds are not lost beside years. */
 static double seconds_of(uint64_t ns)
 {
-    return (double)(ns / KI_NS_PER_S) + (double)(ns % KI_NS_PER_S) / (double)KI_NS_PER_S;
+    uint64_t whole = ns / KI_NS_PER_S;
+    return (double)whole + (double)(ns % KI_NS_PER_S) / (double)KI_NS_PER_S;
 }
 
 static uint64_t reserve_locked(bucket_limiter *bucket, uint64_t now_ns) KI_REQUIRES(bucket->base.mu)

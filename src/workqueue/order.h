@@ -30,6 +30,14 @@ void ki_work_order_raise(ki_work_order *order, ki_work_entry *entry);
 /* Takes the next one; NULL when none waits. */
 ki_work_entry *ki_work_order_pop(ki_work_order *order);
 
+/* One that may be the next, of several; not when none waits. */
+static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order)
+{
+    const ki_list *list =
+        &order->lists[order->counts[KI_PRIORITY_HIGH] > 0 ? KI_PRIORITY_HIGH : KI_PRIORITY_LOW];
+    return KI_CONTAINER_OF(ki_list_first(list), ki_work_entry, node);
+}
+
 static inline size_t ki_work_order_count(const ki_work_order *order)
 {
     return order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW];

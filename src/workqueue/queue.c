@@ -2,9 +2,6 @@
 #include "workqueue/queue.h"
 
 #include <assert.h>
-#include <string.h>
-
-#include "util/alloc.h"
 
 int ki_workqueue_check(const ki_workqueue *queue)
 {
@@ -38,50 +35,51 @@ void ki_workqueue_lock(ki_workqueue *queue)
 void ki_workqueue_unlock(ki_workqueue *queue)
 {
     ki_work_waiters *waiters = &queue->waiters;
-    ki_wake_fd_raise(&waiters->fd, queue->is_stopping || ki_work_order_count(&queue->order) > 0);
-    ki_wake_fd_raise_at(&waiters->fd, ki_workqueue_next_due_locked(queue));
+    if (waiters->fd.is_open) {
+        ki_wake_fd_raise(&waiters->fd, queue->is_stopping || ki_work_order_count(&queue->order) > 0);
+        ki_wake_fd_raise_at(&waiters->fd, ki_workqueue_next_due_locked(queue));
+    }
     ki_work_signals signals = ki_work_waiters_take_signals(waiters);
     ki_mutex_unlock(&queue->mu);
-    ki_work_waiters_send(waiters, signals);
+    if (signals.sleeper || signals.keeper)
+        ki_work_waiters_send(waiters, signals);
 }
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-static int has_key(const ki_map_node *node, const void *key)
+ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
 {
-    const ki_work_entry *entry = KI_CONTAINER_OF(node, ki_work_entry, by_key);
-    return ki_str_equal(ki_work_entry_key(entry), *(const ki_str *)key);
-}
-
-ki_work_entry *ki_workqueue_find_locked(const ki_workqueue *queue, ki_str key, uint64_t hash)
-{
-    ki_map_node *node = ki_map_find(&queue->keys, hash, has_key, &key);
-    return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_work_entry, by_key);
-}
-
-ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint64_t hash)
-{
-    ki_work_entry *entry = ki_workqueue_find_locked(queue, key, hash);
+    ki_work_entry *entry = ki_work_keys_find(&queue->keys, key, hash);
     if (entry != NULL)
         return entry;
-    entry = ki_malloc(offsetof(ki_work_entry, key) + key.len);
-    if (entry == NULL)
-        return NULL;
-    *entry = (ki_work_entry){.key_len = (uint16_t)key.len};
-    memcpy(entry->key, key.ptr, key.len);
-    if (ki_map_insert(&queue->keys, &entry->by_key, hash) < 0) {
-        ki_free(entry);
+    entry = ki_work_entry_new(&queue->spares, key, hash);
+    if (entry != NULL && ki_work_keys_insert(&queue->keys, entry) < 0) {
+        ki_work_entry_free(&queue->spares, entry);
         return NULL;
     }
     return entry;
 }
 
-ki_work_entry *ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry)
+void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry)
 {
     if (entry->is_dirty || entry->is_processing || ki_work_entry_is_delayed(entry))
-        return NULL;
-    ki_map_remove(&queue->keys, &entry->by_key);
-    return entry;
+        return;
+    ki_work_keys_remove(&queue->keys, entry);
+    ki_work_entry_free(&queue->spares, entry);
+}
+
+static ki_work_entry **at_hand_locked(ki_workqueue *queue, const char *text) KI_REQUIRES(queue->mu)
+{
+    return &queue->at_hand[(uintptr_t)text / KI_WORK_SPARE_STEP % KI_WORK_AT_HAND];
+}
+
+ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str key)
+{
+    ki_work_entry *entry = *at_hand_locked(queue, key.ptr);
+    if (entry != NULL && entry->key == key.ptr && entry->key_len == key.len)
+        return entry;
+    entry = ki_work_keys_find(&queue->keys, key, ki_workqueue_hash(queue, key));
+    return entry != NULL && entry->is_processing ? entry : NULL;
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
@@ -117,6 +115,23 @@ void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, k
         push_locked(queue, entry);
 }
 
+/* Since when the oldest work is under way; UINT64_MAX: none is. */
+static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    ki_list_node *first = ki_list_first(&queue->processing);
+    return first == NULL ? UINT64_MAX : KI_CONTAINER_OF(first, ki_work_entry, node)->started_ns;
+}
+
+/* More keys wait: the next worker is woken by this one. What that will need is fetched meanwhile; of a queue
+ * with many keys nothing is in a cache. */
+static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    const ki_work_entry *next = ki_work_order_peek(&queue->order);
+    ki_work_waiters_wake_one(&queue->waiters);
+    ki_work_keys_expect(&queue->keys, next->hash);
+    __builtin_prefetch(next->node.next, 1);
+}
+
 ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue)
 {
     ki_work_entry *entry = ki_work_order_pop(&queue->order);
@@ -125,24 +140,36 @@ ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue)
     entry->is_dirty = false;
     entry->is_processing = true;
     entry->started_ns = now_for_metrics(queue);
-    ki_list_push_back(&queue->processing, &entry->node);
+    if (ki_work_metrics_are_on(&queue->metrics)) {
+        ki_list_push_back(&queue->processing, &entry->node);
+        ki_work_metrics_begin(&queue->metrics, entry->started_ns, oldest_ns_locked(queue));
+    }
+    *at_hand_locked(queue, entry->key) = entry;
     queue->processing_count++;
     queue->depth--;
     ki_gauge_add(queue->metrics.depth, -1);
     ki_histogram_observe(queue->metrics.queued, entry->started_ns - entry->dirty_ns);
+    if (ki_work_order_count(&queue->order) > 0)
+        pass_on_locked(queue);
     return entry;
 }
 
-ki_work_entry *ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
+void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
 {
+    ki_work_entry **at_hand = at_hand_locked(queue, entry->key);
     assert(entry->is_processing);
-    ki_list_remove(&entry->node);
+    if (*at_hand == entry)
+        *at_hand = NULL;
     entry->is_processing = false;
     queue->processing_count--;
-    ki_histogram_observe(queue->metrics.worked, now_for_metrics(queue) - entry->started_ns);
+    if (ki_work_metrics_are_on(&queue->metrics)) {
+        ki_list_remove(&entry->node);
+        ki_work_metrics_end(&queue->metrics, entry->started_ns, oldest_ns_locked(queue));
+        ki_histogram_observe(queue->metrics.worked, now_for_metrics(queue) - entry->started_ns);
+    }
     if (entry->is_dirty)
         push_locked(queue, entry);
     else if (queue->is_stopping && ki_workqueue_is_drained_locked(queue))
         ki_cond_broadcast(&queue->waiters.drained);
-    return ki_workqueue_release_locked(queue, entry);
+    ki_workqueue_release_locked(queue, entry);
 }

@@ -2,7 +2,7 @@
 /* queue - the state of a work queue, and the steps that change it; each public call is made of these.
  *
  *   From:     workqueue/workqueue.c (the public calls), workqueue/delays.c, workqueue/shut_down.c
- *   To:       workqueue/order.h, workqueue/waiters.h
+ *   To:       workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
  *   Locks:    one mutex, a leaf. Limiters and metrics' writers are never called under it.
  *   Not here: rate limits, which only choose a delay (workqueue/rate_limited.c).
  *
@@ -21,9 +21,13 @@
 #include "util/fork.h"
 #include "util/hash.h"
 #include "util/thread.h"
+#include "workqueue/keys.h"
 #include "workqueue/order.h"
 #include "workqueue/queue_metrics.h"
 #include "workqueue/waiters.h"
+
+/* A worker nearly always finishes a key with the text that it got: then the entry is found by its address. */
+enum { KI_WORK_AT_HAND = 16 };
 
 struct ki_workqueue {
     const ki_clock *clock;
@@ -33,9 +37,11 @@ struct ki_workqueue {
     unsigned generation; /* of the process that made it */
     ki_fork_hook fork_hook;
     ki_mutex mu;
-    ki_map keys;         /* guarded by mu, as all below */
+    ki_work_keys keys;   /* guarded by mu, as all below */
     ki_work_order order; /* dirty, not being processed */
-    ki_list processing;
+    ki_work_spares spares;
+    ki_list processing; /* oldest first; with metrics only, as other processors have the neighbours */
+    ki_work_entry *at_hand[KI_WORK_AT_HAND]; /* some of these, by the address of their text */
     size_t processing_count;
     size_t depth; /* dirty keys */
     ki_heap delayed;
@@ -55,9 +61,9 @@ KI_NODISCARD ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options
 KI_NODISCARD int ki_workqueue_check(const ki_workqueue *queue);
 KI_NODISCARD int ki_workqueue_check_key(const ki_workqueue *queue, ki_str key, ki_priority priority);
 
-static inline uint64_t ki_workqueue_hash(const ki_workqueue *queue, ki_str key)
+static inline uint32_t ki_workqueue_hash(const ki_workqueue *queue, ki_str key)
 {
-    return ki_hash(&queue->secret, key);
+    return (uint32_t)ki_hash(&queue->secret, key);
 }
 
 /* Every call begins with what has become due: so a key whose delay has ended waits before one that is added
@@ -69,18 +75,16 @@ void ki_workqueue_unlock(ki_workqueue *queue) KI_RELEASE(queue->mu);
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-/* NULL when the queue does not know it. */
-ki_work_entry *ki_workqueue_find_locked(const ki_workqueue *queue, ki_str key, uint64_t hash)
-    KI_REQUIRES(queue->mu);
-
 /* The entry of a key, made if need be: in no state, so that the caller brings it into one or lets it go with
  * the next. NULL when memory is out. */
-KI_NODISCARD ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint64_t hash)
+KI_NODISCARD ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
     KI_REQUIRES(queue->mu);
 
-/* Removes an entry that is in no state and returns it, to be freed without the lock; NULL for one that
- * stays. */
-ki_work_entry *ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
+/* Lets go of an entry that is in no state; others stay. */
+void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
+
+/* The entry of a key that a worker has; NULL when none has it. */
+ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu);
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
@@ -91,8 +95,8 @@ void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, k
 /* Hands out the next key; NULL when none waits. */
 ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
-/* Ends the processing of an entry. Returns it when it is to be freed, without the lock. */
-ki_work_entry *ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
+/* Ends the processing of an entry, which may be gone afterwards. */
+void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
 
 static inline bool ki_workqueue_is_drained_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue_metrics - what a work queue counts, under client-go's names.
  *
- *   From:     workqueue/queue.c and delays.c, at each change; metrics/ asks for the work under way
+ *   From:     workqueue/queue.c and workqueue/delays.c, at each change
  *   To:       metrics/metrics.h
- *   Locks:    none; cells are atomic.
+ *   Locks:    none; cells are atomic. ki_work_metrics_begin() and its kind: the queue's mutex.
  *   Not here: which keys are being processed (workqueue/queue.h).
+ *
+ * Work that is under way gets older without any call, and a worker that hangs makes none. So these two gauges
+ * are computed when they are written, from one word each: the number of keys with the sum of their
+ * beginnings, and the oldest beginning.
  */
 #ifndef KI_WORKQUEUE_QUEUE_METRICS_H
 #define KI_WORKQUEUE_QUEUE_METRICS_H
@@ -12,6 +16,7 @@
 #include <stdbool.h>
 
 #include "metrics/metrics.h"
+#include "util/clock.h"
 
 /* Zeroed: nothing is counted. */
 typedef struct ki_work_metrics {
@@ -23,11 +28,16 @@ typedef struct ki_work_metrics {
     ki_gauge *longest;
     ki_histogram *queued; /* how long keys were dirty before they were handed out */
     ki_histogram *worked;
-    ki_metrics_refresh refresh; /* sets `unfinished` and `longest` */
+    const ki_clock *clock;
+    _Atomic uint64_t
+        under_way; /* how many keys in the upper 16 bits, the sum of their beginnings in ms below */
+    _Atomic uint64_t oldest_ns; /* UINT64_MAX: none */
 } ki_work_metrics;
 
-/* Nothing is counted when `metrics` or `name` is NULL. Takes a reference. The caller adds `refresh`. */
-void ki_work_metrics_init(ki_work_metrics *cells, ki_metrics *metrics, const char *name);
+/* Nothing is counted when `metrics` or `name` is NULL. Takes a reference, borrows the clock. The struct stays
+ * where it is. */
+void ki_work_metrics_init(ki_work_metrics *cells, ki_metrics *metrics, const char *name,
+                          const ki_clock *clock);
 
 /* Takes a zeroed struct. */
 void ki_work_metrics_fini(ki_work_metrics *cells);
@@ -36,5 +46,10 @@ static inline bool ki_work_metrics_are_on(const ki_work_metrics *cells)
 {
     return cells->metrics != NULL;
 }
+
+/* The work on a key that was handed out at `started_ns` begins, or ends; the oldest one under way is from
+ * `oldest_ns` then (UINT64_MAX: there is none). */
+void ki_work_metrics_begin(ki_work_metrics *cells, uint64_t started_ns, uint64_t oldest_ns);
+void ki_work_metrics_end(ki_work_metrics *cells, uint64_t started_ns, uint64_t oldest_ns);
 
 #endif

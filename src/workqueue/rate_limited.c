@@ -8,8 +8,6 @@ int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key, ki_priority p
 {
     uint64_t delay_ns = 0;
     int rc = ki_workqueue_check_key(queue, key, priority);
-    if (rc == 0 && ki_workqueue_shutting_down(queue))
-        rc = KI_ERR_STOPPED;
     if (rc == 0)
         rc = ki_limiter_when_at(queue->limiter, key, ki_clock_now_ns(queue->clock), &delay_ns);
     return rc < 0 ? rc : ki_workqueue_add_after_ns(queue, key, priority, delay_ns);

@@ -28,46 +28,54 @@ void ki_work_waiters_forget(ki_work_waiters *waiters)
     waiters->fd = fd;
 }
 
+static void wake_sleeper(ki_work_waiters *waiters)
+{
+    waiters->is_waking = true;
+    waiters->signal_sleeper = true;
+}
+
+static void wake_keeper(ki_work_waiters *waiters)
+{
+    waiters->is_keeper_waking = true;
+    waiters->signal_keeper = true;
+}
+
 void ki_work_waiters_wake_one(ki_work_waiters *waiters)
 {
-    if (waiters->sleepers > waiters->woken) {
-        waiters->woken++;
-        waiters->signals++;
-    } else if (waiters->has_keeper && !waiters->is_keeper_woken) {
-        waiters->is_keeper_woken = true;
-        waiters->signal_keeper = true;
-    }
+    if (waiters->is_waking || waiters->is_keeper_waking)
+        return;
+    if (waiters->sleepers > 0)
+        wake_sleeper(waiters);
+    else if (waiters->has_keeper)
+        wake_keeper(waiters);
 }
 
 void ki_work_waiters_wake_all(ki_work_waiters *waiters)
 {
-    while (waiters->sleepers > waiters->woken)
-        ki_work_waiters_wake_one(waiters);
-    ki_work_waiters_wake_one(waiters);
+    ki_cond_broadcast(&waiters->ready);
+    ki_cond_broadcast(&waiters->timer);
     ki_cond_broadcast(&waiters->drained);
 }
 
 void ki_work_waiters_wake_keeper(ki_work_waiters *waiters)
 {
-    if (!waiters->has_keeper) {
+    if (!waiters->has_keeper)
         ki_work_waiters_wake_one(waiters);
-    } else if (!waiters->is_keeper_woken) {
-        waiters->is_keeper_woken = true;
-        waiters->signal_keeper = true;
-    }
+    else if (!waiters->is_keeper_waking)
+        wake_keeper(waiters);
 }
 
 ki_work_signals ki_work_waiters_take_signals(ki_work_waiters *waiters)
 {
-    ki_work_signals signals = {waiters->signals, waiters->signal_keeper};
-    waiters->signals = 0;
+    ki_work_signals signals = {waiters->signal_sleeper, waiters->signal_keeper};
+    waiters->signal_sleeper = false;
     waiters->signal_keeper = false;
     return signals;
 }
 
 void ki_work_waiters_send(ki_work_waiters *waiters, ki_work_signals signals)
 {
-    for (size_t i = 0; i < signals.sleepers; i++)
+    if (signals.sleeper)
         ki_cond_signal(&waiters->ready);
     if (signals.keeper)
         ki_cond_signal(&waiters->timer);
@@ -95,12 +103,11 @@ void ki_work_waiters_sleep(ki_work_waiters *waiters, ki_mutex *mu, uint64_t time
         waiters->has_keeper = true;
         wait_ms(&waiters->timer, mu, shorter(timeout_ms, shorter(due_ms, LOOK_AGAIN_MS)));
         waiters->has_keeper = false;
-        waiters->is_keeper_woken = false;
+        waiters->is_keeper_waking = false;
         return;
     }
     waiters->sleepers++;
     wait_ms(&waiters->ready, mu, timeout_ms);
     waiters->sleepers--;
-    if (waiters->woken > 0)
-        waiters->woken--;
+    waiters->is_waking = false;
 }

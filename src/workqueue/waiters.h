@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiters - who waits for a work queue: workers for a key, an event loop for its descriptor, drains.
  *
- *   From:     workqueue/queue.c says what there is; workqueue/workqueue.c and shut_down.c wait
+ *   From:     workqueue/queue.c says what there is; workqueue/workqueue.c and workqueue/shut_down.c wait
  *   To:       util/thread.h, util/loop/wake_fd.h
  *   Locks:    the queue's mutex; signals to workers are sent after it was given back.
  *   Not here: deciding what there is to wait for.
  *
  * Of the workers that wait, one keeps the time when there are delays: it sleeps until the next one ends. The
- * others sleep until they are woken. So an add wakes one thread, and the end of a delay one as well.
+ * others sleep until they are woken. One at a time is woken: when it has arrived and taken a key, and more of
+ * them wait, it wakes the next. So many adds in a row wake one thread and not one each, and a thread that is
+ * awake anyway may take the key first.
  *
- * Invariant: of the sleepers, at least `woken` are on their way to look at the queue again, or a signal for
- * them is about to be sent; each takes one off `woken` when it arrives. So whoever adds a key while `woken`
- * equals the number of sleepers need not send another signal: all of them will look.
+ * Invariant: while a key waits and somebody sleeps, a thread is on its way to take a key (`is_waking`, or the
+ * one that keeps the time is), or a signal for it is about to be sent. It keeps that: whoever arrives clears
+ * `is_waking` and takes a key if there is one; whoever takes a key and leaves others wakes the next sleeper.
  */
 #ifndef KI_WORKQUEUE_WAITERS_H
 #define KI_WORKQUEUE_WAITERS_H
@@ -27,16 +29,16 @@ typedef struct ki_work_waiters {
     ki_cond drained;
     ki_wake_fd fd; /* closed until it is asked for */
     size_t sleepers;
-    size_t woken;
+    bool is_waking;
     bool has_keeper;
-    bool is_keeper_woken;
-    size_t signals;     /* for sleepers, to be sent */
-    bool signal_keeper; /* likewise */
+    bool is_keeper_waking;
+    bool signal_sleeper; /* to be sent */
+    bool signal_keeper;  /* likewise */
 } ki_work_waiters;
 
 /* The signals that an unlock sends. */
 typedef struct ki_work_signals {
-    size_t sleepers;
+    bool sleeper;
     bool keeper;
 } ki_work_signals;
 
@@ -46,7 +48,7 @@ void ki_work_waiters_fini(ki_work_waiters *waiters);
 /* In a child of fork(): the threads that waited are not there. */
 void ki_work_waiters_forget(ki_work_waiters *waiters);
 
-/* One more key waits: somebody wakes up, if anybody sleeps. */
+/* A key waits: somebody wakes up, if anybody sleeps and nobody is on the way. */
 void ki_work_waiters_wake_one(ki_work_waiters *waiters);
 
 /* All look again: the queue is shut down. */

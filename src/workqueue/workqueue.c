@@ -22,38 +22,16 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
     ki_mutex_unlock(&queue->mu);
 }
 
-/* Called when the text of the metrics is written: a worker that hangs changes nothing by itself. */
-static void refresh(ki_metrics_refresh *of)
-{
-    ki_workqueue *queue = KI_CONTAINER_OF(of, ki_workqueue, metrics.refresh);
-    uint64_t sum_ns = 0;
-    uint64_t longest_ns = 0;
-    ki_mutex_lock(&queue->mu);
-    uint64_t now_ns = ki_clock_now_ns(queue->clock);
-    for (ki_list_node *node = ki_list_first(&queue->processing); node != NULL;
-         node = ki_list_next(&queue->processing, node)) {
-        uint64_t age_ns = now_ns - KI_CONTAINER_OF(node, ki_work_entry, node)->started_ns;
-        sum_ns += age_ns;
-        longest_ns = ki_ns_max(longest_ns, age_ns);
-    }
-    ki_mutex_unlock(&queue->mu);
-    ki_gauge_set(queue->metrics.unfinished, (int64_t)sum_ns);
-    ki_gauge_set(queue->metrics.longest, (int64_t)longest_ns);
-}
-
 static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_error *err)
 {
     queue->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
     queue->generation = ki_fork_generation();
-    ki_mutex_init(&queue->mu);
+    ki_mutex_init_short(&queue->mu);
     ki_work_waiters_init(&queue->waiters);
     ki_work_order_init(&queue->order);
     ki_list_init(&queue->processing);
-    ki_map_init(&queue->keys);
     ki_workqueue_delays_init(queue);
-    ki_work_metrics_init(&queue->metrics, options->metrics, options->name);
-    queue->metrics.refresh.run = refresh;
-    ki_metrics_add_refresh(queue->metrics.metrics, &queue->metrics.refresh);
+    ki_work_metrics_init(&queue->metrics, options->metrics, options->name, queue->clock);
     if (ki_hash_key_init(&queue->secret) < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
     return ki_fork_add(&queue->fork_hook) < 0 ? ki_fail_no_memory(err) : 0;
@@ -89,25 +67,21 @@ ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *er
 
 static void free_entries(ki_workqueue *queue)
 {
-    for (size_t i = 0; i < queue->keys.bucket_count; i++)
-        for (ki_map_node *node = queue->keys.buckets[i], *next = NULL; node != NULL; node = next) {
-            next = node->next;
-            ki_free(KI_CONTAINER_OF(node, ki_work_entry, by_key));
-        }
+    for (size_t i = 0; i < queue->keys.slot_count; i++)
+        ki_free(queue->keys.slots[i].entry);
 }
 
-/* The refresh comes first: it looks at what is freed below. */
 void ki_workqueue_free(ki_workqueue *queue)
 {
     if (queue == NULL)
         return;
-    ki_metrics_remove_refresh(queue->metrics.metrics, &queue->metrics.refresh);
     ki_fork_remove(&queue->fork_hook);
     ki_gauge_add(queue->metrics.depth, -(int64_t)queue->depth); /* another queue may have the same name */
     ki_work_metrics_fini(&queue->metrics);
     ki_heap_fini(&queue->delayed);
     free_entries(queue);
-    ki_map_fini(&queue->keys);
+    ki_work_keys_fini(&queue->keys);
+    ki_work_spares_fini(&queue->spares);
     ki_work_waiters_fini(&queue->waiters);
     ki_mutex_fini(&queue->mu);
     (void)ki_limiter_unref(queue->limiter);
@@ -116,7 +90,7 @@ void ki_workqueue_free(ki_workqueue *queue)
 
 /* ---- adding -------------------------------------------------------------------------------------------- */
 
-static int add_locked(ki_workqueue *queue, ki_str key, uint64_t hash, ki_priority priority)
+static int add_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priority priority)
     KI_REQUIRES(queue->mu)
 {
     if (queue->is_stopping)
@@ -133,7 +107,7 @@ int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority)
     int rc = ki_workqueue_check_key(queue, key, priority);
     if (rc < 0)
         return rc;
-    uint64_t hash = ki_workqueue_hash(queue, key);
+    uint32_t hash = ki_workqueue_hash(queue, key);
     ki_workqueue_lock(queue);
     rc = add_locked(queue, key, hash, priority);
     ki_workqueue_unlock(queue);
@@ -202,16 +176,13 @@ int ki_workqueue_done(ki_workqueue *queue, ki_str key)
     int rc = ki_workqueue_check_key(queue, key, KI_PRIORITY_HIGH);
     if (rc < 0)
         return rc == KI_ERR_TOO_LARGE ? KI_ERR_NOT_FOUND : rc;
-    uint64_t hash = ki_workqueue_hash(queue, key);
-    ki_work_entry *ended = NULL;
     ki_workqueue_lock(queue);
-    ki_work_entry *entry = ki_workqueue_find_locked(queue, key, hash);
-    if (entry == NULL || !entry->is_processing)
+    ki_work_entry *entry = ki_workqueue_find_processing_locked(queue, key);
+    if (entry == NULL)
         rc = KI_ERR_NOT_FOUND;
     else
-        ended = ki_workqueue_finish_locked(queue, entry);
+        ki_workqueue_finish_locked(queue, entry);
     ki_workqueue_unlock(queue);
-    ki_free(ended);
     return rc;
 }
 

@@ -97,7 +97,7 @@ static const scenario scenarios[] = {
      .requests = "list=0 list=0 watch=10",
      .events = SYNCED,
      .phases = "BACKING_OFF:Forbidden WATCHING",
-     .says = "this user needs the verbs list and watch"},
+     .says = "the user needs the verbs list and watch"},
     {.name = "404 is waited out",
      .lists = REPLIES(REFUSE("404", "NotFound"), GOOD),
      .requests = "list=0 list=0 watch=10",

@@ -197,7 +197,7 @@ static void a_server_that_refuses_does_not_end_it_and_it_says_why(void **state)
     cli_process_start(&p, server, "pods -o events --watch-list never");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Forbidden\"");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"LISTING\",\"reason\":\"Forbidden\"");
-    cli_process_wait_for(&p, &p.said, "this user needs the verbs list and watch");
+    cli_process_wait_for(&p, &p.said, "the user needs the verbs list and watch");
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
     scripted_http_stop(server);
@@ -209,7 +209,7 @@ static void a_refusal_of_the_stream_and_the_list_comes_with_advice(void **state)
     scripted_http *server = start(serve_refusal, NULL);
     cli_process p;
     cli_process_start(&p, server, "pods -o none");
-    cli_process_wait_for(&p, &p.said, "this user needs the verbs list and watch");
+    cli_process_wait_for(&p, &p.said, "the user needs the verbs list and watch");
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
     scripted_http_stop(server);

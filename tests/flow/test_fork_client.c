@@ -21,6 +21,7 @@
 #include "support/api_rig.h"
 #include "support/aside.h"
 #include "support/patience.h"
+#include "support/process.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
@@ -74,40 +75,6 @@ static int descriptors(void)
     return count;
 }
 
-/* What libcurl may wake itself with: an eventfd, or half of a pair of sockets without a name. Neither is a
- * connection. */
-static int is_wake_fd(int fd)
-{
-    char path[32];
-    char what[64] = "";
-    struct sockaddr_un name = {0};
-    socklen_t size = sizeof(name);
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (readlink(path, what, sizeof(what) - 1) > 0 && strcmp(what, "anon_inode:[eventfd]") == 0)
-        return 1;
-    return getsockname(fd, (struct sockaddr *)&name, &size) == 0 && name.sun_family == AF_UNIX &&
-           size == sizeof(name.sun_family);
-}
-
-/* Descriptors by which libcurl wakes itself are its own: nobody learns of them,
- * and a child keeps its copies. */
-static int libcurl_wake_fds(void)
-{
-    enum { FDS = 256, HANDLES = 2 };
-    int was_open[FDS];
-    int count = 0;
-    for (int fd = 0; fd < FDS; fd++)
-        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
-    CURLM *multi = curl_multi_init();
-    for (int fd = 0; fd < FDS; fd++) {
-        int is_new = !was_open[fd] && fcntl(fd, F_GETFD) >= 0;
-        CHECK(!is_new || is_wake_fd(fd));
-        count += is_new;
-    }
-    (void)curl_multi_cleanup(multi);
-    return HANDLES * count;
-}
-
 /* All others: with these nothing is excused. */
 static int other_descriptors(void)
 {
@@ -115,7 +82,7 @@ static int other_descriptors(void)
     int count = 0;
     CHECK(folder != NULL);
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        count += entry->d_name[0] != '.' && !is_wake_fd((int)strtol(entry->d_name, NULL, 10));
+        count += entry->d_name[0] != '.' && !process_is_wake_fd((int)strtol(entry->d_name, NULL, 10));
     (void)closedir(folder);
     return count;
 }
@@ -289,7 +256,7 @@ static void create_pod(int mode, int number)
 static void be_a_parent(void *user)
 {
     world w = {.mode = *(int *)user,
-               .wake_fds = libcurl_wake_fds(),
+               .wake_fds = process_libcurl_wake_fds(),
                .descriptors = descriptors(),
                .others = other_descriptors()};
     make_client(&w);
@@ -365,7 +332,7 @@ static void a_child_cannot_run_its_parents_client_and_does_not_disturb_it(void *
 static void be_a_worker(void *user)
 {
     world w = {.mode = *(int *)user,
-               .wake_fds = libcurl_wake_fds(),
+               .wake_fds = process_libcurl_wake_fds(),
                .descriptors = descriptors(),
                .others = other_descriptors()};
     make_client(&w);

@@ -64,7 +64,7 @@ static int inherit(void *user)
 
 static void world_init(world *w, int mode, const char *url, const ki_informer_options *options)
 {
-    int spare = process_unknown_wake_fds();
+    int spare = process_libcurl_wake_fds();
     *w = (world){.mode = mode, .descriptors = process_descriptors(), .spare = spare};
     w->client = ki_client_new(
         &(ki_client_options){.mode = mode, .server = url, .insecure_skip_tls_verify = url[4] == 's'}, NULL);

@@ -26,16 +26,16 @@ static int key_number(ki_str key)
     return key.ptr[key.len - 1] - '0';
 }
 
-static int process(const ki_queued_deltas *deltas, void *user)
+static int process(const ki_deltas *deltas, void *user)
 {
     shared *s = user;
     uint64_t *newest = &s->newest[key_number(deltas->key)];
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_queued_delta *delta = &deltas->items[i];
+        const ki_delta *delta = &deltas->items[i];
         uint64_t version = object_version(delta->object);
         s->went_back += version < *newest;
         *newest = version;
-        if (delta->type == KI_QUEUED_DELETED)
+        if (delta->type == KI_CHANGE_DELETED)
             (void)!ki_store_remove(s->store, deltas->key);
         else if (ki_store_put(s->store, delta->object) < 0)
             s->refused++;
@@ -70,11 +70,10 @@ static ki_object *new_object(producer *p, int key)
 static void push(producer *p)
 {
     int key = (int)ki_random_below(&p->random, KEYS);
-    ki_queued_type type = (ki_queued_type)(KI_QUEUED_ADDED + ki_random_below(&p->random, 3));
+    ki_change_type type = (ki_change_type)(KI_CHANGE_ADDED + ki_random_below(&p->random, 3));
     ki_object *object = new_object(p, key);
-    p->meant[key] = type == KI_QUEUED_DELETED ? 0 : object_version(object);
-    assert_true(ki_delta_queue_push(p->shared->queue, (ki_queued_delta){.type = type, .object = object}) >=
-                0);
+    p->meant[key] = type == KI_CHANGE_DELETED ? 0 : object_version(object);
+    assert_true(ki_delta_queue_push(p->shared->queue, (ki_delta){.type = type, .object = object}) >= 0);
     (void)ki_object_unref(object);
 }
 

@@ -195,11 +195,11 @@ static void write_events(rig *r)
     ki_job_wake(&r->source.job);
 }
 
-static int process(const ki_queued_deltas *deltas, void *user)
+static int process(const ki_deltas *deltas, void *user)
 {
     rig *r = user;
-    const ki_queued_delta *last = &deltas->items[deltas->count - 1];
-    if (last->type == KI_QUEUED_DELETED)
+    const ki_delta *last = &deltas->items[deltas->count - 1];
+    if (last->type == KI_CHANGE_DELETED)
         (void)!ki_store_remove(r->store, deltas->key);
     else if (ki_store_put(r->store, last->object) < 0)
         r->has_failed = true;

@@ -128,12 +128,12 @@ static void check_event(sim_witness *witness, const ki_event *event, uint32_t nu
     const ki_object *known = witness->known[number];
     const char *key = ki_object_key(event->object);
     const char *name = witness->follower->name;
-    if (known == NULL && event->type != KI_EVENT_ADD)
+    if (known == NULL && event->type != KI_CHANGE_ADDED)
         FAIL(witness, "%s/%u: event %d of %s, which was not added", name, witness->number, (int)event->type,
              key);
-    else if (event->type == KI_EVENT_ADD)
+    else if (event->type == KI_CHANGE_ADDED)
         check_add(witness, event, number, key);
-    else if (event->type == KI_EVENT_UPDATE)
+    else if (event->type == KI_CHANGE_UPDATED)
         check_update(witness, event, known, key);
     else
         check_delete(witness, event, known, key);
@@ -212,12 +212,12 @@ static void on_event(const ki_event *event, void *user)
         witness->reminders++;
     }
     witness->is_in_batch = true;
-    if (event->type == KI_EVENT_DELETE) {
+    if (event->type == KI_CHANGE_DELETED) {
         (void)ki_object_unref(witness->gone[key]);
         witness->gone[key] = ki_object_ref(event->object);
     }
     (void)ki_object_unref(witness->known[key]);
-    witness->known[key] = event->type == KI_EVENT_DELETE ? NULL : ki_object_ref(event->object);
+    witness->known[key] = event->type == KI_CHANGE_DELETED ? NULL : ki_object_ref(event->object);
     end_call(witness);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/apply_model.h"
+#include "support/fifo_push.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,11 +53,11 @@ static void advance(const apply_model *model, unsigned *version, unsigned other)
         *version = other;
 }
 
-static model_entry *enqueue(apply_model *model, ki_entry_kind kind)
+static model_entry *enqueue(apply_model *model, ki_change_type marker)
 {
     MODEL_CHECK(model, model->queue.count < MODEL_QUEUE_MAX);
     model_entry *entry = &model->queue.entries[model->queue.count++];
-    entry->kind = kind;
+    entry->marker = marker;
     entry->count = 0;
     entry->list = 0;
     entry->version = 0;
@@ -67,9 +68,9 @@ static model_entry *enqueue(apply_model *model, ki_entry_kind kind)
 static model_entry *entry_of(apply_model *model, unsigned key)
 {
     for (size_t i = 0; i < model->queue.count; i++)
-        if (model->queue.entries[i].kind == KI_ENTRY_DELTAS && model->queue.entries[i].key == key)
+        if (model->queue.entries[i].marker == 0 && model->queue.entries[i].key == key)
             return &model->queue.entries[i];
-    model_entry *entry = enqueue(model, KI_ENTRY_DELTAS);
+    model_entry *entry = enqueue(model, 0);
     entry->key = key;
     return entry;
 }
@@ -77,7 +78,7 @@ static model_entry *entry_of(apply_model *model, unsigned key)
 static void push_real(apply_model *model, unsigned key, const model_delta *delta)
 {
     ki_delta_fifo *fifo = &model->run.fifo;
-    if (delta->type == KI_DELTA_SEEN) {
+    if (delta->type == KI_CHANGE_SEEN) {
         char name[] = "default/a";
         name[8] = (char)('a' + key);
         MODEL_CHECK(model, ki_delta_fifo_push_seen(fifo, (ki_str){name, 9}, delta->list) >= 0);
@@ -87,9 +88,9 @@ static void push_real(apply_model *model, unsigned key, const model_delta *delta
     ki_delta real = {.type = delta->type,
                      .list = delta->list,
                      .is_doubtful = delta->is_doubtful != 0,
-                     .final_state_unknown = delta->is_unseen,
+                     .final_state_unknown = delta->is_unseen != 0,
                      .object = object_of_state(model, key, delta->state)};
-    MODEL_CHECK(model, ki_delta_fifo_push(fifo, real, (ki_str){version.text, strlen(version.text)}) >= 0);
+    MODEL_CHECK(model, fifo_push_new(fifo, real, (ki_str){version.text, strlen(version.text)}) >= 0);
 }
 
 void apply_model_push(apply_model *model, unsigned key, model_delta delta)
@@ -98,7 +99,7 @@ void apply_model_push(apply_model *model, unsigned key, model_delta delta)
     model_entry *entry = entry_of(model, key);
     model_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
     delta.after_list = model->ended_list;
-    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED ||
+    if (last == NULL || last->type != KI_CHANGE_DELETED || delta.type != KI_CHANGE_DELETED ||
         last->list != delta.list) {
         MODEL_CHECK(model, entry->count < MODEL_DELTAS_MAX);
         entry->deltas[entry->count++] = delta;
@@ -106,22 +107,22 @@ void apply_model_push(apply_model *model, unsigned key, model_delta delta)
                !(delta.is_unseen || (!model->is_text && delta.state.version < last->state.version))) {
         *last = delta;
     }
-    if (delta.list == 0 && delta.type != KI_DELTA_SEEN)
+    if (delta.list == 0 && delta.type != KI_CHANGE_SEEN)
         advance(model, &model->received, delta.state.version);
 }
 
-void apply_model_push_marker(apply_model *model, ki_entry_kind kind, uint32_t list, unsigned version)
+void apply_model_push_marker(apply_model *model, ki_change_type marker, uint32_t list, unsigned version)
 {
     version_text text = text_of(model, version);
-    MODEL_CHECK(model, ki_delta_fifo_push_marker(&model->run.fifo, kind, list,
+    MODEL_CHECK(model, ki_delta_fifo_push_marker(&model->run.fifo, marker, list,
                                                  (ki_str){text.text, strlen(text.text)}) >= 0);
-    model_entry *entry = enqueue(model, kind);
+    model_entry *entry = enqueue(model, marker);
     entry->list = list;
     entry->version = version;
     advance(model, &model->received, version);
-    if (kind == KI_ENTRY_LIST_END)
+    if (marker == KI_CHANGE_LIST_END)
         model->ended_list = list;
-    if (kind == KI_ENTRY_RESYNC && !model->is_due) {
+    if (marker == KI_CHANGE_SYNC && !model->is_due) {
         model->run.handlers[0].subscriber.resync = (ki_resync_turn){.period_ms = 1};
         MODEL_CHECK(model, ki_fanout_begin_resync(&model->run.fanout, ++model->now_ms) == 1);
         model->is_due = 1;
@@ -133,14 +134,14 @@ void apply_model_begin_history(apply_model *model, uint32_t list)
     MODEL_CHECK(model, ki_delta_fifo_begin_history(&model->run.fifo, list) == 0);
     size_t resyncs = 0;
     for (size_t i = 0; i < model->queue.count; i++)
-        resyncs += model->queue.entries[i].kind == KI_ENTRY_RESYNC;
+        resyncs += model->queue.entries[i].marker == KI_CHANGE_SYNC;
     model->queue.count = 0;
     model->received = 0;
     model->ended_list = 0;
     model->resets++;
-    enqueue(model, KI_ENTRY_RESET)->list = list;
+    enqueue(model, KI_CHANGE_RESET)->list = list;
     for (size_t i = 0; i < resyncs; i++)
-        (void)enqueue(model, KI_ENTRY_RESYNC);
+        (void)enqueue(model, KI_CHANGE_SYNC);
 }
 
 /* ---- what is applied ---------------------------------------------------------------------------------- */
@@ -252,13 +253,13 @@ static void hold(apply_model *model, unsigned key, const model_delta *delta)
 static int meets_held(apply_model *model, unsigned key, const model_delta *delta)
 {
     int is_echo = 0;
-    for (size_t i = model->held_count; i > 0 && delta->type != KI_DELTA_SEEN; i--) {
+    for (size_t i = model->held_count; i > 0 && delta->type != KI_CHANGE_SEEN; i--) {
         const model_held *held = &model->held[i - 1];
         unsigned version = held->delta.state.version;
         if (held->key != key || (delta->list != 0 && delta->list != held->delta.list))
             continue;
         if (!model->is_text && (delta->state.version < version ||
-                                (delta->state.version == version && held->delta.type == KI_DELTA_DELETED)))
+                                (delta->state.version == version && held->delta.type == KI_CHANGE_DELETED)))
             is_echo = delta->list != 0;
         else
             drop_held(model, i - 1);
@@ -271,7 +272,7 @@ static int meets_held(apply_model *model, unsigned key, const model_delta *delta
 static void apply_delta(apply_model *model, unsigned key, const model_delta *delta, unsigned complete)
 {
     model_object *object = &model->objects[key];
-    if (delta->type == KI_DELTA_DELETED) {
+    if (delta->type == KI_CHANGE_DELETED) {
         if (!is_removed(model, object, delta))
             return;
         hear_version(model, key, '-', delta->is_unseen ? object->state.version : delta->state.version,
@@ -280,21 +281,21 @@ static void apply_delta(apply_model *model, unsigned key, const model_delta *del
         return;
     }
     int was_other = object->is_there && is_of_other_history(model, object);
-    int is_put_now = delta->type != KI_DELTA_SEEN && is_put(model, object, delta, complete);
+    int is_put_now = delta->type != KI_CHANGE_SEEN && is_put(model, object, delta, complete);
     if (is_put_now)
         put(model, key, delta);
     if (object->is_there && (is_put_now || delta->list != 0 || was_other))
         meet(model, object, delta);
-    object->is_other = was_other && delta->type == KI_DELTA_SEEN;
+    object->is_other = was_other && delta->type == KI_CHANGE_SEEN;
 }
 
 static int is_held(const apply_model *model, const model_entry *entry, const model_delta *delta,
                    unsigned complete)
 {
-    if (delta->list == 0 || delta->type == KI_DELTA_SEEN)
+    if (delta->list == 0 || delta->type == KI_CHANGE_SEEN)
         return 0;
-    return delta->type == KI_DELTA_DELETED || (!model->objects[entry->key].is_there &&
-                                               !is_put(model, &model->objects[entry->key], delta, complete));
+    return delta->type == KI_CHANGE_DELETED || (!model->objects[entry->key].is_there &&
+                                                !is_put(model, &model->objects[entry->key], delta, complete));
 }
 
 /* What a key was before its delete may be told once more behind it. */
@@ -303,14 +304,14 @@ static void apply_deltas(apply_model *model, const model_entry *entry)
     unsigned complete = entry->version_before;
     for (size_t i = 0; i < entry->count; i++) {
         const model_delta *delta = &entry->deltas[i];
-        const model_delta echo = {.type = KI_DELTA_SEEN, .list = delta->list};
+        const model_delta echo = {.type = KI_CHANGE_SEEN, .list = delta->list};
         if (meets_held(model, entry->key, delta))
             delta = &echo;
         if (is_held(model, entry, delta, complete))
             hold(model, entry->key, delta);
         else
             apply_delta(model, entry->key, delta, complete);
-        if (delta->type == KI_DELTA_DELETED && delta->list == 0 && !model->is_text &&
+        if (delta->type == KI_CHANGE_DELETED && delta->list == 0 && !model->is_text &&
             delta->state.version > complete)
             complete = delta->state.version;
     }
@@ -362,14 +363,14 @@ static void end_list(apply_model *model, const model_entry *entry)
 
 static void apply_marker(apply_model *model, const model_entry *entry)
 {
-    if (entry->kind == KI_ENTRY_LIST_END)
+    if (entry->marker == KI_CHANGE_LIST_END)
         end_list(model, entry);
-    if (entry->kind == KI_ENTRY_RESET) {
+    if (entry->marker == KI_CHANGE_RESET) {
         drop_held_before(model, entry->list);
         model->first_list = entry->list;
         model->complete = 0;
     }
-    if (entry->kind != KI_ENTRY_RESYNC || !model->is_due)
+    if (entry->marker != KI_CHANGE_SYNC || !model->is_due)
         return;
     for (unsigned key = 0; key < MODEL_KEYS; key++)
         if (model->objects[key].is_there)
@@ -390,11 +391,10 @@ static int step(apply_model *model)
         model->queue.count = 0;
         model->batch_version = model->received;
     }
-    if (batch->entries[batch->next].kind != KI_ENTRY_DELTAS)
+    if (batch->entries[batch->next].marker != 0)
         apply_marker(model, &batch->entries[batch->next++]);
     else
-        for (; batch->next < batch->count && batch->entries[batch->next].kind == KI_ENTRY_DELTAS;
-             batch->next++)
+        for (; batch->next < batch->count && batch->entries[batch->next].marker == 0; batch->next++)
             apply_deltas(model, &batch->entries[batch->next]);
     if (batch->next == batch->count)
         advance(model, &model->complete, model->batch_version);
@@ -508,7 +508,7 @@ void apply_model_settle(apply_model *model)
 static void forget(apply_model *model, model_queue *queue)
 {
     for (; queue->next < queue->count; queue->next++)
-        if (queue->entries[queue->next].kind == KI_ENTRY_RESET)
+        if (queue->entries[queue->next].marker == KI_CHANGE_RESET)
             apply_marker(model, &queue->entries[queue->next]);
 }
 

@@ -28,7 +28,7 @@ typedef struct model_state {
 } model_state;
 
 typedef struct model_delta {
-    ki_delta_type type;
+    ki_change_type type;
     model_state state;
     uint32_t list;
     uint32_t after_list;
@@ -37,7 +37,7 @@ typedef struct model_delta {
 } model_delta;
 
 typedef struct model_entry {
-    ki_entry_kind kind;
+    ki_change_type marker;
     unsigned key;
     uint32_t list;
     unsigned version;
@@ -105,7 +105,7 @@ void apply_model_fini(apply_model *model);
 
 /* To both queues. */
 void apply_model_push(apply_model *model, unsigned key, model_delta delta);
-void apply_model_push_marker(apply_model *model, ki_entry_kind kind, uint32_t list, unsigned version);
+void apply_model_push_marker(apply_model *model, ki_change_type marker, uint32_t list, unsigned version);
 void apply_model_begin_history(apply_model *model, uint32_t list);
 
 /* Applies everything and compares the stores, the versions and what the handler has heard. */

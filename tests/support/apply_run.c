@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/apply_run.h"
+#include "support/deliver.h"
+#include "support/fifo_push.h"
 
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -97,7 +99,7 @@ void apply_run_join(apply_run *run, size_t number, const ki_handler *handler)
 
 void apply_run_deliver(apply_run *run, size_t number)
 {
-    while (ki_listener_deliver(&run->handlers[number].subscriber.listener, 64) == 64)
+    while (deliver_some(&run->handlers[number].subscriber.listener, 64) == 64)
         ;
 }
 
@@ -251,7 +253,7 @@ static ki_object *object_of_word(char *word)
 static void push_object(apply_run *run, ki_delta delta)
 {
     ki_str version = delta.list != 0 ? (ki_str){0} : ki_object_resource_version(delta.object);
-    assert_true(ki_delta_fifo_push(&run->fifo, delta, version) >= 0);
+    assert_true(fifo_push_new(&run->fifo, delta, version) >= 0);
 }
 
 static void push_event(apply_run *run, char *word)
@@ -259,16 +261,16 @@ static void push_event(apply_run *run, char *word)
     char *unseen = strchr(word, '?');
     if (unseen != NULL)
         *unseen = 0;
-    push_object(run, (ki_delta){.type = word[0] == '+'   ? KI_DELTA_ADDED
-                                        : word[0] == '~' ? KI_DELTA_UPDATED
-                                                         : KI_DELTA_DELETED,
+    push_object(run, (ki_delta){.type = word[0] == '+'   ? KI_CHANGE_ADDED
+                                        : word[0] == '~' ? KI_CHANGE_UPDATED
+                                                         : KI_CHANGE_DELETED,
                                 .final_state_unknown = unseen != NULL,
                                 .object = object_of_word(word + 1)});
 }
 
-static void push_marker(apply_run *run, ki_entry_kind kind, uint32_t list, const char *version)
+static void push_marker(apply_run *run, ki_change_type marker, uint32_t list, const char *version)
 {
-    assert_true(ki_delta_fifo_push_marker(&run->fifo, kind, list, (ki_str){version, strlen(version)}) >= 0);
+    assert_true(ki_delta_fifo_push_marker(&run->fifo, marker, list, (ki_str){version, strlen(version)}) >= 0);
 }
 
 static void push_seen(apply_run *run, const char *name)
@@ -287,10 +289,11 @@ static void play_word(apply_run *run, char *word)
         break;
     case '/':
         push_object(
-            run, (ki_delta){.type = KI_DELTA_DELETED, .list = run->list, .object = object_of_word(word + 1)});
+            run,
+            (ki_delta){.type = KI_CHANGE_DELETED, .list = run->list, .object = object_of_word(word + 1)});
         break;
     case ')':
-        push_marker(run, KI_ENTRY_LIST_END, run->list, word + 1);
+        push_marker(run, KI_CHANGE_LIST_END, run->list, word + 1);
         break;
     case '+':
     case '~':
@@ -301,10 +304,10 @@ static void play_word(apply_run *run, char *word)
         push_seen(run, word + 1);
         break;
     case '^':
-        push_marker(run, KI_ENTRY_BOOKMARK, 0, word + 1);
+        push_marker(run, KI_CHANGE_BOOKMARK, 0, word + 1);
         break;
     case '@':
-        push_marker(run, KI_ENTRY_RESYNC, 0, "");
+        push_marker(run, KI_CHANGE_SYNC, 0, "");
         break;
     case '!':
         assert_int_equal(ki_delta_fifo_begin_history(&run->fifo, (uint32_t)strtoul(word + 1, NULL, 10)), 0);
@@ -313,7 +316,7 @@ static void play_word(apply_run *run, char *word)
         apply_run_settle(run);
         break;
     default:
-        push_object(run, (ki_delta){.type = KI_DELTA_REPLACED,
+        push_object(run, (ki_delta){.type = KI_CHANGE_REPLACED,
                                     .list = run->list,
                                     .is_doubtful = run->is_doubtful,
                                     .object = object_of_word(word)});
@@ -335,7 +338,7 @@ void apply_run_push_many(apply_run *run, uint32_t list, size_t count, const char
     for (size_t i = 0; i < count; i++) {
         char name[32];
         (void)snprintf(name, sizeof(name), "n%04zu", i);
-        push_object(run, (ki_delta){.type = KI_DELTA_REPLACED,
+        push_object(run, (ki_delta){.type = KI_CHANGE_REPLACED,
                                     .list = list,
                                     .is_doubtful = run->is_doubtful,
                                     .object = apply_object(name, version, name, NULL)});

@@ -153,13 +153,13 @@ void decode_run_list(decode_run *run, ki_list_decoder *decoder, ki_str body, dec
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
 
-static const char *type_name(ki_watch_step type)
+static const char *type_name(int type)
 {
     static const char *const names[] = {
-        [KI_WATCH_MORE] = "NONE",       [KI_WATCH_ADDED] = "ADDED",       [KI_WATCH_MODIFIED] = "MODIFIED",
-        [KI_WATCH_DELETED] = "DELETED", [KI_WATCH_BOOKMARK] = "BOOKMARK", [KI_WATCH_ERROR] = "ERROR",
+        [KI_WATCH_MORE] = "NONE",        [KI_CHANGE_ADDED] = "ADDED",       [KI_CHANGE_UPDATED] = "MODIFIED",
+        [KI_CHANGE_DELETED] = "DELETED", [KI_CHANGE_BOOKMARK] = "BOOKMARK",
     };
-    return names[type];
+    return type == KI_WATCH_ERROR ? "ERROR" : names[type];
 }
 
 static void add_bookmark(decode_run *run, const ki_watch_decoder *watch)
@@ -190,9 +190,9 @@ static int feed_watch(decode_run *run, const char *bytes, size_t n, size_t *out_
 {
     ki_watch_decoder *watch = decoder;
     int step = ki_watch_decoder_feed(watch, bytes, n, out_used, &run->error);
-    if (step == KI_WATCH_ADDED || step == KI_WATCH_MODIFIED || step == KI_WATCH_DELETED)
-        add_object(run, type_name((ki_watch_step)step), ki_watch_decoder_take_object(watch));
-    if (step == KI_WATCH_BOOKMARK)
+    if (step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED)
+        add_object(run, type_name(step), ki_watch_decoder_take_object(watch));
+    if (step == KI_CHANGE_BOOKMARK)
         add_bookmark(run, watch);
     if (step == KI_WATCH_ERROR)
         add_status(run, &watch->status);

@@ -209,7 +209,7 @@ static void mirror(feed_rig *r, const ki_change *change)
         copy_version(r->versions[key], change->type == KI_CHANGE_DELETED
                                            ? KI_STR("")
                                            : ki_object_resource_version(change->object));
-        if (change->type == KI_CHANGE_ITEM)
+        if (change->type == KI_CHANGE_REPLACED)
             r->lists[key] = change->list;
     }
 }
@@ -234,20 +234,20 @@ int feed_rig_on_change(const ki_change *change, void *user)
     return 1;
 }
 
-int feed_rig_process(const ki_queued_deltas *deltas, void *user)
+int feed_rig_process(const ki_deltas *deltas, void *user)
 {
     feed_rig *r = user;
     if (r->answer != 0)
         return r->answer;
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_queued_delta *delta = &deltas->items[i];
+        const ki_delta *delta = &deltas->items[i];
         r->processed++;
-        r->syncs += delta->type == KI_QUEUED_SYNC;
-        r->replaced += delta->type == KI_QUEUED_REPLACED;
+        r->syncs += delta->type == KI_CHANGE_SYNC;
+        r->replaced += delta->type == KI_CHANGE_REPLACED;
         r->unseen_deletes += delta->final_state_unknown;
-        if (delta->type != KI_QUEUED_DELETED && ki_store_put(r->store, delta->object) < 0)
+        if (delta->type != KI_CHANGE_DELETED && ki_store_put(r->store, delta->object) < 0)
             return KI_DELTA_QUEUE_REQUEUE;
-        if (delta->type == KI_QUEUED_DELETED)
+        if (delta->type == KI_CHANGE_DELETED)
             (void)!ki_store_remove(r->store, deltas->key);
     }
     act_from_callback(r, r->processed);

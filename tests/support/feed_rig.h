@@ -71,7 +71,7 @@ void feed_rig_disturb_with_faults(feed_rig *r, int rounds);
 
 /* Callbacks of a feed whose `user` is the rig. */
 int feed_rig_on_change(const ki_change *change, void *user);
-int feed_rig_process(const ki_queued_deltas *deltas, void *user);
+int feed_rig_process(const ki_deltas *deltas, void *user);
 
 /* Fail the test unless the destination is what the server has. */
 void feed_rig_assert_store_is_world(feed_rig *r);

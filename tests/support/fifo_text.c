@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/fifo_text.h"
+#include "support/fifo_push.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,32 +14,32 @@ void fifo_init(ki_delta_fifo *fifo)
     assert_int_equal(ki_delta_fifo_init(fifo, NULL), 0);
 }
 
-int fifo_push_event(ki_delta_fifo *fifo, ki_delta_type type, const char *name, uint64_t version)
+int fifo_push_event(ki_delta_fifo *fifo, ki_change_type type, const char *name, uint64_t version)
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, version);
-    int rc = ki_delta_fifo_push(fifo, (ki_delta){.type = type, .object = object_of(name, version, 0)},
-                                ki_str_of(text));
+    int rc =
+        fifo_push_new(fifo, (ki_delta){.type = type, .object = object_of(name, version, 0)}, ki_str_of(text));
     assert_true(rc >= 0);
     return rc;
 }
 
 void fifo_push_item(ki_delta_fifo *fifo, uint32_t list, const char *name, uint64_t version)
 {
-    ki_delta delta = {.type = KI_DELTA_REPLACED, .list = list, .object = object_of(name, version, 0)};
-    assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
+    ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, version, 0)};
+    assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
 void fifo_push_unseen_delete(ki_delta_fifo *fifo, const char *name, uint64_t version)
 {
     ki_delta delta = {
-        .type = KI_DELTA_DELETED, .final_state_unknown = 1, .object = object_of(name, version, 0)};
-    assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
+        .type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object_of(name, version, 0)};
+    assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
-void fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, const char *version)
+void fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list, const char *version)
 {
-    assert_true(ki_delta_fifo_push_marker(fifo, kind, list, ki_str_of(version)) >= 0);
+    assert_true(ki_delta_fifo_push_marker(fifo, marker, list, ki_str_of(version)) >= 0);
 }
 
 typedef struct text_out {
@@ -48,11 +49,11 @@ typedef struct text_out {
 
 static void print_delta(text_out *out, const ki_delta *delta)
 {
-    static const char signs[] = {[KI_DELTA_ADDED] = '+',
-                                 [KI_DELTA_UPDATED] = '~',
-                                 [KI_DELTA_DELETED] = '-',
-                                 [KI_DELTA_REPLACED] = '=',
-                                 [KI_DELTA_SEEN] = '!'};
+    static const char signs[] = {[KI_CHANGE_ADDED] = '+',
+                                 [KI_CHANGE_UPDATED] = '~',
+                                 [KI_CHANGE_DELETED] = '-',
+                                 [KI_CHANGE_REPLACED] = '=',
+                                 [KI_CHANGE_SEEN] = '!'};
     char sign = delta->final_state_unknown ? '?' : signs[delta->type];
     uint64_t version = delta->object == NULL ? 0 : object_version(delta->object);
     out->len +=
@@ -65,15 +66,15 @@ static void print_delta(text_out *out, const ki_delta *delta)
 /* "default/a +1 ~2@3", "END 3 17", "RESYNC", "BOOKMARK 18". */
 static void print_entry(text_out *out, const ki_delta_entry *entry)
 {
-    static const char *const markers[] = {[KI_ENTRY_DELTAS] = "",
-                                          [KI_ENTRY_LIST_END] = "END",
-                                          [KI_ENTRY_RESYNC] = "RESYNC",
-                                          [KI_ENTRY_BOOKMARK] = "BOOKMARK",
-                                          [KI_ENTRY_RESET] = "RESET"};
+    static const char *const markers[] = {[0] = "",
+                                          [KI_CHANGE_LIST_END] = "END",
+                                          [KI_CHANGE_SYNC] = "RESYNC",
+                                          [KI_CHANGE_BOOKMARK] = "BOOKMARK",
+                                          [KI_CHANGE_RESET] = "RESET"};
     const char *separator = out->len == 0 ? "" : "; ";
     ki_str version = ki_resource_version_str(&entry->version);
     out->len += (size_t)snprintf(out->text + out->len, sizeof(out->text) - out->len, "%s%s%s%.0u", separator,
-                                 markers[entry->kind], entry->key, entry->list);
+                                 markers[entry->marker], entry->key, entry->list);
     if (version.len > 0)
         out->len += (size_t)snprintf(out->text + out->len, sizeof(out->text) - out->len, " %.*s",
                                      KI_STR_ARGS(version));

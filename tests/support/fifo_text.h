@@ -19,12 +19,12 @@ enum { FIFO_ALL = 1000 };
 void fifo_init(ki_delta_fifo *fifo);
 
 /* Pushes a change of a watch. Returns what the queue said. */
-int fifo_push_event(ki_delta_fifo *fifo, ki_delta_type type, const char *name, uint64_t version);
+int fifo_push_event(ki_delta_fifo *fifo, ki_change_type type, const char *name, uint64_t version);
 
 /* An item of a list; a delete that no watch has told of; the end of a list, a resync or a bookmark. */
 void fifo_push_item(ki_delta_fifo *fifo, uint32_t list, const char *name, uint64_t version);
 void fifo_push_unseen_delete(ki_delta_fifo *fifo, const char *name, uint64_t version);
-void fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, const char *version);
+void fifo_push_marker(ki_delta_fifo *fifo, ki_change_type kind, uint32_t list, const char *version);
 
 /* Pops up to `max` entries, which must read as `expected`; then everything up to `version` is out. */
 void fifo_assert_pops(ki_delta_fifo *fifo, size_t max, const char *expected, const char *version);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/listened.h"
+#include "support/deliver.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,7 +94,7 @@ void listened_fini(listened *l)
 
 void listened_deliver_all(ki_listener *listener)
 {
-    while (ki_listener_deliver(listener, 3) == 3)
+    while (deliver_some(listener, 3) == 3)
         ;
 }
 
@@ -168,17 +169,17 @@ void listened_begin(ki_listener *listener, ki_object *const *objects, size_t cou
 void listened_push_add(listened *l, const char *name, uint64_t version, uint32_t flags)
 {
     listened_push(&l->listener,
-                  (ki_notification){KI_EVENT_ADD, flags, listened_object(name, version, 1), NULL});
+                  (ki_notification){KI_CHANGE_ADDED, flags, listened_object(name, version, 1), NULL});
 }
 
 void listened_push_update(listened *l, const char *name, uint64_t old, uint64_t version)
 {
-    listened_push(&l->listener, (ki_notification){KI_EVENT_UPDATE, 0, listened_object(name, version, 1),
+    listened_push(&l->listener, (ki_notification){KI_CHANGE_UPDATED, 0, listened_object(name, version, 1),
                                                   listened_object(name, old, 1)});
 }
 
 void listened_push_delete(listened *l, const char *name, uint64_t version, uint32_t flags)
 {
     listened_push(&l->listener,
-                  (ki_notification){KI_EVENT_DELETE, flags, listened_object(name, version, 1), NULL});
+                  (ki_notification){KI_CHANGE_DELETED, flags, listened_object(name, version, 1), NULL});
 }

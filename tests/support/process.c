@@ -4,8 +4,13 @@
 #include <curl/curl.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "support/aside.h"
 #include "support/patience.h"
@@ -29,7 +34,20 @@ int process_descriptors(void)
     return entries_of("/proc/self/fd") - 1;
 }
 
-int process_unknown_wake_fds(void)
+bool process_is_wake_fd(int fd)
+{
+    char path[32];
+    char what[64] = "";
+    struct sockaddr_un name = {0};
+    socklen_t size = sizeof(name);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (readlink(path, what, sizeof(what) - 1) > 0 && strcmp(what, "anon_inode:[eventfd]") == 0)
+        return true;
+    return getsockname(fd, (struct sockaddr *)&name, &size) == 0 && name.sun_family == AF_UNIX &&
+           size == sizeof(name.sun_family);
+}
+
+int process_libcurl_wake_fds(void)
 {
     enum { FDS = 256, HANDLES = 2 };
     int was_open[FDS];
@@ -38,7 +56,7 @@ int process_unknown_wake_fds(void)
         was_open[fd] = fcntl(fd, F_GETFD) >= 0;
     CURLM *multi = curl_multi_init();
     for (int fd = 0; fd < FDS; fd++)
-        count += !was_open[fd] && fcntl(fd, F_GETFD) > 0 ? 1 : 0;
+        count += !was_open[fd] && fcntl(fd, F_GETFD) >= 0 && process_is_wake_fd(fd);
     (void)curl_multi_cleanup(multi);
     return HANDLES * count;
 }

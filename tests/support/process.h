@@ -7,12 +7,18 @@
 #ifndef KI_TESTS_SUPPORT_PROCESS_H
 #define KI_TESTS_SUPPORT_PROCESS_H
 
+#include <stdbool.h>
+
 /* The one that is open while they are counted is not counted. */
 int process_descriptors(void);
 
-/* Descriptors by which libcurl wakes itself are its own. Where it makes them close-on-exec we do not learn of
- * them, and a child keeps its copies: so many of a client. */
-int process_unknown_wake_fds(void);
+/* What libcurl may wake itself with: an eventfd, or half of a pair of sockets without a name. Neither is a
+ * connection. */
+bool process_is_wake_fd(int fd);
+
+/* How many of these our two libcurl handles have. They are libcurl's own: the library does not learn of them,
+ * and a child keeps its copies. */
+int process_libcurl_wake_fds(void);
 
 int process_threads(void);
 

@@ -9,7 +9,7 @@
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-int queue_note(const ki_queued_deltas *deltas, void *user)
+int queue_note(const ki_deltas *deltas, void *user)
 {
     static const char signs[] = " +~-=.";
     queue_notes *n = user;
@@ -19,7 +19,7 @@ int queue_note(const ki_queued_deltas *deltas, void *user)
     size_t name_len = deltas->key.len - (size_t)(name - deltas->key.ptr);
     used += (size_t)snprintf(n->text + used, sizeof(n->text) - used, "%.*s:", (int)name_len, name);
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_queued_delta *d = &deltas->items[i];
+        const ki_delta *d = &deltas->items[i];
         used += (size_t)snprintf(n->text + used, sizeof(n->text) - used, "%c%s%" PRIu64, signs[d->type],
                                  d->final_state_unknown ? "!" : "", object_version(d->object));
     }
@@ -38,10 +38,10 @@ void queue_assert_pops(ki_delta_queue *queue, const char *expected)
     assert_string_equal(n.text, expected);
 }
 
-int queue_push(ki_delta_queue *queue, ki_queued_type type, const char *name, uint64_t version)
+int queue_push(ki_delta_queue *queue, ki_change_type type, const char *name, uint64_t version)
 {
     ki_object *object = object_of(name, version, 0);
-    int rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = type, .object = object});
+    int rc = ki_delta_queue_push(queue, (ki_delta){.type = type, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }
@@ -50,7 +50,7 @@ int queue_push_unseen_delete(ki_delta_queue *queue, const char *name, uint64_t v
 {
     ki_object *object = object_of(name, version, 0);
     int rc = ki_delta_queue_push(
-        queue, (ki_queued_delta){.type = KI_QUEUED_DELETED, .final_state_unknown = 1, .object = object});
+        queue, (ki_delta){.type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }

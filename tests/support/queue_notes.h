@@ -19,12 +19,12 @@ typedef struct queue_notes {
 } queue_notes;
 
 /* A callback for ki_delta_queue_pop(), whose `user` is a queue_notes. */
-int queue_note(const ki_queued_deltas *deltas, void *user);
+int queue_note(const ki_deltas *deltas, void *user);
 
 /* Pops all there is, which must read so. */
 void queue_assert_pops(ki_delta_queue *queue, const char *expected);
 
-int queue_push(ki_delta_queue *queue, ki_queued_type type, const char *name, uint64_t version);
+int queue_push(ki_delta_queue *queue, ki_change_type type, const char *name, uint64_t version);
 int queue_push_unseen_delete(ki_delta_queue *queue, const char *name, uint64_t version);
 
 /* By up to two objects, each at version 9. */

@@ -11,8 +11,10 @@
 
 static void log_change(reflector_run *run, const ki_change *change)
 {
-    static const char *const names[] = {"?",    "ADDED", "UPDATED",  "DELETED", "ITEM",
-                                        "SEEN", "END",   "BOOKMARK", "RESET"};
+    static const char *const names[] = {
+        [KI_CHANGE_ADDED] = "ADDED",       [KI_CHANGE_UPDATED] = "UPDATED", [KI_CHANGE_DELETED] = "DELETED",
+        [KI_CHANGE_REPLACED] = "REPLACED", [KI_CHANGE_SEEN] = "SEEN",       [KI_CHANGE_LIST_END] = "END",
+        [KI_CHANGE_BOOKMARK] = "BOOKMARK", [KI_CHANGE_RESET] = "RESET"};
     text_log *log = &run->changes;
     text_log_add(log, "%s", names[change->type]);
     if (change->list != 0)
@@ -165,7 +167,7 @@ void reflector_run_start_watching(reflector_run *run)
 {
     reflector_run_start(run, "");
     scripted_whole(&run->source, LIST("10", "", POD("a", "5")));
-    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\n");
     expect_errors(run, "");
     text_log_clear(&run->source.requests);
 }

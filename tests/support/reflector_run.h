@@ -38,7 +38,7 @@ typedef struct reflector_run {
     ki_object_plan *plan;
     ki_reflector reflector;
     scripted_source source;
-    text_log changes;  /* "ITEM 1 d/a@5", "END 1 10", "ADDED d/a@6 6", "RESET 2" */
+    text_log changes;  /* "REPLACED 1 d/a@5", "END 1 10", "ADDED d/a@6 6", "RESET 2" */
     text_log errors;   /* "Expired 410", and " d/a" for the object that was refused */
     text_log statuses; /* "BACKING_OFF Forbidden", at each change */
     uint64_t due_ns;

@@ -161,7 +161,7 @@ int call_wait_for_factory(stage *s)
     return ki_factory_wait_for_sync(s->factory, STAGE_WAIT_MS, NULL);
 }
 
-static int accept_deltas(const ki_queued_deltas *deltas, void *user)
+static int accept_deltas(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
     (void)user;
@@ -176,7 +176,7 @@ static int with_queue(const stage *s, int (*call)(ki_delta_queue *queue))
     ki_object *object = ki_store_get(ki_informer_store(s->rig.informer), "a", "n1");
     if (queue == NULL || object == NULL)
         return KI_ERR_NOT_FOUND;
-    int rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = KI_QUEUED_ADDED, .object = object});
+    int rc = ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED, .object = object});
     if (rc == 0)
         rc = ki_delta_queue_replace(queue, &object, 1);
     if (rc == 0)

@@ -23,6 +23,7 @@ enum {
 
 void ki_envelope_init(ki_envelope *envelope, uint32_t depth_max)
 {
+    assert(envelope != NULL);
     *envelope = (ki_envelope){0};
     ki_json_scanner_init(
         &envelope->scanner,
@@ -33,17 +34,20 @@ void ki_envelope_init(ki_envelope *envelope, uint32_t depth_max)
 
 void ki_envelope_fini(ki_envelope *envelope)
 {
+    assert(envelope != NULL);
     ki_json_sink_fini(&envelope->sink);
 }
 
 void ki_envelope_begin(ki_envelope *envelope)
 {
+    assert(envelope != NULL);
     envelope->state = AT_OBJECT;
     envelope->scanner.error = 0;
 }
 
 int ki_envelope_has_begun(const ki_envelope *envelope)
 {
+    assert(envelope != NULL);
     return envelope->state != AT_OBJECT;
 }
 
@@ -172,6 +176,7 @@ static int finish_value(ki_envelope *envelope)
 
 int ki_envelope_feed(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used)
 {
+    assert(envelope != NULL && out_used != NULL);
     size_t at = 0;
     int rc = envelope->scanner.error;
     while (rc == 0 && at < n) {

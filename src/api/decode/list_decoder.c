@@ -20,6 +20,7 @@ static const char *const names[MEMBERS] = {"kind",    "apiVersion", "metadata", 
 
 void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan)
 {
+    assert(decoder != NULL);
     *decoder = (ki_list_decoder){.plan = plan, .metadata.remaining_items = -1};
     ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->kind, TEXT_BYTES_MAX);
@@ -32,6 +33,7 @@ void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan)
 
 void ki_list_decoder_fini(ki_list_decoder *decoder)
 {
+    assert(decoder != NULL);
     decoder->object = ki_object_unref(decoder->object);
     ki_status_fini(&decoder->status);
     ki_envelope_fini(&decoder->envelope);
@@ -45,6 +47,7 @@ void ki_list_decoder_fini(ki_list_decoder *decoder)
 
 ki_object *ki_list_decoder_take_object(ki_list_decoder *decoder)
 {
+    assert(decoder != NULL);
     ki_object *object = decoder->object;
     decoder->object = NULL;
     return object;
@@ -293,6 +296,7 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
 
 int ki_list_decoder_end(ki_list_decoder *decoder, ki_error *err)
 {
+    assert(decoder != NULL);
     if (decoder->state == COMPLETE)
         return 0;
     return ki_fail_at(err, KI_ERR_JSON_TRUNCATED, decoder->envelope.scanner.offset,

@@ -4,6 +4,7 @@
 #endif
 #include "api/decode/refusal.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ static const char *withheld(const ki_refusal *refusal)
 
 void ki_refusal_explain(const ki_refusal *refusal, ki_error *err)
 {
+    assert(refusal != NULL);
     char shown[SHOWN_BYTES];
     const ki_status *status = refusal->status;
     const char *why = withheld(refusal);

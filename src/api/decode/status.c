@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/decode/status.h"
 
+#include <assert.h>
 #include <limits.h>
 
 #include "util/alloc.h"
@@ -77,6 +78,7 @@ int ki_status_read(ki_json json, ki_status *out)
 
 int ki_status_parse(ki_str body, ki_status *out, ki_error *err)
 {
+    assert(body.ptr != NULL || body.len == 0);
     int rc = ki_json_validate(body, err);
     if (rc < 0)
         return rc;
@@ -88,6 +90,7 @@ int ki_status_parse(ki_str body, ki_status *out, ki_error *err)
 
 void ki_status_mask(ki_status *status, const ki_mask *mask)
 {
+    assert(status != NULL);
     ki_mask_text(mask, status->memory, &status->reason);
     ki_mask_text(mask, status->memory, &status->message);
     for (size_t i = 0; i < status->cause_count; i++)
@@ -96,6 +99,7 @@ void ki_status_mask(ki_status *status, const ki_mask *mask)
 
 void ki_status_fini(ki_status *status)
 {
+    assert(status != NULL);
     ki_free(status->memory);
     *status = (ki_status){0};
 }

@@ -17,10 +17,10 @@ enum { OTHER = 0, TYPE = 1, OBJECT = 2 };
 
 static const struct {
     ki_str name;
-    ki_watch_step step;
+    int step;
 } types[] = {
-    {{"ADDED", 5}, KI_WATCH_ADDED},     {{"MODIFIED", 8}, KI_WATCH_MODIFIED},
-    {{"DELETED", 7}, KI_WATCH_DELETED}, {{"BOOKMARK", 8}, KI_WATCH_BOOKMARK},
+    {{"ADDED", 5}, KI_CHANGE_ADDED},     {{"MODIFIED", 8}, KI_CHANGE_UPDATED},
+    {{"DELETED", 7}, KI_CHANGE_DELETED}, {{"BOOKMARK", 8}, KI_CHANGE_BOOKMARK},
     {{"ERROR", 5}, KI_WATCH_ERROR},
 };
 
@@ -31,6 +31,7 @@ static size_t larger(size_t a, size_t b)
 
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan)
 {
+    assert(decoder != NULL);
     *decoder = (ki_watch_decoder){.plan = plan};
     ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->type, TYPE_BYTES_MAX);
@@ -40,6 +41,7 @@ void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan
 
 void ki_watch_decoder_fini(ki_watch_decoder *decoder)
 {
+    assert(decoder != NULL);
     decoder->object = ki_object_unref(decoder->object);
     ki_status_fini(&decoder->status);
     ki_envelope_fini(&decoder->envelope);
@@ -50,12 +52,13 @@ void ki_watch_decoder_fini(ki_watch_decoder *decoder)
 
 ki_object *ki_watch_decoder_take_object(ki_watch_decoder *decoder)
 {
+    assert(decoder != NULL);
     ki_object *object = decoder->object;
     decoder->object = NULL;
     return object;
 }
 
-static ki_watch_step step_of_type(const ki_watch_decoder *decoder)
+static int step_of_type(const ki_watch_decoder *decoder)
 {
     ki_str type = ki_buf_str(&decoder->type);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -65,13 +68,13 @@ static ki_watch_step step_of_type(const ki_watch_decoder *decoder)
 }
 
 /* Bookmarks and errors are read whole, whatever is kept of objects. */
-static const ki_projection *projection_for(const ki_watch_decoder *decoder, ki_watch_step step)
+static const ki_projection *projection_for(const ki_watch_decoder *decoder, int step)
 {
-    return step == KI_WATCH_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
+    return step == KI_CHANGE_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
 }
 
 /* What may be kept of the event's object, when its type is known. */
-static size_t limit_for(const ki_watch_decoder *decoder, ki_watch_step step)
+static size_t limit_for(const ki_watch_decoder *decoder, int step)
 {
     size_t bytes_max = decoder->plan->bytes_max;
     return projection_for(decoder, step) == NULL ? larger(bytes_max, KI_ENVELOPE_TEXT_BYTES_MAX) : bytes_max;
@@ -108,7 +111,7 @@ static void begin_member(ki_watch_decoder *decoder)
     } else if ((decoder->seen & TYPE) == 0) {
         ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, NULL, decoder->value.max);
     } else {
-        ki_watch_step step = step_of_type(decoder);
+        int step = step_of_type(decoder);
         ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, projection_for(decoder, step),
                          limit_for(decoder, step));
     }
@@ -127,7 +130,7 @@ static int take_type(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? 0 : ki_json_string_copy(value, decoder->type.data, decoder->type.cap, &decoder->type.len);
 }
 
-static int refuse(ki_watch_decoder *decoder, ki_watch_step type, ki_error *err)
+static int refuse(ki_watch_decoder *decoder, int type, ki_error *err)
 {
     decoder->result = KI_WATCH_REFUSED;
     decoder->refused_type = type;
@@ -142,7 +145,7 @@ static int take_bookmark(ki_watch_decoder *decoder, ki_error *err)
     ki_json version = ki_json_find(value, "/metadata/resourceVersion");
     ki_json end = ki_json_find(value, "/metadata/annotations/k8s.io~1initial-events-end");
     decoder->ends_initial_events = ki_json_string_equals(end, KI_STR("true"));
-    decoder->result = KI_WATCH_BOOKMARK;
+    decoder->result = KI_CHANGE_BOOKMARK;
     if (ki_json_type_of(version) != KI_JSON_STRING)
         return 0;
     decoder->value.len = 0;
@@ -164,7 +167,7 @@ static int take_error(ki_watch_decoder *decoder, ki_error *err)
 /* The event's object is in the sink, scanned as its type wants it. */
 static int interpret(ki_watch_decoder *decoder, ki_error *err)
 {
-    ki_watch_step step = step_of_type(decoder);
+    int step = step_of_type(decoder);
     ki_json_sink *sink = &decoder->envelope.sink;
     ki_error *why = &decoder->refused.error;
     if (decoder->is_refused)
@@ -179,7 +182,7 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
                 KI_STR_ARGS(ki_buf_str(&decoder->type)));
         return refuse(decoder, step, err);
     }
-    if (step == KI_WATCH_BOOKMARK)
+    if (step == KI_CHANGE_BOOKMARK)
         return take_bookmark(decoder, err);
     if (step == KI_WATCH_ERROR)
         return take_error(decoder, err);
@@ -253,7 +256,7 @@ static int finish(ki_watch_decoder *decoder, ki_error *err)
     }
     ki_envelope_begin(&decoder->envelope);
     decoder->between = 1;
-    return (int)decoder->result;
+    return decoder->result;
 }
 
 static int take_step(ki_watch_decoder *decoder, int step, ki_error *err)
@@ -295,6 +298,7 @@ int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n
 
 int ki_watch_decoder_end(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(decoder != NULL);
     int rc = ki_envelope_end(&decoder->envelope);
     return rc < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, rc, err) : 0;
 }

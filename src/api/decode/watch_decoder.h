@@ -5,24 +5,27 @@
  *   To:       reflector/reflector_watch.c   (io: one event)
  *   Locks:    none; one owner.
  *   Not here: what an event does to the cache.
+ *
+ * This is where the words of the wire end: MODIFIED is KI_CHANGE_UPDATED from here on.
  */
 #ifndef KI_API_DECODE_WATCH_DECODER_H
 #define KI_API_DECODE_WATCH_DECODER_H
+
+#include <kinformer/change.h>
 
 #include "api/decode/envelope.h"
 #include "api/decode/refused.h"
 #include "api/decode/status.h"
 #include "api/object/object_plan.h"
 
-typedef enum ki_watch_step {
-    KI_WATCH_MORE = 0, /* all bytes are used */
-    KI_WATCH_ADDED,    /* these three: ki_watch_decoder_take_object() */
-    KI_WATCH_MODIFIED,
-    KI_WATCH_DELETED,
-    KI_WATCH_BOOKMARK, /* see resource_version and ends_initial_events */
-    KI_WATCH_ERROR,    /* see status */
-    KI_WATCH_REFUSED   /* an event that cannot be used, see refused and refused_type; the stream goes on */
-} ki_watch_step;
+/* What a call of ki_watch_decoder_feed() has brought: a change, or one of the last three.
+ *   KI_CHANGE_ADDED, KI_CHANGE_UPDATED, KI_CHANGE_DELETED: see ki_watch_decoder_take_object()
+ *   KI_CHANGE_BOOKMARK: see resource_version and ends_initial_events */
+enum {
+    KI_WATCH_MORE = 0,    /* all bytes are used */
+    KI_WATCH_ERROR = 100, /* see status */
+    KI_WATCH_REFUSED      /* an event that cannot be used, see refused and refused_type; the stream goes on */
+};
 
 typedef struct ki_watch_decoder {
     ki_envelope envelope;
@@ -32,11 +35,11 @@ typedef struct ki_watch_decoder {
     int ends_initial_events; /* a bookmark annotated k8s.io/initial-events-end: "true" */
     ki_status status;        /* of an ERROR event */
     ki_refused refused;
-    ki_watch_step refused_type; /* what it would have been; 0 when its type is missing or unknown */
-    ki_buf type;                /* "ADDED" */
+    int refused_type; /* what it would have been; 0 when its type is missing or unknown */
+    ki_buf type;      /* "ADDED" */
     ki_buf value; /* the event's object as JSON, when it had to wait for the type; and a bookmark's version */
     /* of watch_decoder.c */
-    ki_watch_step result; /* what the event will be, once it is complete */
+    int result; /* what the event will be, once it is complete */
     unsigned member;
     unsigned seen;
     int waits; /* the object is in `value` */
@@ -49,7 +52,7 @@ typedef struct ki_watch_decoder {
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan);
 void ki_watch_decoder_fini(ki_watch_decoder *decoder);
 
-/* Takes up to `n` bytes. Returns a ki_watch_step, or the error that ends the stream: of JSON (framing is
+/* Takes up to `n` bytes. Returns what it has brought, or the error that ends the stream: of JSON (framing is
  * lost), KI_ERR_NO_MEMORY. *out_used is how many bytes were taken; call again with the rest. What an event
  * brought is valid until the next call. */
 KI_NODISCARD int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n,

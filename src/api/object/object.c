@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the metadata of an object. */
+#include <assert.h>
 #include <kinformer/object.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ ki_object *ki_object_unref(ki_object *object)
  * were unescaped, and the mark. */
 ki_object *ki_object_copy(const ki_object *object)
 {
+    assert(object != NULL);
     const size_t fields_at = offsetof(ki_object, text_len);
     const size_t fields_end = offsetof(ki_object, mark);
     ki_object *copy = ki_malloc(object->text_at + object->text_len);

@@ -325,6 +325,7 @@ static ki_object *assemble(draft *d, const ki_json_sink *sink)
 
 int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **out_object, ki_error *err)
 {
+    assert(plan != NULL);
     draft d = {0};
     if (sink->overflowed)
         return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
@@ -380,6 +381,8 @@ static int scan_text(const ki_object_plan *plan, ki_str json, ki_json_sink *sink
 
 int ki_object_build_text(const ki_object_plan *plan, ki_str json, ki_object **out_object, ki_error *err)
 {
+    assert(plan != NULL);
+    assert(json.ptr != NULL || json.len == 0);
     ki_json_sink sink;
     ki_json_sink_init(&sink, plan->bytes_max);
     int rc = scan_text(plan, json, &sink, err);

@@ -23,6 +23,7 @@ _Static_assert(sizeof(digest) == 24 + KI_FIELD_STRINGS * 4, "a hole would be has
 
 size_t ki_object_own_bytes(const ki_object *object)
 {
+    assert(object != NULL);
     return (size_t)object->text_at + object->text_len;
 }
 

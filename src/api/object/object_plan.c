@@ -80,6 +80,8 @@ static ki_str put_member(char *at, size_t room, const char *name, ki_str value, 
 
 int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, ki_error *err)
 {
+    assert(plan != NULL);
+    assert((api_version.ptr != NULL || api_version.len == 0) && (kind.ptr != NULL || kind.len == 0));
     size_t room = sizeof("\"kind\":\"\",\"apiVersion\":\"\",") + api_version.len + kind.len;
     char *members = ki_malloc(room);
     if (members == NULL)

@@ -5,6 +5,7 @@
  * published with a single pointer and then never changes: readers need no lock, and what they were given
  * stays where it is.
  */
+#include <assert.h>
 #include <kinformer/object.h>
 #include <string.h>
 
@@ -102,6 +103,7 @@ static const struct ki_unescaped *unescaped_of(const ki_object *object)
 
 void ki_object_free_unescaped(ki_object *object)
 {
+    assert(object != NULL);
     /* Relaxed: the last reference is gone, and dropping it has ordered all that others did before. */
     ki_free(atomic_load_explicit(&object->unescaped, memory_order_relaxed));
 }

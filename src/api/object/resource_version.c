@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/object/resource_version.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -31,6 +32,8 @@ static int set_long(ki_resource_version *version, ki_str text)
 
 int ki_resource_version_set(ki_resource_version *version, ki_str text)
 {
+    assert(version != NULL);
+    assert(text.ptr != NULL || text.len == 0);
     if (text.len > KI_RESOURCE_VERSION_BRIEF_BYTES)
         return set_long(version, text);
     ki_resource_version_clear(version);
@@ -42,11 +45,13 @@ int ki_resource_version_set(ki_resource_version *version, ki_str text)
 
 void ki_resource_version_share(const ki_resource_version *version)
 {
+    assert(version != NULL);
     ki_refcount_ref(&version->extended.shared->refs);
 }
 
 void ki_resource_version_release(const ki_resource_version *version)
 {
+    assert(version != NULL);
     if (ki_refcount_unref(&version->extended.shared->refs))
         ki_free(version->extended.shared);
 }
@@ -69,6 +74,7 @@ bool ki_resource_version_equal(const ki_resource_version *a, const ki_resource_v
 
 int ki_resource_version_text_is_newer(ki_str a, ki_str b)
 {
+    assert((a.ptr != NULL || a.len == 0) && (b.ptr != NULL || b.len == 0));
     int order = 0;
     if (a.len == 0 || b.len == 0)
         return a.len > 0 && b.len == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resource/discovery_decoder.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -196,18 +197,22 @@ static int take_groups(const ki_discovery_search *search, ki_json answer, ki_buf
 
 void ki_discovery_search_init(ki_discovery_search *search, ki_str name)
 {
+    assert(search != NULL);
+    assert(name.ptr != NULL || name.len == 0);
     *search = (ki_discovery_search){.rank = INT_MAX};
     search->query_count = ki_resource_queries_of(name, search->queries);
 }
 
 void ki_discovery_search_fini(ki_discovery_search *search)
 {
+    assert(search != NULL);
     ki_resource_free(search->best);
     *search = (ki_discovery_search){0};
 }
 
 int ki_discovery_search_take(ki_discovery_search *search, ki_str text, ki_buf *paths)
 {
+    assert(text.ptr != NULL || text.len == 0);
     if (ki_json_validate(text, NULL) < 0)
         return KI_ERR_TYPE;
     ki_json answer = ki_json_of(text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resource/label_syntax.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int is_lower_or_digit(char c)
@@ -56,6 +57,8 @@ static const char *prefix_fault(ki_str prefix, size_t *out_at)
 
 const char *ki_label_key_fault(ki_str key, size_t *out_at)
 {
+    assert(out_at != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     const char *slash = key.len > 0 ? memchr(key.ptr, '/', key.len) : NULL;
     size_t name_at = slash == NULL ? 0 : (size_t)(slash - key.ptr) + 1;
     if (slash != NULL) {
@@ -73,5 +76,6 @@ const char *ki_label_key_fault(ki_str key, size_t *out_at)
 
 const char *ki_label_value_fault(ki_str value, size_t *out_at)
 {
+    assert(value.ptr != NULL || value.len == 0);
     return name_fault(value, out_at);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resource/query.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* A continue token alone may be that long (reflector/reflector.c), and each byte of it three. */
@@ -14,6 +15,8 @@ static void append(ki_query *query, ki_str text)
 
 void ki_query_init(ki_query *query, ki_str path)
 {
+    assert(query != NULL);
+    assert(path.ptr != NULL || path.len == 0);
     *query = (ki_query){.separator = '?'};
     ki_buf_init(&query->text, QUERY_BYTES_MAX);
     append(query, path);
@@ -21,6 +24,7 @@ void ki_query_init(ki_query *query, ki_str path)
 
 void ki_query_fini(ki_query *query)
 {
+    assert(query != NULL);
     ki_buf_fini(&query->text);
 }
 
@@ -42,6 +46,8 @@ static void append_escaped(ki_query *query, ki_str text)
 
 void ki_query_add(ki_query *query, const char *name, ki_str value)
 {
+    assert(query != NULL);
+    assert(value.ptr != NULL || value.len == 0);
     if (value.len == 0)
         return;
     append(query, (ki_str){&query->separator, 1});

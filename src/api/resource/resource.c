@@ -67,6 +67,7 @@ static int is_kind(ki_str text)
 
 const char *ki_resource_parts_fault(const ki_resource_parts *parts)
 {
+    assert(parts != NULL);
     if (parts->group.len > 0 && !is_subdomain(parts->group))
         return "group";
     if (!is_label(parts->version))
@@ -82,6 +83,7 @@ const char *ki_resource_parts_fault(const ki_resource_parts *parts)
 
 ki_resource_parts ki_resource_parts_of(const ki_resource *resource)
 {
+    assert(resource != NULL);
     return (ki_resource_parts){
         .group = ki_str_of(resource->group),
         .version = ki_str_of(resource->version),

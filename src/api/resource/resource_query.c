@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resource/resource_query.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/resource/ascii.h"
 
 int ki_str_cut_at_dot(ki_str text, ki_str *before, ki_str *after)
 {
+    assert(text.ptr != NULL || text.len == 0);
     const char *dot = text.len > 0 ? memchr(text.ptr, '.', text.len) : NULL;
     size_t length = dot != NULL ? (size_t)(dot - text.ptr) : text.len;
     *before = (ki_str){text.ptr, length};
@@ -16,6 +18,8 @@ int ki_str_cut_at_dot(ki_str text, ki_str *before, ki_str *after)
 
 int ki_resource_query_has_group(const ki_resource_query *query, ki_str group)
 {
+    assert(query != NULL);
+    assert(group.ptr != NULL || group.len == 0);
     switch (query->rule) {
     case KI_GROUP_ANY:
         return 1;
@@ -32,6 +36,7 @@ int ki_resource_query_has_group(const ki_resource_query *query, ki_str group)
  * something. A group that nothing has is read as the beginning of one: "storageclasses.storage". */
 size_t ki_resource_queries_of(ki_str text, ki_resource_query *out_queries)
 {
+    assert(text.ptr != NULL || text.len == 0);
     ki_str name, rest, version, group;
     size_t count = 0;
     if (!ki_str_cut_at_dot(text, &name, &rest)) {

@@ -94,6 +94,7 @@ static size_t choose(ki_str typed, size_t chosen[SUGGESTIONS_MAX])
 
 int ki_resource_fail_unknown(ki_error *err, ki_str name)
 {
+    assert(name.ptr != NULL || name.len == 0);
     const char *dot = name.len > 0 ? memchr(name.ptr, '.', name.len) : NULL;
     ki_str typed = {name.ptr, dot != NULL ? (size_t)(dot - name.ptr) : name.len};
     size_t chosen[SUGGESTIONS_MAX];

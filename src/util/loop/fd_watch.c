@@ -58,6 +58,7 @@ static void forget_locked(ki_loop *loop, ki_fd_watch *watch)
 
 void ki_fd_watch_fini(ki_fd_watch *watch)
 {
+    assert(watch != NULL);
     ki_loop *loop = watch->job.loop;
     if (loop == NULL)
         return;
@@ -87,6 +88,7 @@ static int set_locked(ki_loop *loop, ki_fd_watch *watch, int fd, uint32_t events
 
 int ki_fd_watch_set(ki_fd_watch *watch, int fd, uint32_t events)
 {
+    assert(watch != NULL);
     ki_loop *loop = watch->job.loop;
     ki_mutex_lock(&loop->mu);
     int rc = set_locked(loop, watch, fd, events);
@@ -96,6 +98,7 @@ int ki_fd_watch_set(ki_fd_watch *watch, int fd, uint32_t events)
 
 uint32_t ki_fd_watch_take(ki_fd_watch *watch)
 {
+    assert(watch != NULL);
     ki_loop *loop = watch->job.loop;
     ki_mutex_lock(&loop->mu);
     uint32_t ready = watch->ready;
@@ -107,6 +110,7 @@ uint32_t ki_fd_watch_take(ki_fd_watch *watch)
 /* The loop's own two descriptors are in the epoll without a watch. */
 void ki_fd_watch_collect_locked(ki_loop *loop)
 {
+    KI_ASSERT_HELD(loop->mu);
     struct epoll_event events[EVENTS_AT_A_TIME];
     if (loop->armed_count == 0 && !loop->is_haunted)
         return;

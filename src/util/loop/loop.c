@@ -49,6 +49,7 @@ static int compare_timers(const ki_heap_node *a, const ki_heap_node *b, void *us
 
 int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err)
 {
+    assert(loop != NULL);
     ki_wake_fd wake_fd = {0};
     (void)pthread_once(&once, begin_once);
     if (fork_rc < 0)
@@ -73,6 +74,7 @@ int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err)
 
 void ki_loop_fini(ki_loop *loop)
 {
+    assert(loop != NULL);
     if (loop->clock == NULL)
         return;
     assert(loop->thread_count == 0 && loop->job_count == 0);
@@ -86,12 +88,14 @@ void ki_loop_fini(ki_loop *loop)
 
 uint64_t ki_loop_first_due_locked(const ki_loop *loop)
 {
+    assert(loop != NULL);
     const ki_heap_node *first = ki_heap_first(&loop->timers);
     return first == NULL ? UINT64_MAX : job_of_timer(first)->due_ns;
 }
 
 uint64_t ki_loop_next_locked(const ki_loop *loop)
 {
+    assert(loop != NULL);
     if (!ki_list_is_empty(&loop->queue))
         return 0;
     uint64_t due_ns = ki_loop_first_due_locked(loop);
@@ -128,6 +132,7 @@ void ki_job_wake_locked(ki_job *job)
 
 void ki_loop_wake_due_locked(ki_loop *loop)
 {
+    assert(loop != NULL);
     if (loop->timers.count == 0)
         return;
     uint64_t now_ns = ki_clock_now_ns(loop->clock);
@@ -140,6 +145,7 @@ void ki_loop_wake_due_locked(ki_loop *loop)
 
 uint64_t ki_loop_next_ns(ki_loop *loop)
 {
+    assert(loop != NULL);
     ki_mutex_lock(&loop->mu);
     uint64_t next_ns = ki_loop_next_locked(loop);
     ki_mutex_unlock(&loop->mu);
@@ -148,6 +154,7 @@ uint64_t ki_loop_next_ns(ki_loop *loop)
 
 int ki_loop_fd(const ki_loop *loop)
 {
+    assert(loop != NULL);
     return loop->wake_fd.is_open ? loop->wake_fd.epoll_fd : -1;
 }
 
@@ -194,6 +201,7 @@ void ki_job_fini(ki_job *job)
 
 void ki_job_wake(ki_job *job)
 {
+    assert(job != NULL);
     ki_loop *loop = job->loop;
     ki_mutex_lock(&loop->mu);
     ki_job_wake_locked(job);

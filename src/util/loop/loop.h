@@ -17,6 +17,7 @@
 #ifndef KI_UTIL_LOOP_LOOP_H
 #define KI_UTIL_LOOP_LOOP_H
 
+#include <assert.h>
 #include <stdbool.h>
 
 #include "util/annotations.h"
@@ -126,6 +127,14 @@ void ki_loop_close_fd(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* The calling thread is inside a job of this loop, or of any loop when it is NULL. */
 int ki_loop_is_current(const ki_loop *loop);
+
+/* The calling thread is the loop's one runner: inside a job of it, or, when it has no threads and nobody
+ * steps it now, whoever calls. Takes the loop's mutex in the second case. For assertions. */
+bool ki_loop_is_mine(ki_loop *loop) KI_EXCLUDES(loop->mu);
+
+/* At the beginning of a function that belongs to one loop: of io, dispatch or handlers. Nothing where
+ * assertions are off. */
+#define KI_ASSERT_ON(loop) assert(ki_loop_is_mine(loop))
 
 /* A job that sleeps. Returns 0 or KI_ERR_NO_MEMORY: its place among the timers is reserved here, so that
  * nothing fails later. */

@@ -37,6 +37,7 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 /* The job to be run next; NULL: none. */
 static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     ki_loop_wake_due_locked(loop);
     if (ki_list_is_empty(&loop->queue) || ++loop->runs >= RUNS_AT_A_TIME) {
         ki_fd_watch_collect_locked(loop);
@@ -57,6 +58,7 @@ static bool is_foreign(const ki_loop *loop)
  * are started meanwhile wait until that one has left, which it does after the job that it runs. */
 static bool enter_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     if (loop->thread_count > 0 || loop->stopping_count > 0 || loop->is_entered)
         return false;
     loop->is_entered = 1;
@@ -65,6 +67,7 @@ static bool enter_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 
 static void leave_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     loop->is_entered = 0;
     loop->is_roused = 0;
     ki_loop_settle_fd_locked(loop);
@@ -73,6 +76,7 @@ static void leave_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 
 static void rouse_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     loop->is_roused = 1;
     ki_cond_broadcast(&loop->work);
     if (!loop->is_attended)
@@ -81,6 +85,7 @@ static void rouse_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 
 void ki_loop_rouse(ki_loop *loop)
 {
+    assert(loop != NULL);
     ki_mutex_lock(&loop->mu);
     if (loop->thread_count == 0 && loop->stopping_count == 0)
         rouse_locked(loop);
@@ -90,6 +95,7 @@ void ki_loop_rouse(ki_loop *loop)
 /* Whoever has entered may wait for something to do. */
 static void hold_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     while (!enter_locked(loop)) {
         rouse_locked(loop);
         ki_cond_wait(&loop->work, &loop->mu);
@@ -98,6 +104,7 @@ static void hold_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 
 void ki_loop_hold(ki_loop *loop)
 {
+    assert(loop != NULL);
     ki_mutex_lock(&loop->mu);
     hold_locked(loop);
     ki_mutex_unlock(&loop->mu);
@@ -105,6 +112,7 @@ void ki_loop_hold(ki_loop *loop)
 
 void ki_loop_release(ki_loop *loop)
 {
+    assert(loop != NULL);
     ki_mutex_lock(&loop->mu);
     leave_locked(loop);
     ki_mutex_unlock(&loop->mu);
@@ -112,6 +120,7 @@ void ki_loop_release(ki_loop *loop)
 
 bool ki_loop_has_threads(ki_loop *loop)
 {
+    assert(loop != NULL);
     ki_mutex_lock(&loop->mu);
     bool has_threads = loop->thread_count > 0;
     ki_mutex_unlock(&loop->mu);
@@ -153,6 +162,7 @@ static bool run_locked(ki_loop *loop, ki_job *job)
  * themselves awake, nor when the loop has got threads. */
 static bool goes_on_locked(ki_loop *loop, size_t count, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     return loop->thread_count == 0 && count / RUNS_PER_JOB_MAX <= loop->job_count &&
            (until_ns == UINT64_MAX || ki_clock_now_ns(loop->clock) < until_ns);
 }
@@ -160,6 +170,7 @@ static bool goes_on_locked(ki_loop *loop, size_t count, uint64_t until_ns) KI_RE
 KI_NO_THREAD_SAFETY_ANALYSIS
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
 {
+    assert(loop != NULL);
     if (is_foreign(loop))
         return 0;
     uint64_t until_ns = UINT64_MAX;
@@ -185,6 +196,7 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
 /* Until something is woken, due or ready, the time is up, or for no reason; -1: no time. */
 static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     ki_loop_settle_fd_locked(loop);
     ki_mutex_unlock(&loop->mu);
     ki_wake_fd_wait(&loop->wake_fd, timeout_ms);
@@ -195,6 +207,7 @@ static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->
 /* Until the time, a signal, or no reason. */
 static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     uint64_t now_ns = ki_clock_now_ns(loop->clock);
     if (until_ns <= now_ns)
         return;
@@ -208,6 +221,7 @@ static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop
 
 static void wait_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     for (;;) {
         ki_fd_watch_collect_locked(loop);
         uint64_t next_ns = ki_loop_next_locked(loop);
@@ -220,6 +234,7 @@ static void wait_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
 
 bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
 {
+    assert(loop != NULL);
     if (loop->clock->is_virtual || is_foreign(loop))
         return false;
     uint64_t timeout_ns = timeout_ms > UINT64_MAX / KI_NS_PER_MS ? UINT64_MAX : timeout_ms * KI_NS_PER_MS;
@@ -240,6 +255,7 @@ bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
  * so a timer wakes one thread and not all. */
 static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     uint64_t due_ns = ki_loop_first_due_locked(loop);
     if (loop->wake_fd.is_open) {
         wait_for_fd_locked(loop, -1);
@@ -258,6 +274,7 @@ static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
  * Returns as run_locked(). */
 static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
+    KI_ASSERT_HELD(loop->mu);
     ki_job *job = take_locked(loop);
     if (job == NULL) {
         wait_for_work_locked(loop);
@@ -321,6 +338,7 @@ int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
 /* The threads leave the loop at once, so that it may grow while they are waited for. */
 void ki_loop_stop(ki_loop *loop)
 {
+    assert(loop != NULL);
     ki_list stopped;
     if (loop->clock == NULL)
         return;
@@ -345,6 +363,7 @@ void ki_loop_stop(ki_loop *loop)
 
 void ki_loop_close_fd(ki_loop *loop)
 {
+    assert(loop != NULL);
     if (loop->clock == NULL)
         return;
     if (is_foreign(loop)) { /* who had the mutex when it was forked has it still */
@@ -362,4 +381,14 @@ void ki_loop_close_fd(ki_loop *loop)
 int ki_loop_is_current(const ki_loop *loop)
 {
     return ki_loop_current.loop != NULL && (loop == NULL || ki_loop_current.loop == loop);
+}
+
+bool ki_loop_is_mine(ki_loop *loop)
+{
+    if (ki_loop_is_current(loop))
+        return true;
+    ki_mutex_lock(&loop->mu);
+    bool is_free = loop->thread_count == 0 && loop->stopping_count == 0 && !loop->is_entered;
+    ki_mutex_unlock(&loop->mu);
+    return is_free;
 }

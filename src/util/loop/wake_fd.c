@@ -31,6 +31,7 @@ static void close_all(const ki_wake_fd *fd)
 /* CLOCK_BOOTTIME as util/clock.c, so that a time that came during a suspend has come. */
 int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err)
 {
+    assert(out_fd != NULL);
     ki_wake_fd fd = {.is_open = 1, .event_fd = -1, .timer_fd = -1, .due_ns = UINT64_MAX};
     fd.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (fd.epoll_fd >= 0)
@@ -48,6 +49,7 @@ int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err)
 
 void ki_wake_fd_close(ki_wake_fd *fd)
 {
+    assert(fd != NULL);
     if (fd->is_open)
         close_all(fd);
     *fd = (ki_wake_fd){0};
@@ -85,6 +87,7 @@ void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns)
 
 void ki_wake_fd_wait(const ki_wake_fd *fd, int timeout_ms)
 {
+    assert(fd != NULL);
     struct pollfd polled = {.fd = fd->epoll_fd, .events = POLLIN};
     if (fd->is_open)
         (void)poll(&polled, 1, timeout_ms);

@@ -55,9 +55,9 @@ static const char *written(void)
     return text;
 }
 
-static void write_event(ki_event_type type, uint32_t flags)
+static void write_event(ki_change_type type, uint32_t flags)
 {
-    ki_event event = {type, flags, b.object, type == KI_EVENT_UPDATE ? b.old : NULL};
+    ki_event event = {type, flags, b.object, type == KI_CHANGE_UPDATED ? b.old : NULL};
     cli_event_writer_event(&b.writer, &b.pods, &event);
 }
 
@@ -67,9 +67,9 @@ static void an_add_says_whether_it_is_initial(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
-    write_event(KI_EVENT_ADD, KI_EVENT_INITIAL);
+    write_event(KI_CHANGE_ADDED, KI_EVENT_INITIAL);
     assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":true,\"object\":" JSON_OF("5") "}\n");
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
 }
 
@@ -77,12 +77,12 @@ static void an_update_has_the_old_object_and_says_what_kind_it_is(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
-    write_event(KI_EVENT_UPDATE, 0);
+    write_event(KI_CHANGE_UPDATED, 0);
     assert_string_equal(written(),
                         "{\"type\":\"MODIFIED\",\"object\":" JSON_OF("5") ",\"old\":" JSON_OF("4") "}\n");
-    write_event(KI_EVENT_UPDATE, KI_EVENT_REPLACED);
+    write_event(KI_CHANGE_UPDATED, KI_EVENT_REPLACED);
     assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"replaced\":true,\"object\":"));
-    write_event(KI_EVENT_UPDATE, KI_EVENT_RESYNC);
+    write_event(KI_CHANGE_UPDATED, KI_EVENT_RESYNC);
     assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"resync\":true,\"object\":"));
 }
 
@@ -90,9 +90,9 @@ static void a_delete_says_when_nobody_saw_it(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
-    write_event(KI_EVENT_DELETE, 0);
+    write_event(KI_CHANGE_DELETED, 0);
     assert_string_equal(written(), "{\"type\":\"DELETED\",\"object\":" JSON_OF("5") "}\n");
-    write_event(KI_EVENT_DELETE, KI_EVENT_FINAL_STATE_UNKNOWN);
+    write_event(KI_CHANGE_DELETED, KI_EVENT_FINAL_STATE_UNKNOWN);
     assert_string_equal(written(),
                         "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":" JSON_OF("5") "}\n");
 }
@@ -102,11 +102,11 @@ static void events_are_the_same_however_many_resources_there_are(void **state)
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
     b.writer.shows_resource = 1;
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
-    write_event(KI_EVENT_UPDATE, 0);
+    write_event(KI_CHANGE_UPDATED, 0);
     assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"object\":{"));
-    write_event(KI_EVENT_DELETE, 0);
+    write_event(KI_CHANGE_DELETED, 0);
     assert_string_equal(written(), "{\"type\":\"DELETED\",\"object\":" JSON_OF("5") "}\n");
 }
 
@@ -147,7 +147,7 @@ static void json_is_the_object_on_a_line_when_the_run_has_ended(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_JSON;
-    write_event(KI_EVENT_UPDATE, 0);
+    write_event(KI_CHANGE_UPDATED, 0);
     assert_string_equal(written(), "");
     cli_event_writer_batch_end(&b.writer);
     assert_string_equal(written(), JSON_OF("5") "\n");
@@ -157,9 +157,9 @@ static void names_are_as_kubectl_writes_them(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_NAME;
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     b.pods.resource = &KI_APPS_V1_DEPLOYMENTS;
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     cli_event_writer_batch_end(&b.writer);
     assert_string_equal(written(), "pod/a\npod.apps/a\n");
 }
@@ -168,7 +168,7 @@ static void none_writes_nothing(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_NONE;
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     cli_event_writer_batch_end(&b.writer);
     assert_string_equal(written(), "");
 }
@@ -177,8 +177,8 @@ static void lines_have_one_title_and_say_what_happened(void **state)
 {
     (void)state;
     b.writer.shows_namespace = b.writer.shows_resource = 1;
-    write_event(KI_EVENT_ADD, KI_EVENT_INITIAL);
-    write_event(KI_EVENT_DELETE, KI_EVENT_FINAL_STATE_UNKNOWN);
+    write_event(KI_CHANGE_ADDED, KI_EVENT_INITIAL);
+    write_event(KI_CHANGE_DELETED, KI_EVENT_FINAL_STATE_UNKNOWN);
     cli_event_writer_batch_end(&b.writer);
     assert_string_equal(
         written(), "EVENT     RESOURCE NAMESPACE/NAME                 VERSION          PHASE\n"
@@ -204,7 +204,7 @@ static void a_line_is_one_line_whatever_the_server_writes_into_the_object(void *
     (void)state;
     use_hostile_object();
     b.writer.has_title = b.writer.shows_namespace = 1;
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     cli_event_writer_batch_end(&b.writer);
     assert_string_equal(written(),
                         "ADDED     d/a??\xc3\xa9                       5??]0;x?         Run??ADDED\n");
@@ -215,7 +215,7 @@ static void a_name_is_one_line_whatever_the_server_writes_into_the_object(void *
     (void)state;
     use_hostile_object();
     b.writer.format = CLI_FORMAT_NAME;
-    write_event(KI_EVENT_ADD, 0);
+    write_event(KI_CHANGE_ADDED, 0);
     cli_event_writer_batch_end(&b.writer);
     assert_string_equal(written(), "p?[2j?od/a??\xc3\xa9\n");
 }
@@ -255,12 +255,12 @@ static void json_for_a_terminal_does_not_steer_it(void **state)
         char line[512];
         b.output.is_terminal = is_terminal;
         b.writer.format = CLI_FORMAT_JSON;
-        write_event(KI_EVENT_ADD, 0);
+        write_event(KI_CHANGE_ADDED, 0);
         cli_event_writer_batch_end(&b.writer);
         snprintf(line, sizeof(line), "%s\n", expected);
         assert_string_equal(written(), line);
         b.writer.format = CLI_FORMAT_EVENTS;
-        write_event(KI_EVENT_ADD, 0);
+        write_event(KI_CHANGE_ADDED, 0);
         snprintf(line, sizeof(line), "{\"type\":\"ADDED\",\"initial\":false,\"object\":%s}\n", expected);
         assert_string_equal(written(), line);
     }

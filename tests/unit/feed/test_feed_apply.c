@@ -69,7 +69,7 @@ static int take(rig *r, ki_change_type type, const char *name, uint64_t version)
 {
     ki_object *object = object_of(name, version, 0);
     ki_change change = {.type = type, .object = object};
-    if (type == KI_CHANGE_ITEM)
+    if (type == KI_CHANGE_REPLACED)
         change.list = 1;
     else
         change.version = ki_object_resource_version(object);
@@ -103,8 +103,8 @@ static void assert_feed_version(const rig *r, const char *expected)
 /* "a" at 10 and "b" at 20, of a list of version 50. */
 static void list_two(rig *r)
 {
-    assert_int_equal(take(r, KI_CHANGE_ITEM, "a", 10), 0);
-    assert_int_equal(take(r, KI_CHANGE_ITEM, "b", 20), 0);
+    assert_int_equal(take(r, KI_CHANGE_REPLACED, "a", 10), 0);
+    assert_int_equal(take(r, KI_CHANGE_REPLACED, "b", 20), 0);
     assert_int_equal(ki_store_count(r->store), 0);
     assert_int_equal(take_end(r, 1, "50"), 0);
     assert_int_equal(ki_store_count(r->store), 2);
@@ -154,7 +154,7 @@ static void new_history_may_begin_below_the_former(void **state)
     ki_change reset = {.type = KI_CHANGE_RESET, .list = 1};
     assert_int_equal(ki_feed_take_change(&reset, r.feed), 0);
     assert_feed_version(&r, "");
-    assert_int_equal(take(&r, KI_CHANGE_ITEM, "a", 5), 0);
+    assert_int_equal(take(&r, KI_CHANGE_REPLACED, "a", 5), 0);
     assert_int_equal(take_end(&r, 1, "7"), 0);
     assert_int_equal(ki_store_count(r.store), 1);
     assert_int_equal(stored_version(&r, "a"), 5);
@@ -169,8 +169,8 @@ static void object_that_goes_while_its_list_comes_is_not_part_of_it(void **state
     setup(&r, NULL);
     ki_object *object = object_of("a", 11, 0);
     ki_change gone = {.type = KI_CHANGE_DELETED, .object = object};
-    assert_int_equal(take(&r, KI_CHANGE_ITEM, "a", 10), 0);
-    assert_int_equal(take(&r, KI_CHANGE_ITEM, "b", 20), 0);
+    assert_int_equal(take(&r, KI_CHANGE_REPLACED, "a", 10), 0);
+    assert_int_equal(take(&r, KI_CHANGE_REPLACED, "b", 20), 0);
     assert_int_equal(ki_feed_take_change(&gone, r.feed), 0);
     assert_int_equal(take_end(&r, 1, "50"), 0);
     assert_int_equal(ki_store_count(r.store), 1);

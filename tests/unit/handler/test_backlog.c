@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/content.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/unit.h"
@@ -60,7 +61,7 @@ static void coalescing_marks_another_object_of_the_same_name(void **state)
     begin_tight(&l);
     listened_push_update(&l, "a", 1, 2);
     listened_push_delete(&l, "a", 3, 0);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_ADD, 0, listened_object("a", 4, 77), NULL});
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_ADDED, 0, listened_object("a", 4, 77), NULL});
     listened_expect(&l, "+9 ~1>4rc ; ");
 }
 
@@ -148,7 +149,7 @@ static void byte_limit_keeps_an_old_object_that_is_the_new_one(void **state)
     begin_without_bytes(&l);
     ki_object *object = listened_object("a", 2, 1);
     listened_push(&l.listener,
-                  (ki_notification){KI_EVENT_UPDATE, KI_EVENT_RESYNC, object, ki_object_ref(object)});
+                  (ki_notification){KI_CHANGE_UPDATED, KI_EVENT_RESYNC, object, ki_object_ref(object)});
     listened_expect(&l, "~2>2s ; ");
 }
 
@@ -161,17 +162,17 @@ static void byte_limit_ends_coalescing_only_at_half_of_it(void **state)
     size_t each = ki_content_object_bytes(object);
     handler.backlog_bytes_max = 4 * each;
     listened_init(&l, &handler);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_ADD, 0, object, NULL});
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_ADDED, 0, object, NULL});
     listened_push_add(&l, "b", 2, 0);
     listened_push_add(&l, "c", 3, 0);
     listened_push_add(&l, "d", 4, 0);
     assert_false(l.listener.backlog.is_coalescing);
     listened_push_add(&l, "e", 5, 0);
     for (size_t left = 4; left > 2; left--) {
-        assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+        assert_int_equal(deliver_some(&l.listener, 1), 1);
         assert_true(l.listener.backlog.is_coalescing);
     }
-    assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+    assert_int_equal(deliver_some(&l.listener, 1), 1);
     assert_false(l.listener.backlog.is_coalescing);
     listened_expect(&l, "+1 +2 +3 +4 +5 ; ");
 }
@@ -278,7 +279,7 @@ static void an_event_of_what_was_delivered_meanwhile_is_told_by_itself(void **st
     (void)state;
     listened l;
     begin_late(&l, 10);
-    assert_int_equal(ki_listener_deliver(&l.listener, 2), 2);
+    assert_int_equal(deliver_some(&l.listener, 2), 2);
     for (uint64_t version = 500; version < 504; version++)
         listened_push_update(&l, name_of(0), version == 500 ? 1 : version - 1, version);
     listened_deliver_all(&l.listener);
@@ -292,7 +293,7 @@ static void a_handler_that_overtakes_the_merging_hears_all_in_order(void **state
     listened l;
     char expected[1024];
     begin_late(&l, 10);
-    assert_int_equal(ki_listener_deliver(&l.listener, KI_BACKLOG_STEP + 3), KI_BACKLOG_STEP + 3);
+    assert_int_equal(deliver_some(&l.listener, KI_BACKLOG_STEP + 3), KI_BACKLOG_STEP + 3);
     listened_push_update(&l, name_of(0), 1, 500);
     size_t len = expect_initial(expected, sizeof(expected), LATE, "");
     (void)snprintf(expected + len, sizeof(expected) - len, "synced ~1>500 ; ");
@@ -308,7 +309,7 @@ static void the_end_of_coalescing_keeps_the_order(void **state)
     begin_late(&l, LATE); /* past it with the marker */
     assert_int_equal(merged_count(&l), KI_BACKLOG_STEP);
     for (size_t i = 0; i < LATE; i++)
-        assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+        assert_int_equal(deliver_some(&l.listener, 1), 1);
     assert_false(l.listener.backlog.is_coalescing);
     assert_int_equal(l.listener.backlog.by_key.bucket_count, 0);
     size_t len = expect_initial(expected, sizeof(expected), LATE, "");
@@ -347,7 +348,7 @@ static void large_events_do_not_pile_up_behind_small_ones(void **state)
     assert_int_equal(ki_listener_read_stats(&l.listener).coalesced, 0);
     for (uint64_t version = 2; version < 100; version++) {
         listened_push(&l.listener,
-                      (ki_notification){KI_EVENT_UPDATE, 0,
+                      (ki_notification){KI_CHANGE_UPDATED, 0,
                                         listened_large_object("z", version, 1, LARGE_BYTES),
                                         listened_large_object("z", version - 1, 1, LARGE_BYTES)});
         assert_true(ki_listener_read_stats(&l.listener).bytes <
@@ -361,7 +362,7 @@ static void large_events_do_not_pile_up_behind_small_ones(void **state)
 
 static ki_notification update_of_a(uint64_t version)
 {
-    return (ki_notification){KI_EVENT_UPDATE, 0, listened_object("a", version, 1),
+    return (ki_notification){KI_CHANGE_UPDATED, 0, listened_object("a", version, 1),
                              listened_object("a", version - 1, 1)};
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/content.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/objects.h"
@@ -112,7 +113,7 @@ static void change(truth *t, ki_listener *listener)
     size_t i = ki_random_below(&t->random, t->names);
     ki_object *old = t->objects[i];
     if (old != NULL && ki_random_below(&t->random, 3) == 0) {
-        push(t, listener, (ki_notification){KI_EVENT_DELETE, 0, make(t, i), old});
+        push(t, listener, (ki_notification){KI_CHANGE_DELETED, 0, make(t, i), old});
         t->objects[i] = NULL;
         return;
     }
@@ -120,7 +121,7 @@ static void change(truth *t, ki_listener *listener)
     t->uid[i] = is_other ? t->next + 1 : t->uid[i];
     t->objects[i] = make(t, i);
     push(t, listener,
-         (ki_notification){old == NULL ? KI_EVENT_ADD : KI_EVENT_UPDATE,
+         (ki_notification){old == NULL ? KI_CHANGE_ADDED : KI_CHANGE_UPDATED,
                            old != NULL && is_other ? KI_EVENT_REPLACED : 0, ki_object_ref(t->objects[i]),
                            old});
 }
@@ -196,7 +197,7 @@ static void run(uint64_t seed)
         for (uint64_t n = ki_random_below(&t.random, t.names == NAMES ? 60 : 12); n > 0; n--)
             change(&t, &listener);
         check_bounds(&t, &listener);
-        ki_listener_deliver(&listener, ki_random_below(&t.random, t.names == NAMES ? 80 : 6));
+        deliver_some(&listener, ki_random_below(&t.random, t.names == NAMES ? 80 : 6));
     }
     listened_deliver_all(&listener);
     check_end(&t, &b);

@@ -2,6 +2,7 @@
 #include "handler/fanout.h"
 
 #include "support/apply_run.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
@@ -66,7 +67,7 @@ static void counting_fini(counting *c)
 
 static void deliver(counting *c)
 {
-    while (ki_listener_deliver(&c->subscriber.listener, 8) == 8)
+    while (deliver_some(&c->subscriber.listener, 8) == 8)
         ;
 }
 
@@ -111,10 +112,10 @@ static void put(hall *h, const char *name)
     (void)ki_object_unref(object);
 }
 
-static void tell(hall *h, ki_audience audience, ki_event_type type)
+static void tell(hall *h, ki_audience audience, ki_change_type type)
 {
     ki_object *object = apply_object("x", "1", "x", NULL);
-    ki_notification told = {.type = type, .object = object, .old = type == KI_EVENT_ADD ? NULL : object};
+    ki_notification told = {.type = type, .object = object, .old = type == KI_CHANGE_ADDED ? NULL : object};
     assert_int_equal(ki_fanout_reserve(&h->fanout, audience), 0);
     ki_fanout_tell(&h->fanout, audience, &told);
     (void)ki_object_unref(object);
@@ -165,7 +166,7 @@ static void who_leaves_hears_no_more_and_may_leave_twice(void **state)
     hall_init(&h);
     join(&h, 0, true);
     join(&h, 1, true);
-    tell(&h, KI_TO_ALL, KI_EVENT_ADD); /* gathered, and dropped with the first */
+    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED); /* gathered, and dropped with the first */
     assert_int_equal(ki_fanout_reserve(&h.fanout, KI_TO_ALL), 0);
     ki_fanout_leave(&h.seats[0].subscriber);
     ki_fanout_leave(&h.seats[0].subscriber);
@@ -197,9 +198,9 @@ static void what_is_told_is_handed_over_by_a_flush_with_one_wake(void **state)
     join(&h, 0, true);
     h.seats[0].wakes = 0;
     deliver(&h.seats[0]);
-    tell(&h, KI_TO_ALL, KI_EVENT_ADD);
-    tell(&h, KI_TO_ALL, KI_EVENT_UPDATE);
-    tell(&h, KI_TO_ALL, KI_EVENT_DELETE);
+    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED);
+    tell(&h, KI_TO_ALL, KI_CHANGE_UPDATED);
+    tell(&h, KI_TO_ALL, KI_CHANGE_DELETED);
     assert_false(is_waiting(&h.seats[0]));
     assert_int_equal(h.seats[0].wakes, 0);
     ki_fanout_flush(&h.fanout);
@@ -220,8 +221,8 @@ static void a_fanout_without_subscribers_takes_everything(void **state)
     (void)state;
     hall h;
     hall_init(&h);
-    tell(&h, KI_TO_ALL, KI_EVENT_ADD);
-    tell(&h, KI_TO_RESYNCING, KI_EVENT_UPDATE);
+    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED);
+    tell(&h, KI_TO_RESYNCING, KI_CHANGE_UPDATED);
     assert_int_equal(ki_fanout_tell_synced(&h.fanout), 0);
     ki_fanout_flush(&h.fanout);
     assert_false(ki_fanout_is_blocked(&h.fanout));
@@ -258,10 +259,10 @@ static void only_those_who_are_due_are_reminded(void **state)
     h.seats[1].subscriber.resync = (ki_resync_turn){.period_ms = 1000, .due_ms = 1000};
     assert_int_equal(ki_fanout_begin_resync(&h.fanout, 999), 0);
     assert_int_equal(ki_fanout_begin_resync(&h.fanout, 1000), 1);
-    tell(&h, KI_TO_RESYNCING, KI_EVENT_UPDATE);
-    tell(&h, KI_TO_ALL, KI_EVENT_ADD);
+    tell(&h, KI_TO_RESYNCING, KI_CHANGE_UPDATED);
+    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED);
     ki_fanout_end_resync(&h.fanout);
-    tell(&h, KI_TO_RESYNCING, KI_EVENT_UPDATE);
+    tell(&h, KI_TO_RESYNCING, KI_CHANGE_UPDATED);
     ki_fanout_flush(&h.fanout);
     deliver(&h.seats[0]);
     deliver(&h.seats[1]);
@@ -319,10 +320,10 @@ static void a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up(void 
     counting_init(&h.seats[1], &(ki_handler){.overflow = KI_OVERFLOW_BLOCK, .backlog_items_max = 1});
     join(&h, 0, false);
     join(&h, 1, false);
-    tell(&h, KI_TO_ALL, KI_EVENT_ADD);
+    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED);
     ki_fanout_flush(&h.fanout);
     assert_false(ki_fanout_is_blocked(&h.fanout));
-    tell(&h, KI_TO_ALL, KI_EVENT_UPDATE);
+    tell(&h, KI_TO_ALL, KI_CHANGE_UPDATED);
     ki_fanout_flush(&h.fanout);
     assert_true(ki_fanout_is_blocked(&h.fanout));
     deliver(&h.seats[1]);

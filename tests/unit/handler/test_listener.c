@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handler/listener.h"
 
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/objects.h"
@@ -58,7 +59,7 @@ static void listener_without_callbacks_takes_everything(void **state)
     listened_push_update(&l, "a", 1, 2);
     listened_push_delete(&l, "a", 2, 0);
     listened_push(&l.listener, (ki_notification){0});
-    assert_int_equal(ki_listener_deliver(&l.listener, 10), 4);
+    assert_int_equal(deliver_some(&l.listener, 10), 4);
     assert_true(ki_listener_has_synced(&l.listener));
     listened_fini(&l);
 }
@@ -72,7 +73,7 @@ static void listener_that_is_closed_delivers_nothing(void **state)
     ki_listener_close(&l.listener);
     ki_listener_drop_rest(&l.listener);
     listened_push_add(&l, "b", 1, 0);
-    assert_int_equal(ki_listener_deliver(&l.listener, 10), 0);
+    assert_int_equal(deliver_some(&l.listener, 10), 0);
     listened_expect(&l, "");
 }
 
@@ -93,7 +94,7 @@ static void listener_is_closed_among_what_it_begins_with(void **state)
     listened l;
     listened_init_tight(&l);
     listened_begin(&l.listener, (ki_object *[]){listened_object("a", 1, 1), listened_object("b", 2, 2)}, 2);
-    assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+    assert_int_equal(deliver_some(&l.listener, 1), 1);
     ki_listener_close(&l.listener);
     ki_listener_drop_rest(&l.listener);
     listened_expect(&l, "+1i ");
@@ -176,7 +177,7 @@ static void blocking_backlog_counts_what_it_begins_with(void **state)
     listened_init(&l, &handler);
     listened_begin(&l.listener, (ki_object *[]){listened_object("a", 1, 1), listened_object("b", 2, 2)}, 2);
     assert_true(ki_listener_blocks(&l.listener));
-    assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+    assert_int_equal(deliver_some(&l.listener, 1), 1);
     assert_false(ki_listener_blocks(&l.listener));
     listened_expect(&l, "+1i +2i synced ; ");
 }
@@ -190,7 +191,7 @@ static void split_replaced_is_a_delete_and_an_add(void **state)
     ki_handler handler = listened_handler(&l);
     handler.split_replaced = 1;
     listened_init(&l, &handler);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_UPDATE, KI_EVENT_REPLACED,
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_UPDATED, KI_EVENT_REPLACED,
                                                  listened_object("a", 2, 2), listened_object("a", 1, 1)});
     listened_push_update(&l, "a", 2, 3);
     listened_expect(&l, "-1u +2 ~2>3 ; ");
@@ -241,9 +242,9 @@ static void filter_judges_a_delete_by_what_the_handler_knows(void **state)
     listened l;
     init_odd(&l);
     listened_push_add(&l, "a", 1, 0);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_DELETE, 0, listened_object("a", 4, 1),
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_DELETED, 0, listened_object("a", 4, 1),
                                                  listened_object("a", 1, 1)});
-    listened_push(&l.listener, (ki_notification){KI_EVENT_DELETE, 0, listened_object("b", 5, 1),
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_DELETED, 0, listened_object("b", 5, 1),
                                                  listened_object("b", 2, 1)});
     listened_expect(&l, "+1 -4 ; ");
 }
@@ -274,7 +275,7 @@ static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **s
     handler.on_delete = leave_on_delete;
     handler.split_replaced = 1;
     listened_init(&l, &handler);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_UPDATE, KI_EVENT_REPLACED,
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_UPDATED, KI_EVENT_REPLACED,
                                                  listened_object("a", 2, 2), listened_object("a", 1, 1)});
     listened_expect(&l, "-1u ");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events that are handed to a listener all at once. */
 #include "handler/listener.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"
 #include "support/unit.h"
@@ -26,7 +27,7 @@ static void make_events(ki_list *out_events)
     for (uint64_t version = 1; version <= EVENTS; version++) {
         ki_backlog_entry *entry = ki_backlog_entry_new();
         assert_non_null(entry);
-        entry->what = (ki_notification){.type = KI_EVENT_UPDATE,
+        entry->what = (ki_notification){.type = KI_CHANGE_UPDATED,
                                         .object = object_of("a", version, 0),
                                         .old = object_of("a", version - 1, 0)};
         ki_list_push_back(out_events, &entry->node);
@@ -50,7 +51,7 @@ static void all_events_are_taken_and_delivered_in_order(void **state)
     ki_listener_push_all(&listener, &events);
     assert_true(ki_list_is_empty(&events));
     assert_int_equal(ki_listener_read_stats(&listener).items, EVENTS);
-    assert_int_equal(ki_listener_deliver(&listener, 100), EVENTS);
+    assert_int_equal(deliver_some(&listener, 100), EVENTS);
     for (uint64_t i = 0; i < EVENTS; i++)
         assert_int_equal(h.versions[i], i + 1);
     assert_int_equal(ki_listener_read_stats(&listener).items, 0);
@@ -79,7 +80,7 @@ static void events_past_the_limit_are_joined_as_single_ones_are(void **state)
     listener_init(&listener, &h, 1);
     make_events(&events);
     ki_listener_push_all(&listener, &events);
-    assert_int_equal(ki_listener_deliver(&listener, 100), 1);
+    assert_int_equal(deliver_some(&listener, 100), 1);
     assert_int_equal(h.versions[0], EVENTS);
     ki_listener_fini(&listener);
 }
@@ -100,7 +101,7 @@ static void a_closed_listener_drops_them_and_never_waits(void **state)
     ki_listener_push_all(&listener, &events);
     assert_true(ki_list_is_empty(&events));
     assert_int_equal(ki_listener_read_stats(&listener).items, 0);
-    assert_int_equal(ki_listener_deliver(&listener, 100), 0);
+    assert_int_equal(deliver_some(&listener, 100), 0);
     assert_int_equal(h.count, 0);
     ki_listener_fini(&listener);
 }

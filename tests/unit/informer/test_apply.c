@@ -7,6 +7,7 @@
 
 #include "support/apply_run.h"
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/unit.h"
 
 /* Plays a script from the start; the first handler must have heard this, and the store must be that. */
@@ -211,8 +212,8 @@ static void push_numbered(apply_run *run, unsigned number)
 {
     char text[16];
     int n = snprintf(text, sizeof(text), "%u", number);
-    ki_delta delta = {.type = KI_DELTA_ADDED, .object = apply_object(text, text, text, NULL)};
-    assert_int_equal(ki_delta_fifo_push(&run->fifo, delta, (ki_str){text, (size_t)n}), 0);
+    ki_delta delta = {.type = KI_CHANGE_ADDED, .object = apply_object(text, text, text, NULL)};
+    assert_int_equal(fifo_push_new(&run->fifo, delta, (ki_str){text, (size_t)n}), 0);
 }
 
 /* The second change of the first object leaves with its first one, before those of others that are older. */
@@ -224,8 +225,8 @@ static void the_version_is_what_had_been_received_before_the_head_of_the_queue(v
     apply_run_play(&run, "(1 )1000 |");
     for (unsigned i = 0; i <= KI_APPLY_STEP; i++)
         push_numbered(&run, 1001 + i);
-    ki_delta second = {.type = KI_DELTA_UPDATED, .object = apply_object("1001", "2000", "1001", NULL)};
-    assert_int_equal(ki_delta_fifo_push(&run.fifo, second, KI_STR("2000")), 0);
+    ki_delta second = {.type = KI_CHANGE_UPDATED, .object = apply_object("1001", "2000", "1001", NULL)};
+    assert_int_equal(fifo_push_new(&run.fifo, second, KI_STR("2000")), 0);
     assert_int_equal(apply_run_step(&run), 1);
     assert_string_equal(apply_run_version(&run), "1256");
     assert_int_equal(apply_run_step(&run), 1);
@@ -249,16 +250,15 @@ static void the_end_of_a_list_completes_its_version_before_what_waits_behind_it_
     apply_run_fini(&run);
 }
 
-static void the_queue_has_synced_when_the_end_of_the_first_list_is_done(void **state)
+static void the_store_has_synced_when_the_end_of_the_first_list_is_done(void **state)
 {
     (void)state;
     apply_run run;
     apply_run_init(&run);
     apply_run_play(&run, "(1 a1 )5");
     assert_int_equal(apply_run_step(&run), 1);
-    assert_false(ki_delta_fifo_has_synced(&run.fifo));
+    assert_false(run.apply.is_synced);
     apply_run_play(&run, "|");
-    assert_true(ki_delta_fifo_has_synced(&run.fifo));
     assert_true(run.apply.is_synced);
     apply_run_fini(&run);
 }
@@ -341,8 +341,8 @@ static void a_key_that_the_store_refuses_does_not_stop_the_rest(void **state)
     apply_run run;
     apply_run_init(&run);
     apply_run_play(&run, "(1 )5 |");
-    ki_delta delta = {.type = KI_DELTA_ADDED, .object = object_with_a_long_key()};
-    assert_int_equal(ki_delta_fifo_push(&run.fifo, delta, KI_STR("6")), 0);
+    ki_delta delta = {.type = KI_CHANGE_ADDED, .object = object_with_a_long_key()};
+    assert_int_equal(fifo_push_new(&run.fifo, delta, KI_STR("6")), 0);
     apply_run_play(&run, "+b7");
     assert_string_equal(apply_run_heard(&run, 0), "synced +b7");
     assert_string_equal(apply_run_version(&run), "7");
@@ -376,7 +376,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_version_moves_with_events_bookmarks_and_ends),
         WITH_MEMORY_CHECK(the_version_is_what_had_been_received_before_the_head_of_the_queue),
         WITH_MEMORY_CHECK(the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied),
-        WITH_MEMORY_CHECK(the_queue_has_synced_when_the_end_of_the_first_list_is_done),
+        WITH_MEMORY_CHECK(the_store_has_synced_when_the_end_of_the_first_list_is_done),
         WITH_MEMORY_CHECK(a_handler_that_comes_late_gets_what_is_there_and_all_that_follows),
         WITH_MEMORY_CHECK(a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all),
         WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again),

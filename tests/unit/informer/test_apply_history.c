@@ -3,6 +3,7 @@
  * was found by a simulation. */
 #include "informer/apply.h"
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/objects.h"
 #include "support/unit.h"
 
@@ -35,17 +36,17 @@ static void fixture_fini(fixture *f)
     ki_store_free(f->store);
 }
 
-static void push(fixture *f, ki_delta_type type, uint32_t list, uint64_t version)
+static void push(fixture *f, ki_change_type type, uint32_t list, uint64_t version)
 {
     ki_object *object = object_of("a", version, 0);
     ki_str received = list == 0 ? ki_object_resource_version(object) : KI_STR("");
     ki_delta delta = {.type = type, .list = list, .object = object};
-    assert_int_equal(ki_delta_fifo_push(&f->fifo, delta, received), 0);
+    assert_int_equal(fifo_push_new(&f->fifo, delta, received), 0);
 }
 
 static void push_end(fixture *f, uint32_t list, const char *version)
 {
-    assert_int_equal(ki_delta_fifo_push_marker(&f->fifo, KI_ENTRY_LIST_END, list, ki_str_of(version)), 0);
+    assert_int_equal(ki_delta_fifo_push_marker(&f->fifo, KI_CHANGE_LIST_END, list, ki_str_of(version)), 0);
 }
 
 static void apply_all(fixture *f)
@@ -68,9 +69,9 @@ static uint64_t stored_version(fixture *f)
 /* One object at 90 in a list at 100, then a watch until 120. */
 static void follow_first_history(fixture *f)
 {
-    push(f, KI_DELTA_REPLACED, 1, 90);
+    push(f, KI_CHANGE_REPLACED, 1, 90);
     push_end(f, 1, "100");
-    push(f, KI_DELTA_UPDATED, 0, 120);
+    push(f, KI_CHANGE_UPDATED, 0, 120);
     apply_all(f);
     assert_int_equal(stored_version(f), 120);
 }
@@ -86,7 +87,7 @@ static void item_that_cannot_be_used_does_not_renew_an_object_of_another_history
     push_end(&f, 2, "80");
     apply_all(&f);
     assert_int_equal(stored_version(&f), 120); /* the last good one */
-    push(&f, KI_DELTA_UPDATED, 0, 85);
+    push(&f, KI_CHANGE_UPDATED, 0, 85);
     apply_all(&f);
     assert_int_equal(stored_version(&f), 85);
     fixture_fini(&f);
@@ -99,10 +100,10 @@ static void event_of_a_new_history_is_not_swept_by_the_list_that_it_overtakes(vo
     fixture_init(&f);
     follow_first_history(&f);
     assert_int_equal(ki_delta_fifo_begin_history(&f.fifo, 2), 0);
-    push(&f, KI_DELTA_REPLACED, 2, 70);
+    push(&f, KI_CHANGE_REPLACED, 2, 70);
     push_end(&f, 2, "80");
-    push(&f, KI_DELTA_DELETED, 0, 82);
-    push(&f, KI_DELTA_ADDED, 0, 83);
+    push(&f, KI_CHANGE_DELETED, 0, 82);
+    push(&f, KI_CHANGE_ADDED, 0, 83);
     apply_all(&f);
     assert_int_equal(stored_version(&f), 83);
     fixture_fini(&f);
@@ -114,9 +115,9 @@ static void echo_behind_a_delete_does_not_bring_the_object_back(void **state)
     fixture f;
     fixture_init(&f);
     follow_first_history(&f);
-    push(&f, KI_DELTA_UPDATED, 0, 121);
-    push(&f, KI_DELTA_DELETED, 0, 122);
-    push(&f, KI_DELTA_UPDATED, 0, 121);
+    push(&f, KI_CHANGE_UPDATED, 0, 121);
+    push(&f, KI_CHANGE_DELETED, 0, 122);
+    push(&f, KI_CHANGE_UPDATED, 0, 121);
     apply_all(&f);
     assert_int_equal(stored_version(&f), 0);
     fixture_fini(&f);
@@ -129,11 +130,11 @@ static void stop_does_not_forget_that_the_history_is_another_one(void **state)
     fixture_init(&f);
     follow_first_history(&f);
     assert_int_equal(ki_delta_fifo_begin_history(&f.fifo, 2), 0);
-    push(&f, KI_DELTA_REPLACED, 2, 70);
+    push(&f, KI_CHANGE_REPLACED, 2, 70);
     (void)ki_apply_drop(&f.apply);
     assert_false(ki_resource_version_is_set(&f.apply.version));
     assert_int_equal(stored_version(&f), 120);
-    push(&f, KI_DELTA_REPLACED, 3, 70);
+    push(&f, KI_CHANGE_REPLACED, 3, 70);
     push_end(&f, 3, "80");
     apply_all(&f);
     assert_int_equal(stored_version(&f), 70);

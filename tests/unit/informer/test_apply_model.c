@@ -74,20 +74,20 @@ static model_state some_state(noise *n, unsigned version)
 
 static void noise_event(noise *n)
 {
-    static const ki_delta_type types[] = {KI_DELTA_ADDED, KI_DELTA_UPDATED, KI_DELTA_DELETED};
+    static const ki_change_type types[] = {KI_CHANGE_ADDED, KI_CHANGE_UPDATED, KI_CHANGE_DELETED};
     model_delta delta = {.type = types[below(&n->random, 3)], .state = some_state(n, some_version(n))};
-    delta.is_unseen = delta.type == KI_DELTA_DELETED && one_in(&n->random, 6);
+    delta.is_unseen = delta.type == KI_CHANGE_DELETED && one_in(&n->random, 6);
     apply_model_push(&model, below(&n->random, MODEL_KEYS), delta);
 }
 
 static void noise_item(noise *n)
 {
-    model_delta delta = {.type = one_in(&n->random, 5) ? KI_DELTA_SEEN : KI_DELTA_REPLACED,
+    model_delta delta = {.type = one_in(&n->random, 5) ? KI_CHANGE_SEEN : KI_CHANGE_REPLACED,
                          .list = n->list,
                          .is_doubtful = n->is_doubtful,
                          .state = some_state(n, 1 + below(&n->random, n->clock))};
     if (one_in(&n->random, 8))
-        delta.type = KI_DELTA_DELETED;
+        delta.type = KI_CHANGE_DELETED;
     apply_model_push(&model, below(&n->random, MODEL_KEYS), delta);
 }
 
@@ -98,7 +98,7 @@ static void noise_list(noise *n)
         n->is_doubtful = one_in(&n->random, 2);
     } else {
         if (!one_in(&n->random, 4))
-            apply_model_push_marker(&model, KI_ENTRY_LIST_END, n->list, some_version(n));
+            apply_model_push_marker(&model, KI_CHANGE_LIST_END, n->list, some_version(n));
         n->list = 0;
     }
 }
@@ -120,9 +120,9 @@ static void noise_step(noise *n)
     if (choice == 0)
         noise_stop(n);
     else if (choice == 1)
-        apply_model_push_marker(&model, KI_ENTRY_RESYNC, 0, 0);
+        apply_model_push_marker(&model, KI_CHANGE_SYNC, 0, 0);
     else if (choice == 2)
-        apply_model_push_marker(&model, KI_ENTRY_BOOKMARK, 0, some_version(n));
+        apply_model_push_marker(&model, KI_CHANGE_BOOKMARK, 0, some_version(n));
     else if (choice < 8)
         noise_list(n);
     else if (choice < 12)
@@ -151,7 +151,7 @@ static void whatever_comes_is_applied_by_the_rules(void **state)
 /* ---- a server ----------------------------------------------------------------------------------------- */
 
 typedef struct change {
-    ki_delta_type type;
+    ki_change_type type;
     unsigned key;
     model_state state;
 } change;
@@ -181,16 +181,16 @@ static void server_change(server *s)
     change *c = &s->log[s->log_len++];
     c->key = key;
     if (object->version == 0) {
-        c->type = KI_DELTA_ADDED;
+        c->type = KI_CHANGE_ADDED;
         *object = (model_state){++s->clock, s->clock, below(&s->random, 2)};
         c->state = *object;
     } else if (one_in(&s->random, 3)) {
-        c->type = KI_DELTA_DELETED;
+        c->type = KI_CHANGE_DELETED;
         c->state = *object;
         c->state.version = ++s->clock;
         *object = (model_state){0};
     } else {
-        c->type = KI_DELTA_UPDATED;
+        c->type = KI_CHANGE_UPDATED;
         object->version = ++s->clock;
         object->value = below(&s->random, 2);
         c->state = *object;
@@ -229,14 +229,14 @@ static void list_begin(server *s)
 static void list_go_on(server *s)
 {
     if (s->next_item == MODEL_KEYS) {
-        apply_model_push_marker(&model, KI_ENTRY_LIST_END, s->lists, s->snapshot_version);
+        apply_model_push_marker(&model, KI_CHANGE_LIST_END, s->lists, s->snapshot_version);
         s->phase = WATCHING;
         return;
     }
     unsigned key = s->next_item++;
     if (s->snapshot[key].version != 0)
         apply_model_push(&model, key,
-                         (model_delta){.type = KI_DELTA_REPLACED,
+                         (model_delta){.type = KI_CHANGE_REPLACED,
                                        .list = s->lists,
                                        .is_doubtful = s->is_doubtful,
                                        .state = s->snapshot[key]});
@@ -280,9 +280,9 @@ static void server_step(server *s)
     else if (choice < 4)
         s->phase = EMPTY; /* a list that is cut, a watch that has expired */
     else if (choice == 4 && s->phase == WATCHING && s->next_change == s->log_len)
-        apply_model_push_marker(&model, KI_ENTRY_BOOKMARK, 0, s->clock);
+        apply_model_push_marker(&model, KI_CHANGE_BOOKMARK, 0, s->clock);
     else if (choice == 5)
-        apply_model_push_marker(&model, KI_ENTRY_RESYNC, 0, 0);
+        apply_model_push_marker(&model, KI_CHANGE_SYNC, 0, 0);
     else if (choice < 8)
         apply_model_settle(&model);
     else if (choice < 24)

@@ -123,7 +123,7 @@ static void resyncs_go_on_after_a_reset_of_the_history(void **state)
     ki_informer *informer = t.rig.informer;
     uint64_t now_ms = ki_clock_now_ms(&t.rig.clock);
     assert_int_equal(ki_fanout_begin_resync(&informer->fanout, now_ms + 10 * SECOND), 1);
-    assert_int_equal(ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}), 0);
+    assert_int_equal(ki_delta_fifo_push_marker(&informer->fifo, KI_CHANGE_SYNC, 0, (ki_str){0}), 0);
     assert_int_equal(ki_delta_fifo_begin_history(&informer->fifo, 1), 0);
     sim_world_reset_history(t.rig.world, 20);
     virtual_rig_run(&t.rig, 120 * SECOND);

@@ -11,7 +11,7 @@
 /* What is asked. Objects are versions with a text behind "=": two of them with the same version and text are
  * equal; NULL: there is none. */
 typedef struct row {
-    ki_delta_type type;
+    ki_change_type type;
     const char *change;
     const char *stored;
     const char *complete; /* NULL: unset */
@@ -35,9 +35,9 @@ static ki_object *object_of_text(const char *text)
 static ki_verdict judge(const row *r, bool of_other_history)
 {
     ki_object *stored = object_of_text(r->stored);
-    ki_object *object = r->type == KI_DELTA_SEEN ? NULL : object_of_text(r->change);
+    ki_object *object = r->type == KI_CHANGE_SEEN ? NULL : object_of_text(r->change);
     ki_delta delta = {.type = r->type,
-                      .list = r->type == KI_DELTA_REPLACED || r->type == KI_DELTA_SEEN ? 3 : 0,
+                      .list = r->type == KI_CHANGE_REPLACED || r->type == KI_CHANGE_SEEN ? 3 : 0,
                       .object = object};
     ki_standing standing = {stored, of_other_history, ki_str_of(r->complete)};
     ki_verdict verdict = ki_rules_judge(&delta, &standing);
@@ -59,7 +59,7 @@ static void check_rows(const row *rows, size_t count)
 #define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof((rows)[0]))
 
 /* Items of a list and events that say the object is there are judged alike when it is. */
-static void check_present(ki_delta_type type)
+static void check_present(ki_change_type type)
 {
     const row rows[] = {
         {type, "4=x", "5=y", "5", SEEN, PUT},  /* older */
@@ -89,14 +89,14 @@ static void check_present(ki_delta_type type)
 static void an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there(void **state)
 {
     (void)state;
-    check_present(KI_DELTA_REPLACED);
+    check_present(KI_CHANGE_REPLACED);
 }
 
 static void an_event_is_put_when_it_is_newer_than_what_is_there(void **state)
 {
     (void)state;
-    check_present(KI_DELTA_ADDED);
-    check_present(KI_DELTA_UPDATED);
+    check_present(KI_CHANGE_ADDED);
+    check_present(KI_CHANGE_UPDATED);
 }
 
 static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete(void **state)
@@ -114,9 +114,9 @@ static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_comp
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_object *object = apply_object("a", rows[i].version, "a", NULL);
         const ki_standing standing = {NULL, false, ki_str_of(rows[i].complete)};
-        ki_delta delta = {.type = KI_DELTA_REPLACED, .list = 3, .is_doubtful = true, .object = object};
+        ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = 3, .is_doubtful = true, .object = object};
         assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
-        delta.type = KI_DELTA_DELETED; /* inside the list */
+        delta.type = KI_CHANGE_DELETED; /* inside the list */
         assert_int_equal(ki_rules_judge(&delta, &standing), KI_VERDICT_HOLD);
         (void)ki_object_unref(object);
     }
@@ -129,7 +129,7 @@ static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)
     static const char *const complete[] = {NULL, "5", "k"};
     for (size_t i = 0; i < 5; i++)
         for (size_t k = 0; k < 3; k++) {
-            row r = {KI_DELTA_REPLACED, versions[i], NULL, complete[k], PUT, PUT};
+            row r = {KI_CHANGE_REPLACED, versions[i], NULL, complete[k], PUT, PUT};
             check_rows(&r, 1);
         }
 }
@@ -137,7 +137,7 @@ static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)
 static void an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete(void **state)
 {
     (void)state;
-    static const ki_delta_type types[] = {KI_DELTA_ADDED, KI_DELTA_UPDATED};
+    static const ki_change_type types[] = {KI_CHANGE_ADDED, KI_CHANGE_UPDATED};
     for (size_t i = 0; i < 2; i++) {
         const row rows[] = {
             {types[i], "4=x", NULL, "5", IGNORE, 0}, {types[i], "5=x", NULL, "5", IGNORE, 0},
@@ -155,16 +155,16 @@ static void a_delete_removes_what_is_no_newer(void **state)
 {
     (void)state;
     const row rows[] = {
-        {KI_DELTA_DELETED, "4=x", "5=x", "5", IGNORE, REMOVE},
-        {KI_DELTA_DELETED, "5=x", "5=x", "5", REMOVE, REMOVE},
-        {KI_DELTA_DELETED, "6=x", "5=x", "5", REMOVE, REMOVE},
-        {KI_DELTA_DELETED, "j=x", "k=x", "k", REMOVE, REMOVE},
-        {KI_DELTA_DELETED, "k=x", "k=x", "k", REMOVE, REMOVE},
-        {KI_DELTA_DELETED, "=x", "5=x", "5", REMOVE, REMOVE},
-        {KI_DELTA_DELETED, "5=x", "=x", "5", REMOVE, REMOVE},
-        {KI_DELTA_DELETED, "6=x", NULL, "5", IGNORE, 0},
-        {KI_DELTA_DELETED, "4=x", NULL, NULL, IGNORE, 0},
-        {KI_DELTA_DELETED, "k=x", NULL, "j", IGNORE, 0},
+        {KI_CHANGE_DELETED, "4=x", "5=x", "5", IGNORE, REMOVE},
+        {KI_CHANGE_DELETED, "5=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "6=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "j=x", "k=x", "k", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "k=x", "k=x", "k", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "5=x", "=x", "5", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "6=x", NULL, "5", IGNORE, 0},
+        {KI_CHANGE_DELETED, "4=x", NULL, NULL, IGNORE, 0},
+        {KI_CHANGE_DELETED, "k=x", NULL, "j", IGNORE, 0},
     };
     CHECK_ROWS(rows);
 }
@@ -173,9 +173,9 @@ static void an_item_that_could_not_be_used_is_seen_when_it_is_there(void **state
 {
     (void)state;
     const row rows[] = {
-        {KI_DELTA_SEEN, NULL, "5=x", "5", SEEN, SEEN},
-        {KI_DELTA_SEEN, NULL, "5=x", NULL, SEEN, SEEN},
-        {KI_DELTA_SEEN, NULL, NULL, "5", IGNORE, 0},
+        {KI_CHANGE_SEEN, NULL, "5=x", "5", SEEN, SEEN},
+        {KI_CHANGE_SEEN, NULL, "5=x", NULL, SEEN, SEEN},
+        {KI_CHANGE_SEEN, NULL, NULL, "5", IGNORE, 0},
     };
     CHECK_ROWS(rows);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/fifo_text.h"
 #include "support/objects.h"
 #include "support/unit.h"
@@ -18,9 +19,8 @@ static void an_empty_queue_gives_nothing_and_no_version(void **state)
     assert_int_equal(ki_delta_fifo_init(&fifo, NULL), 0);
     fifo_assert_pops(&fifo, FIFO_ALL, "", "");
     assert_int_equal(ki_delta_fifo_items(&fifo), 0);
-    assert_int_equal(ki_delta_fifo_bytes(&fifo), 0);
+    assert_int_equal(fifo.bytes, 0);
     assert_true(ki_delta_fifo_has_room(&fifo));
-    assert_false(ki_delta_fifo_has_synced(&fifo));
     ki_delta_fifo_fini(&fifo);
 }
 
@@ -30,9 +30,9 @@ static void fini_takes_a_zeroed_queue_and_drops_what_waits(void **state)
     ki_delta_fifo fifo = {.items_max = 0};
     ki_delta_fifo_fini(&fifo);
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 2);
-    fifo_push_marker(&fifo, KI_ENTRY_BOOKMARK, 0, "3");
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 2);
+    fifo_push_marker(&fifo, KI_CHANGE_BOOKMARK, 0, "3");
     ki_delta_fifo_fini(&fifo);
     ki_delta_fifo_fini(&fifo);
     ki_delta_entry_free(NULL);
@@ -43,10 +43,10 @@ static void keys_leave_in_the_order_of_their_first_queueing(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "c", 1);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 2);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "c", 3);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 4);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "c", 1);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 2);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "c", 3);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 4);
     assert_int_equal(ki_delta_fifo_items(&fifo), 3);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/c +1 ~3; default/a +2; default/b +4", "4");
     ki_delta_fifo_fini(&fifo);
@@ -58,10 +58,10 @@ static void changes_of_one_key_leave_together_oldest_first(void **state)
     ki_delta_fifo fifo;
     fifo_init(&fifo);
     fifo_push_item(&fifo, 1, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 2);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 3);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 4);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 5);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 2);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 3);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 4);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 5);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a =1@1 ~2 -3 +4 ~5", "5");
     ki_delta_fifo_fini(&fifo);
 }
@@ -71,10 +71,10 @@ static void a_key_that_has_left_queues_at_the_end_again(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 2);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 2);
     fifo_assert_pops(&fifo, 1, "default/a +1", "1");
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 3);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 3);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/b +2; default/a ~3", "3");
     ki_delta_fifo_fini(&fifo);
 }
@@ -85,12 +85,12 @@ static void markers_keep_their_place_and_do_not_merge(void **state)
     ki_delta_fifo fifo;
     fifo_init(&fifo);
     fifo_push_item(&fifo, 1, "a", 7);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "9");
-    fifo_push_marker(&fifo, KI_ENTRY_RESYNC, 0, "");
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 10);
-    fifo_push_marker(&fifo, KI_ENTRY_RESYNC, 0, "");
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 11);
-    fifo_push_marker(&fifo, KI_ENTRY_BOOKMARK, 0, "15");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "9");
+    fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, "");
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 10);
+    fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, "");
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 11);
+    fifo_push_marker(&fifo, KI_CHANGE_BOOKMARK, 0, "15");
     assert_int_equal(ki_delta_fifo_items(&fifo), 6);
     fifo_assert_pops(&fifo, FIFO_ALL,
                      "default/a =7@1 ~10; END1 9; RESYNC; RESYNC; default/b +11; BOOKMARK 15", "15");
@@ -105,7 +105,7 @@ static void a_key_that_was_only_seen_waits_as_any_other(void **state)
     assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/a"), 2), 0);
     fifo_push_item(&fifo, 2, "b", 4);
     assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/b"), 3), 0);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 5);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 5);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a !0@2 -5; default/b =4@2 !0@3", "5");
     ki_delta_fifo_fini(&fifo);
 }
@@ -130,7 +130,7 @@ static void a_batch_has_no_more_than_was_asked_for(void **state)
     ki_delta_fifo fifo;
     fifo_init(&fifo);
     for (uint64_t i = 1; i <= 5; i++)
-        fifo_push_event(&fifo, KI_DELTA_ADDED, (const char[]){(char)('a' + i), 0}, i);
+        fifo_push_event(&fifo, KI_CHANGE_ADDED, (const char[]){(char)('a' + i), 0}, i);
     fifo_assert_pops(&fifo, 0, "", "");
     fifo_assert_pops(&fifo, 2, "default/b +1; default/c +2", "2");
     fifo_assert_pops(&fifo, 3, "default/d +3; default/e +4; default/f +5", "5");
@@ -147,7 +147,7 @@ static void many_changes_of_one_key_are_all_kept(void **state)
     fifo_init(&fifo);
     ki_list_init(&batch);
     for (uint64_t i = 1; i <= 300; i++)
-        fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", i);
+        fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", i);
     assert_int_equal(ki_delta_fifo_pop(&fifo, FIFO_ALL, &batch, &version), 1);
     ki_delta_entry *entry = KI_CONTAINER_OF(ki_list_pop_front(&batch), ki_delta_entry, node);
     assert_int_equal(entry->count, 300);
@@ -164,9 +164,9 @@ static void of_two_deletes_in_a_row_the_later_is_kept(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 2);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 4);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 2);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 4);
     fifo_push_unseen_delete(&fifo, "b", 3);
     fifo_push_unseen_delete(&fifo, "b", 5);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a +1 -4; default/b ?5", "4");
@@ -178,9 +178,9 @@ static void a_delete_that_is_told_again_does_not_replace_a_newer_one(void **stat
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 3);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 4);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 2);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 3);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 4);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 2);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a ~3 -4", "4");
     ki_delta_fifo_fini(&fifo);
 }
@@ -190,10 +190,10 @@ static void a_delete_that_was_seen_is_kept_before_one_that_was_not(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 4);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 4);
     fifo_push_unseen_delete(&fifo, "a", 3);
     fifo_push_unseen_delete(&fifo, "b", 3);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "b", 5);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "b", 5);
     fifo_push_unseen_delete(&fifo, "b", 6);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a -4; default/b -5", "5");
     ki_delta_fifo_fini(&fifo);
@@ -204,11 +204,11 @@ static void deletes_with_something_in_between_are_both_kept(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 2);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 3);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "b", 4);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 5);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 2);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 3);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "b", 4);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 5);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a -1 +2 -5; default/b -4", "5");
     ki_delta_fifo_fini(&fifo);
 }
@@ -218,9 +218,9 @@ static void a_merged_delete_still_moves_the_version(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_DELETED, "a", 2);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 3);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 2);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 3);
     fifo_assert_pops(&fifo, 1, "default/a -2", "2");
     ki_delta_fifo_fini(&fifo);
 }
@@ -232,10 +232,10 @@ static void a_key_that_leaves_early_takes_no_later_version_along(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 5);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 6);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 7);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "c", 8);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 6);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 7);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "c", 8);
     fifo_assert_pops(&fifo, 1, "default/a +5 ~7", "5");
     fifo_assert_pops(&fifo, 1, "default/b +6", "7");
     fifo_assert_pops(&fifo, 1, "default/c +8", "8");
@@ -249,7 +249,7 @@ static void items_of_a_list_have_no_version_but_its_end_has(void **state)
     fifo_init(&fifo);
     fifo_push_item(&fifo, 1, "a", 100);
     fifo_push_item(&fifo, 1, "b", 200);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "300");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "300");
     fifo_assert_pops(&fifo, 2, "default/a =100@1; default/b =200@1", "");
     fifo_assert_pops(&fifo, 1, "END1 300", "300");
     fifo_push_item(&fifo, 2, "a", 400);
@@ -262,8 +262,8 @@ static void a_bookmark_moves_the_version_when_it_leaves(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 5);
-    fifo_push_marker(&fifo, KI_ENTRY_BOOKMARK, 0, "9");
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
+    fifo_push_marker(&fifo, KI_CHANGE_BOOKMARK, 0, "9");
     fifo_assert_pops(&fifo, 1, "default/a +5", "5");
     fifo_assert_pops(&fifo, 1, "BOOKMARK 9", "9");
     ki_delta_fifo_fini(&fifo);
@@ -274,17 +274,17 @@ static void an_older_version_does_not_move_it_back(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 50);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "9");
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 10);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 50);
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "9");
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 10);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a +50; END1 9; default/b +10", "50");
     ki_delta_fifo_fini(&fifo);
 }
 
 static void push_text_version(ki_delta_fifo *fifo, const char *name, const char *version)
 {
-    ki_delta delta = {.type = KI_DELTA_ADDED, .object = object_of(name, 1, 0)};
-    assert_int_equal(ki_delta_fifo_push(fifo, delta, ki_str_of(version)), 0);
+    ki_delta delta = {.type = KI_CHANGE_ADDED, .object = object_of(name, 1, 0)};
+    assert_int_equal(fifo_push_new(fifo, delta, ki_str_of(version)), 0);
 }
 
 static void of_versions_that_are_no_numbers_the_last_received_counts(void **state)
@@ -312,14 +312,11 @@ static void a_version_that_is_too_long_is_refused_and_changes_nothing(void **sta
     memset(text, '1', sizeof(text));
     ki_str version = {text, sizeof(text)};
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 5);
-    ki_delta delta = {.type = KI_DELTA_UPDATED, .object = object_of("a", 6, 0)};
-    assert_int_equal(ki_delta_fifo_push(&fifo, delta, version), KI_ERR_TOO_LARGE);
-    assert_int_equal(ki_delta_fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, version), KI_ERR_TOO_LARGE);
-    ki_object_unref(delta.object);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
+    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of("a", 6, 0)};
+    assert_int_equal(fifo_push_new(&fifo, delta, version), KI_ERR_TOO_LARGE);
+    assert_int_equal(ki_delta_fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, version), KI_ERR_TOO_LARGE);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a +5", "5");
-    ki_delta_fifo_finish(&fifo, 1);
-    assert_false(ki_delta_fifo_has_synced(&fifo));
     ki_delta_fifo_fini(&fifo);
 }
 

@@ -6,6 +6,7 @@
 
 #include "queue/delta_fifo.h"
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/objects.h"
 #include "support/unit.h"
 
@@ -18,22 +19,22 @@ static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)
 {
     char text[24];
     int n = snprintf(text, sizeof(text), "%" PRIu64, version);
-    ki_delta delta = {.type = KI_DELTA_UPDATED, .object = object_of(name, version, 0)};
-    int rc = ki_delta_fifo_push(fifo, delta, (ki_str){text, (size_t)n});
+    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of(name, version, 0)};
+    int rc = fifo_push_new(fifo, delta, (ki_str){text, (size_t)n});
     assert_true(rc >= 0);
     return rc;
 }
 
 static void push_item(ki_delta_fifo *fifo, uint32_t list, const char *name)
 {
-    ki_delta delta = {.type = KI_DELTA_REPLACED, .list = list, .object = object_of(name, 1, 0)};
-    assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
+    ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, 1, 0)};
+    assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
 static void push_end(ki_delta_fifo *fifo, uint32_t list, const char *version)
 {
     ki_str text = {version, strlen(version)};
-    assert_true(ki_delta_fifo_push_marker(fifo, KI_ENTRY_LIST_END, list, text) >= 0);
+    assert_true(ki_delta_fifo_push_marker(fifo, KI_CHANGE_LIST_END, list, text) >= 0);
 }
 
 /* The only entry that waits; to be freed. */
@@ -52,7 +53,7 @@ static ki_delta_entry *pop_one(ki_delta_fifo *fifo, const char *expected_version
 static void expect_reset(ki_delta_fifo *fifo, uint32_t list)
 {
     ki_delta_entry *entry = pop_one(fifo, "");
-    assert_int_equal(entry->kind, KI_ENTRY_RESET);
+    assert_int_equal(entry->marker, KI_CHANGE_RESET);
     assert_int_equal(entry->list, list);
     assert_false(ki_resource_version_is_set(&entry->version));
     assert_false(ki_resource_version_is_set(&entry->version_before));
@@ -70,7 +71,7 @@ static void a_new_history_forgets_what_waits_and_the_version(void **state)
     (void)push_event(&fifo, "b", 60);
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 7), 0);
     assert_int_equal(ki_delta_fifo_items(&fifo), 1);
-    assert_int_equal(ki_delta_fifo_bytes(&fifo), 0);
+    assert_int_equal(fifo.bytes, 0);
     expect_reset(&fifo, 7);
     (void)push_event(&fifo, "a", 3);
     ki_delta_entry *entry = pop_one(&fifo, "3");
@@ -93,34 +94,6 @@ static void a_new_history_makes_room_in_a_full_queue(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_new_history_wakes_who_waits(void **state)
-{
-    (void)state;
-    ki_delta_fifo fifo;
-    fifo_init(&fifo);
-    assert_int_equal(ki_delta_fifo_wait(&fifo, 0), 0);
-    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
-    assert_int_equal(ki_delta_fifo_wait(&fifo, 0), 1);
-    ki_delta_fifo_fini(&fifo);
-}
-
-static void a_new_history_syncs_with_a_list_of_its_own(void **state)
-{
-    (void)state;
-    ki_delta_fifo fifo;
-    fifo_init(&fifo);
-    push_end(&fifo, 1, "90");
-    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
-    expect_reset(&fifo, 2);
-    ki_delta_fifo_finish(&fifo, 1);
-    assert_false(ki_delta_fifo_has_synced(&fifo));
-    push_end(&fifo, 2, "7");
-    ki_delta_entry_free(pop_one(&fifo, "7"));
-    ki_delta_fifo_finish(&fifo, 1);
-    assert_true(ki_delta_fifo_has_synced(&fifo));
-    ki_delta_fifo_fini(&fifo);
-}
-
 /* What was popped before is finished as ever; what was dropped is not waited for. */
 static void a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever(void **state)
 {
@@ -132,15 +105,15 @@ static void a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever(vo
     (void)push_event(&fifo, "c", 52);
     ki_delta_entry_free(pop_one(&fifo, "50"));
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
+    ki_delta_fifo_set_now(&fifo, 20);
     push_end(&fifo, 2, "7");
-    ki_delta_fifo_finish(&fifo, 1);
-    assert_false(ki_delta_fifo_has_synced(&fifo));
+    ki_delta_fifo_reach(&fifo, NULL);
     expect_reset(&fifo, 2);
-    ki_delta_fifo_finish(&fifo, 1);
-    assert_false(ki_delta_fifo_has_synced(&fifo));
+    ki_delta_fifo_reach(&fifo, NULL);
+    assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
     ki_delta_entry_free(pop_one(&fifo, "7"));
-    ki_delta_fifo_finish(&fifo, 1);
-    assert_true(ki_delta_fifo_has_synced(&fifo));
+    ki_delta_fifo_reach(&fifo, NULL);
+    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     ki_delta_fifo_fini(&fifo);
 }
 
@@ -151,18 +124,16 @@ static void a_resync_that_waits_does_so_behind_the_marker_of_a_new_history(void 
     ki_delta_fifo fifo;
     fifo_init(&fifo);
     (void)push_event(&fifo, "a", 50);
-    assert_true(ki_delta_fifo_push_marker(&fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) >= 0);
+    assert_true(ki_delta_fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, (ki_str){0}) >= 0);
     (void)push_event(&fifo, "b", 60);
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 7), 0);
     push_end(&fifo, 7, "3");
     assert_int_equal(ki_delta_fifo_items(&fifo), 3);
     expect_reset(&fifo, 7);
     ki_delta_entry *entry = pop_one(&fifo, "");
-    assert_int_equal(entry->kind, KI_ENTRY_RESYNC);
+    assert_int_equal(entry->marker, KI_CHANGE_SYNC);
     ki_delta_entry_free(entry);
     ki_delta_entry_free(pop_one(&fifo, "3"));
-    ki_delta_fifo_finish(&fifo, 3);
-    assert_true(ki_delta_fifo_has_synced(&fifo)); /* what was dropped is not waited for */
     ki_delta_fifo_fini(&fifo);
 }
 
@@ -235,8 +206,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_new_history_forgets_what_waits_and_the_version),
         WITH_MEMORY_CHECK(a_new_history_makes_room_in_a_full_queue),
-        WITH_MEMORY_CHECK(a_new_history_wakes_who_waits),
-        WITH_MEMORY_CHECK(a_new_history_syncs_with_a_list_of_its_own),
         WITH_MEMORY_CHECK(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
         WITH_MEMORY_CHECK(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
         WITH_MEMORY_CHECK(without_memory_no_new_history_begins),

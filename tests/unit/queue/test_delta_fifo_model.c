@@ -7,6 +7,7 @@
 
 #include "queue/delta_fifo.h"
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/objects.h"
 #include "support/unit.h"
 #include "util/random.h"
@@ -15,8 +16,8 @@ enum { KEYS = 12, STEPS = 600, SEEDS = 100, ITEMS_MAX = 10, BYTES_MAX = 12000 };
 
 /* One push. Its number in the log is also the version of its object, so that an object is known again. */
 typedef struct record {
-    ki_entry_kind kind;
-    ki_delta_type type;
+    ki_change_type marker;
+    ki_change_type type;
     int key; /* -1: a marker */
     int is_unseen_delete;
     uint32_t list;
@@ -38,10 +39,6 @@ typedef struct model {
     size_t resumed_at;   /* the length of the log then */
     uint32_t list;       /* the list attempt under way; 0: none, a watch */
     uint32_t list_count; /* attempts so far */
-    size_t first_end;    /* the record of the first list's end that is not forgotten; 0: none */
-    size_t batch[STEPS]; /* the last record of every popped entry that is not finished */
-    size_t batch_len;
-    int is_synced;
 } model;
 
 #define CHECK(m, condition)                                                                                  \
@@ -64,7 +61,7 @@ static uint64_t received_before(const model *m, size_t end)
 
 static int is_delete(const record *r)
 {
-    return r->kind == KI_ENTRY_DELTAS && r->type == KI_DELTA_DELETED;
+    return r->marker == 0 && r->type == KI_CHANGE_DELETED;
 }
 
 /* The deltas of the key of record `at` that the queue must have: the numbers of their records, with one for
@@ -77,7 +74,7 @@ static size_t deltas_of(const model *m, size_t at, size_t *out_records)
         if (r->is_gone || r->key != m->log[at].key)
             continue;
         const record *last = count == 0 ? NULL : &m->log[out_records[count - 1]];
-        if (last != NULL && r->type == KI_DELTA_SEEN && last->list == r->list)
+        if (last != NULL && r->type == KI_CHANGE_SEEN && last->list == r->list)
             continue; /* it is said already */
         if (last == NULL || !is_delete(last) || !is_delete(r))
             out_records[count++] = i;
@@ -115,9 +112,8 @@ static void check_sizes(model *m)
     size_t bytes = 0;
     sizes_of(m, &items, &bytes);
     CHECK(m, ki_delta_fifo_items(&m->fifo) == items);
-    CHECK(m, ki_delta_fifo_bytes(&m->fifo) == bytes);
+    CHECK(m, m->fifo.bytes == bytes);
     CHECK(m, ki_delta_fifo_has_room(&m->fifo) == (items <= ITEMS_MAX / 2 && bytes <= BYTES_MAX / 2));
-    CHECK(m, ki_delta_fifo_has_synced(&m->fifo) == m->is_synced);
 }
 
 /* ---- pushing ------------------------------------------------------------------------------------------- */
@@ -145,16 +141,15 @@ static void push(model *m, record r)
     ki_object *object = object_of(name, m->log_len + 1, ki_random_below(&m->random, 1500));
     r.bytes = ki_object_bytes(object);
     ki_delta delta = {
-        .type = r.type, .list = r.list, .final_state_unknown = r.is_unseen_delete, .object = object};
+        .type = r.type, .list = r.list, .final_state_unknown = r.is_unseen_delete != 0, .object = object};
     m->log[++m->log_len] = r;
-    check_is_full(
-        m, ki_delta_fifo_push(&m->fifo, delta, ki_str_of(version_text(r.version, text, sizeof(text)))));
+    check_is_full(m, fifo_push_new(&m->fifo, delta, ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
 
 static void push_seen(model *m)
 {
     char key[32];
-    record r = {.type = KI_DELTA_SEEN, .key = (int)ki_random_below(&m->random, KEYS), .list = m->list};
+    record r = {.type = KI_CHANGE_SEEN, .key = (int)ki_random_below(&m->random, KEYS), .list = m->list};
     snprintf(key, sizeof(key), "default/key-%d", r.key);
     m->log[++m->log_len] = r;
     check_is_full(m, ki_delta_fifo_push_seen(&m->fifo, ki_str_of(key), r.list));
@@ -165,9 +160,7 @@ static void push_marker(model *m, record r)
     char text[24];
     r.key = -1;
     m->log[++m->log_len] = r;
-    if (r.kind == KI_ENTRY_LIST_END && m->first_end == 0)
-        m->first_end = m->log_len;
-    check_is_full(m, ki_delta_fifo_push_marker(&m->fifo, r.kind, r.list,
+    check_is_full(m, ki_delta_fifo_push_marker(&m->fifo, r.marker, r.list,
                                                ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
 
@@ -182,30 +175,30 @@ static void step_of_list(model *m)
 {
     uint64_t choice = ki_random_below(&m->random, 12);
     if (choice == 0) {
-        push_marker(m, (record){.kind = KI_ENTRY_LIST_END, .list = m->list, .version = next_version(m)});
+        push_marker(m, (record){.marker = KI_CHANGE_LIST_END, .list = m->list, .version = next_version(m)});
         m->list = 0;
     } else if (choice == 1) {
         m->list = ++m->list_count;
     } else if (choice == 2) {
         push_seen(m);
     } else {
-        push(m, (record){.type = KI_DELTA_REPLACED, .list = m->list});
+        push(m, (record){.type = KI_CHANGE_REPLACED, .list = m->list});
     }
 }
 
 static void step_of_watch(model *m)
 {
-    static const ki_delta_type types[] = {KI_DELTA_ADDED, KI_DELTA_UPDATED, KI_DELTA_UPDATED,
-                                          KI_DELTA_DELETED, KI_DELTA_DELETED};
+    static const ki_change_type types[] = {KI_CHANGE_ADDED, KI_CHANGE_UPDATED, KI_CHANGE_UPDATED,
+                                           KI_CHANGE_DELETED, KI_CHANGE_DELETED};
     uint64_t choice = ki_random_below(&m->random, 23);
     if (choice == 0)
         m->list = ++m->list_count;
     else if (choice == 1)
-        push_marker(m, (record){.kind = KI_ENTRY_RESYNC});
+        push_marker(m, (record){.marker = KI_CHANGE_SYNC});
     else if (choice <= 4)
-        push_marker(m, (record){.kind = KI_ENTRY_BOOKMARK, .version = next_version(m)});
+        push_marker(m, (record){.marker = KI_CHANGE_BOOKMARK, .version = next_version(m)});
     else if (choice <= 6)
-        push(m, (record){.type = KI_DELTA_DELETED, .is_unseen_delete = 1});
+        push(m, (record){.type = KI_CHANGE_DELETED, .is_unseen_delete = 1});
     else
         push(m, (record){.type = types[ki_random_below(&m->random, 5)], .version = next_version(m)});
 }
@@ -227,7 +220,7 @@ static void check_delta(model *m, const ki_delta *delta, size_t number)
     CHECK(m, delta->type == r->type);
     CHECK(m, delta->list == r->list);
     CHECK(m, delta->final_state_unknown == r->is_unseen_delete);
-    CHECK(m, (delta->object == NULL) == (r->type == KI_DELTA_SEEN));
+    CHECK(m, (delta->object == NULL) == (r->type == KI_CHANGE_SEEN));
     CHECK(m, delta->object == NULL || object_version(delta->object) == number);
 }
 
@@ -238,7 +231,7 @@ static void check_entry(model *m, const ki_delta_entry *entry)
     size_t at = m->oldest;
     CHECK(m, at <= m->log_len);
     const record *r = &m->log[at];
-    CHECK(m, entry->kind == r->kind);
+    CHECK(m, entry->marker == r->marker);
     CHECK(m, number_of(&entry->version_before) == received_before(m, at));
     size_t count = r->key < 0 ? 0 : deltas_of(m, at, records);
     CHECK(m, entry->count == count);
@@ -250,7 +243,6 @@ static void check_entry(model *m, const ki_delta_entry *entry)
             m->log[i].is_gone = 1;
     while (m->oldest <= m->log_len && m->log[m->oldest].is_gone)
         m->oldest++;
-    m->batch[m->batch_len++] = at;
 }
 
 /* Everything up to `upto` is gone, and that cannot be said of any later version: what waits first came after
@@ -288,24 +280,9 @@ static void pop(model *m)
     check_version(m, number_of(&upto));
 }
 
-/* Finishes the first `count` of the batch. */
-static void finish(model *m, size_t count)
-{
-    ki_delta_fifo_finish(&m->fifo, count);
-    for (size_t i = 0; i < count; i++)
-        m->is_synced |= m->first_end != 0 && m->batch[i] == m->first_end;
-    for (size_t i = count; i < m->batch_len; i++)
-        m->batch[i - count] = m->batch[i];
-    m->batch_len -= count;
-}
-
 static void pop_and_finish(model *m)
 {
     pop(m);
-    if (ki_random_below(&m->random, 3) == 0) {
-        finish(m, ki_random_below(&m->random, m->batch_len + 1));
-        check_sizes(m);
-    }
     /* A reset in the middle of a batch, which is then finished late or never. */
     if (ki_random_below(&m->random, 60) == 0) {
         ki_resource_version from = {0};
@@ -318,13 +295,11 @@ static void pop_and_finish(model *m)
             m->log[i].is_gone = 1;
         m->resumed_at = m->log_len;
         m->oldest = m->log_len + 1;
-        m->first_end = 0;
         m->list = ++m->list_count;
         if (ki_random_below(&m->random, 2) == 0)
-            ki_delta_fifo_finish(&m->fifo, m->batch_len);
-        m->batch_len = 0;
+            return;
     }
-    finish(m, m->batch_len);
+    ki_delta_fifo_reach(&m->fifo, NULL);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */

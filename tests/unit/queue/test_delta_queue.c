@@ -14,10 +14,10 @@ static void changes_of_a_key_leave_together_in_its_first_place(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 2), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "a", 3), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 4), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 4), 0);
     assert_int_equal(ki_delta_queue_len(queue), 2);
     queue_assert_pops(queue, "a:+1~3-4 b:+2 ");
     assert_int_equal(ki_delta_queue_len(queue), 0);
@@ -25,19 +25,20 @@ static void changes_of_a_key_leave_together_in_its_first_place(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void of_two_deletes_the_earlier_stays_unless_unseen(void **state)
+static void of_two_deletes_the_later_stays_unless_older_or_unseen(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 2), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 2), 0);
     assert_int_equal(queue_push_unseen_delete(queue, "a", 4), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 5), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 5), 0);
     assert_int_equal(queue_push_unseen_delete(queue, "b", 6), 0);
     assert_int_equal(queue_push_unseen_delete(queue, "b", 7), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "b", 8), 0);
-    queue_assert_pops(queue, "a:+1-2 b:+5-8 ");
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "b", 8), 0);
+    queue_assert_pops(queue, "a:+1-3 b:+5-8 ");
     ki_delta_queue_free(queue);
 }
 
@@ -45,10 +46,10 @@ static void deletes_with_an_add_between_them_both_stay(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 2), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 3), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 4), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 4), 0);
     queue_assert_pops(queue, "a:+1-2+3-4 ");
     ki_delta_queue_free(queue);
 }
@@ -58,24 +59,24 @@ static void a_delete_of_what_nobody_knows_is_left_out(void **state)
     (void)state;
     ki_store *store = queue_store_with("known", 1);
     ki_delta_queue *queue = queue_of(store);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "unknown", 2), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "known", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "unknown", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "known", 3), 0);
     queue_assert_pops(queue, "known:-3 ");
     ki_delta_queue_free(queue);
     ki_store_free(store);
 }
 
-static int delete_while_processed(const ki_queued_deltas *deltas, void *user)
+static int delete_while_processed(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
-    return queue_push(user, KI_QUEUED_DELETED, "a", 2);
+    return queue_push(user, KI_CHANGE_DELETED, "a", 2);
 }
 
 static void a_delete_of_what_is_being_processed_is_queued(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(ki_delta_queue_pop(queue, delete_while_processed, queue, 0), 0);
     queue_assert_pops(queue, "a:-2 ");
     ki_delta_queue_free(queue);
@@ -85,11 +86,11 @@ static void what_is_no_change_is_refused(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_SYNC, "a", 1), KI_ERR_INVALID);
-    assert_int_equal(queue_push(queue, KI_QUEUED_REPLACED, "a", 1), KI_ERR_INVALID);
-    assert_int_equal(queue_push(queue, (ki_queued_type)0, "a", 1), KI_ERR_INVALID);
-    assert_int_equal(queue_push(NULL, KI_QUEUED_ADDED, "a", 1), KI_ERR_INVALID);
-    assert_int_equal(ki_delta_queue_push(queue, (ki_queued_delta){.type = KI_QUEUED_ADDED}), KI_ERR_INVALID);
+    assert_int_equal(queue_push(queue, KI_CHANGE_SYNC, "a", 1), KI_ERR_INVALID);
+    assert_int_equal(queue_push(queue, KI_CHANGE_REPLACED, "a", 1), KI_ERR_INVALID);
+    assert_int_equal(queue_push(queue, (ki_change_type)0, "a", 1), KI_ERR_INVALID);
+    assert_int_equal(queue_push(NULL, KI_CHANGE_ADDED, "a", 1), KI_ERR_INVALID);
+    assert_int_equal(ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED}), KI_ERR_INVALID);
     ki_object *none = NULL;
     assert_int_equal(ki_delta_queue_replace(queue, &none, 1), KI_ERR_INVALID);
     assert_int_equal(ki_delta_queue_replace(queue, NULL, 1), KI_ERR_INVALID);
@@ -138,10 +139,10 @@ static void a_key_function_says_what_belongs_together(void **state)
     size_t longest = 1;
     ki_delta_queue *queue =
         ki_delta_queue_new(&(ki_delta_queue_options){.key = version_key, .user = &longest}, NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 2), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "c", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "d", 10), KI_ERR_INVALID);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "c", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "d", 10), KI_ERR_INVALID);
     queue_assert_pops(queue, "1:+1+1 2:+2 ");
     ki_delta_queue_free(queue);
 }
@@ -150,7 +151,7 @@ static void a_key_that_no_store_takes_is_refused(void **state)
 {
     (void)state;
     ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.key = endless_key}, NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), KI_ERR_TOO_LARGE);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), KI_ERR_TOO_LARGE);
     assert_int_equal(queue_replace(queue, "a", NULL), KI_ERR_TOO_LARGE);
     assert_int_equal(ki_delta_queue_len(queue), 0);
     ki_delta_queue_free(queue);
@@ -164,9 +165,9 @@ static void a_replace_queues_each_object_and_deletes_the_rest(void **state)
     ki_store *store = queue_store_with("stored", 1);
     store_put(store, object_of("stays", 2, 0));
     ki_delta_queue *queue = queue_of(store);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "queued", 3), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "queued", 4), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "stays", 5), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "queued", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "queued", 4), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "stays", 5), 0);
     assert_int_equal(queue_replace(queue, "new", "stays"), 0);
     queue_assert_pops(queue, "queued:+3~4-!4 stays:-5=9 new:=9 stored:-!1 ");
     ki_delta_queue_free(queue);
@@ -178,7 +179,7 @@ static void a_replace_deletes_nothing_twice(void **state)
     (void)state;
     ki_store *store = queue_store_with("a", 1);
     ki_delta_queue *queue = queue_of(store);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 2), 0);
     assert_int_equal(queue_replace(queue, "b", NULL), 0);
     assert_int_equal(queue_replace(queue, NULL, NULL), 0);
     assert_int_equal(queue_replace(queue, NULL, NULL), 0);
@@ -187,7 +188,7 @@ static void a_replace_deletes_nothing_twice(void **state)
     ki_store_free(store);
 }
 
-static int replace_by_nothing(const ki_queued_deltas *deltas, void *user)
+static int replace_by_nothing(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
     return queue_replace(user, NULL, NULL);
@@ -197,7 +198,7 @@ static void a_replace_deletes_what_is_being_processed(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(ki_delta_queue_pop(queue, replace_by_nothing, queue, 0), 0);
     queue_assert_pops(queue, "a:-!1 ");
     ki_delta_queue_free(queue);
@@ -209,7 +210,7 @@ static void a_resync_queues_known_objects_that_do_not_wait(void **state)
     ki_store *store = queue_store_with("a", 1);
     store_put(store, object_of("b", 2, 0));
     ki_delta_queue *queue = queue_of(store);
-    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "b", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "b", 3), 0);
     assert_int_equal(ki_delta_queue_resync(queue), 0);
     assert_int_equal(ki_delta_queue_resync(queue), 0);
     queue_assert_pops(queue, "b:~3 a:.1 ");
@@ -217,7 +218,7 @@ static void a_resync_queues_known_objects_that_do_not_wait(void **state)
     ki_store_free(store);
 }
 
-static int resync_inside(const ki_queued_deltas *deltas, void *user)
+static int resync_inside(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
     return ki_delta_queue_resync(user);
@@ -228,7 +229,7 @@ static void a_resync_brings_back_no_older_object_of_what_is_being_processed(void
     (void)state;
     ki_store *store = queue_store_with("a", 1);
     ki_delta_queue *queue = queue_of(store);
-    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "a", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 2), 0);
     assert_int_equal(ki_delta_queue_pop(queue, resync_inside, queue, 0), 0);
     queue_assert_pops(queue, "");
     ki_delta_queue_free(queue);
@@ -248,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(changes_of_a_key_leave_together_in_its_first_place),
-        WITH_MEMORY_CHECK(of_two_deletes_the_earlier_stays_unless_unseen),
+        WITH_MEMORY_CHECK(of_two_deletes_the_later_stays_unless_older_or_unseen),
         WITH_MEMORY_CHECK(deletes_with_an_add_between_them_both_stay),
         WITH_MEMORY_CHECK(a_delete_of_what_nobody_knows_is_left_out),
         WITH_MEMORY_CHECK(a_delete_of_what_is_being_processed_is_queued),

@@ -31,22 +31,22 @@ static void expect_of_child(int (*function)(void *user), void *user)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static int push(ki_delta_queue *queue, const char *name, ki_queued_type type, uint64_t version)
+static int push(ki_delta_queue *queue, const char *name, ki_change_type type, uint64_t version)
 {
     ki_object *object = store_object("ns", name, version, "");
-    int rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = type, .object = object});
+    int rc = ki_delta_queue_push(queue, (ki_delta){.type = type, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }
 
-static int count_deltas(const ki_queued_deltas *deltas, void *user)
+static int count_deltas(const ki_deltas *deltas, void *user)
 {
     size_t *count = user;
     *count += deltas->count;
     return 0;
 }
 
-static int process_nothing(const ki_queued_deltas *deltas, void *user)
+static int process_nothing(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
     (void)user;
@@ -62,7 +62,7 @@ typedef struct consumer {
     size_t expected; /* deltas that a child finds */
 } consumer;
 
-static int stay_inside(const ki_queued_deltas *deltas, void *user)
+static int stay_inside(const ki_deltas *deltas, void *user)
 {
     consumer *c = user;
     (void)deltas;
@@ -137,7 +137,7 @@ static void something_newer_stands_for_what_was_being_processed(void **state)
     consumer c;
     aside thread;
     consumer_begin(&c, &thread);
-    assert_true(push(c.queue, "a", KI_QUEUED_UPDATED, 2) >= 0);
+    assert_true(push(c.queue, "a", KI_CHANGE_UPDATED, 2) >= 0);
     expect_of_child(pop_all_and_free, &c);
     consumer_end(&c, &thread);
 }
@@ -152,7 +152,7 @@ static void wait_for_more(void *user)
 static int use_and_free(void *user)
 {
     consumer *c = user;
-    if (push(c->queue, "a", KI_QUEUED_ADDED, 1) < 0)
+    if (push(c->queue, "a", KI_CHANGE_ADDED, 1) < 0)
         return 3;
     return pop_all_and_free(c);
 }
@@ -185,7 +185,7 @@ static void push_on(void *user)
     char name[16];
     for (uint64_t version = 1; !b->is_over; version++) {
         snprintf(name, sizeof(name), "n%d", (int)(version % KEYS));
-        require(push(b->queue, name, KI_QUEUED_ADDED, version) >= 0);
+        require(push(b->queue, name, KI_CHANGE_ADDED, version) >= 0);
     }
 }
 
@@ -216,7 +216,7 @@ static int look_and_use(void *user)
     busy *b = user;
     size_t count = 0;
     int rc = look(b);
-    if (rc != 0 || push(b->queue, "child", KI_QUEUED_ADDED, 1) < 0)
+    if (rc != 0 || push(b->queue, "child", KI_CHANGE_ADDED, 1) < 0)
         return rc + 10;
     while (ki_delta_queue_pop(b->queue, count_deltas, &count, 0) == 0) {
     }

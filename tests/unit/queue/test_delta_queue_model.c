@@ -17,7 +17,7 @@
 enum { KEYS = 6, STEPS = 80, SEEDS = 2000, DELTAS = 3 * STEPS, ITEMS_MAX = 4, BYTES_MAX = 3000 };
 
 typedef struct model_delta {
-    ki_queued_type type;
+    ki_change_type type;
     int is_unseen;
     uint64_t version; /* each object has its own */
     size_t bytes;
@@ -100,15 +100,15 @@ static void append(model *m, int key, model_delta delta, uint64_t place)
     model_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
     if (last == NULL)
         *entry = (model_entry){.place = place};
-    if (last == NULL || last->type != KI_QUEUED_DELETED || delta.type != KI_QUEUED_DELETED)
+    if (last == NULL || last->type != KI_CHANGE_DELETED || delta.type != KI_CHANGE_DELETED)
         entry->deltas[entry->count++] = delta;
-    else if (last->is_unseen)
+    else if (last->is_unseen || (!delta.is_unseen && delta.version >= last->version))
         *last = delta;
 }
 
 static void append_unseen_delete(model *m, int key, model_delta last, uint64_t place)
 {
-    append(m, key, (model_delta){KI_QUEUED_DELETED, 1, last.version, last.bytes}, place);
+    append(m, key, (model_delta){KI_CHANGE_DELETED, 1, last.version, last.bytes}, place);
 }
 
 static void check_numbers(model *m)
@@ -148,19 +148,19 @@ static void push(model *m)
 {
     int key = (int)ki_random_below(&m->random, KEYS);
     ki_object *object = new_object(m, key);
-    model_delta delta = {.type = (ki_queued_type)(KI_QUEUED_ADDED + ki_random_below(&m->random, 3)),
+    model_delta delta = {.type = (ki_change_type)(KI_CHANGE_ADDED + ki_random_below(&m->random, 3)),
                          .version = object_version(object),
                          .bytes = ki_object_bytes(object)};
-    delta.is_unseen = delta.type == KI_QUEUED_DELETED && ki_random_below(&m->random, 3) == 0;
-    int is_lively = is_being_processed(m, key) && newest(&m->processed)->type != KI_QUEUED_DELETED;
+    delta.is_unseen = delta.type == KI_CHANGE_DELETED && ki_random_below(&m->random, 3) == 0;
+    int is_lively = is_being_processed(m, key) && newest(&m->processed)->type != KI_CHANGE_DELETED;
     plan_failure(m);
     int rc = ki_delta_queue_push(
         m->queue,
-        (ki_queued_delta){.type = delta.type, .final_state_unknown = delta.is_unseen, .object = object});
+        (ki_delta){.type = delta.type, .final_state_unknown = delta.is_unseen != 0, .object = object});
     (void)ki_object_unref(object);
     if (has_failed(m, rc))
         return;
-    if (delta.type != KI_QUEUED_DELETED || m->waiting[key].count > 0 || is_lively ||
+    if (delta.type != KI_CHANGE_DELETED || m->waiting[key].count > 0 || is_lively ||
         m->known[key].version > 0)
         append(m, key, delta, m->next_place++);
     m->is_populated = 1;
@@ -171,10 +171,10 @@ static void delete_unlisted(model *m, const int *is_listed)
 {
     for (int key = 0; key < KEYS; key++)
         if (!is_listed[key] && m->waiting[key].count > 0 &&
-            newest(&m->waiting[key])->type != KI_QUEUED_DELETED)
+            newest(&m->waiting[key])->type != KI_CHANGE_DELETED)
             append_unseen_delete(m, key, *newest(&m->waiting[key]), 0);
     int key = m->processed_key;
-    if (key >= 0 && m->waiting[key].count == 0 && newest(&m->processed)->type != KI_QUEUED_DELETED)
+    if (key >= 0 && m->waiting[key].count == 0 && newest(&m->processed)->type != KI_CHANGE_DELETED)
         append_unseen_delete(m, key, *newest(&m->processed), m->next_place++);
     uint64_t place = m->next_place++;
     for (key = 0; key < KEYS; key++)
@@ -209,7 +209,7 @@ static void replace(model *m)
     size_t count = new_collection(m, objects, keys);
     for (size_t i = 0; i < count; i++)
         deltas[i] =
-            (model_delta){KI_QUEUED_REPLACED, 0, object_version(objects[i]), ki_object_bytes(objects[i])};
+            (model_delta){KI_CHANGE_REPLACED, 0, object_version(objects[i]), ki_object_bytes(objects[i])};
     plan_failure(m);
     int rc = ki_delta_queue_replace(m->queue, objects, count);
     for (size_t i = 0; i < count; i++)
@@ -236,7 +236,7 @@ static void resync(model *m)
     uint64_t place = m->next_place++;
     for (int key = 0; key < KEYS; key++)
         if (m->known[key].version > 0 && m->waiting[key].count == 0 && !is_being_processed(m, key))
-            append(m, key, (model_delta){KI_QUEUED_SYNC, 0, m->known[key].version, m->known[key].bytes},
+            append(m, key, (model_delta){KI_CHANGE_SYNC, 0, m->known[key].version, m->known[key].bytes},
                    place);
     CHECK(m, rc == is_full(m));
 }
@@ -261,7 +261,7 @@ static int key_number(ki_str key)
     return key.ptr[key.len - 1] - '0';
 }
 
-static void check_deltas(model *m, const ki_queued_deltas *deltas, const model_entry *entry)
+static void check_deltas(model *m, const ki_deltas *deltas, const model_entry *entry)
 {
     CHECK(m, deltas->count == entry->count);
     for (size_t i = 0; i < entry->count; i++) {
@@ -271,11 +271,11 @@ static void check_deltas(model *m, const ki_queued_deltas *deltas, const model_e
     }
 }
 
-static void apply_to_store(model *m, int key, const ki_queued_delta *last)
+static void apply_to_store(model *m, int key, const ki_delta *last)
 {
     if (m->store == NULL)
         return;
-    if (last->type == KI_QUEUED_DELETED) {
+    if (last->type == KI_CHANGE_DELETED) {
         CHECK(m, ki_store_remove(m->store, ki_object_key_str(last->object)) ==
                      (m->known[key].version > 0 ? 0 : KI_ERR_NOT_FOUND));
         m->known[key] = (model_delta){0};
@@ -285,7 +285,7 @@ static void apply_to_store(model *m, int key, const ki_queued_delta *last)
     }
 }
 
-static int process(const ki_queued_deltas *deltas, void *user)
+static int process(const ki_deltas *deltas, void *user)
 {
     model *m = user;
     int key = key_number(deltas->key);

@@ -15,21 +15,21 @@ static void requeued_deltas_go_to_the_end(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     queue_notes n = {.outcome = KI_DELTA_QUEUE_REQUEUE};
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "a", 2), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 3), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 3), 0);
     size_t bytes = ki_delta_queue_bytes(queue);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_DELTA_QUEUE_REQUEUE);
     assert_int_equal(ki_delta_queue_bytes(queue), bytes);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 4), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 4), 0);
     queue_assert_pops(queue, "b:+3 a:+1~2-4 ");
     ki_delta_queue_free(queue);
 }
 
-static int update_and_requeue(const ki_queued_deltas *deltas, void *user)
+static int update_and_requeue(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
-    assert_int_equal(queue_push(user, KI_QUEUED_UPDATED, "a", 2), 0);
+    assert_int_equal(queue_push(user, KI_CHANGE_UPDATED, "a", 2), 0);
     return KI_DELTA_QUEUE_REQUEUE;
 }
 
@@ -37,7 +37,7 @@ static void requeued_deltas_give_way_to_newer_ones(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(ki_delta_queue_pop(queue, update_and_requeue, queue, 0), KI_DELTA_QUEUE_REQUEUE);
     queue_assert_pops(queue, "a:~2 ");
     ki_delta_queue_free(queue);
@@ -48,7 +48,7 @@ static void an_error_of_the_callback_is_what_pop_returns(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     queue_notes n = {.outcome = KI_ERR_RANGE};
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_RANGE);
     assert_int_equal(ki_delta_queue_len(queue), 0);
     ki_delta_queue_free(queue);
@@ -75,9 +75,9 @@ static void a_closed_queue_is_drained(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     queue_notes n = {0};
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     ki_delta_queue_close(queue);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 2), 0);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), 0);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), 0);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), KI_ERR_STOPPED);
@@ -95,7 +95,7 @@ static void it_has_synced_when_the_last_of_the_first_replace_is_processed(void *
     queue_notes n = {.queue = queue};
     assert_int_equal(ki_delta_queue_has_synced(queue), 0);
     assert_int_equal(queue_replace(queue, "a", NULL), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "later", 2), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "later", 2), 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ki_delta_queue_has_synced(queue), 0);
         assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
@@ -138,9 +138,9 @@ static void an_empty_first_replace_has_synced_at_once(void **state)
 static void a_push_before_any_replace_has_synced_at_once(void **state)
 {
     (void)state;
-    for (int type = KI_QUEUED_ADDED; type <= KI_QUEUED_DELETED; type++) {
+    for (int type = KI_CHANGE_ADDED; type <= KI_CHANGE_DELETED; type++) {
         ki_delta_queue *queue = queue_of(NULL);
-        assert_int_equal(queue_push(queue, (ki_queued_type)type, "a", 1), 0);
+        assert_int_equal(queue_push(queue, (ki_change_type)type, "a", 1), 0);
         assert_int_equal(ki_delta_queue_has_synced(queue), 1);
         assert_int_equal(queue_replace(queue, "b", NULL), 0);
         assert_int_equal(ki_delta_queue_has_synced(queue), 1);
@@ -155,11 +155,11 @@ static void a_full_queue_says_so_and_takes_more(void **state)
     (void)state;
     ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.items_max = 2}, NULL);
     queue_notes n = {0};
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(ki_delta_queue_has_room(queue), 1);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 2), 1);
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "c", 3), 1);
-    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "unknown", 4), 1);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 2), 1);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "c", 3), 1);
+    assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "unknown", 4), 1);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
     assert_int_equal(ki_delta_queue_has_room(queue), 0);
     queue_assert_pops(queue, "b:+2 c:+3 ");
@@ -174,8 +174,8 @@ static void bytes_make_it_full_as_well(void **state)
     (void)ki_object_unref(object);
     ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.bytes_max = 2 * bytes}, NULL);
     queue_notes n = {0};
-    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
-    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "a", 2), 1);
+    assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 2), 1);
     assert_int_equal(ki_delta_queue_bytes(queue), 2 * bytes);
     assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
     assert_int_equal(n.bytes, bytes);
@@ -206,7 +206,7 @@ static void without_memory_a_push_changes_nothing(void **state)
     size_t n = 1;
     for (; rc == KI_ERR_NO_MEMORY; n++) {
         failing_allocator_fail_at(n);
-        rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = KI_QUEUED_ADDED, .object = object});
+        rc = ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED, .object = object});
         failing_allocator_fail_at(0);
         assert_int_equal(ki_delta_queue_len(queue), rc == 0);
         assert_int_equal(ki_delta_queue_has_synced(queue), rc == 0);
@@ -228,8 +228,8 @@ static void without_memory_a_replace_changes_nothing(void **state)
     int rc = KI_ERR_NO_MEMORY;
     for (; rc == KI_ERR_NO_MEMORY; n++) {
         ki_delta_queue *queue = queue_of(store);
-        assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 2), 0);
-        assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 3), 0);
+        assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 2), 0);
+        assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 3), 0);
         size_t bytes = ki_delta_queue_bytes(queue);
         failing_allocator_fail_at(n);
         rc = ki_delta_queue_replace(queue, objects, 3);

@@ -80,13 +80,32 @@ static void over(ki_answer *answer, const ki_failure *failure, void *user)
                  failure->retry_after_seconds);
 }
 
-static int is_full(const ki_answer *answer, void *user)
+static void take_report(ki_answer *answer, const ki_answer_report *report, void *user)
 {
-    (void)answer;
-    return ((probe *)user)->is_full;
+    switch (report->event) {
+    case KI_ANSWER_ENTERED:
+        enter(user);
+        break;
+    case KI_ANSWER_SENT:
+        sent(answer, user);
+        break;
+    case KI_ANSWER_HEARD:
+        heard(answer, report->bytes, user);
+        break;
+    case KI_ANSWER_REFUSED:
+        refused(answer, user);
+        break;
+    case KI_ANSWER_STEP:
+        step(answer, report->step, user);
+        break;
+    case KI_ANSWER_OVER:
+        over(answer, report->failure, user);
+        break;
+    case KI_ANSWER_LEFT:
+        leave(report->place, user);
+        break;
+    }
 }
-
-static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
 
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
@@ -115,7 +134,7 @@ static int setup(void **state)
     test.plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
     assert_non_null(test.plan);
     ki_answer_init(&test.answer, &test.source, test.plan);
-    ki_answer_set_owner(&test.answer, &owner, &test);
+    ki_answer_set_owner(&test.answer, take_report, &test, &test.is_full);
     *state = &test;
     return 0;
 }
@@ -172,7 +191,7 @@ static void a_part_that_ends_the_answer_is_owed_no_pause(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
-    test->cancels_at = KI_WATCH_BOOKMARK;
+    test->cancels_at = KI_CHANGE_BOOKMARK;
     assert_int_equal(part(test, BOOKMARK), KI_ERR_NOT_FOUND);
     assert_int_equal(test->place, KI_ANSWER_INSIDE);
     test->place = KI_ANSWER_IN_PIECE;
@@ -212,7 +231,7 @@ static void a_watch_is_told_event_by_event(void **state)
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK BOOKMARK), 0);
-    expect_log(test, "step 4\nstep 4\n");
+    expect_log(test, "step 8\nstep 8\n");
     end(test);
     expect_log(test, "over  0 0\n");
 }
@@ -238,7 +257,7 @@ static void what_is_no_json_is_cancelled(void **state)
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK "]"), KI_ERR_NOT_FOUND);
-    expect_log(test, "step 4\ncancel\nover Malformed 0 0\n");
+    expect_log(test, "step 8\ncancel\nover Malformed 0 0\n");
     assert_int_equal(test->failure.error.code, KI_ERR_JSON_SYNTAX);
     assert_int_equal(body(test, BOOKMARK), KI_ERR_NOT_FOUND);
     end(test);
@@ -248,10 +267,10 @@ static void what_is_no_json_is_cancelled(void **state)
 static void an_owner_may_lose_interest_in_the_middle(void **state)
 {
     probe *test = *state;
-    test->cancels_at = KI_WATCH_BOOKMARK;
+    test->cancels_at = KI_CHANGE_BOOKMARK;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK BOOKMARK), KI_ERR_NOT_FOUND);
-    expect_log(test, "step 4\ncancel\n");
+    expect_log(test, "step 8\ncancel\n");
 }
 
 static void a_full_owner_makes_the_source_wait(void **state)

@@ -22,7 +22,7 @@ static void stream_again(reflector_run *run)
     reflector_run_wait_ms(run, 1);
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n"
                          "STREAM rv=10 match=NotOlderThan bookmarks\n");
-    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\n");
     run->doubtful_items = 0;
 }
 
@@ -32,7 +32,7 @@ static void a_list_whose_metadata_come_first_is_not_in_doubt(void **state)
     lose_history(run);
     scripted_whole(&run->source, LIST("12", "t", POD("b", "6")));
     scripted_whole(&run->source, LIST("12", "", POD("c", "7")));
-    expect_changes(run, "ITEM 2 d/b@6\nITEM 2 d/c@7\nEND 2 12\n");
+    expect_changes(run, "REPLACED 2 d/b@6\nREPLACED 2 d/c@7\nEND 2 12\n");
     assert_int_equal(run->doubtful_items, 0);
 }
 
@@ -41,7 +41,7 @@ static void a_list_whose_metadata_come_last_is_in_doubt(void **state)
     reflector_run *run = *state;
     lose_history(run);
     scripted_whole(&run->source, LIST_METADATA_LAST("12", POD("b", "6")));
-    expect_changes(run, "ITEM 2 d/b@6\nEND 2 12\n");
+    expect_changes(run, "REPLACED 2 d/b@6\nEND 2 12\n");
     assert_int_equal(run->doubtful_items, 1);
 }
 
@@ -50,7 +50,7 @@ static void a_streamed_list_is_in_doubt(void **state)
     reflector_run *run = *state;
     stream_again(run);
     scripted_body(&run->source, ITEM("b", "6") END_OF_LIST("12") ITEM("c", "13"));
-    expect_changes(run, "ITEM 2 d/b@6\nEND 2 12\nADDED d/c@13 13\n");
+    expect_changes(run, "REPLACED 2 d/b@6\nEND 2 12\nADDED d/c@13 13\n");
     assert_int_equal(run->doubtful_items, 1);
 }
 
@@ -75,7 +75,7 @@ static void a_doubted_stream_is_given_up_for_a_list_of_the_newest_version(void *
     scripted_end(&run->source);
     expect_requests(run, "WATCH rv=12 bookmarks\n");
     assert_int_equal(run->doubtful_items, 1); /* that one is believed, wherever its metadata are */
-    expect_changes(run, "ITEM 2 d/b@6\nITEM 4 d/b@6\nEND 4 12\n");
+    expect_changes(run, "REPLACED 2 d/b@6\nREPLACED 4 d/b@6\nEND 4 12\n");
     ki_reflector_doubt_list(&run->reflector, 4); /* too late */
     expect_requests(run, "");
     scripted_error(&run->source, 410, STATUS("410", "Expired"));

@@ -74,13 +74,13 @@ static void an_event_that_is_older_is_no_success(void **state)
     ki_delta_fifo fifo; /* the same of what ki_informer_age_ms() reads */
     fifo_init(&fifo);
     ki_delta_fifo_set_now(&fifo, 10);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "10");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "10");
     fifo_assert_pops(&fifo, FIFO_ALL, "END1 10", "10");
-    ki_delta_fifo_finish(&fifo, 1);
+    ki_delta_fifo_reach(&fifo, NULL);
     ki_delta_fifo_set_now(&fifo, 500);
-    fifo_push_event(&fifo, KI_DELTA_UPDATED, "a", 5);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 5);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a ~5", "10");
-    ki_delta_fifo_finish(&fifo, 1);
+    ki_delta_fifo_reach(&fifo, NULL);
     uint64_t fresh_ns = ki_delta_fifo_fresh_ns(&fifo);
     ki_delta_fifo_fini(&fifo);
     assert_int_equal(fresh_ns, 10);

@@ -204,7 +204,7 @@ static void a_list_that_is_slow_goes_on(void **state)
     }
     expect_errors(run, "");
     scripted_whole(&run->source, &LIST("10", "", POD("a", "5"))[1]);
-    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\n");
 }
 
 /* What has come before a pause is not held against it. */
@@ -224,7 +224,7 @@ static void a_list_that_was_paused_has_its_minute_anew(void **state)
     reflector_run_wait_ms(run, 59 * 1000);
     expect_errors(run, "");
     scripted_whole(&run->source, POD("b", "6") "]}");
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@6\nEND 1 10\n");
 }
 
 static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **state)
@@ -431,7 +431,7 @@ static void a_source_may_answer_inside_of_the_request(void **state)
     reflector_run *run = *state;
     run->source.at_once = answer_at_once;
     reflector_run_start(run, "");
-    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\nADDED d/b@11 11\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\nADDED d/b@11 11\n");
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
     assert_int_equal(run->source.depth_max, 1);
 }

@@ -13,9 +13,9 @@ static void a_list_is_given_item_by_item_and_a_watch_follows(void **state)
     scripted_body(
         &run->source,
         "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" POD("a", "5"));
-    expect_changes(run, "ITEM 1 d/a@5\n");
+    expect_changes(run, "REPLACED 1 d/a@5\n");
     scripted_body(&run->source, "," POD("b", "7") "]}");
-    expect_changes(run, "ITEM 1 d/b@7\n");
+    expect_changes(run, "REPLACED 1 d/b@7\n");
     scripted_end(&run->source);
     expect_changes(run, "END 1 10\n");
     expect_requests(run, "WATCH rv=10 bookmarks\n");
@@ -28,7 +28,7 @@ static void a_list_may_come_byte_by_byte(void **state)
     run->source.is_bytewise = 1;
     reflector_run_start(run, "");
     scripted_whole(&run->source, LIST("10", "", POD("a", "5") "," POD("b", "7")));
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@7\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@7\nEND 1 10\n");
 }
 
 static void an_empty_list_has_an_end(void **state)
@@ -49,7 +49,7 @@ static void pages_follow_by_their_token_alone(void **state)
     scripted_whole(&run->source,
                    "{\"kind\":\"PodList\",\"metadata\":{\"continue\":\"t2\"},\"items\":[" POD("b", "6") "]}");
     scripted_whole(&run->source, LIST("12", "", POD("c", "7")));
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nITEM 1 d/c@7\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@6\nREPLACED 1 d/c@7\nEND 1 10\n");
     expect_requests(run, "LIST continue=t2 limit=500\nWATCH rv=10 bookmarks\n");
 }
 
@@ -118,7 +118,7 @@ static void an_expired_token_leads_to_one_whole_list_at_once(void **state)
     expect_errors(run, "Expired 410\n");
     assert_int_equal(run->last_retry_ms, 0);
     scripted_whole(&run->source, LIST("12", "", POD("a", "5")));
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 2 d/a@5\nEND 2 12\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 2 d/a@5\nEND 2 12\n");
     expect_requests(run, "WATCH rv=12 bookmarks\n");
 }
 
@@ -177,7 +177,7 @@ static void a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing(
     reflector_run_start_watching(run);
     relist(run);
     scripted_whole(&run->source, LIST_METADATA_LAST("9", POD("z", "3")));
-    expect_changes(run, "ITEM 2 d/z@3\nEND 2 9\n");
+    expect_changes(run, "REPLACED 2 d/z@3\nEND 2 9\n");
     expect_errors(run, "Stale\n");
     reflector_run_wait_ms(run, 0);
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
@@ -212,7 +212,7 @@ static void a_newest_list_that_is_older_is_another_history_and_goes_on(void **st
     reflector_run_start_watching(run);
     relist_newest(run);
     scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
-    expect_changes(run, "RESET 3\nITEM 3 d/z@3\nEND 3 4\n");
+    expect_changes(run, "RESET 3\nREPLACED 3 d/z@3\nEND 3 4\n");
     expect_errors(run, "HistoryReset\n");
     expect_requests(run, "WATCH rv=4 bookmarks\n");
 }
@@ -223,13 +223,13 @@ static void another_history_that_shows_late_begins_the_list_again(void **state)
     reflector_run_start_watching(run);
     relist_newest(run);
     scripted_whole(&run->source, LIST_METADATA_LAST("4", POD("z", "3")));
-    expect_changes(run, "ITEM 3 d/z@3\nEND 3 4\n");
+    expect_changes(run, "REPLACED 3 d/z@3\nEND 3 4\n");
     expect_errors(run, "HistoryReset\n");
     reflector_run_wait_ms(run, 0);
     expect_changes(run, "RESET 4\n");
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
     scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
-    expect_changes(run, "ITEM 4 d/z@3\nEND 4 4\n");
+    expect_changes(run, "REPLACED 4 d/z@3\nEND 4 4\n");
     reflector_run_wait_ms(run, 1000); /* for a token */
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
@@ -424,7 +424,7 @@ static void a_list_that_is_cut_changes_nothing_but_its_items(void **state)
         "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" POD("a", "5"));
     scripted_end(&run->source);
     expect_errors(run, "ConnectionLost\n");
-    expect_changes(run, "ITEM 1 d/a@5\n");
+    expect_changes(run, "REPLACED 1 d/a@5\n");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_whole(&run->source, LIST("10", "", ""));
     expect_changes(run, "END 2 10\n");
@@ -464,7 +464,7 @@ static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **sta
                   "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" POD(
                       "a", "5") "," POD("b", "6"));
     assert_int_equal(run->source.last_result, 1);
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@6\n");
     reflector_run_wait_ms(run, 3600 * 1000);
     expect_errors(run, "");
     run->is_full = 0;
@@ -497,7 +497,7 @@ static void a_change_without_memory_fails_the_attempt(void **state)
     reflector_run_start(run, "");
     run->refuse_after = 2;
     scripted_body(&run->source, LIST("10", "", POD("a", "5") "," POD("b", "6")));
-    expect_changes(run, "ITEM 1 d/a@5\n");
+    expect_changes(run, "REPLACED 1 d/a@5\n");
     expect_errors(run, "NoMemory\n");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     run->refuse_after = 1;

@@ -11,7 +11,7 @@ static void start_second_page(reflector_run *run)
     reflector_run_start(run, "");
     scripted_whole(&run->source, LIST("10", "t1", POD("a", "5")));
     expect_requests(run, "LIST rv=0 limit=500\nLIST continue=t1 limit=500\n");
-    expect_changes(run, "ITEM 1 d/a@5\n");
+    expect_changes(run, "REPLACED 1 d/a@5\n");
 }
 
 static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
@@ -29,11 +29,11 @@ static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
         expect_requests(run, page);
         snprintf(page, sizeof(page), LIST("12", "t%zu", POD("b", "6")), i + 2);
         scripted_whole(&run->source, page);
-        expect_changes(run, "ITEM 1 d/b@6\n");
+        expect_changes(run, "REPLACED 1 d/b@6\n");
         text_log_clear(&run->source.requests);
     }
     scripted_whole(&run->source, LIST("12", "", POD("b", "6")));
-    expect_changes(run, "ITEM 1 d/b@6\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/b@6\nEND 1 10\n");
     expect_requests(run, "WATCH rv=10 bookmarks\n");
     assert_int_equal(reflector_run_status(run).lists, 1);
 }
@@ -67,7 +67,7 @@ static void a_page_that_is_cut_before_its_items_is_asked_for_again(void **state)
     expect_errors(run, "ConnectionRefused\nConnectionLost\n");
     expect_requests(run, "LIST continue=t1 limit=500\nLIST continue=t1 limit=500\n");
     scripted_whole(&run->source, LIST("10", "", POD("b", "6")));
-    expect_changes(run, "ITEM 1 d/b@6\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/b@6\nEND 1 10\n");
 }
 
 static void a_page_that_is_cut_between_its_items_begins_the_list_again(void **state)
@@ -79,7 +79,7 @@ static void a_page_that_is_cut_between_its_items_begins_the_list_again(void **st
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "LIST rv=0 limit=500\n");
     scripted_whole(&run->source, LIST("11", "", ""));
-    expect_changes(run, "ITEM 1 d/b@6\nEND 2 11\n");
+    expect_changes(run, "REPLACED 1 d/b@6\nEND 2 11\n");
 }
 
 static void the_first_page_that_fails_is_a_new_attempt(void **state)
@@ -169,7 +169,7 @@ static void each_page_has_its_own_tries_and_delays(void **state)
     expect_requests(run, "LIST continue=t2 limit=500\n");
     fail_page(run, 1);
     scripted_whole(&run->source, LIST("10", "", ""));
-    expect_changes(run, "ITEM 1 d/b@6\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/b@6\nEND 1 10\n");
 }
 
 static void a_list_that_waits_for_a_page_can_be_halted(void **state)

@@ -81,7 +81,7 @@ static void expect_poll(reflector_run *run, manner how, int code)
     text_log_clear(&run->changes);
     text_log_clear(&run->source.requests);
     scripted_whole(&run->source, LIST("12", "", POD("a", "5") "," POD("b", "11")));
-    expect_changes(run, "ITEM 2 d/a@5\nITEM 2 d/b@11\nEND 2 12\n");
+    expect_changes(run, "REPLACED 2 d/a@5\nREPLACED 2 d/b@11\nEND 2 12\n");
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_POLLING);
     expect_requests(run, "WATCH rv=12 bookmarks\n");
 }

@@ -102,7 +102,7 @@ static void a_server_that_was_set_back_is_listed_anew(void **state)
     expect_requests(run, "LIST rv= limit=1\ncancel\nLIST rv= limit=500\n");
     expect_changes(run, "RESET 2\n");
     scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
-    expect_changes(run, "ITEM 2 d/z@3\nEND 2 4\n");
+    expect_changes(run, "REPLACED 2 d/z@3\nEND 2 4\n");
     expect_requests(run, "WATCH rv=4 bookmarks\n");
 }
 

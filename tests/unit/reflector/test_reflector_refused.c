@@ -12,7 +12,7 @@ static void an_item_is_left_out_of_a_list_and_counts_as_seen(void **state)
     reflector_run *run = *state;
     reflector_run_start(run, "");
     scripted_whole(&run->source, LIST("10", "", POD("a", "5") "," POISON("b", "6") "," POD("c", "7")));
-    expect_changes(run, "ITEM 1 d/a@5\nSEEN 1 d/b\nITEM 1 d/c@7\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nSEEN 1 d/b\nREPLACED 1 d/c@7\nEND 1 10\n");
     expect_errors(run, "Malformed d/b\n");
     assert_int_equal(reflector_run_status(run).refused, 1);
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);

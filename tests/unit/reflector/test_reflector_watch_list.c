@@ -23,7 +23,7 @@ static void the_list_comes_on_the_stream_that_goes_on_as_a_watch(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")) EVENT("MODIFIED", POD("b", "6"))
                                     EVENT("DELETED", POD("b", "7")));
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nDELETED 1 d/b@7\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@6\nDELETED 1 d/b@7\n");
     scripted_body(&run->source, END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
     expect_changes(run, "END 1 10\nADDED d/c@11 11\n");
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
@@ -40,7 +40,7 @@ static void it_may_come_byte_by_byte(void **state)
     start(run, KI_WATCH_LIST_AUTO);
     scripted_body(&run->source,
                   EVENT("ADDED", POD("a", "5")) END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
-    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\nADDED d/c@11 11\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\nADDED d/c@11 11\n");
 }
 
 static void a_recorded_one_is_a_list(void **state)
@@ -205,7 +205,7 @@ static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
     scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
     expect_errors(run, "NoEndOfList\n");
     expect_requests(run, "LIST rv=0 limit=500\n");
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 2 d/a@5\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 2 d/a@5\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     expect_changes(run, "END 3 10\n");
     text_log_clear(&run->source.requests);
@@ -230,7 +230,7 @@ static void a_bookmark_before_the_end_is_ignored(void **state)
     start(run, KI_WATCH_LIST_AUTO);
     scripted_body(&run->source,
                   EVENT("ADDED", POD("a", "5")) BOOKMARK("8") EVENT("ADDED", POD("b", "9")) END_OF_LIST("9"));
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@9\nEND 1 9\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@9\nEND 1 9\n");
     expect_errors(run, "");
 }
 
@@ -246,7 +246,7 @@ static void a_bookmark_before_the_end_is_no_sign_of_life(void **state)
     expect_errors(run, "");
     reflector_run_wait_ms(run, 1);
     expect_errors(run, "NoEndOfList\n");
-    expect_changes(run, "ITEM 1 d/a@5\n");
+    expect_changes(run, "REPLACED 1 d/a@5\n");
 }
 
 /* An old server, and a collection in which something always happens. */
@@ -618,7 +618,7 @@ static void a_list_that_is_older_has_an_end_and_the_newest_is_asked_for(void **s
     stream_again(run);
     scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("9"));
     assert_int_equal(run->source.last_result, KI_ERR_NOT_FOUND);
-    expect_changes(run, "ITEM 2 d/z@3\nEND 2 9\n");
+    expect_changes(run, "REPLACED 2 d/z@3\nEND 2 9\n");
     expect_errors(run, "Stale\n");
     reflector_run_wait_ms(run, 0);
     expect_requests(run, "cancel\nSTREAM rv= match=NotOlderThan bookmarks\n");
@@ -631,13 +631,13 @@ static void a_newest_list_that_is_older_is_another_history(void **state)
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
     scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("4"));
-    expect_changes(run, "ITEM 3 d/z@3\nEND 3 4\n");
+    expect_changes(run, "REPLACED 3 d/z@3\nEND 3 4\n");
     expect_errors(run, "Expired 410\nHistoryReset\n");
     reflector_run_wait_ms(run, 0);
     expect_requests(run, "cancel\nSTREAM rv= match=NotOlderThan bookmarks\n");
     expect_changes(run, "RESET 4\n");
     scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("4") BOOKMARK("5"));
-    expect_changes(run, "ITEM 4 d/z@3\nEND 4 4\nBOOKMARK 5\n");
+    expect_changes(run, "REPLACED 4 d/z@3\nEND 4 4\nBOOKMARK 5\n");
 }
 
 static void a_reset_that_finds_no_memory_is_told_later(void **state)

@@ -272,6 +272,48 @@ static void a_wait_that_carries_into_the_next_second_is_woken_by_a_broadcast(voi
     assert_true(wait_for_broadcast(3600 * 1000 + 999));
 }
 
+typedef struct holder {
+    ki_mutex mu;
+    bool is_held_elsewhere;
+} holder;
+
+static void look_at_mutex(void *user)
+{
+    holder *h = user;
+    h->is_held_elsewhere = ki_mutex_is_held(&h->mu);
+}
+
+/* Where assertions are off nobody knows, and nothing is refused. */
+#ifdef NDEBUG
+enum { HELD_WHEN_NOT = true };
+#else
+enum { HELD_WHEN_NOT = false };
+#endif
+
+static void a_mutex_is_held_by_the_thread_that_has_locked_it(void **state)
+{
+    (void)state;
+    holder h = {.is_held_elsewhere = false};
+    ki_mutex other;
+    ki_thread thread;
+    ki_mutex_init(&h.mu);
+    ki_mutex_init(&other);
+    assert_int_equal(ki_mutex_is_held(&h.mu), HELD_WHEN_NOT);
+    ki_mutex_lock(&h.mu);
+    ki_mutex_lock(&other);
+    assert_true(ki_mutex_is_held(&h.mu));
+    ki_thread_options options = {.name = "other", .run = look_at_mutex, .user = &h};
+    assert_int_equal(ki_thread_start(&thread, &options, NULL), 0);
+    ki_thread_join(&thread);
+    assert_int_equal(h.is_held_elsewhere, HELD_WHEN_NOT);
+    ki_mutex_unlock(&h.mu); /* not in the order of locking */
+    assert_int_equal(ki_mutex_is_held(&h.mu), HELD_WHEN_NOT);
+    assert_true(ki_mutex_is_held(&other));
+    ki_mutex_unlock(&other);
+    ki_mutex_fini(&other);
+    ki_mutex_fini(&h.mu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_wait_of_no_time_returns_at_once),
         cmocka_unit_test(a_wait_of_almost_for_ever_is_woken_by_a_broadcast),
         cmocka_unit_test(a_wait_that_carries_into_the_next_second_is_woken_by_a_broadcast),
+        cmocka_unit_test(a_mutex_is_held_by_the_thread_that_has_locked_it),
     };
     return RUN_TESTS(tests);
 }

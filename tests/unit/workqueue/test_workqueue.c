@@ -108,6 +108,27 @@ static void a_key_may_hold_any_bytes(void **state)
     free(longest);
 }
 
+/* Memory of keys that are gone is used again, also by longer ones. */
+static void keys_of_all_lengths_come_and_go(void **state)
+{
+    (void)state;
+    work_rig rig;
+    char text[600];
+    work_rig_init(&rig, NULL);
+    for (size_t round = 0; round < 3; round++)
+        for (size_t len = 1; len <= sizeof(text); len++) {
+            ki_work_item item;
+            memset(text, (int)('a' + (len + round) % 26), len);
+            assert_int_equal(ki_workqueue_add(rig.queue, (ki_str){text, len}, KI_PRIORITY_HIGH), 0);
+            assert_int_equal(ki_workqueue_get(rig.queue, 0, &item), 0);
+            assert_true(ki_str_equal(item.key, (ki_str){text, len}));
+            if (len % 3 != 0)
+                assert_int_equal(
+                    ki_workqueue_done(rig.queue, (len + round) % 2 == 0 ? item.key : (ki_str){text, len}), 0);
+        }
+    work_rig_fini(&rig);
+}
+
 /* ---- what is refused ----------------------------------------------------------------------------------- */
 
 static void what_is_no_key_is_refused(void **state)
@@ -267,6 +288,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_done_that_nobody_waits_for_is_an_error_and_changes_nothing),
         WITH_MEMORY_CHECK(the_text_of_a_key_is_the_queues_own_until_done),
         WITH_MEMORY_CHECK(a_key_may_hold_any_bytes),
+        WITH_MEMORY_CHECK(keys_of_all_lengths_come_and_go),
         WITH_MEMORY_CHECK(what_is_no_key_is_refused),
         WITH_MEMORY_CHECK(a_missing_queue_is_empty_and_needs_no_end),
         WITH_MEMORY_CHECK(high_keys_leave_before_low_ones),

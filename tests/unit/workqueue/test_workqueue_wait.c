@@ -114,6 +114,37 @@ static void an_add_wakes_one_worker_and_not_all(void **state)
     ki_workqueue_free(queue);
 }
 
+/* Holds its key until all have one: so no worker can take two. */
+static void get_and_hold(void *user)
+{
+    static atomic_int holding;
+    worker *w = user;
+    ki_work_item item;
+    w->rc = ki_workqueue_get(w->queue, w->timeout_ms, &item);
+    atomic_fetch_add(&holding, 1);
+    while (atomic_load(&holding) < WORKERS)
+        aside_pause(1);
+    (void)ki_workqueue_done(w->queue, item.key);
+}
+
+static void adds_in_a_row_wake_as_many_workers(void **state)
+{
+    (void)state;
+    static const char *const keys[WORKERS] = {"a", "b", "c", "d"};
+    ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
+    worker workers[WORKERS];
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = (worker){.queue = queue, .timeout_ms = UINT64_MAX, .rc = 1};
+        aside_start(&workers[i].call, get_and_hold, &workers[i]);
+    }
+    assert_int_equal(aside_ends_within(&workers[0].call, 20), 0);
+    for (int i = 0; i < WORKERS; i++)
+        assert_int_equal(ki_workqueue_add(queue, ki_str_of(keys[i]), KI_PRIORITY_HIGH), 0);
+    for (int i = 0; i < WORKERS; i++)
+        assert_ends_with(&workers[i], 0);
+    ki_workqueue_free(queue);
+}
+
 static void a_shut_down_wakes_every_worker(void **state)
 {
     (void)state;
@@ -201,6 +232,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_worker_that_waits_gets_what_becomes_due),
         WITH_MEMORY_CHECK(every_worker_gets_one_of_the_keys_that_become_due),
         WITH_MEMORY_CHECK(an_add_wakes_one_worker_and_not_all),
+        WITH_MEMORY_CHECK(adds_in_a_row_wake_as_many_workers),
         WITH_MEMORY_CHECK(a_shut_down_wakes_every_worker),
         WITH_MEMORY_CHECK(a_worker_waits_no_longer_than_it_was_told),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_while_there_is_a_key_to_get),

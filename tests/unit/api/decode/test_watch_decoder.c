@@ -106,7 +106,7 @@ static void an_event_is_given_out_with_the_byte_that_completes_it(void **state)
         assert_int_equal(ki_watch_decoder_feed(&decoder, event.ptr, event.len - 1, &used, &err),
                          KI_WATCH_MORE);
         assert_int_equal(used, event.len - 1);
-        assert_int_equal(ki_watch_decoder_feed(&decoder, event.ptr + used, 1, &used, &err), KI_WATCH_ADDED);
+        assert_int_equal(ki_watch_decoder_feed(&decoder, event.ptr + used, 1, &used, &err), KI_CHANGE_ADDED);
         assert_int_equal(used, 1);
         assert_int_equal(ki_watch_decoder_end(&decoder, &err), 0);
         ki_object *object = ki_watch_decoder_take_object(&decoder);
@@ -127,9 +127,9 @@ static void an_object_that_nobody_takes_is_freed(void **state)
     ki_str body = KI_STR(EVENT("ADDED", POD("a")) EVENT("ADDED", POD("b")));
     size_t used = 0, more = 0;
     ki_watch_decoder_init(&decoder, plan);
-    assert_int_equal(ki_watch_decoder_feed(&decoder, body.ptr, body.len, &used, &err), KI_WATCH_ADDED);
+    assert_int_equal(ki_watch_decoder_feed(&decoder, body.ptr, body.len, &used, &err), KI_CHANGE_ADDED);
     assert_int_equal(ki_watch_decoder_feed(&decoder, body.ptr + used, body.len - used, &more, &err),
-                     KI_WATCH_ADDED);
+                     KI_CHANGE_ADDED);
     ki_watch_decoder_fini(&decoder);
     ki_object_plan_free(plan);
 }

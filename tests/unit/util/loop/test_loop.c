@@ -380,6 +380,50 @@ static int is_readable(const bench *b, int timeout_ms)
     return poll(&polled, 1, timeout_ms);
 }
 
+typedef struct runner {
+    ki_loop *loop;
+    bool is_mine;
+} runner;
+
+static void ask_whose_loop(void *user)
+{
+    runner *r = user;
+    r->is_mine = ki_loop_is_mine(r->loop);
+}
+
+static bool is_mine_elsewhere(ki_loop *loop)
+{
+    runner r = {.loop = loop, .is_mine = false};
+    ki_thread thread;
+    ki_thread_options options = {.name = "other", .run = ask_whose_loop, .user = &r};
+    assert_int_equal(ki_thread_start(&thread, &options, NULL), 0);
+    ki_thread_join(&thread);
+    return r.is_mine;
+}
+
+static void look_whose_loop(task *self)
+{
+    assert_true(ki_loop_is_mine(&self->owner->loop));
+    assert_false(is_mine_elsewhere(&self->owner->loop));
+}
+
+static void a_loop_belongs_to_its_one_runner(void **state)
+{
+    (void)state;
+    bench b;
+    bench_init_virtual(&b);
+    assert_true(ki_loop_is_mine(&b.loop)); /* nobody steps it, and it has no threads */
+    b.tasks[0].act = look_whose_loop;
+    ki_job_wake(&b.tasks[0].job);
+    assert_int_equal(ki_loop_step(&b.loop, 0), 1);
+    bench_fini(&b);
+    bench_init(&b, &(ki_loop_options){.clock = NULL});
+    assert_int_equal(ki_loop_grow(&b.loop, "io", 1, NULL), 0);
+    assert_false(ki_loop_is_mine(&b.loop));
+    ki_loop_stop(&b.loop);
+    bench_fini(&b);
+}
+
 static void the_descriptor_is_readable_while_a_job_is_awake(void **state)
 {
     (void)state;
@@ -561,6 +605,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_job_may_end_and_free_itself_in_its_run),
         WITH_MEMORY_CHECK(a_job_may_end_another_that_is_awake),
         WITH_MEMORY_CHECK(a_loop_and_a_job_are_current_in_a_run_only),
+        WITH_MEMORY_CHECK(a_loop_belongs_to_its_one_runner),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_while_a_job_is_awake),
         WITH_MEMORY_CHECK(the_descriptor_stays_readable_when_a_step_leaves_something),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_when_a_timer_is_due),

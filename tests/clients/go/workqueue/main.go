@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// workqueue has client-go's typed work queue do what ours does, to compare them.
+//
+//	workqueue record SEED COUNT     writes so many random sequences of calls with their results, as JSON Lines
+//	workqueue bench KEYS WORKERS    says how many nanoseconds a key takes: added first, and added meanwhile
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "workqueue:", err)
+		os.Exit(2)
+	}
+	return n
+}
+
+func run(arguments []string) error {
+	if len(arguments) != 3 {
+		return errors.New("usage: workqueue record SEED COUNT | bench KEYS WORKERS")
+	}
+	first, second := number(arguments[1]), number(arguments[2])
+	switch arguments[0] {
+	case "record":
+		return record(first, int(second))
+	case "bench":
+		bench(int(first), int(second))
+		return nil
+	}
+	return fmt.Errorf("no command %q", arguments[0])
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "workqueue:", err)
+		os.Exit(1)
+	}
+}
