@@ -1,8 +1,8 @@
 #!/bin/sh
-# Every C and C++ file says in its first line under which licence it is, and no line is longer than 110 characters.
-# What a script has generated may be wider.
+# Checks that the first line of every C and C++ file names the licence, and that no line is longer than 110
+# characters. Generated files may have longer lines.
 #
-#   scripts/check_text.sh [DIR ...]     checks, after proving on a small tree that it can fail
+#   scripts/check_text.sh [DIR ...]     checks, after a self-test
 set -eu
 cd "$(dirname "$0")/.."
 # Characters count, not bytes.
@@ -10,7 +10,7 @@ export LC_ALL=C.UTF-8
 
 sources() { find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) | sort; }
 
-# Prints one line a violation.
+# Prints one line per violation.
 violations() {
     sources "$@" | xargs awk '
         FNR == 1 && !/^\/[*\/] SPDX-License-Identifier: Apache-2\.0/ { print FILENAME ":1: no SPDX line" }'
@@ -36,6 +36,6 @@ self_test
 found=$(violations "$@")
 if [ -n "$found" ]; then
     echo "$found" | sed 's/^/text: /' >&2
-    echo "text: comments are wrapped by: make format" >&2
+    echo "text: to wrap comments, run: make format" >&2
     exit 1
 fi
