@@ -19,13 +19,13 @@ KI_EXTERN_C_BEGIN
     X(NOT_FOUND, -3, "not found")                                                                            \
     X(TYPE, -4, "the value has another type")                                                                \
     X(RANGE, -5, "the number is out of range")                                                               \
-    X(SYSTEM, -6, "the operating system refused a call")                                                     \
+    X(SYSTEM, -6, "a system call failed")                                                                    \
     X(TOO_LARGE, -7, "a size limit was exceeded")                                                            \
     X(ESCAPED, -8, "the string contains escapes and needs memory to be read")                                \
     X(WOULD_DEADLOCK, -9, "the call would wait for its own thread")                                          \
-    X(TIMEOUT, -10, "the time ran out")                                                                      \
+    X(TIMEOUT, -10, "timed out")                                                                             \
     X(STOPPED, -11, "it has been stopped")                                                                   \
-    X(FORKED, -12, "it belongs to the process that made it, and this is a child")                            \
+    X(FORKED, -12, "not available in a child of the process that made it")                                   \
     X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
     X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
     X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \
@@ -44,11 +44,11 @@ KI_EXTERN_C_BEGIN
     X(SELECTOR, -46, "not a selector")                                                                       \
     X(CONFIG, -60, "the configuration cannot be used")                                                       \
     X(HTTP, -61, "the request failed")                                                                       \
-    X(CONFLICT, -62, "the object is not what it was when it was read")                                       \
-    X(ALREADY_EXISTS, -63, "there is such an object already")                                                \
-    X(EXPIRED, -64, "the version is too old, or the page token")                                             \
+    X(CONFLICT, -62, "the object has changed since it was read")                                             \
+    X(ALREADY_EXISTS, -63, "the object already exists")                                                      \
+    X(EXPIRED, -64, "the version or the page token has expired")                                             \
     X(FORBIDDEN, -65, "the server does not allow it")                                                        \
-    X(UNAUTHORIZED, -66, "the server does not take the credentials")                                         \
+    X(UNAUTHORIZED, -66, "the server did not accept the credentials")                                        \
     X(REFUSED, -67, "the program's write gate refused the write")
 
 typedef enum ki_error_code {
