@@ -22,9 +22,7 @@
 KI_EXTERN_C_BEGIN
 
 /** Flags of an event. */
-#define KI_EVENT_INITIAL                                                                                     \
-    (1U << 0)                       /* the object was in the store when the handler was added, or in the first
-                                     * list */
+#define KI_EVENT_INITIAL (1U << 0)  /* in the store when the handler was added, or in the first list */
 #define KI_EVENT_RESYNC (1U << 1)   /* a periodic resync: nothing has changed */
 #define KI_EVENT_REPLACED (1U << 2) /* an update to another object with the same name: the UID differs */
 #define KI_EVENT_FINAL_STATE_UNKNOWN (1U << 3) /* the delete was missed: `object` is the last known state */

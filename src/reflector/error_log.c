@@ -88,7 +88,7 @@ static void end_loss(ki_error_log *log, const ki_informer_status *status)
     write_turn(log, KI_LOG_INFO, KI_REASON_NONE, message);
 }
 
-/* Why it waits, though nothing has failed. */
+/* The reason for waiting, when nothing has failed. */
 static bool is_wait(ki_reason reason)
 {
     return reason == KI_REASON_NONE || reason == KI_REASON_PACED || reason == KI_REASON_RESUMING;

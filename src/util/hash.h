@@ -16,7 +16,7 @@ typedef struct ki_hash_key {
     uint64_t k1;
 } ki_hash_key;
 
-/* Returns 0, or KI_ERR_SYSTEM when the system gives no random bytes; `out_key` is untouched then. */
+/* Returns 0, or KI_ERR_SYSTEM when the system has no random bytes; `out_key` is untouched then. */
 KI_NODISCARD int ki_hash_key_init(ki_hash_key *out_key);
 
 /* The same key for the same seed: for simulations and tests. */
