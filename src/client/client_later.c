@@ -82,7 +82,8 @@ void ki_client_close_later(ki_client *client)
     if (ki_loop_has_threads(client->dispatch))
         try_again(client);
     else
-        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "freed inside a callback or a read section, and the thread to close it could not be started: "
-                  "it stays");
+        ki_log_to(
+            client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+            "freed inside a callback or a read section, and the thread to close it could not be started: "
+            "it stays");
 }

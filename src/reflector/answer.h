@@ -47,7 +47,7 @@ typedef enum ki_answer_event {
     KI_ANSWER_HEARD,   /* the server has sent `bytes`, and no error; 0: a head */
     KI_ANSWER_REFUSED, /* the head is that of an error; details come with OVER */
     KI_ANSWER_STEP, /* `step`: a ki_list_step, or what ki_watch_decoder_feed() returns: what it brought is in
-                        * the decoder. The owner may cancel the answer */
+                     * the decoder. The owner may cancel the answer */
     KI_ANSWER_OVER, /* it has ended or was abandoned, see `failure`; it is closed, its decoder can be read */
     KI_ANSWER_LEFT  /* see `place` */
 } ki_answer_event;

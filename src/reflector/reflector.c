@@ -458,10 +458,9 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
     assert(reflector != NULL);
     uint64_t seed = options->seed;
     if (options->informer->watch_list == KI_WATCH_LIST_ALWAYS && options->list_watch.no_watch_list)
-        return ki_fail(
-            err, KI_ERR_INVALID,
-            "lists must be streamed (KI_WATCH_LIST_ALWAYS), but the source does not stream them "
-            "(no_watch_list)");
+        return ki_fail(err, KI_ERR_INVALID,
+                       "lists must be streamed (KI_WATCH_LIST_ALWAYS), but the source does not stream them "
+                       "(no_watch_list)");
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     *reflector = (ki_reflector){.options = *options,

@@ -97,7 +97,7 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
                                             .seed = options->seed};
     uint64_t seed = options->seed;
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");
+        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     server->faults = ki_as_faults_new(seed);
     server->storage = ki_as_storage_new(&storage);
     server->requests = ki_as_request_log_new();
