@@ -31,6 +31,7 @@
 #include <kinformer/parallelize.h>
 #include <kinformer/predicate.h>
 #include <kinformer/quantity.h>
+#include <kinformer/recorder.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>
 #include <kinformer/rest.h>

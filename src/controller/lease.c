@@ -2,10 +2,8 @@
 #include "controller/lease.h"
 
 #include <kinformer/json.h>
-#include <kinformer/timestamp.h>
-#include <stdio.h>
 
-#include "util/units.h"
+#include "controller/micro_time.h"
 
 ki_str ki_lease_holder(const ki_object *lease)
 {
@@ -28,19 +26,6 @@ int64_t ki_lease_transitions(const ki_object *lease)
     return number_at(lease, "/spec/leaseTransitions");
 }
 
-/* A MicroTime: six digits behind the second, no more and no fewer, or servers refuse it. */
-static void write_time(ki_json_writer *writer, const char *name, int64_t wall_ns)
-{
-    int64_t seconds = wall_ns / (int64_t)KI_NS_PER_S, nanos = wall_ns % (int64_t)KI_NS_PER_S;
-    char whole[KI_TIMESTAMP_BYTES], text[KI_TIMESTAMP_BYTES + 8];
-    int len = ki_timestamp_format((ki_timestamp){.seconds = seconds}, whole);
-    if (nanos < 0 || len <= 0) /* before 1970, or past the year 9999: whatever such a clock says */
-        len = ki_timestamp_format((ki_timestamp){0}, whole), nanos = 0;
-    int n = snprintf(text, sizeof(text), "%.*s.%06dZ", len - 1, whole, (int)(nanos / 1000));
-    ki_json_write_name(writer, ki_str_of(name));
-    ki_json_write_string(writer, (ki_str){text, (size_t)n});
-}
-
 static void write_spec(ki_json_writer *writer, const ki_object *lease, const ki_lease_record *record)
 {
     ki_json acquired = ki_object_find(lease, "/spec/acquireTime");
@@ -52,12 +37,12 @@ static void write_spec(ki_json_writer *writer, const ki_object *lease, const ki_
     ki_json_write_name(writer, KI_STR("leaseDurationSeconds"));
     ki_json_write_int64(writer, record->duration_seconds);
     if (record->acquire_wall_ns != INT64_MIN) {
-        write_time(writer, "acquireTime", record->acquire_wall_ns);
+        ki_write_micro_time(writer, KI_STR("acquireTime"), record->acquire_wall_ns);
     } else if (ki_json_type_of(acquired) == KI_JSON_STRING) {
         ki_json_write_name(writer, KI_STR("acquireTime"));
         ki_json_write_value(writer, acquired);
     }
-    write_time(writer, "renewTime", record->renew_wall_ns);
+    ki_write_micro_time(writer, KI_STR("renewTime"), record->renew_wall_ns);
     ki_json_write_name(writer, KI_STR("leaseTransitions"));
     ki_json_write_int64(writer, record->transitions);
     ki_json_write_object_end(writer);

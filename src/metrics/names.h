@@ -24,6 +24,9 @@
     X(controller_reconcile_duration_seconds, HISTOGRAM_SECONDS(request), LABELS("controller"),               \
       "Time that a reconcile took.")                                                                         \
     X(controller_reconcile_total, COUNTER, LABELS("controller", "result"), "Reconciles, by how they ended.") \
+    X(event_recorder_events_total, COUNTER, LABELS("name", "result"),                                        \
+      "Events that a program recorded, by what became of them.")                                             \
+    X(event_recorder_queued, GAUGE, LABELS("name"), "Events that wait to be sent, or are being sent.")       \
     X(informer_bytes_read_total, COUNTER, INFORMER, "Bytes of lists and watches read.")                      \
     X(informer_errors_total, COUNTER, INFORMER_AND("reason"), "Failed lists and watches.")                   \
     X(informer_handler_duration_seconds, HISTOGRAM_SECONDS(handler), INFORMER_AND("handler"),                \

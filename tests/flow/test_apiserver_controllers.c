@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What controllers write is answered by the embedded server as it was by a real one: Leases, Events of both
- * groups, and the status of objects. */
+/* The embedded server responds to the writes of controllers as a real one did: Leases, Events of both groups,
+ * and the status of objects. */
 #include <kinformer/apiserver.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static api_answer send(ki_apiserver *server, const char *method, const char *pat
                     &(api_request){.method = method, .path = path, .body = body, .headers = {type, AGENT}});
 }
 
-/* The same with a body that is freed. */
+/* The same; frees the body. */
 static api_answer send_tree(ki_apiserver *server, const char *method, const char *path, json_t *tree)
 {
     char *body = json_dumps(tree, JSON_COMPACT);
@@ -98,7 +98,7 @@ static json_t *load_body(const char *name)
     return tree;
 }
 
-/* Texts that each server draws itself are made equal. */
+/* Makes texts equal that each server generates. */
 static void take_over(json_t *to, const json_t *from, const char *name)
 {
     json_t *value = json_object_get(from, name);
@@ -106,7 +106,7 @@ static void take_over(json_t *to, const json_t *from, const char *name)
     assert_int_equal(json_object_set(to, name, value), 0);
 }
 
-/* The answer is the recorded one, value by value, but for what each server draws. */
+/* The response equals the recorded one, value by value, except for generated values. */
 static void expect_recorded(api_answer answer, const char *name)
 {
     int status = 0;
@@ -121,7 +121,7 @@ static void expect_recorded(api_answer answer, const char *name)
                      json_array_size(api_at(answer.tree, "metadata.managedFields")));
     take_over((json_t *)(uintptr_t)api_at(recorded, "metadata.managedFields.0"),
               api_at(answer.tree, "metadata.managedFields.0"), "time");
-    /* Here who creates an event also owns the two texts that the server adds to it; nobody looks at that. */
+    /* Here the creator of an event also owns the two texts that the server adds; this does not matter. */
     json_t *fields = (json_t *)(uintptr_t)api_at(answer.tree, "metadata.managedFields.0.fieldsV1");
     if (strstr(name, "core") != NULL || strstr(name, "aggregate") != NULL) {
         assert_int_equal(json_object_del(fields, "f:reportingComponent"), 0);
@@ -136,7 +136,7 @@ static void expect_recorded(api_answer answer, const char *name)
     api_answer_fini(&answer);
 }
 
-/* ---- Leases ------------------------------------------------------------------------------------------- */
+/* ---- Leases -------------------------------------------------------------------------------------------- */
 
 static void a_lease_is_created_and_read_as_recorded(void **state)
 {
@@ -188,7 +188,7 @@ static void microseconds_are_kept_to_the_byte(void **state)
     }
 }
 
-/* ---- Events ------------------------------------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------------------------------------- */
 
 static void events_of_both_groups_are_created_as_recorded(void **state)
 {
@@ -225,7 +225,7 @@ static void an_event_becomes_a_series_in_both_groups(void **state)
     }
 }
 
-/* ---- status ------------------------------------------------------------------------------------------- */
+/* ---- status -------------------------------------------------------------------------------------------- */
 
 static const char deployment[] =
     "{\"apiVersion\":\"apps/"
@@ -248,7 +248,7 @@ static const char definition[] =
 static const char foo[] = "{\"apiVersion\":\"samplecontroller.k8s.io/v1alpha1\",\"kind\":\"Foo\","
                           "\"metadata\":{\"name\":\"a\"},\"spec\":{\"replicas\":2}}";
 
-/* Both parts of an object, and whether its generation counts. */
+/* Both parts of an object, and whether its generation was incremented. */
 static void expect_parts(ki_apiserver *server, const char *path, int replicas, int available, int generation)
 {
     api_answer answer = api_get(server, path);

@@ -65,7 +65,7 @@ static void a_new_event_is_shown_with_the_names_of_v1(void **state)
     api_answer_fini(&answer);
 }
 
-/* Go writes them always, and clients with types of their own ask for them. */
+/* Go always writes them, and typed clients need them. */
 static void what_is_not_set_is_there_all_the_same(void **state)
 {
     static const char *const unset[][2] = {{OLD "/c", "firstTimestamp"},

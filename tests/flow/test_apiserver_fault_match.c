@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of the embedded server that are for one client, one method or one subresource. */
+/* Rules of the embedded server for one client, one method or one subresource. */
 #include <arpa/inet.h>
 #include <kinformer/apiserver.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* By the client of this name. */
+/* Sends a request as the client of this name. */
 static int call_as(ki_apiserver *server, const char *agent, const char *method, const char *path)
 {
     char header[64];
@@ -62,7 +62,7 @@ static void add(ki_apiserver *server, const ki_fault *fault)
     assert_int_equal(ki_apiserver_fault(server, fault), 0);
 }
 
-/* ---- what matches ------------------------------------------------------------------------------------ */
+/* ---- what matches -------------------------------------------------------------------------------------- */
 
 static void a_rule_is_for_one_client(void **state)
 {
@@ -123,7 +123,7 @@ static void all_that_a_rule_says_must_match(void **state)
     assert_int_equal(call_as(*state, "replica-2", "PUT", DEPLOYMENT "/status"), 200);
 }
 
-/* The status of one request by a connection that stays open. */
+/* The status of one request over a connection that stays open. */
 static int ask(int fd)
 {
     static const char request[] = "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -156,7 +156,7 @@ static void a_rule_is_for_one_connection(void **state)
     close(second);
 }
 
-/* ---- as JSON ----------------------------------------------------------------------------------------- */
+/* ---- as JSON ------------------------------------------------------------------------------------------- */
 
 static void a_rule_is_read_and_shown_as_json(void **state)
 {
@@ -181,16 +181,16 @@ static void what_cannot_match_is_refused_with_the_reason(void **state)
         const char *reason;
     } cases[] = {
         {"\"action\":\"reset\",\"method\":\"PUT\",\"on\":\"list\"",
-         "method: PUT is never the method of list"},
+         "method: PUT is never used by list requests"},
         {"\"action\":\"expired\",\"method\":\"PUT\"",
-         "method: PUT is never the method of list, watch, streamed-list"},
+         "method: PUT is never used by list, watch, streamed-list requests"},
         {"\"action\":\"reset\",\"method\":[\"GET\",\"PUT\"],\"on\":\"write\"",
-         "method: GET is never the method of write"},
+         "method: GET is never used by write requests"},
         {"\"action\":\"reset\",\"method\":\"GET\",\"on\":[\"get\",\"write\"]",
-         "on: none of the methods is the method of write"},
-        {"\"action\":\"reset\",\"method\":\"get\"", "method: \"get\" is not a method; there are GET"},
+         "on: none of the methods is used by write requests"},
+        {"\"action\":\"reset\",\"method\":\"get\"", "method: \"get\" is not a method; use GET"},
         {"\"action\":\"reset\",\"method\":[]", "method: the list is empty"},
-        {"\"action\":\"reset\",\"method\":3", "method: must be a word or a list of words"},
+        {"\"action\":\"reset\",\"method\":3", "method: must be a string or a list of strings"},
         {"\"action\":\"reset\",\"subresource\":\"status\",\"on\":\"watch\"",
          "subresource: watch requests never have one"},
         {"\"action\":\"expired\",\"subresource\":\"status\"",
@@ -201,7 +201,7 @@ static void what_cannot_match_is_refused_with_the_reason(void **state)
         {"\"action\":\"reset\",\"remote\":\"localhost\"", "remote: \"localhost\" is not an address"},
         {"\"action\":\"reset\",\"remote\":\"127.0.0.1:\"", "remote: \"127.0.0.1:\" is not an address"},
         {"\"action\":\"reset\",\"remote\":\"::1\"", "remote: \"::1\" is not an address"},
-        {"\"action\":\"reset\",\"userAgent\":3", "userAgent: must be a text"},
+        {"\"action\":\"reset\",\"userAgent\":3", "userAgent: must be a string"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char rule[256];

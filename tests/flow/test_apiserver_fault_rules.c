@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests a rule of the embedded server takes, which rules are refused, and /debug. */
+/* Which requests a rule of the embedded server matches, which rules are rejected, and /debug. */
 #include <errno.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int call_status(ki_apiserver *server, const char *method, const char *pat
     return status;
 }
 
-/* How often the first rule was used; "on" of it has `kinds` words. */
+/* How often the first rule was used; its "on" has `kinds` words. */
 static void expect_rule(ki_apiserver *server, int used, size_t kinds)
 {
     api_answer answer = api_get(server, "/debug/faults");
@@ -54,7 +54,7 @@ static void expect_rule(ki_apiserver *server, int used, size_t kinds)
     api_answer_fini(&answer);
 }
 
-/* 400, and a message with `part`; and no rule is left of it. */
+/* 400, and a message with `part`; no rule is added. */
 static void expect_refusal(ki_apiserver *server, const char *rule, const char *part)
 {
     api_answer answer = api_call(server, &(api_request){.path = "/debug/faults", .body = rule});
@@ -66,7 +66,7 @@ static void expect_refusal(ki_apiserver *server, const char *rule, const char *p
     api_answer_fini(&answer);
 }
 
-/* ---- which requests ---------------------------------------------------------------------------------- */
+/* ---- which requests ------------------------------------------------------------------------------------ */
 
 static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state)
 {
@@ -80,14 +80,14 @@ static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state
     expect_rule(*state, 1, 2);
 }
 
-/* The rule is for the last of its requests alone. */
+/* The rule matches only the last of its requests. */
 struct choice {
     const char *rule;
     size_t kinds;
-    const char *requests[8]; /* ended by NULL */
+    const char *requests[8]; /* ends with NULL */
 };
 
-/* Only how the answer begins, because a watch does not end. */
+/* Reads only the start of the response, because a watch does not end. */
 static int begin_status(ki_apiserver *server, const char *path)
 {
     char request[256];
@@ -101,7 +101,7 @@ static int begin_status(ki_apiserver *server, const char *path)
     return status;
 }
 
-/* Every request of the kind is broken until the rules go; those of the other kinds never notice. */
+/* Every request of the kind fails until the rules are removed; other kinds are not affected. */
 static void expect_broken(ki_apiserver *server, const char *kind, const char *path)
 {
     static const char *const paths[] = {LIST, WATCH_LIST, WATCH, POD, "/version"};
@@ -197,59 +197,60 @@ static void programs_have_the_same_rules(void **state)
     assert_int_equal(ki_apiserver_fault_check(NULL, NULL), KI_ERR_INVALID);
 }
 
-/* ---- refused ----------------------------------------------------------------------------------------- */
+/* ---- refused ------------------------------------------------------------------------------------------- */
 
 static void rules_that_would_do_nothing_are_refused(void **state)
 {
     expect_refusal(*state, "{\"action\":\"no-bookmarks\",\"on\":\"list\"}",
-                   "on: \"no-bookmarks\" never changes list; it is for watch, streamed-list");
+                   "on: \"no-bookmarks\" has no effect on list; it applies to watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"expired\",\"on\":[\"list\",\"get\",\"write\"]}",
-                   "on: \"expired\" never changes get, write; it is for list, watch, streamed-list");
+                   "on: \"expired\" has no effect on get, write; it applies to list, watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"close\",\"on\":\"get\",\"afterEvents\":2}",
-                   "on: \"close\" with afterEvents never changes get; it is for watch, streamed-list");
+                   "on: \"close\" with afterEvents has no effect on get; it applies to watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"no-end-marker\",\"on\":\"watch\"}",
-                   "on: \"no-end-marker\" never changes watch; it is for streamed-list");
-    expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: how long?");
+                   "on: \"no-end-marker\" has no effect on watch; it applies to streamed-list");
+    expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: \"delay\" needs a duration");
     expect_refusal(*state, "{\"action\":\"status\"}", "code: \"status\" needs a code");
-    expect_refusal(*state, "{\"action\":\"status\",\"code\":99}", "code: 99 is no status of HTTP");
-    expect_refusal(*state, "{\"action\":\"stale\"}", "behind: how many versions?");
+    expect_refusal(*state, "{\"action\":\"status\",\"code\":99}", "code: 99 is not an HTTP status");
+    expect_refusal(*state, "{\"action\":\"stale\"}", "behind: \"stale\" needs a number of versions");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":[]}", "on: the list is empty");
-    expect_refusal(*state, "{\"action\":\"reset\",\"on\":\"wacth\"}", "on: \"wacth\" is no kind of request");
+    expect_refusal(*state, "{\"action\":\"reset\",\"on\":\"wacth\"}",
+                   "on: \"wacth\" is not a kind of request");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":[3]}", "on: must be");
 }
 
 static void fields_that_mean_nothing_are_refused_by_name(void **state)
 {
-    expect_refusal(*state, "{\"action\":\"close\",\"aftrBytes\":3}", "aftrBytes: there is no such field");
+    expect_refusal(*state, "{\"action\":\"close\",\"aftrBytes\":3}", "aftrBytes: unknown field");
     expect_refusal(*state, "{\"action\":\"delay\",\"delayMs\":5,\"afterBytes\":3}",
                    "afterBytes: \"delay\" does not use it");
     expect_refusal(*state, "{\"action\":\"reset\",\"code\":0}", "code: \"reset\" does not use it");
     expect_refusal(*state, "{\"action\":\"reset\",\"times\":\"3\"}", "times: must be a number");
     expect_refusal(*state, "{\"action\":\"reset\",\"percent\":101}",
                    "percent: must be a number from 0 to 100");
-    expect_refusal(*state, "{\"action\":\"reset\",\"path\":3}", "path: must be a text");
+    expect_refusal(*state, "{\"action\":\"reset\",\"path\":3}", "path: must be a string");
 }
 
 static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
 {
-    expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "there is no \"frob\"");
+    expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "action: \"frob\" is unknown");
     expect_refusal(
         *state, "{\"action\":\"frob\"}",
-        "there are close, reset, stall, delay, one-byte, garbage, truncate, status, expired, stale, "
+        "use one of close, reset, stall, delay, one-byte, garbage, truncate, status, expired, stale, "
         "endless-pages, no-watch-list, no-end-marker, no-bookmarks");
 }
 
 static void a_body_that_is_no_rule_is_told_what_one_is(void **state)
 {
-    expect_refusal(*state, "x", "the body is no JSON");
-    expect_refusal(*state, "x", "a fault is {\"action\":\"reset\"");
+    expect_refusal(*state, "x", "the body is not JSON");
+    expect_refusal(*state, "x", "expected a fault such as {\"action\":\"reset\"");
     api_answer answer = api_call(*state, &(api_request){.method = "POST", .path = "/debug/faults"});
     assert_int_equal(answer.status, 400);
     assert_non_null(strstr(api_text(&answer, "message"), "the body is empty"));
     api_answer_fini(&answer);
 }
 
-/* ---- the rest of /debug ------------------------------------------------------------------------------ */
+/* ---- the rest of /debug -------------------------------------------------------------------------------- */
 
 static void whoever_cuts_all_others_is_answered(void **state)
 {

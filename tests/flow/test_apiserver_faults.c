@@ -42,7 +42,7 @@ static uint64_t now_ms(void)
     return ki_clock_now_ms(ki_clock_real());
 }
 
-/* What comes raw, and how it ends. */
+/* The raw response, and how it ends. */
 static char *raw_get(ki_apiserver *server, const char *path, int *out_error)
 {
     char request[256];
@@ -63,7 +63,7 @@ static void expect_well(ki_apiserver *server)
     api_answer_fini(&answer);
 }
 
-/* ---- connections ------------------------------------------------------------------------------------- */
+/* ---- connections --------------------------------------------------------------------------------------- */
 
 static void close_ends_a_body_too_early(void **state)
 {
@@ -177,7 +177,7 @@ static void delay_comes_later(void **state)
     assert_true(now_ms() - begin >= 400);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static void one_byte_is_a_chunk(void **state)
 {
@@ -223,7 +223,7 @@ static void a_truncated_body_looks_complete(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 
 static void any_status_can_be_had(void **state)
 {
@@ -304,7 +304,7 @@ static void markers_and_bookmarks_can_be_left_out(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- rules ------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------------------- */
 
 static void a_rule_is_for_some_requests_only(void **state)
 {
@@ -364,7 +364,7 @@ static void rules_that_are_spent_do_not_count(void **state)
     assert_int_equal(answer.status, 413);
     assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
     api_answer_fini(&answer);
-    add(*state, other); /* in the place of the one that is spent */
+    add(*state, other); /* replaces the one that is used up */
     assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
 }
 
@@ -401,7 +401,7 @@ static void debug_is_off_unless_it_is_asked_for(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- all of them at once ----------------------------------------------------------------------------- */
+/* ---- all of them at once ------------------------------------------------------------------------------- */
 
 static void everyone_can_be_cut_off(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same request as was recorded of a real server gives the same status, the same fields and the same
- * types. Values are the embedded server's own. What may differ is written down here, with the reason. */
+/* The same request as recorded from a real server gives the same status, the same fields and the same types.
+ * Values are the embedded server's own. Allowed differences are listed here, with the reason. */
 #include <kinformer/resources.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "support/fixtures.h"
 #include "support/unit.h"
 
-/* ---- what may differ --------------------------------------------------------------------------------- */
+/* ---- what may differ ----------------------------------------------------------------------------------- */
 
 typedef struct allowed {
     const char *fixture; /* NULL: all */
-    /* And all below; "[]" is any place of an array, "[]?" one that only one side has, "[]!" one that stands
-     * for another; behind "*" anywhere. */
+    /* Includes everything below the path. "[]" is any index of an array, "[]?" an element that only one side
+     * has, "[]!" one that stands for another; after "*" at any path. */
     const char *path;
     const char *why;
 } allowed;
@@ -57,7 +57,7 @@ static int is_allowed(const char *fixture_name, const char *path)
     return 0;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------ */
+/* ---- shapes -------------------------------------------------------------------------------------------- */
 
 typedef struct comparison {
     const char *fixture;
@@ -72,7 +72,7 @@ static void differ(comparison *c, const char *path, const char *what)
     print_error("%s: %s: %s\n", c->fixture, path, what);
 }
 
-/* Numbers are of one type, and so are true and false. */
+/* All numbers have one type, and so have true and false. */
 static int type_of(const json_t *value)
 {
     if (json_is_number(value))
@@ -90,7 +90,7 @@ static void compare_fields(comparison *c, const json_t *expected, const json_t *
     json_object_foreach((json_t *)(uintptr_t)expected, key, value)
     {
         snprintf(below, sizeof(below), "%s.%s", path, key);
-        /* Kubernetes writes null where a Go slice is nil; here such a field is not stored. */
+        /* Kubernetes writes null for a nil Go slice; here such a field is not stored. */
         if (json_object_get(got, key) == NULL && json_is_null(value))
             continue;
         if (json_object_get(got, key) == NULL)
@@ -106,7 +106,7 @@ static void compare_fields(comparison *c, const json_t *expected, const json_t *
     }
 }
 
-/* By what an element is known among others; NULL: by its place. */
+/* The member that identifies an element; NULL: its index. */
 static const char *name_of(const json_t *element)
 {
     static const char *const paths[] = {"name",    "groupVersion",  "resource", "subresource",
@@ -130,7 +130,7 @@ static const json_t *find_element(const json_t *array, const char *name)
     return NULL;
 }
 
-/* Managers are others than those of the recording, but for the ones that have written the status. */
+/* Managers differ from those of the recording, except those that wrote the status. */
 static const json_t *find_manager(const json_t *got, const char *below)
 {
     static const char suffix[] = ".managedFields[]";
@@ -139,7 +139,7 @@ static const json_t *find_manager(const json_t *got, const char *below)
     return is_managers ? find_element(got, "kinformer-apiserver") : NULL;
 }
 
-/* Elements with names are found by them, wherever they stand. */
+/* Elements with names are matched by name, in any order. */
 static void compare_elements(comparison *c, const json_t *expected, const json_t *got, const char *below)
 {
     char absent[1032];
@@ -177,7 +177,7 @@ static void compare(comparison *c, const json_t *expected, const json_t *got, co
     }
 }
 
-/* ---- recorded answers -------------------------------------------------------------------------------- */
+/* ---- recorded answers ---------------------------------------------------------------------------------- */
 
 typedef struct recording {
     fixture file;
@@ -243,7 +243,7 @@ static void expect_same(const ki_apiserver *server, const char *name, const api_
     assert_int_equal(c.count, 0);
 }
 
-/* ---- the tests --------------------------------------------------------------------------------------- */
+/* ---- the tests ----------------------------------------------------------------------------------------- */
 
 static const ki_resource definitions = {
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
@@ -300,7 +300,7 @@ static void lists_have_the_recorded_shape(void **state)
                 &(api_request){.path = "/api/v1/namespaces/default/pods?limit=2&pretty=true"});
 }
 
-/* A new tree; NULL: it is no JSON in gzip. */
+/* A new tree; NULL if it is not gzipped JSON. */
 static json_t *gunzip(const char *bytes, size_t n)
 {
     enum { GZIP = 16, TEXT_BYTES = 4 * 1024 * 1024 };
@@ -365,7 +365,7 @@ static void objects_and_pages_have_the_recorded_shape(void **state)
     }
 }
 
-/* A limit counts for nothing when any version will do, because that is answered from the cache. */
+/* A limit is ignored if any version is acceptable, because a real server then responds from its cache. */
 static void limits_count_as_recorded(void **state)
 {
     (void)state;
@@ -421,7 +421,7 @@ static void refusals_have_the_recorded_shape(void **state)
         expect_same(*state, cases[i].fixture, &cases[i].request);
 }
 
-/* Everybody may do everything here: only a fault refuses what there somebody may not do. */
+/* Here every client may do everything: only a fault can forbid what a real server forbids. */
 static void what_is_forbidden_is_refused_as_recorded(void **state)
 {
     const ki_fault fault = {.action = KI_FAULT_STATUS, .code = 403};

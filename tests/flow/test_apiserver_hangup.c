@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients that stop to send, or go away: their connections end at once, unless they wait for an answer. */
+/* Clients that stop sending, or go away: their connections end at once, unless they wait for a response. */
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <stdio.h>
@@ -39,15 +39,15 @@ static void add(ki_apiserver *server, ki_fault fault)
     assert_int_equal(ki_apiserver_fault(server, &fault), 0);
 }
 
-/* Sends it, says that there is no more, and must see the other side's end soon.
- * Returns what came before; freed with free(). */
+/* Sends the request, shuts down the sending side, and must soon see the end of the other side. Returns what
+ * was received; free with free(). */
 static char *send_and_shut(ki_apiserver *server, const char *request)
 {
     int error = -1;
     uint64_t begin_ms = now_ms();
     int fd = api_connect(server);
     assert_true(fd >= 0);
-    /* In one packet, so that the server cannot see one without the other. */
+    /* In one packet, so that the server sees both at the same time. */
     assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL | MSG_MORE), strlen(request));
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
     char *got = api_receive(fd, NULL, &error);
@@ -99,7 +99,7 @@ static void a_whole_request_gets_its_answer(void **state)
     got = send_and_shut(
         *state, "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 "Content-Length: 27\r\n\r\n{\"metadata\":{\"name\":\"half\"}}");
-    assert_int_equal(strncmp(got, "HTTP/1.1 4", 10), 0); /* a byte short of its end: no JSON */
+    assert_int_equal(strncmp(got, "HTTP/1.1 4", 10), 0); /* a byte short of its end: not JSON */
     free(got);
     got = send_and_shut(
         *state, "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -131,7 +131,7 @@ static void a_watch_ends_with_its_client(void **state)
     close(fd);
 }
 
-/* Whether the server takes a watch again that was one too many. */
+/* Whether the server accepts a watch again that exceeded the limit before. */
 static int has_room(ki_apiserver *server)
 {
     api_answer answer = api_get(server, "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=1");
@@ -140,7 +140,7 @@ static int has_room(ki_apiserver *server)
     return status == 200;
 }
 
-/* It does not read, so libmicrohttpd waits for it to; what is kept for it goes all the same. */
+/* It does not read, so libmicrohttpd waits for it; what is kept for it is freed nevertheless. */
 static void a_watch_that_is_not_read_ends_with_its_client(void **state)
 {
     (void)state;

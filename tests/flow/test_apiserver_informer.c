@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers of this library against the embedded server, and through each of its faults. */
+/* Informers of this library against the embedded server, and with each of its faults. */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <poll.h>
@@ -54,7 +54,7 @@ static void world_fini(world *w)
     ki_apiserver_stop(w->server);
 }
 
-/* ---- the cache is the server's collection ------------------------------------------------------------ */
+/* ---- the cache is the server's collection -------------------------------------------------------------- */
 
 static int is_equal(world *w)
 {
@@ -106,7 +106,7 @@ static void churn(world *w, int round)
     assert_int_equal(ki_apiserver_delete(w->server, &KI_CORE_V1_PODS, "default", name, &err), 0);
 }
 
-/* ---- without faults ---------------------------------------------------------------------------------- */
+/* ---- without faults ------------------------------------------------------------------------------------ */
 
 static void an_informer_follows_by_list_and_by_stream(void **state)
 {
@@ -145,14 +145,14 @@ static void a_factory_syncs_many_resources(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- with each of them ------------------------------------------------------------------------------- */
+/* ---- with each of them --------------------------------------------------------------------------------- */
 
 typedef struct trial {
     const char *name;
     ki_fault fault;
 } trial;
 
-/* What an informer follows, from its beginning or later. */
+/* What an informer follows, initially or later. */
 #define STREAMS (KI_FAULT_STREAMED_LIST | KI_FAULT_WATCH)
 
 static const trial trials[] = {
@@ -189,7 +189,7 @@ static const trial trials[] = {
     {"no bookmarks", {.action = KI_FAULT_NO_BOOKMARKS}},
 };
 
-/* Each trial with lists and with streams; they wait side by side. */
+/* Each trial with lists and with streams; they wait in parallel. */
 enum { TRIALS_AT_ONCE = 5, WORLDS = 2 * TRIALS_AT_ONCE };
 
 static void world_init_trial(world *w, const trial *t, int watch_list)
@@ -236,7 +236,7 @@ static void an_informer_survives_each_fault(void **state)
         try_faults(&trials[i]);
 }
 
-/* Nothing is healed: what still works has to do. */
+/* Nothing is healed: the informer must do with the requests that still work. */
 static void an_informer_follows_while_one_kind_of_request_is_broken(void **state)
 {
     (void)state;
@@ -301,8 +301,8 @@ static void an_informer_outlives_history(void **state)
     world_fini(&w);
 }
 
-/* As after a restored backup: versions that the informer knows have not been yet. What it knows is too old as
- * well, so that it need not find out by silence. */
+/* As after a restored backup: versions that the informer knows are in the future. They are also too old for
+ * the history, so that the informer need not detect it by silence. */
 static void an_informer_follows_into_another_history(void **state)
 {
     (void)state;

@@ -19,7 +19,7 @@ typedef struct contender {
     ki_leader *leader;
     _Atomic int started, stopped, released, new_leaders;
     _Atomic int led_inside_stop;  /* is_leading was true in on_stopped */
-    _Atomic int held_inside_stop; /* the server still says that we hold it */
+    _Atomic int held_inside_stop; /* the server still reports us as the holder */
     int frees_itself;
 } contender;
 
@@ -182,7 +182,7 @@ static void a_leader_that_cannot_renew_stops_before_its_lease_ends(void **state)
     ki_apiserver_stop(server);
 }
 
-/* Renewals are carried out, and answered too late. */
+/* Renewals take effect, but their responses are late. */
 static void late_answers_renew_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is too much: of a body, of an object, of the history, of what is under way. */
+/* Limits of a body, of an object, of the history, and of requests in flight. */
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
-/* A config map with so many bytes of data; freed with free(). */
+/* A config map with so many bytes of data; free with free(). */
 static char *map_of(const char *name, size_t bytes)
 {
     char *body = malloc(bytes + 256);
@@ -39,7 +39,7 @@ static void expect_status(api_answer answer, int status)
     api_answer_fini(&answer);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static void a_body_that_is_too_large_is_413(void **state)
 {
@@ -59,7 +59,7 @@ static void a_body_that_is_too_large_is_413(void **state)
     ki_apiserver_stop(server);
 }
 
-/* None of it is sent before the answer is there. */
+/* None of it is sent before the response arrives. */
 static void a_body_of_who_is_not_let_in_is_not_read(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void a_short_body_of_who_is_not_let_in_leaves_the_connection(void **state
     ki_apiserver_stop(server);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------- */
+/* ---- objects ------------------------------------------------------------------------------------------- */
 
 static void one_object_too_many_is_refused(void **state)
 {
@@ -154,7 +154,7 @@ static void an_object_of_the_limit_can_be_deleted(void **state)
     size_t bytes = answer.body_len;
     api_answer_fini(&answer);
     ki_apiserver_stop(server);
-    /* As much as it has, and not more. */
+    /* Exactly its size, and not more. */
     server = api_rig_start(&(ki_apiserver_options){.object_bytes_max = bytes});
     assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err), 0);
     expect_status(api_call(server, &(api_request){.method = "DELETE", .path = MAPS "/a"}), 200);
@@ -174,7 +174,7 @@ static void a_limit_below_what_is_there_at_first_is_refused(void **state)
     assert_non_null(strstr(err.message, "limit is 10"));
 }
 
-/* ---- the history ------------------------------------------------------------------------------------- */
+/* ---- the history --------------------------------------------------------------------------------------- */
 
 static void the_history_keeps_so_many_bytes(void **state)
 {
@@ -206,7 +206,7 @@ static void the_history_keeps_so_many_bytes(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- under way --------------------------------------------------------------------------------------- */
+/* ---- under way ----------------------------------------------------------------------------------------- */
 
 static int ask_for_all(ki_apiserver *server)
 {
@@ -220,7 +220,7 @@ static int ask_for_all(ki_apiserver *server)
     return fd;
 }
 
-/* Twenty megabytes, of which the system takes some for a client that does not read. */
+/* Twenty megabytes, some of which the kernel buffers for a client that does not read. */
 static void answers_under_way_are_bounded(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void answers_under_way_are_bounded(void **state)
         assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err), 0);
         free(json);
     }
-    int fd = ask_for_all(server); /* alone it may be as large as it is */
+    int fd = ask_for_all(server); /* alone it may have any size */
     api_answer answer = api_get(server, MAPS);
     assert_int_equal(answer.status, 429);
     assert_string_equal(api_text(&answer, "reason"), "TooManyRequests");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is answered before everything is sent gets that answer, and no broken connection. */
+/* A client that gets its response before it has sent everything sees the response, not a broken
+ * connection. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 enum { TIMES = 20 };
 
-/* A connection over which the header of a body of so many bytes was sent. */
+/* A connection that has sent the headers of a body of so many bytes. */
 static int begin(const ki_apiserver *server, size_t bytes, const char *more)
 {
     char head[512];

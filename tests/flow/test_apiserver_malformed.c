@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no client should send: it gets an error, and the server goes on. */
+/* Requests that no client should send: they get an error, and the server keeps running. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Whatever was sent before, this is answered. */
+/* Whatever was sent before, this request succeeds. */
 static int teardown(void **state)
 {
     api_answer answer = api_get(*state, "/api/v1/pods");
@@ -50,7 +50,7 @@ static char *send_raw(ki_apiserver *server, const char *bytes, size_t n)
     return got;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static void bodies_that_are_no_objects_are_400(void **state)
 {
@@ -94,7 +94,7 @@ static void deep_nesting_is_refused(void **state)
     free(body);
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------------------------------------- */
 
 static void addresses_that_name_nothing_are_404(void **state)
 {
@@ -143,7 +143,7 @@ static void odd_methods_are_405(void **state)
     assert_int_equal(status_of(*state, "DELETE", "/api/v1/namespaces", NULL), 405);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------- */
+/* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static void huge_headers_are_an_error(void **state)
 {
@@ -201,7 +201,7 @@ static void half_a_request_hurts_nobody(void **state)
         assert_true(fd >= 0);
         api_send(fd, parts[i], strlen(parts[i]));
         (void)shutdown(fd, SHUT_WR);
-        assert_int_equal(status_of(*state, "GET", "/healthz", NULL), 200); /* beside it */
+        assert_int_equal(status_of(*state, "GET", "/healthz", NULL), 200); /* a request beside it */
         close(fd);
     }
 }

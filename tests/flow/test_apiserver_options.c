@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a write says beside the object: options of the query, of a delete's body, and the type of the body. */
+/* Options of writes: in the query, in the body of a delete, and the type of the body. */
 #include <stdio.h>
 #include <string.h>
 

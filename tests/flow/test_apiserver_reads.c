@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the embedded server answers to get and list, and to discovery. */
+/* Responses of the embedded server to get, list and discovery. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static size_t count_of(const ki_apiserver *server, const char *path)
     return count;
 }
 
-/* ---- get --------------------------------------------------------------------------------------------- */
+/* ---- get ----------------------------------------------------------------------------------------------- */
 
 static void an_object_is_found_by_its_name(void **state)
 {
@@ -87,7 +87,7 @@ static void a_method_that_no_resource_has_is_405(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- list -------------------------------------------------------------------------------------------- */
+/* ---- list ---------------------------------------------------------------------------------------------- */
 
 static void a_list_has_everything_of_its_namespace(void **state)
 {
@@ -204,7 +204,7 @@ static void a_version_of_the_future_is_504_after_three_seconds(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- forms ------------------------------------------------------------------------------------------- */
+/* ---- forms --------------------------------------------------------------------------------------------- */
 
 static void a_table_has_a_row_for_each_object(void **state)
 {
@@ -286,7 +286,7 @@ static void a_large_list_is_compressed_when_asked_for(void **state)
     free(json);
 }
 
-/* ---- all the rest ------------------------------------------------------------------------------------ */
+/* ---- all the rest -------------------------------------------------------------------------------------- */
 
 static void the_server_says_what_it_is(void **state)
 {
@@ -323,7 +323,7 @@ static void the_server_says_what_it_is(void **state)
     api_answer_fini(&answer);
 }
 
-/* Where kubectl looks for a kind that it does not find in version 3. */
+/* Where kubectl looks up a kind that version 3 lacks. */
 static void the_old_openapi_is_there_and_empty(void **state)
 {
     static const char bytes[] = "\012\0032.0\022\025\012\012Kubernetes\022\007v1.36.3\102";
@@ -355,7 +355,7 @@ static void the_server_is_well(void **state)
     }
 }
 
-/* A test writes no more than it needs; everyone else may still change what it wrote. */
+/* A test writes no more than it needs; other clients may still change what it wrote. */
 static void a_program_may_put_less_than_a_kind_demands(void **state)
 {
     ki_error err = {0};
@@ -398,7 +398,7 @@ static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
     assert_int_equal(ki_apiserver_version(*state), version + 1);
 }
 
-/* ---- questions --------------------------------------------------------------------------------------- */
+/* ---- questions ----------------------------------------------------------------------------------------- */
 
 static void who_is_let_in_may_do_everything(void **state)
 {

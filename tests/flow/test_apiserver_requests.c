@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of requests of the embedded server, and what a test judges with it; a server that goes away for a
+/* The request log of the embedded server, and what a test can verify with it; a server that goes down for a
  * while. */
 #include <kinformer/apiserver.h>
 #include <kinformer/resources.h>
@@ -41,7 +41,7 @@ static int call_as(ki_apiserver *server, const char *agent, const api_request *l
     return status;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------------ */
+/* ---- the log ------------------------------------------------------------------------------------------- */
 
 enum { REQUESTS_MAX = 32 };
 
@@ -181,7 +181,7 @@ static void the_log_is_read_as_lines_of_json(void **state)
                      405);
 }
 
-/* ---- who held a Lease --------------------------------------------------------------------------------- */
+/* ---- who held a Lease ---------------------------------------------------------------------------------- */
 
 static void hold_lease(ki_apiserver *server, const char *holder)
 {
@@ -192,7 +192,7 @@ static void hold_lease(ki_apiserver *server, const char *holder)
     assert_int_equal(ki_apiserver_put(server, &KI_COORDINATION_V1_LEASES, body, &err), 0);
 }
 
-/* The holder when the change `version` was made, by the history of the Lease. */
+/* The holder at the time of the change `version`, by the history of the Lease. */
 static void holder_at(const api_answer *history, uint64_t version, char out[32])
 {
     size_t at = 0;
@@ -232,7 +232,7 @@ static void each_write_is_judged_by_the_history_of_a_lease(void **state)
     api_answer_fini(&history);
 }
 
-/* ---- away for a while --------------------------------------------------------------------------------- */
+/* ---- away for a while ---------------------------------------------------------------------------------- */
 
 static int get_status(ki_apiserver *server, const char *path)
 {
@@ -247,7 +247,7 @@ static void wait_until_up(ki_apiserver *server)
     }
 }
 
-/* Asks for it with a watch open, which ends when the server goes. */
+/* Takes it down while a watch is open, which ends with the server. */
 static void go_down(ki_apiserver *server, const char *path)
 {
     static const char watch[] = "GET " MAPS "?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -302,7 +302,7 @@ static void a_server_comes_back_by_itself_unless_it_is_told_otherwise(void **sta
     ki_apiserver_down(*state);
     usleep(200 * 1000);
     assert_int_equal(get_status(*state, "/version"), 0);
-    ki_apiserver_down_for(*state, 3600 * 1000); /* and it stops while it waits */
+    ki_apiserver_down_for(*state, 3600 * 1000); /* and it is stopped while down */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

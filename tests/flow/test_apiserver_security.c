@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is let in, and how it is told apart from others. */
+/* Authentication, and requests from web pages. */
 #include <fcntl.h>
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -57,7 +57,7 @@ static void assert_first_line(ki_apiserver *server, const char *request, const c
     close(fd);
 }
 
-/* Without a token it is the host that tells pages of others apart. */
+/* Without tokens, the Host header identifies requests of other sites' pages. */
 static void a_request_of_http_1_1_names_its_host(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static int status_of_names(ki_apiserver *server, const char *host, const char *o
     return status;
 }
 
-/* Somebody else's page in a browser of this machine. */
+/* Another site's page in a browser on this machine. */
 static void pages_of_others_are_not_let_in_without_a_token(void **state)
 {
     (void)state;
@@ -137,11 +137,11 @@ static void a_certificate_is_made_and_can_be_checked(void **state)
     ki_apiserver_stop(server);
 }
 
-/* A certificate of an authority some take for no server's. */
+/* Some clients reject a CA certificate as a server's. */
 static void a_certificate_is_for_a_server_alone(void **state)
 {
     (void)state;
-    static const char no_authority[] = "\x55\x1d\x13\x01\x01\xff\x04\x02\x30"; /* a list of nothing */
+    static const char no_authority[] = "\x55\x1d\x13\x01\x01\xff\x04\x02\x30"; /* an empty sequence */
     char text[4096];
     char bytes[4096];
     size_t text_len = 0;
@@ -195,13 +195,13 @@ static int open_descriptors(void)
     return count;
 }
 
-/* Each part of the start is the first to fail once. */
+/* Each step of the start is the first to fail once. */
 static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
 {
     (void)state;
     struct rlimit before;
     int started = 0;
-    ki_apiserver_stop(api_rig_start(NULL)); /* what a process opens once */
+    ki_apiserver_stop(api_rig_start(NULL)); /* opens what a process opens once */
     int open_before = open_descriptors();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     for (rlim_t extra = 0; extra < 40 && !started; extra++) {
@@ -219,7 +219,7 @@ static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
     assert_true(started);
 }
 
-/* ---- kubeconfigs ------------------------------------------------------------------------------------- */
+/* ---- kubeconfigs --------------------------------------------------------------------------------------- */
 
 static void synced_with(const char *kubeconfig)
 {

@@ -48,7 +48,7 @@ static void patch(ki_apiserver *server, const char *path, const char *body)
     api_answer_fini(&answer);
 }
 
-/* Waits until the status is of this generation, and gives the object. */
+/* Waits until the status has this generation, and returns the object. */
 static api_answer wait_for(ki_apiserver *server, const char *name, int generation)
 {
     char path[128];
@@ -94,7 +94,7 @@ static void replicas_become_available_and_follow_the_spec(void **state)
     api_answer_fini(&answer);
 }
 
-/* Who writes another status is corrected, and the versions say in which order that was. */
+/* Another writer's status is corrected, and the versions show the order. */
 static void each_status_is_a_change_of_its_own(void **state)
 {
     char path[256];
@@ -116,7 +116,7 @@ static void each_status_is_a_change_of_its_own(void **state)
         assert_int_equal(json_integer_value(api_at(event, "object.status.availableReplicas")), available[i]);
         json_decref(event);
     }
-    assert_null(api_next_event(&history, &at)); /* and then it is quiet */
+    assert_null(api_next_event(&history, &at)); /* and then nothing follows */
     api_answer_fini(&history);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches of the embedded server: where they begin, what they tell, how they end. */
+/* Watches of the embedded server: where they start, what they send, how they end. */
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- what was told ----------------------------------------------------------------------------------- */
+/* ---- what was told ------------------------------------------------------------------------------------- */
 
 /* Changes that another thread makes while a watch is read. */
 typedef struct script {
@@ -84,7 +84,7 @@ static const char *watch_from(const ki_apiserver *server, uint64_t version, cons
     return path;
 }
 
-/* ---- beginnings -------------------------------------------------------------------------------------- */
+/* ---- beginnings ---------------------------------------------------------------------------------------- */
 
 static void without_a_version_it_tells_what_there_is(void **state)
 {
@@ -129,7 +129,7 @@ static void a_streamed_list_wants_its_match(void **state)
     api_answer_fini(&answer);
 }
 
-/* At once, and with an answer that ends. */
+/* At once, and with a response that ends. */
 static void who_wants_a_websocket_is_told_to_do_without(void **state)
 {
     api_answer answer =
@@ -140,7 +140,7 @@ static void who_wants_a_websocket_is_told_to_do_without(void **state)
     json_t *event = api_next_event(&answer, &at);
     assert_string_equal(json_string_value(api_at(event, "type")), "ERROR");
     assert_string_equal(json_string_value(api_at(event, "object.message")),
-                        "this server does not serve watches by WebSocket");
+                        "this server does not support watches over WebSocket");
     json_decref(event);
     api_answer_fini(&answer);
 }
@@ -167,7 +167,7 @@ static void a_version_of_the_future_is_silence(void **state)
     expect_told(*state, watch_from(*state, ki_apiserver_version(*state) + 1000, ""), "");
 }
 
-/* ---- while it goes on -------------------------------------------------------------------------------- */
+/* ---- while it goes on ---------------------------------------------------------------------------------- */
 
 static void move_through_a_selector(ki_apiserver *server)
 {
@@ -230,7 +230,7 @@ static void an_event_comes_at_once(void **state)
     close(fd);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------- */
+/* ---- ends ---------------------------------------------------------------------------------------------- */
 
 static const ki_resource definitions = {
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
@@ -280,7 +280,7 @@ static void a_watch_ends_with_its_definition(void **state)
     api_answer_fini(&answer);
 }
 
-/* Before, within or after the opening: each is 404, or ends. */
+/* Before, during or after the opening: each gets 404, or ends. */
 static void a_watch_ends_when_its_definition_goes_as_it_comes(void **state)
 {
     enum { ROUNDS = 30, WATCHES = 4 };
@@ -333,7 +333,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     ki_apiserver_stop(server);
 }
 
-/* A watch whose client reads nothing while more happens than the system and the history have room for. */
+/* A watch whose client reads nothing while more events occur than the kernel and the history can hold. */
 static int open_slow_watch(ki_apiserver *server)
 {
     enum { DATA_BYTES = 100 * 1024, CHANGES = 100 };
@@ -351,8 +351,8 @@ static int open_slow_watch(ki_apiserver *server)
     return fd;
 }
 
-/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. On a busy
- * machine that may take until it is cut: once more. */
+/* It reads nothing, so that nothing is taken for it, until the history has dropped what it missed. On a busy
+ * machine the connection may be cut first: then it tries again. */
 static void a_slow_client_is_told_that_it_is_too_slow(void **state)
 {
     bool is_told = false;
@@ -379,7 +379,7 @@ static void a_client_that_never_reads_is_cut(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- many -------------------------------------------------------------------------------------------- */
+/* ---- many ---------------------------------------------------------------------------------------------- */
 
 enum { MANY = 1000 };
 

@@ -64,7 +64,7 @@ static ki_object *get(ki_client *client, const char *name, ki_error *err)
     return send_request(client, (ki_rest_request){.verb = KI_REST_GET, SETTINGS, .name = name}, NULL, err);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static void a_server_reads_what_a_format_says(void **state)
 {
@@ -109,7 +109,7 @@ static void an_object_is_changed_as_it_was_read(void **state)
     ki_object_unref(owner);
 }
 
-/* ---- conflicts --------------------------------------------------------------------------------------- */
+/* ---- conflicts ----------------------------------------------------------------------------------------- */
 
 typedef struct counter {
     ki_client *client;
@@ -174,7 +174,7 @@ static void no_increment_is_lost(void **state)
     ki_object_unref(last);
 }
 
-/* ---- delays and the gate ----------------------------------------------------------------------------- */
+/* ---- delays and the gate ------------------------------------------------------------------------------- */
 
 static void a_write_that_is_put_off_is_not_waited_for(void **state)
 {

@@ -75,7 +75,7 @@ done
 
 expect_refusal 'unexpected argument "pods"' apiserver pods
 expect_refusal '65535' apiserver --port 70000
-expect_refusal 'is no address' apiserver --port 0 --bind nowhere
+expect_refusal 'is not an address' apiserver --port 0 --bind nowhere
 expect_refusal 'must be used together' apiserver --port 0 --tls-cert-file "$work/none"
 expect_refusal "$work/none" apiserver --port 0 --load "$work/none"
 expect_refusal 'unknown action "frob"' apiserver --port 0 --fault frob
@@ -86,10 +86,10 @@ expect_refusal 'delay needs a duration' apiserver --port 0 --fault delay
 expect_refusal 'stale needs a number' apiserver --port 0 --fault stale,on=list
 expect_refusal 'one action per fault' apiserver --port 0 --fault close,reset
 expect_refusal '"delay" does not use it' apiserver --port 0 --fault delay,delay=1s,after-bytes=3
-expect_refusal 'it is for watch, streamed-list' apiserver --port 0 --fault no-bookmarks,on=list
-expect_refusal 'it is for streamed-list' apiserver --port 0 --fault no-end-marker,on=watch
+expect_refusal 'it applies to watch, streamed-list' apiserver --port 0 --fault no-bookmarks,on=list
+expect_refusal 'it applies to streamed-list' apiserver --port 0 --fault no-end-marker,on=watch
 expect_refusal 'unknown setting "aftr-bytes"' apiserver --port 0 --fault close,aftr-bytes=3
-expect_refusal 'PUT is never the method of list' apiserver --port 0 --fault reset,on=list,method=put
+expect_refusal 'PUT is never used by list requests' apiserver --port 0 --fault reset,on=list,method=put
 expect_refusal 'method=FROB: must be GET' apiserver --port 0 --fault reset,method=PUT+FROB
 expect_refusal 'watch requests never have one' apiserver --port 0 --fault reset,on=watch,subresource=status
 expect_refusal '"here" is not an address' apiserver --port 0 --fault reset,user-agent=a,remote=here

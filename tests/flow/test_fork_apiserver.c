@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers and fork(): a server belongs to the process that started it. */
+/* Servers and fork(): only the process that started a server can use it. */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <stdatomic.h>
@@ -17,13 +17,13 @@
 
 enum { CHILD_SECONDS = 60, FORKS = 20 };
 
-/* A sanitizer looks for leaks in _exit(), and would find in a child what is its parent's. */
+/* A sanitizer looks for leaks in _exit(), and would report the parent's memory in the child. */
 static void leave(int status)
 {
     (void)syscall(SYS_exit_group, status);
 }
 
-/* In a child there is no cmocka: it says what is wrong and ends. */
+/* There is no cmocka in a child: it prints the failure and exits. */
 #define CHECK(condition)                                                                                     \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \
@@ -37,7 +37,7 @@ static void in_child(void (*call)(ki_apiserver *server), ki_apiserver *server)
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
-        (void)alarm(CHILD_SECONDS); /* what hangs is found */
+        (void)alarm(CHILD_SECONDS); /* detects a hang */
         call(server);
         leave(0);
     }
@@ -149,7 +149,7 @@ static void write_all_the_time(void *user)
             break;
 }
 
-/* Its locks may be held at the moment of the fork, by a thread that the child does not have. */
+/* A thread that the child does not have may hold its locks at the time of the fork. */
 static void no_call_in_a_child_hangs_while_the_parent_writes(void **state)
 {
     (void)state;

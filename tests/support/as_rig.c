@@ -162,7 +162,7 @@ struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const ch
     return call;
 }
 
-/* Takes the reference over. */
+/* Takes the reference. */
 static json_t *tree_from(const struct ki_as_call *call, struct ki_as_object *object)
 {
     json_t *tree = ki_as_object_tree(object, call->resource->kind, call->resource->api_version);

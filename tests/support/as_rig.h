@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* as_rig - a storage of the API server with helpers that say in a line what tests do to it.
+/* as_rig - a storage of the API server with short helpers for tests.
  *
  *   From:     tests of the API server's storage and verbs
  *   To:       apiserver/verbs/verbs.h
@@ -10,7 +10,7 @@
 #include "apiserver/storage/watch.h"
 #include "apiserver/verbs/verbs.h"
 
-/* Versions begin at 1000. */
+/* Versions start at 1000. */
 struct as_rig {
     struct ki_as_storage *storage;
     struct ki_as_failure failure;
@@ -19,45 +19,46 @@ struct as_rig {
 void as_rig_init(struct as_rig *rig, size_t history_events_max);
 void as_rig_fini(struct as_rig *rig);
 
-/* "pods", "deployments.apps": the v1 of it; fails the test when it is not served. */
+/* "pods", "deployments.apps": version v1 of it; fails the test if it is not served. */
 struct ki_as_resource *as_rig_resource(struct as_rig *rig, const char *qualified);
 struct ki_as_collection *as_rig_collection(struct as_rig *rig, const char *qualified);
 
-/* Straight into the storage: a config map "ns/name" (or only a name: a node) with labels {"app": app}. */
+/* Puts a config map "ns/name" (or only a name: a node) with labels {"app": app} directly into the storage. */
 struct ki_as_object *as_rig_object(struct as_rig *rig, const char *key, const char *app);
 void as_rig_put(struct as_rig *rig, const char *key, const char *app);
 void as_rig_remove(struct as_rig *rig, const char *key);
 
 /* All names of a page as "a b c", in a static buffer. */
 const char *as_rig_names(const struct ki_as_page *page);
-/* Events of a watch up to now as "ADDED a 1001, DELETED b 1002", in a static buffer; then how it stands. */
+/* Events of a watch up to now as "ADDED a 1001, DELETED b 1002", in a static buffer; then the state of the
+ * watch. */
 const char *as_rig_events(struct ki_as_watch *watch);
 
-/* ---- verbs, with trees as {'a':'b'} ----------------------------------------------------------------- */
+/* ---- verbs, with trees as {'a':'b'} -------------------------------------------------------------------- */
 
 /* With the standard namespaces. */
 void as_rig_init_seeded(struct as_rig *rig);
 
-/* The same, and a create, where memory may be short: whether they were done. The body is proper JSON.
- * as_rig_fini() is due either way. */
+/* The same, and a create, while allocations may fail: whether they succeeded. The body is proper JSON.
+ * as_rig_fini() is needed in either case. */
 bool as_rig_try_init_seeded(struct as_rig *rig);
 bool as_rig_try_create(struct as_rig *rig, const char *resource, const char *key, const char *body);
 
-/* "configmaps" and "default/a", "nodes" and "n", "deployments.apps/scale" and "default/a"; of a create the
+/* "configmaps" and "default/a", "nodes" and "n", "deployments.apps/scale" and "default/a"; for a create the
  * name stays empty. Strings are borrowed. */
 struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const char *key);
 
-/* Each must succeed, and gives what is stored then as a tree. */
+/* Each must succeed, and returns the stored object as a tree. */
 json_t *as_rig_create(struct as_rig *rig, const char *resource, const char *key, const char *body);
 json_t *as_rig_update(struct as_rig *rig, const char *resource, const char *key, const char *body);
 json_t *as_rig_get(struct as_rig *rig, const char *resource, const char *key);
 /* Whether it is gone, or only marked. */
 bool as_rig_delete(struct as_rig *rig, const char *resource, const char *key);
-/* Must be refused; the failure is in the rig. */
+/* Must be rejected; the failure is in the rig. */
 void as_rig_refuse_create(struct as_rig *rig, const char *resource, const char *key, const char *body);
 void as_rig_refuse_update(struct as_rig *rig, const char *resource, const char *key, const char *body);
 
-/* The string at "metadata.name", in a tree that is then forgotten. */
+/* The string at "metadata.name"; drops the tree. */
 const char *as_rig_text(json_t *tree, const char *path);
 long long as_rig_number(json_t *tree, const char *path);
 

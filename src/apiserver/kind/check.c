@@ -31,13 +31,13 @@ void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
     ki_as_cut_at_character(out);
 }
 
-/* The next cause is not said. */
+/* The next cause is counted but not added. */
 static bool is_quiet(const struct ki_as_check *check)
 {
     return check->is_quiet || check->said >= KI_AS_CAUSES_MAX || check->said_bytes >= KI_AS_CAUSES_BYTES_MAX;
 }
 
-/* "TYPE: VALUE: DETAIL"; `value` (taken over) NULL and `detail` "" are left out. */
+/* Adds "TYPE: VALUE: DETAIL". Takes `value`; a NULL value and an empty detail are omitted. */
 static void say(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
                 char *value)
 {
@@ -51,7 +51,7 @@ static void say(struct ki_as_check *check, const struct ki_as_path *path, const 
     ki_free(value);
 }
 
-/* The same, unless enough is said. */
+/* The same, unless the limit of causes is reached. */
 static void add(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
                 char *value)
 {
@@ -73,7 +73,7 @@ void ki_as_check_join(struct ki_as_check *check, struct ki_as_check *other)
     if (check->causes == NULL) {
         check->causes = other->causes;
     } else {
-        /* Without memory it is said that there is none: causes are missing then. */
+        /* Out of memory is reported separately; causes are missing in that case. */
         (void)json_array_extend(check->causes, other->causes);
         json_decref(other->causes);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check - collecting what is wrong with an object, field by field, in the words of Kubernetes.
+/* check - collects an object's validation errors, field by field, with Kubernetes' messages.
  *
  *   From:     validate and its parts
  *   To:       the causes of a 422
  *   Locks:    none
- *   Not here: what is right or wrong
+ *   Not here: the rules
  */
 #ifndef KI_APISERVER_KIND_CHECK_H
 #define KI_APISERVER_KIND_CHECK_H
@@ -14,10 +14,11 @@
 
 #include "apiserver/value/names.h"
 
-/* Where a value stands, from the inside out: made on the stack as the checks step down. */
+/* The path of a value, linked from the innermost part outwards; built on the stack while the checks
+ * descend. */
 struct ki_as_path {
     const struct ki_as_path *parent;
-    const char *name; /* of a member; NULL: an element of a list */
+    const char *name; /* of a member; NULL for a list element */
     size_t index;
     bool is_key; /* "labels[a]" rather than "labels.a" */
 };
@@ -29,53 +30,53 @@ struct ki_as_path {
 
 enum { KI_AS_PATH_BYTES = 512 };
 
-/* Writes "spec.containers[0].name", cut if it is longer. */
+/* Writes "spec.containers[0].name", truncated if it is too long. */
 void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES]);
 
-/* Behind the first of either, causes are counted and not said: one object may hold as many mistakes as it
- * has bytes, and each of them takes much more to tell. */
+/* Beyond either limit, causes are counted but not stored: an object may have as many mistakes as it has
+ * bytes, and a cause takes far more bytes than a mistake. */
 enum { KI_AS_CAUSES_MAX = 100, KI_AS_CAUSES_BYTES_MAX = 1 << 20 };
 
 struct ki_as_schema_budget;
 
-/* Zeroed: nothing found. */
+/* A zeroed struct has found nothing. */
 struct ki_as_check {
     json_t *causes;
-    size_t count;                       /* of what was found, also without memory to say it */
-    size_t said;                        /* how many of them are, or would be with memory, in `causes` */
-    size_t said_bytes;                  /* of the values in them */
-    bool is_quiet;                      /* counts, and says nothing */
-    struct ki_as_schema_budget *budget; /* of a check against a schema */
+    size_t count;                       /* of causes found, including those lost for lack of memory */
+    size_t said;                        /* how many of them are in `causes`, or would be with enough memory */
+    size_t said_bytes;                  /* bytes of the values in them */
+    bool is_quiet;                      /* counts causes without storing them */
+    struct ki_as_schema_budget *budget; /* for checks against a schema */
 };
 
-/* What another check has found comes behind. Takes it over. */
+/* Appends the causes of another check. Takes `other`. */
 void ki_as_check_join(struct ki_as_check *check, struct ki_as_check *other);
-/* It could not be looked at. */
+/* Records that a check ran out of memory. */
 void ki_as_check_no_memory(struct ki_as_check *check);
-/* "Required value", and `detail` behind it unless it is "". */
+/* "Required value", followed by `detail` unless that is "". */
 void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
 void ki_as_check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
-/* "Forbidden" as well, and said however much there is: nothing was looked at from there on. */
+/* Also "Forbidden", but reported beyond the limit as well: nothing after it was checked. */
 void ki_as_check_given_up(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
 void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                          const char *detail);
 void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
                               const char *detail);
-/* `supported` ends with NULL; as Kubernetes lists them. */
+/* `supported` ends with NULL. The message lists the values as Kubernetes does. */
 void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                              const char *const *supported);
 void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
 void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max);
 void ki_as_check_too_many(struct ki_as_check *check, const struct ki_as_path *path, size_t count,
                           size_t count_max);
-/* One cause a complaint. */
+/* Adds one cause per complaint. */
 void ki_as_check_name(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
                       ki_as_name_check name_check);
-/* An integer at `value` (nothing, if it is none) from `low` to `high`. */
+/* Checks that the integer `value` is between `low` and `high`. Other types are ignored. */
 void ki_as_check_range(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                        int64_t low, int64_t high);
 void ki_as_check_not_negative(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
-/* A string at `value`, if any, is one of `supported`. */
+/* Checks that `value`, if it is a string, is one of `supported`. */
 void ki_as_check_one_of(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                         const char *const *supported);
 

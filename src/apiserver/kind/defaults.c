@@ -29,7 +29,7 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
         if (given != NULL && (there == NULL || is_null) &&
             json_object_set_new(value, name, ki_as_json_copy(given)) < 0)
             return KI_ERR_NO_MEMORY;
-        /* Nothing may stand there, and null says that there is nothing. */
+        /* null counts as unset. */
         if (given == NULL && is_null)
             (void)json_object_del(value, name);
         rc = ki_as_defaults_schema(property, json_object_get(value, name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows of defaults.txt cannot say: which kinds have pods, and what is made of other values. */
+/* Defaults beyond the rows of defaults.txt: which kinds contain pods, and values computed from others. */
 #include <ctype.h>
 #include <kinformer/error.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int encode(json_t *data, const char *key, ki_str text)
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* stringData is for writing only: it is read as data. */
+/* stringData is write-only: it is merged into data. */
 static int default_secret(json_t *tree)
 {
     json_t *texts = json_object_get(tree, "stringData");
@@ -70,7 +70,7 @@ static int default_definition(json_t *tree)
 static const struct kind {
     const char *group;
     const char *plural;
-    const char *pod_spec; /* where it has one; NULL: nowhere */
+    const char *pod_spec; /* path of the pod spec; NULL if the kind has none */
     int (*more)(json_t *tree);
 } kinds[] = {
     {"", "namespaces", NULL, default_namespace},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows of defaults.txt cannot say of pods. */
+/* Defaults of pods beyond the rows of defaults.txt. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- containers ---------------------------------------------------------------------------------------- */
 
-/* "nginx", "nginx:latest" are pulled each time; "nginx:1.27" and digests need not be. */
+/* "nginx" and "nginx:latest" are always pulled; "nginx:1.27" and digests are pulled if not present. */
 static bool is_latest(const char *image)
 {
     const char *slash = strrchr(image, '/');
@@ -19,7 +19,7 @@ static bool is_latest(const char *image)
     return tag == NULL || strcmp(tag, ":latest") == 0;
 }
 
-/* What is limited and not requested is requested, up to the limit. */
+/* A resource with a limit but no request gets a request equal to the limit. */
 static int default_requests(json_t *container)
 {
     const json_t *resources = json_object_get(container, "resources");
@@ -63,7 +63,7 @@ int ki_as_defaults_pod_spec(json_t *spec)
     int rc = default_containers(json_object_get(spec, "containers"));
     if (rc == 0)
         rc = default_containers(json_object_get(spec, "initContainers"));
-    /* No time at all is the least that there is. */
+    /* A negative grace period counts as the minimum. */
     if (rc == 0 && ki_as_tree_integer(spec, "terminationGracePeriodSeconds", 0) < 0 &&
         json_object_set_new(spec, "terminationGracePeriodSeconds", json_integer(1)) < 0)
         rc = KI_ERR_NO_MEMORY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the members of an object are when nobody sets them, by the rows of defaults.txt. */
+/* Sets the defaults of an object's members from the rows of defaults.txt. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "apiserver/kind/schema.h"
 #include "apiserver/value/tree.h"
 
-/* A new reference, NULL without memory. */
+/* A new reference; NULL if out of memory. */
 static json_t *value_of(const struct ki_as_default *row, const json_t *object)
 {
     switch (row->kind) {
@@ -30,7 +30,7 @@ static json_t *value_of(const struct ki_as_default *row, const json_t *object)
     }
 }
 
-/* Null is nothing. */
+/* null counts as unset. */
 static bool is_there(const json_t *value)
 {
     return value != NULL && !json_is_null(value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services get an address and, when their type asks for them, ports of nodes. Nobody routes them here, so
- * they need not be unique: they are made of the name, and the same whenever they are asked for. */
+/* Services get an address and, if their type needs them, node ports. Nothing routes to them, so they need not
+ * be unique: they are derived from the name, and so are reproducible. */
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { NODE_PORT_FIRST = 30000, NODE_PORT_COUNT = 2768 };
 
-/* Go writes a port that is not set as 0. */
+/* Go writes an unset port as 0. */
 static void forget_unset(json_t *port, const char *name)
 {
     const json_t *value = json_object_get(port, name);
@@ -61,7 +61,7 @@ static bool has_node_ports(const json_t *tree)
     return strcmp(type, "NodePort") == 0 || strcmp(type, "LoadBalancer") == 0;
 }
 
-/* What the server gave because of the type goes with it. */
+/* Removes values that the server assigned because of the old type. */
 static void forget_node_ports(json_t *tree, const json_t *before)
 {
     size_t index = 0;

@@ -14,7 +14,7 @@ void ki_as_failure_fini(struct ki_as_failure *failure)
     *failure = (struct ki_as_failure){0};
 }
 
-/* Names from a path may be no UTF-8, which no JSON may hold. */
+/* Names from a path may be invalid UTF-8, which JSON must not contain. */
 static json_t *string_of(char *text, size_t len)
 {
     json_t *string = json_stringn(text, len);
@@ -54,7 +54,7 @@ static json_t *string_copy(ki_str text)
     return string;
 }
 
-/* The fields in the order in which Kubernetes writes them. Takes `message` and `details` over. */
+/* The fields are in the order in which Kubernetes writes them. Takes `message` and `details`. */
 static json_t *status_new(int code, const char *reason, json_t *message, json_t *details)
 {
     json_t *status = json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s*, s:o*, s:i}", "kind", "Status", "apiVersion",
@@ -115,7 +115,7 @@ int ki_as_fail_no_memory(struct ki_as_failure *failure)
     return -1;
 }
 
-/* {"name", "group", "kind"}, without those that are empty. NULL without memory. */
+/* {"name", "group", "kind"} without empty members. NULL if out of memory. */
 static json_t *details_of(const struct ki_as_resource *resource, ki_str name, const char *kind)
 {
     json_t *text = name.len == 0 ? NULL : string_copy(name);
@@ -185,7 +185,7 @@ void ki_as_cause_add(json_t **causes, const char *reason, const char *field, con
         return;
     if (*causes == NULL)
         *causes = json_array();
-    /* A message that does not fit in memory is lost; the list that holds the others is not. */
+    /* If memory is short, this message is lost but not the list with the others. */
     json_t *cause = json_pack("{s:s, s:o, s:s}", "reason", reason, "message", message, "field", field);
     if (cause != NULL)
         (void)json_array_append_new(*causes, cause);
@@ -200,7 +200,8 @@ static bool is_repeated(const json_t *causes, size_t at)
     return false;
 }
 
-/* "field: message", several of them in brackets. The caller frees it with ki_free; NULL without memory. */
+/* "field: message"; several are put in brackets. The caller frees the text with ki_free(). NULL if out of
+ * memory. */
 static char *text_of_causes(const json_t *causes)
 {
     size_t bytes = 3;

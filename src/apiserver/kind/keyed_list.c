@@ -38,7 +38,7 @@ static uint64_t hash_pair(const ki_hash_key *secret, uint64_t first, uint64_t se
 
 static uint64_t hash_value(const ki_hash_key *secret, const json_t *value);
 
-/* Members may stand in any order. */
+/* The order of members does not matter. */
 static uint64_t hash_object(const ki_hash_key *secret, json_t *object)
 {
     uint64_t sum = JSON_OBJECT;
@@ -57,7 +57,7 @@ static uint64_t hash_array(const ki_hash_key *secret, const json_t *array)
     return hash;
 }
 
-/* The same for values that are equal. */
+/* Equal values have equal hashes. */
 static uint64_t hash_value(const ki_hash_key *secret, const json_t *value)
 {
     if (value == NULL)
@@ -74,7 +74,7 @@ static uint64_t hash_value(const ki_hash_key *secret, const json_t *value)
         return hash_bytes(secret, &number, sizeof(number));
     }
     case JSON_REAL: {
-        double number = json_real_value(value) + 0.0; /* there is a zero below zero, too */
+        double number = json_real_value(value) + 0.0; /* turns -0.0 into 0.0 */
         return hash_bytes(secret, &number, sizeof(number));
     }
     default:
@@ -186,7 +186,7 @@ int ki_as_keyed_list_add(struct ki_as_keyed_list *keyed, const json_t *element)
     return 0;
 }
 
-/* Room for so many elements; few need no memory and no hashes. */
+/* Reserves space for `count` elements. Short lists need neither memory nor hashes. */
 static int make_room(struct ki_as_keyed_list *keyed, size_t count)
 {
     keyed->nodes = keyed->near;
@@ -201,7 +201,7 @@ static int make_room(struct ki_as_keyed_list *keyed, size_t count)
     if (keyed->nodes == NULL)
         return KI_ERR_NO_MEMORY;
     ki_map_reserve(&keyed->map, count);
-    return keyed->map.bucket_count == 0 ? KI_ERR_NO_MEMORY : 0; /* few buckets would be slow */
+    return keyed->map.bucket_count == 0 ? KI_ERR_NO_MEMORY : 0; /* too few buckets would make it slow */
 }
 
 int ki_as_keyed_list_init(struct ki_as_keyed_list *keyed, const struct ki_as_identity *identity,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keyed_list - where in a list the element with some keys, or some value, stands.
+/* keyed_list - finds an element of a list by its keys or its value.
  *
- *   From:     patches, sets of fields, checks for what is there twice
+ *   From:     patches, field sets, checks for duplicates
  *   To:       util/map.h
- *   Locks:    none; whoever owns it. The storage's lock is held meanwhile, so no list may cost its square.
- *   Not here: what the keys of a list are (apiserver/kind/schema.h)
+ *   Locks:    none. The storage's lock is held meanwhile, so no operation may take quadratic time.
+ *   Not here: which keys a list has (apiserver/kind/schema.h)
  */
 #ifndef KI_APISERVER_KIND_KEYED_LIST_H
 #define KI_APISERVER_KIND_KEYED_LIST_H
@@ -13,12 +13,12 @@
 #include "util/hash.h"
 #include "util/map.h"
 
-/* KI_AS_KEYED_NEAR_MAX: so few elements are held against each other one by one. */
+/* KI_AS_KEYED_NEAR_MAX: up to this number, elements are compared one by one. */
 enum { KI_AS_KEYED_NEAR_MAX = 8 };
 
-/* What tells elements apart. A key that an element has not stands for its default, or for no value. */
+/* What identifies an element. A missing key stands for its default, or for no value. */
 struct ki_as_identity {
-    struct ki_as_keys keys; /* none: elements are what they are */
+    struct ki_as_keys keys; /* none: the whole value identifies an element */
     struct ki_as_shape element;
 };
 
@@ -30,32 +30,33 @@ struct ki_as_keyed_node {
 
 struct ki_as_keyed_list {
     struct ki_as_identity identity;
-    struct ki_as_keyed_node *nodes; /* one for each element that is the first of its like */
+    struct ki_as_keyed_node *nodes; /* one for each element that is the first with its keys */
     size_t node_count;
     size_t node_count_max;
     size_t count; /* of elements */
-    ki_map map;   /* empty while all nodes are near */
+    ki_map map;   /* empty while all nodes fit in `near` */
     ki_hash_key secret;
     struct ki_as_keyed_node near[KI_AS_KEYED_NEAR_MAX];
 };
 
-/* That of one key without a default; "": elements are what they are. */
+/* The identity by one key without a default; "" means by the whole value. */
 struct ki_as_identity ki_as_identity_of(const char *key);
 
-/* Knows all elements of the array `list` (NULL and others: none), and has room for `more`. Borrows the
- * elements: they stay, and keep their keys. Returns 0, or an error: there is nothing to free then, and
- * nothing is found. */
+/* Indexes all elements of the array `list` (NULL and other types count as empty) and reserves space for
+ * `more`. Borrows the elements, which must not move or change their keys. Returns 0, or an error with nothing
+ * to free; lookups then find nothing. */
 KI_NODISCARD int ki_as_keyed_list_init(struct ki_as_keyed_list *keyed, const struct ki_as_identity *identity,
                                        const json_t *list, size_t more);
-void ki_as_keyed_list_fini(struct ki_as_keyed_list *keyed); /* takes a zeroed struct as well */
+void ki_as_keyed_list_fini(struct ki_as_keyed_list *keyed); /* a zeroed struct is allowed */
 
-/* The element at the end of the list, for which room was made. 0 or KI_ERR_NO_MEMORY. */
+/* Adds the element at the end of the list; space must be reserved. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_keyed_list_add(struct ki_as_keyed_list *keyed, const json_t *element);
 
-/* Where the first element like this one stands: any object with the same keys will do. -1: nowhere. */
+/* The index of the first element that equals this one by identity; any object with the same keys will do. -1
+ * if there is none. */
 long ki_as_keyed_list_find(const struct ki_as_keyed_list *keyed, const json_t *like);
 
-/* How often two elements were held against each other in this thread: for tests, which count it. */
+/* The number of element comparisons in this thread, for tests. */
 size_t ki_as_keyed_list_comparisons(void);
 
 #endif

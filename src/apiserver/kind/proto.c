@@ -18,7 +18,7 @@ enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 
 struct field {
     uint32_t number;
     enum wire wire;
-    uint64_t value; /* of numbers */
+    uint64_t value; /* of a number */
     ki_str bytes;
 };
 
@@ -48,7 +48,7 @@ static bool read_bytes(ki_str *message, uint64_t len, ki_str *out)
     return true;
 }
 
-/* False: the message is cut, or no message. */
+/* False if the message is truncated or malformed. */
 static bool next_field(ki_str *message, struct field *out)
 {
     uint64_t tag = 0;
@@ -74,7 +74,7 @@ static bool next_field(ki_str *message, struct field *out)
     return false;
 }
 
-/* The first field with this number; false: there is none. */
+/* The first field with this number; false if there is none. */
 static bool find_field(ki_str message, uint32_t number, struct field *out)
 {
     struct field field;
@@ -87,10 +87,9 @@ static bool find_field(ki_str message, uint32_t number, struct field *out)
     return false;
 }
 
-/* ---- values; NULL: not of this type, or without memory
- * ------------------------------------------------------ */
+/* ---- values; NULL: not of this type, or out of memory -------------------------------------------------- */
 
-/* As in JSON that is read, there is no NUL in a text. */
+/* Like parsed JSON, texts must not contain NUL. */
 static bool has_nul(ki_str text)
 {
     return text.len > 0 && memchr(text.ptr, 0, text.len) != NULL;
@@ -142,7 +141,7 @@ static json_t *bytes_of(ki_str bytes)
     return value;
 }
 
-/* JSON within: RawExtension, FieldsV1, JSON. */
+/* Embedded JSON: RawExtension, FieldsV1, JSON. */
 static json_t *raw_of(ki_str message)
 {
     struct field raw = {0};
@@ -169,7 +168,7 @@ static json_t *scalar_of(const struct ki_as_schema_field *known, const struct fi
     case KI_AS_TYPE_NUMBER:
     case KI_AS_TYPE_DOUBLE:
         memcpy(&real, &field->value, sizeof(real));
-        return json_real(real); /* NULL for what JSON has not */
+        return json_real(real); /* NULL if JSON cannot represent it */
     case KI_AS_TYPE_BOOLEAN:
         return json_boolean(field->value != 0);
     case KI_AS_TYPE_INT_OR_STRING:
@@ -182,8 +181,7 @@ static json_t *scalar_of(const struct ki_as_schema_field *known, const struct fi
     }
 }
 
-/* ---- messages
- * ----------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 static int read_message(ki_str message, const struct ki_as_schema *schema, uint8_t outer, unsigned depth,
                         json_t *object);
@@ -207,9 +205,8 @@ static const struct ki_as_schema *schema_named(const char *name)
     return NULL;
 }
 
-/* Where a boolean may stand in the place of a schema, that is field 1 and the schema field 2; else the schema
- * is field
- * 1. No kind that is served may have lists of them. */
+/* Where a boolean is allowed instead of a schema, the boolean is field 1 and the schema field 2; otherwise
+ * the schema is field 1. No served kind has lists of them. */
 static json_t *json_schema_of(ki_str message, unsigned depth)
 {
     struct field first = {0};
@@ -235,7 +232,7 @@ static json_t *value_of(const struct ki_as_schema_field *known, const struct fie
     return scalar_of(known, field);
 }
 
-/* Go writes all of its strings, numbers and booleans; JSON has only those that say something. */
+/* Go always writes its strings, numbers and booleans; JSON omits the empty ones. */
 static bool is_worth_it(const struct ki_as_schema_field *known, const json_t *value)
 {
     if ((known->flags & (KI_AS_FIELD_REQUIRED | KI_AS_FIELD_POINTER)) != 0)
@@ -290,7 +287,7 @@ static int read_field(const struct field *field, const struct ki_as_schema *sche
             return put(object, known, field, depth);
         is_inline = is_inline || (outer == 0 && known->outer != 0 && known->outer == field->number);
     }
-    /* A message whose members stand among those of this one. What is unknown is left out. */
+    /* A message whose members belong to the enclosing object in JSON. Unknown fields are skipped. */
     return is_inline ? read_message(field->bytes, schema, (uint8_t)field->number, depth + 1, object) : 0;
 }
 
@@ -306,8 +303,7 @@ static int read_message(ki_str message, const struct ki_as_schema *schema, uint8
     return 0;
 }
 
-/* ---- the envelope
- * ------------------------------------------------------------------------------------------- */
+/* ---- the envelope -------------------------------------------------------------------------------------- */
 
 static const struct ki_as_schema *schema_of(ki_str api_version, ki_str kind)
 {
@@ -345,7 +341,7 @@ int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure)
     if (object == NULL || read_message(raw.bytes, schema, 0, 0, object) < 0) {
         json_decref(object);
         return ki_as_fail_bad_request(
-            failure, "the object provided is unrecognized: protobuf that does not fit its kind");
+            failure, "the object provided is unrecognized: the protobuf message does not match its kind");
     }
     *out = object;
     return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proto - objects in Kubernetes' protobuf, as kubectl and Go programs send built-in kinds.
+/* proto - decodes objects in Kubernetes' protobuf, as sent by kubectl and Go programs.
  *
  *   From:     a request with Content-Type: application/vnd.kubernetes.protobuf
  *   To:       JSON trees
  *   Locks:    none
- *   Not here: answers, which are JSON to all clients
+ *   Not here: responses, which are JSON for all clients
  */
 #ifndef KI_APISERVER_KIND_PROTO_H
 #define KI_APISERVER_KIND_PROTO_H
@@ -15,8 +15,8 @@
 
 bool ki_as_proto_is_type(ki_str media_type);
 
-/* An envelope ("k8s", NUL, runtime.Unknown) with an object of a built-in kind, or DeleteOptions. 400 for
- * anything else. */
+/* Parses an envelope ("k8s", NUL, runtime.Unknown) with an object of a built-in kind, or DeleteOptions. Fails
+ * with 400 for anything else. */
 KI_NODISCARD int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure);
 
 #endif

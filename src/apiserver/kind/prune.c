@@ -11,11 +11,11 @@
 #include "apiserver/value/quantity.h"
 #include "apiserver/value/tree.h"
 
-/* As many as Kubernetes names. */
+/* The number that Kubernetes reports. */
 enum { UNKNOWN_MAX = 100 };
 
 struct pruner {
-    json_t *unknown; /* NULL: nobody asks */
+    json_t *unknown; /* NULL if not requested */
     bool keeps_empty;
     bool fills;
     int rc;
@@ -42,7 +42,7 @@ static bool is_always_written(const struct ki_as_schema *schema)
     return is_one;
 }
 
-/* Of the other lists and maps that may be missing it writes no empty one. */
+/* Other optional lists and maps are omitted when they are empty. */
 static bool is_left_out(const struct ki_as_schema *schema, const struct ki_as_schema_field *field,
                         const json_t *value)
 {
@@ -55,7 +55,7 @@ static bool is_left_out(const struct ki_as_schema *schema, const struct ki_as_sc
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object);
 
-/* A field whose values have fields. Nulls say that there is nothing, and Go keeps none of them. */
+/* Prunes a field whose values have fields. Nulls count as unset; Go keeps none of them. */
 static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
                         const struct ki_as_schema_field *field, json_t *value)
 {
@@ -79,8 +79,8 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
     }
 }
 
-/* What a field without fields is kept as: amounts in their shortest form, and no nulls among the members
- * of a map, which Go takes for nothing of their type. A new reference, NULL without memory. */
+/* The stored form of a value without fields: quantities in their shortest form, maps without null members,
+ * which Go reads as zero values. A new reference; NULL if out of memory. */
 static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
 {
     if (field->type == KI_AS_TYPE_QUANTITY)
@@ -89,7 +89,7 @@ static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
                                                                    : json_incref(value);
 }
 
-/* Takes `kept` over, which may be the value that is there. */
+/* Takes `kept`, which may be the present value. */
 static void keep(struct pruner *pruner, json_t *object, void *at, json_t *kept)
 {
     if (kept == NULL || json_object_iter_set_new(object, at, kept) < 0)
@@ -120,7 +120,7 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         json_t *value = json_object_iter_value(at);
         const struct ki_as_schema_field *field = ki_as_schema_field(schema, name);
-        /* Settling it may be its end. */
+        /* Normalising may free the value. */
         bool is_null = json_is_null(value);
         next = json_object_iter_next(object, at);
         if (field != NULL && !pruner->keeps_empty && is_left_out(schema, field, value)) {
@@ -140,15 +140,14 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         pruner->rc = ki_as_defaults_rows(schema, object);
 }
 
-/* ---- custom kinds
- * ---------------------------------------------------------------------------------------- */
+/* ---- custom kinds -------------------------------------------------------------------------------------- */
 
 static bool keeps_unknown(const json_t *schema)
 {
     return ki_as_tree_is_true(schema, "x-kubernetes-preserve-unknown-fields");
 }
 
-/* A schema that names no members knows nothing of them only where it says what the members may be. */
+/* If the schema lists no properties, members are unknown only where additionalProperties describes them. */
 static void prune_custom(struct pruner *pruner, const struct ki_as_path *path, const json_t *schema,
                          json_t *value, bool is_kept)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prune - taking away the fields that a kind does not have, as a real server drops what it does not know.
+/* prune - removes fields that a kind does not have, as a real server does.
  *
- *   From:     defaults (silently), requests with fieldValidation=Strict or Warn (which want to know)
- *   To:       the object without them
+ *   From:     defaults (silently), requests with fieldValidation=Strict or Warn (with messages)
+ *   To:       the object without these fields
  *   Locks:    none
  *   Not here: types and values (apiserver/validate/validate.h)
  */
@@ -11,15 +11,15 @@
 
 #include "apiserver/kind/resource.h"
 
-/* Changes `tree`: unknown fields go, and so do nulls in built-in kinds and in metadata, where amounts are
- * then written as Kubernetes writes them. `unknown` is an
- * array to which 'unknown field "spec.nodNme"' is added for each of the first hundred, or NULL. A Strict
- * request with any is 400 'strict decoding error: …', joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
+/* Removes unknown fields from `tree`. In built-in kinds and in metadata, also removes nulls and writes
+ * quantities in Kubernetes' form. `unknown` is an array that gets 'unknown field "spec.nodNme"' for each of
+ * the first hundred, or NULL. With any of them, a Strict request fails with 400 'strict decoding error: …',
+ * joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown);
-/* There, empty lists and maps go, too, but where Kubernetes writes them. Not so in what is applied, whose
- * manager owns them: the same without. */
+/* ki_as_prune() also removes empty lists and maps, except where Kubernetes writes them. This one keeps them:
+ * in an applied configuration, they are owned by its manager. */
 KI_NODISCARD int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree);
-/* As ki_as_prune(), and each object of a built-in type gets the defaults of that type (defaults.txt). */
+/* Like ki_as_prune(), and sets the defaults of each object of a built-in type (defaults.txt). */
 KI_NODISCARD int ki_as_prune_and_fill(const struct ki_as_resource *resource, json_t *tree);
 
 #endif

@@ -37,7 +37,7 @@ void ki_as_resources_fini(struct ki_as_resources *resources)
     *resources = (struct ki_as_resources){0};
 }
 
-/* With what is the same for all of its objects. NULL without memory. */
+/* Includes what all objects of the resource share. NULL if out of memory. */
 static struct ki_as_resource *copy_of(const struct ki_as_resource *builtin)
 {
     struct ki_as_resource *resource = ki_malloc(sizeof(*resource));
@@ -77,7 +77,7 @@ static int compare_text(ki_str a, const char *b)
     return ki_str_compare(a, ki_str_of(b));
 }
 
-/* Where (group, version, plural) is, or would be. */
+/* The index of (group, version, plural), or where it would be inserted. */
 static size_t place_of(const struct ki_as_resources *resources, const ki_str key[3], bool *out_is_there)
 {
     size_t low = 0;

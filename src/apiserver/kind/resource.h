@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource - what the server serves: the built-in resources and those that a CustomResourceDefinition adds.
+/* resource - the served resources: built-in ones and those added by CustomResourceDefinitions.
  *
  *   From:     resources.tsv (compiled in), CustomResourceDefinitions
  *   To:       routing, discovery, tables, storage
- *   Locks:    none of its own: the storage's mutex guards the set; a resource never changes once it is in
+ *   Locks:    none; the storage's mutex guards the set, and a resource never changes once it is in the set
  *   Not here: objects
  */
 #ifndef KI_APISERVER_KIND_RESOURCE_H
@@ -18,8 +18,8 @@
 
 struct ki_as_schema;
 
-/* One (group, version, plural). Versions of one (group, plural) share their objects. Counted: a request or a
- * watch keeps it beyond the deletion of its definition. */
+/* One (group, version, plural). Versions of one (group, plural) share their objects. Reference-counted: a
+ * request or a watch keeps it alive after its definition is deleted. */
 struct ki_as_resource {
     ki_refcount refs;
     const char *group;   /* "" for core */
@@ -28,52 +28,51 @@ struct ki_as_resource {
     const char *singular;
     const char *kind;
     const char *list_kind;
-    const char *const *short_names; /* ended by NULL, as the next */
+    const char *const *short_names; /* ends with NULL, like the next one */
     const char *const *categories;
     const char *api_version; /* "apps/v1" */
-    const char *qualified;   /* "deployments.apps", "pods": as messages name it */
+    const char *qualified;   /* "deployments.apps", "pods": as in messages */
     bool is_namespaced;
     bool is_custom;
-    bool has_status; /* a status subresource */
+    bool has_status; /* has a status subresource */
     bool has_scale;
-    bool has_generation;              /* metadata.generation is counted */
-    const struct ki_as_schema *known; /* the fields of a built-in one; NULL: not looked up, or unknown */
-    /* Of pods that name none, else NULL; in the trees of all of them, and nobody changes them. */
+    bool has_generation;              /* metadata.generation is maintained */
+    const struct ki_as_schema *known; /* the fields of a built-in kind; NULL if not looked up, or unknown */
+    /* The tolerations of pods that set none, else NULL. Shared by all their trees and never modified. */
     json_t *tolerations;
-    json_t *schema;     /* openAPIV3Schema of a custom one, or NULL */
-    json_t *columns;    /* additionalPrinterColumns of a custom one, or NULL */
-    json_t *scale;      /* where a custom one has its replicas (subresources.scale), or NULL */
-    json_t *selectable; /* selectableFields of this version of a custom one, or NULL */
-    json_t *versions;   /* all of a custom one, whose selectable fields its objects are kept with, or NULL */
+    json_t *schema;     /* openAPIV3Schema of a custom resource, or NULL */
+    json_t *columns;    /* additionalPrinterColumns of a custom resource, or NULL */
+    json_t *scale;      /* where a custom resource has its replicas (subresources.scale), or NULL */
+    json_t *selectable; /* selectableFields of this version of a custom resource, or NULL */
+    json_t *versions;   /* of a custom resource, for the selectable fields of its objects, or NULL */
 };
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);
 void ki_as_resource_unref(struct ki_as_resource *resource);
 
-/* The set. A zeroed one is empty. */
+/* The set of resources. A zeroed struct is empty. */
 struct ki_as_resources {
     struct ki_as_resource **entries; /* ordered by group, version, plural */
     size_t count;
 };
 
-/* All built-in ones. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds all built-in resources. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_resources_init(struct ki_as_resources *resources);
 void ki_as_resources_fini(struct ki_as_resources *resources);
 
 /* Borrowed, or NULL. */
 struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resources, ki_str group,
                                             ki_str version, ki_str plural);
-/* By kind, as apply and load need it. */
+/* Finds a resource by kind, for apply and load. */
 struct ki_as_resource *ki_as_resources_find_kind(const struct ki_as_resources *resources, ki_str api_version,
                                                  ki_str kind);
 
-/* Adds every served version of a CustomResourceDefinition that passed validation, or takes all of its (group,
- * plural) away again. Replaces what an older version of the definition had added;
- * nothing changes on failure. */
+/* Adds every served version of a validated CustomResourceDefinition, replacing those of an older version of
+ * the definition; or removes all versions of its (group, plural). On failure nothing changes. */
 KI_NODISCARD int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
                                         struct ki_as_failure *failure);
-/* What its objects are while not one version is served: the version that is stored. A new reference, or NULL
- * without memory. */
+/* The storage version of a definition, for its objects while no version is served. A new reference; NULL if
+ * out of memory. */
 struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition);
 void ki_as_resources_undefine(struct ki_as_resources *resources, ki_str group, ki_str plural);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A custom resource is one piece of memory: the struct, the two lists of names, then all texts. */
+/* A custom resource is one allocation: the struct, the two lists of names, then all texts. */
 #include <ctype.h>
 #include <kinformer/error.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static const char *text_at(const json_t *object, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* Room behind the struct, given out piece by piece. */
+/* The space after the struct, handed out piece by piece. */
 struct room {
     const char **pointers;
     char *texts;
@@ -104,7 +104,7 @@ static void fill_names(struct ki_as_resource *resource, const json_t *spec, cons
     resource->qualified = keep_joined(&room, resource->plural, ".", resource->group);
 }
 
-/* NULL without memory. The parts of the definition are shared, and nobody changes them. */
+/* NULL if out of memory. Parts of the definition are shared and never modified. */
 static struct ki_as_resource *resource_of(const json_t *spec, const json_t *version)
 {
     const char *version_name = text_at(version, "name");
@@ -137,7 +137,7 @@ struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition)
     return resource_of(spec, json_array_get(versions, stored));
 }
 
-/* What the server has of its own stays its own. */
+/* A definition cannot replace a built-in resource. */
 static bool is_built_in(const struct ki_as_resources *resources, const json_t *spec)
 {
     const char *group = text_at(spec, "group");
@@ -157,7 +157,7 @@ int ki_as_resources_define(struct ki_as_resources *resources, const json_t *defi
     if (is_built_in(resources, spec))
         return ki_as_fail(failure, 422, "Invalid", NULL,
                           "CustomResourceDefinition.apiextensions.k8s.io \"%s.%s\" is invalid: "
-                          "spec.names.plural: Invalid value: the server has such a resource of its own",
+                          "spec.names.plural: Invalid value: conflicts with a built-in resource",
                           text_at(json_object_get(spec, "names"), "plural"), text_at(spec, "group"));
     const json_t *versions = json_object_get(spec, "versions");
     size_t count = json_array_size(versions);

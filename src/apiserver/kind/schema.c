@@ -27,8 +27,8 @@ static size_t first_of_kind(ki_str kind)
     return low;
 }
 
-/* Fields hardly differ between versions, so that another one is a good answer; and so is the kind's new
- * group, for those that began in "extensions". */
+/* Fields hardly differ between versions, so the schema of another version will do; for kinds that started in
+ * "extensions", so will that of their new group. */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 {
     const struct ki_as_schema *of_group = NULL;
@@ -50,7 +50,7 @@ const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 
 /* ---- fields by name ------------------------------------------------------------------------------------ */
 
-/* Four bytes, the first of them the highest. */
+/* Four bytes; the first becomes the highest. */
 static uint64_t four_at(const char *bytes)
 {
     uint32_t word = 0;
@@ -58,13 +58,13 @@ static uint64_t four_at(const char *bytes)
     return be32toh(word);
 }
 
-/* As in ki_as_schema_openings. Nothing behind the name is read. */
+/* As in ki_as_schema_openings. Never reads beyond the name. */
 static uint64_t opening_of(ki_str name)
 {
     if (name.len >= 8)
         return four_at(name.ptr) << 32 | four_at(name.ptr + 4);
     if (name.len >= 4) {
-        /* The last four may begin before the fifth; what is twice there goes out at the top. */
+        /* The last four bytes may overlap the first four; the shift drops those that appear twice. */
         uint64_t rest = four_at(name.ptr + name.len - 4) << (8 * (8 - name.len));
         return four_at(name.ptr) << 32 | (rest & UINT32_MAX);
     }
@@ -74,7 +74,7 @@ static uint64_t opening_of(ki_str name)
     return opening;
 }
 
-/* Of two names whose openings are equal; no name has a NUL in it. */
+/* Compares two names with equal openings. Names contain no NUL. */
 static bool is_same_name(const char *own, ki_str name)
 {
     if (name.len < 8)

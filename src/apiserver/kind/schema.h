@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema - what is known of the values at each place of an object: their types, and how lists of them are
- * merged.
+/* schema - describes the values at each path of an object: their types, and how lists are merged.
  *
  *   From:     apiserver/patch/, apiserver/validate/, apiserver/show/openapi_schemas.c
  *   To:       apiserver/kind/schemas_table.h for built-in kinds, openAPIV3Schema for custom ones
@@ -18,18 +17,18 @@
 
 struct ki_as_resource;
 
-/* One place. Zeroed: nothing is known. Passed by value; borrows all. */
+/* The description of one value. A zeroed struct knows nothing. Passed by value; borrows all pointers. */
 struct ki_as_shape {
-    const struct ki_as_schema_field *field; /* whose value it is; NULL for an element, or the whole object */
-    const struct ki_as_schema *schema; /* the fields that it has; NULL: a scalar, a list, a map, or unknown */
-    const json_t *custom;              /* instead, for custom kinds: a JSON schema */
-    bool is_root;                      /* the whole object, whose metadata is as that of all kinds */
+    const struct ki_as_schema_field *field; /* of the value; NULL for an element or the whole object */
+    const struct ki_as_schema *schema; /* of the value's fields; NULL if it has none or they are unknown */
+    const json_t *custom;              /* for custom kinds instead: a JSON schema */
+    bool is_root;                      /* the whole object, whose metadata is that of all kinds */
 };
 
 enum ki_as_list_kind {
     KI_AS_LIST_ATOMIC, /* replaced as a whole */
-    KI_AS_LIST_SET,    /* scalars, each there once */
-    KI_AS_LIST_KEYED,  /* objects that some of their fields tell apart */
+    KI_AS_LIST_SET,    /* unique scalars */
+    KI_AS_LIST_KEYED,  /* objects identified by some of their fields */
 };
 
 enum { KI_AS_KEYS_MAX = 4 };
@@ -39,26 +38,26 @@ struct ki_as_keys {
     size_t count;
 };
 
-/* The kind's own schema, that of another version of it, or NULL. */
+/* The kind's own schema, that of another version of the kind, or NULL. */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind);
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name);
-/* The schema of a type of the table, or NULL for types without fields. */
+/* The schema of a type in the table; NULL for types without fields. */
 const struct ki_as_schema *ki_as_schema_of_type(uint16_t type);
 
 struct ki_as_shape ki_as_shape_of(const struct ki_as_resource *resource);
 struct ki_as_shape ki_as_shape_of_kind(const json_t *object); /* built-in kinds, by kind and apiVersion */
-struct ki_as_shape ki_as_shape_metadata(void);                /* of all kinds, custom ones too */
+struct ki_as_shape ki_as_shape_metadata(void); /* the same for all kinds, including custom ones */
 struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name);
 struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape);
 
-/* For apply. Keys are ordered. */
+/* For apply. The keys are sorted. */
 enum ki_as_list_kind ki_as_shape_list(struct ki_as_shape shape, struct ki_as_keys *out_keys);
-bool ki_as_shape_is_atomic(struct ki_as_shape shape); /* of an object */
-/* What a missing key of an element stands for; NULL: nothing.
- * Borrowed or static text, as JSON in `custom`. */
+bool ki_as_shape_is_atomic(struct ki_as_shape shape); /* for an object */
+/* The default of a key that an element lacks; NULL if there is none. Borrowed or static text, or JSON in
+ * `custom`. */
 const char *ki_as_shape_key_default(struct ki_as_shape element, ki_str key);
 
-/* For strategic patches: whether the list is merged; *out_key is "" for scalars. */
+/* For strategic patches: whether the list is merged. *out_key is "" for scalars. */
 bool ki_as_shape_is_merged(struct ki_as_shape shape, const char **out_key);
 
 #endif

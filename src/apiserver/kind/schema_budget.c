@@ -45,7 +45,7 @@ size_t ki_as_schema_weight(const json_t *value)
     return weight;
 }
 
-/* Two patterns that share a place push each other out, and are compiled (and charged) each time. */
+/* Two patterns that hash to the same slot evict each other, and are compiled (and charged) each time. */
 static struct ki_as_schema_pattern *place_of(struct ki_as_schema_budget *budget, const char *text)
 {
     uintptr_t bits = (uintptr_t)text;

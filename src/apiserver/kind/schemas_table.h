@@ -3,7 +3,7 @@
  *
  *   From:     schemas.txt, rules.txt and defaults.txt, by scripts/generate_schemas.py
  *   To:       apiserver/kind/schema.h, apiserver/validate/validate_rules.c, apiserver/kind/defaults_rows.c
- *   Locks:    none: constant
+ *   Locks:    none; the data is constant
  *   Not here: custom resources
  */
 #ifndef KI_APISERVER_KIND_SCHEMAS_TABLE_H
@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Types without fields. Larger numbers, less KI_AS_TYPE_COUNT, are places in ki_as_schemas.
- * In the order of the script. */
+/* Types without fields. Larger numbers, less KI_AS_TYPE_COUNT, are indexes into ki_as_schemas. The order is
+ * that of the script. */
 enum ki_as_type {
     KI_AS_TYPE_ANY,
     KI_AS_TYPE_OBJECT, /* with any members */
@@ -36,33 +36,31 @@ enum ki_as_field_shape { KI_AS_FIELD_ONE, KI_AS_FIELD_LIST, KI_AS_FIELD_MAP };
 
 enum ki_as_field_flag {
     KI_AS_FIELD_REQUIRED = 1,
-    KI_AS_FIELD_SET = 2,      /* a list of scalars, each there once */
+    KI_AS_FIELD_SET = 2,      /* a list of unique scalars */
     KI_AS_FIELD_ATOMIC = 4,   /* apply replaces it as a whole */
-    KI_AS_FIELD_RETAIN = 8,   /* a strategic patch may say which members stay */
+    KI_AS_FIELD_RETAIN = 8,   /* a strategic patch may list the members to keep */
     KI_AS_FIELD_MERGE = 16,   /* a strategic patch merges the list */
-    KI_AS_FIELD_POINTER = 32, /* a scalar that is there even if it is 0, false or "" */
+    KI_AS_FIELD_POINTER = 32, /* a scalar that is kept even if it is 0, false or "" */
     KI_AS_FIELD_MICRO = 64,   /* a time with microseconds */
-    KI_AS_FIELD_SCHEMA = 128, /* a JSON schema, or what may stand in its place */
+    KI_AS_FIELD_SCHEMA = 128, /* a JSON schema, or a boolean or array where those are allowed */
 };
 
 struct ki_as_schema_field {
     const char *name;
-    const char
-        *keys; /* "containerPort,protocol": what tells elements apart for apply; NULL: replaced as a whole */
-    const char *merge_key; /* what tells them apart for a strategic patch */
+    const char *keys;      /* of elements, for apply: "containerPort,protocol"; NULL: atomic */
+    const char *merge_key; /* the key of elements for a strategic patch */
     uint16_t type;         /* of the element, if it is a list or map */
     uint8_t shape;
     uint8_t flags;
-    uint8_t
-        outer; /* in protobuf: the message that holds it, when its members stand among the others in JSON */
-    uint8_t number; /* in protobuf; 0: not there */
+    uint8_t outer;  /* in protobuf: the message that contains it, if JSON has its members inline */
+    uint8_t number; /* in protobuf; 0 if absent */
 };
 
 struct ki_as_schema {
     const char *name;        /* "io.k8s.api.core.v1.Pod" */
-    const char *api_version; /* of a kind; NULL: only a part of others */
+    const char *api_version; /* of a kind; NULL for a type that only occurs in others */
     const char *kind;
-    uint16_t first_field; /* in ki_as_schema_fields, ordered by name */
+    uint16_t first_field; /* in ki_as_schema_fields, sorted by name */
     uint16_t field_count;
     uint16_t first_rule; /* in ki_as_rules */
     uint16_t rule_count;
@@ -71,13 +69,13 @@ struct ki_as_schema {
     bool is_atomic;
 };
 
-/* Of a list each element is looked at, but by the first and the last ones. */
+/* A rule applies to each element of a list, except REQUIRED, SOME and SINGLE. */
 enum ki_as_rule_kind {
-    KI_AS_RULE_REQUIRED, /* there, and not empty */
-    KI_AS_RULE_MIN,      /* a number, or an amount of a map of them, not below `low` */
+    KI_AS_RULE_REQUIRED, /* present and not empty */
+    KI_AS_RULE_MIN,      /* a number, or each quantity of a map, is at least `low` */
     KI_AS_RULE_RANGE,
-    KI_AS_RULE_ONE_OF, /* one of the words, if it is there */
-    KI_AS_RULE_LABEL,  /* names, if they are there: see names.h */
+    KI_AS_RULE_ONE_OF, /* one of the words, if present */
+    KI_AS_RULE_LABEL,  /* a valid name, if present; see names.h */
     KI_AS_RULE_SUBDOMAIN,
     KI_AS_RULE_LABEL_1035,
     KI_AS_RULE_SEGMENT,
@@ -85,20 +83,20 @@ enum ki_as_rule_kind {
     KI_AS_RULE_PORT_NAME,
     KI_AS_RULE_IP,
     KI_AS_RULE_CIDR,
-    KI_AS_RULE_ABSOLUTE, /* a path that begins with '/', if there is one */
-    KI_AS_RULE_PORT,     /* a number of a port, or its name; missing is 0 */
-    KI_AS_RULE_PERCENT,  /* a count, or a share; `low`: of so many percent at the most, 0: of any */
+    KI_AS_RULE_ABSOLUTE, /* a path that starts with '/', if present */
+    KI_AS_RULE_PORT,     /* a port number or name; a missing one counts as 0 */
+    KI_AS_RULE_PERCENT,  /* a count or a percentage; `low`: the largest percentage, 0 for no limit */
     KI_AS_RULE_LABELS,   /* a map of labels */
-    KI_AS_RULE_WITHIN,   /* amounts, not above those of the same names in the field that the word names */
-    KI_AS_RULE_SOME,     /* the object has one of the words at least */
-    KI_AS_RULE_SINGLE,   /* and one at the most */
+    KI_AS_RULE_WITHIN,   /* quantities not above those of the same names in the field named by the word */
+    KI_AS_RULE_SOME,     /* at least one of the words is a member of the object */
+    KI_AS_RULE_SINGLE,   /* and at most one */
 };
 
-/* What values are good beyond their type. */
+/* A rule for values beyond their type. */
 struct ki_as_rule {
-    const char *field; /* "-": the object itself */
+    const char *field; /* "-" is the object itself */
     const char *const *words;
-    const char *detail; /* instead of what is said for all of the kind; NULL: that */
+    const char *detail; /* instead of the default message of this kind of rule; NULL for the default */
     int64_t low;
     int64_t high;
     uint8_t kind;
@@ -110,31 +108,30 @@ enum ki_as_default_kind {
     KI_AS_DEFAULT_TRUE,
     KI_AS_DEFAULT_NUMBER,
     KI_AS_DEFAULT_TEXT,
-    KI_AS_DEFAULT_OBJECT, /* an empty one, which gets the defaults of its type */
+    KI_AS_DEFAULT_OBJECT, /* an empty object, which gets the defaults of its type */
     KI_AS_DEFAULT_JSON,   /* `text` is JSON */
-    KI_AS_DEFAULT_COPY,   /* of what stands at the path `text`, if anything does */
+    KI_AS_DEFAULT_COPY,   /* a copy of the value at the path `text`, if there is one */
 };
 
-/* What a member is when nobody sets it. */
+/* The default of a member. */
 struct ki_as_default {
-    const char *path; /* "spec.priority" is a member of "spec", where there is one */
+    const char *path; /* "spec.priority" is a member of "spec", if that exists */
     const char *text;
     int64_t number;
-    const char *other;        /* path of the member that decides whether it is set; NULL: it always is */
-    const char *const *words; /* one of which that is; NULL: it is there */
-    bool is_unless;           /* the other way round */
+    const char *other;        /* path of a member on which the default depends; NULL: it always applies */
+    const char *const *words; /* values of `other` for which it applies; NULL: if `other` is present */
+    bool is_unless;           /* inverts the condition */
     uint8_t kind;
 };
 
 extern const struct ki_as_schema_field ki_as_schema_fields[];
-/* The first eight bytes of each field's name, the first of them the highest,
- * with zeros behind a short one. */
+/* The first eight bytes of each field's name as a big-endian number, padded with zeros. */
 extern const uint64_t ki_as_schema_openings[];
 extern const struct ki_as_rule ki_as_rules[];
 extern const struct ki_as_default ki_as_defaults[];
 extern const struct ki_as_schema ki_as_schemas[];
 extern const size_t ki_as_schema_count;
-/* Places in ki_as_schemas of those that are kinds, ordered by kind. */
+/* Indexes in ki_as_schemas of those that are kinds, sorted by kind. */
 extern const uint16_t ki_as_schema_kinds[];
 extern const size_t ki_as_schema_kind_count;
 

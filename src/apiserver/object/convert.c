@@ -15,7 +15,7 @@ static const struct ki_as_resource kept_events = {.group = "",
                                                   .api_version = "v1",
                                                   .is_namespaced = true};
 
-/* The same field in v1, and in events.k8s.io. */
+/* The names of the same field in v1 and in events.k8s.io. */
 static const char *const names[][2] = {
     {"involvedObject", "regarding"},
     {"message", "note"},
@@ -57,7 +57,7 @@ json_t *ki_as_shown_tree(const struct ki_as_resource *resource, const struct ki_
     return tree;
 }
 
-/* What one form may leave out the other always shows. */
+/* Fields that are optional in one form are always present in the other. */
 int ki_as_convert_to_stored(const struct ki_as_resource *resource, json_t *tree)
 {
     int rc = ki_as_is_converted(resource) ? rename_fields(tree, EVENTS, V1) : 0;

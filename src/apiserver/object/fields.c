@@ -7,13 +7,13 @@
 #include "apiserver/object/convert.h"
 #include "apiserver/value/tree.h"
 
-/* What a kind offers beyond metadata.name and metadata.namespace. */
+/* The selectable fields of a kind besides metadata.name and metadata.namespace. */
 struct field {
     const char *group;
     const char *plural;
     const char *name;
-    const char *path;      /* NULL: as the name */
-    const char *otherwise; /* the value of an object that has nothing there */
+    const char *path;      /* NULL: same as the name */
+    const char *otherwise; /* the value if the object lacks the field */
 };
 
 static const struct field fields[] = {
@@ -84,7 +84,7 @@ static bool is_resource(const struct ki_as_resource *resource, const char *group
     return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
 }
 
-/* ".spec.color" without its dot; "": none. */
+/* ".spec.color" without its dot; "" if there is none. */
 static const char *selectable_at(const json_t *list, size_t index)
 {
     const char *path = json_string_value(json_object_get(json_array_get(list, index), "jsonPath"));
@@ -100,7 +100,7 @@ static bool is_selectable(const struct ki_as_resource *resource, ki_str field)
     return false;
 }
 
-/* The field under the name that objects have it under; empty: there is none. */
+/* The current name of the field; empty if it is not selectable. */
 static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
 {
     bool is_cluster_only = has_own_fields(resource) && !resource->is_namespaced;
@@ -110,7 +110,7 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
         return is_cluster_only ? (ki_str){0} : field;
     if (resource->is_custom)
         return is_selectable(resource, field) ? field : (ki_str){0};
-    /* What the node's name was called before there was a v1. */
+    /* The name of spec.nodeName before v1. */
     if (is_resource(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
         return KI_STR("spec.nodeName");
     for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -147,7 +147,7 @@ int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_
         KI_STR_ARGS(field));
 }
 
-/* The object that several fields one after the other are in. */
+/* The parent object that successive fields share. */
 struct parent {
     ki_str name;
     const json_t *object;
@@ -189,7 +189,7 @@ static bool has_name(const struct ki_as_pair *pairs, size_t count, const char *n
     return false;
 }
 
-/* An object is the same in all versions, whichever it was written in. */
+/* Objects have the same fields in all versions, whichever version they were written in. */
 static size_t custom_fields_of(const struct ki_as_resource *resource, const json_t *tree,
                                struct ki_as_pair *out, char *scratch)
 {
@@ -222,13 +222,13 @@ size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree
     size_t first = 0;
     while (first < FIELD_COUNT && !is_of(&fields[first], resource))
         first++;
-    /* Those of one resource stand together. */
+    /* The fields of one resource are adjacent. */
     for (size_t i = first; i < FIELD_COUNT && count < KI_AS_FIELDS_MAX; i++) {
         if (!is_of(&fields[i], resource))
             break;
         out[count].name = ki_str_of(fields[i].name);
         out[count].value = value_of(&fields[i], tree, &parent, scratch + count * SCRATCH_BYTES);
-        /* Events of today name their reporter elsewhere. */
+        /* Current events name their reporter in another field. */
         if (out[count].value.len == 0 && strcmp(fields[i].name, "source") == 0)
             out[count].value = ki_str_of(ki_as_tree_text(tree, "reportingComponent"));
         count++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fields - which fields of which resource a field selector may ask for, and their values in an object.
+/* fields - the selectable fields of each resource, and their values in an object.
  *
- *   From:     verbs, which make objects
+ *   From:     verbs, which create objects
  *   To:       object, selector
  *   Locks:    none
  *   Not here: matching (apiserver/object/selector.h)
@@ -18,14 +18,14 @@ enum { KI_AS_FIELDS_MAX = 24 };
 
 bool ki_as_field_is_known(const struct ki_as_resource *resource, ki_str field);
 
-/* The name under which objects have the field, static or as given: older names have newer ones. 400 with
- * the words of that kind when there is none. */
+/* The field's current name, static or as given: old names are mapped to new ones. If there is no such field,
+ * fails with 400 and Kubernetes' message for that kind. */
 KI_NODISCARD int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_str *out,
                                      struct ki_as_failure *failure);
 
-/* Writes the selectable fields of `tree`, but metadata.name and metadata.namespace, which the object has
- * anyway. Values are borrowed from the tree, names of custom ones from the resource; numbers and booleans
- * are written into `scratch` of 64 bytes a field. Returns how many. */
+/* Writes the selectable fields of `tree` except metadata.name and metadata.namespace, which every object has.
+ * Values are borrowed from the tree, names of custom fields from the resource. Numbers and booleans are
+ * formatted into `scratch`, 64 bytes per field. Returns the number of fields. */
 size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree,
                        struct ki_as_pair out[KI_AS_FIELDS_MAX], char scratch[KI_AS_FIELDS_MAX * 64]);
 

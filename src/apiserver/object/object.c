@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One piece of memory: the struct, labels, fields, then the text with its '{' and what the text does not hold
- * as it is: values of fields, and strings that are escaped in it. */
+/* One allocation: the struct, labels, fields, then the text with its '{', then strings that the text does not
+ * contain verbatim: values of fields, and strings that are escaped in the text. */
 #include "apiserver/object/object.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ static int compare_pairs(const void *a, const void *b)
     return ki_str_compare(((const struct ki_as_pair *)a)->name, ((const struct ki_as_pair *)b)->name);
 }
 
-/* Labels one after the other: "key":"value", in the text; or keyvaluekeyvalue in the copies,
- * which end the block. */
+/* Labels follow each other: as "key":"value", in the text; or as keyvaluekeyvalue in the copies at the end of
+ * the block. */
 static void fill_labels(struct ki_as_pair *out, const struct ki_as_draft *draft, const char *block)
 {
     size_t gap = draft->is_label_escaped ? 0 : 3;
@@ -67,7 +67,7 @@ static ki_str text_at(const char *block, struct ki_as_span span)
     return (ki_str){block + span.at, span.len};
 }
 
-/* The tree's own, if no other was given. */
+/* The version in the tree, unless another one was given. */
 static uint64_t version_of(const struct ki_as_draft *draft)
 {
     uint64_t version = 0;
@@ -142,10 +142,10 @@ void ki_as_object_unref(struct ki_as_object *object)
         ki_free(object);
 }
 
-/* From one block of texts to another, in which the version may have more or fewer digits. */
+/* Maps pointers from one block of texts to another, in which the version may have more or fewer digits. */
 struct move {
     const char *from;
-    const char *from_digits; /* what lies behind these moves by `shift` as well */
+    const char *from_digits; /* pointers behind these also move by `shift` */
     const char *to;
     ptrdiff_t shift;
 };

@@ -3,16 +3,16 @@
  *
  *   From:     verbs (a JSON tree that passed validation)
  *   To:       storage, lists, watches
- *   Locks:    none: never changed once made, freed by its last owner
- *   Not here: what the fields mean
+ *   Locks:    none; immutable, and freed with its last reference
+ *   Not here: the meaning of fields
  *
- * The text stands without its outer braces' first fields: it begins behind "kind" and "apiVersion", because
- * items of lists have neither, and other versions of the API have others:
+ * The text starts after "kind" and "apiVersion", because items of lists have neither, and other versions of
+ * the API have different ones:
  *
  *   {"kind":"Pod","apiVersion":"v1","metadata":{…},"spec":{…}}
  *                                   ^ text … including the last brace
  *
- * The digits of metadata.resourceVersion are found by version_at, so that an event can show the object with
+ * version_at is the offset of metadata.resourceVersion's digits, so that an event can show the object with
  * the version of the event.
  */
 #ifndef KI_APISERVER_OBJECT_OBJECT_H
@@ -30,7 +30,7 @@ struct ki_as_pair {
     ki_str value;
 };
 
-/* Whether metadata may hold such a member. */
+/* Whether `name` is a member of metadata. */
 bool ki_as_metadata_is_known(ki_str name);
 
 struct ki_as_object {
@@ -39,45 +39,44 @@ struct ki_as_object {
     uint32_t field_count;
     uint32_t version_at;     /* offset of the digits of resourceVersion in text */
     uint32_t version_digits; /* how many */
-    uint32_t block_bytes;    /* of all texts, the '{' of this one first */
+    uint32_t block_bytes;    /* of all texts, starting with the '{' of this one */
     bool is_deleting;        /* metadata.deletionTimestamp is set */
     bool has_finalizers;     /* metadata.finalizers is not empty */
-    bool has_own_names;      /* those of the fields stand in the block */
+    bool has_own_names;      /* the names of the fields are in the block */
     uint64_t version;
     ki_str ns; /* "" for cluster scope */
     ki_str name;
     ki_str uid;
-    ki_str text;                     /* a '{' stands before it and a NUL behind */
-    const struct ki_as_pair *labels; /* ordered by name */
-    const struct ki_as_pair
-        *fields; /* what field selectors of its resource may ask, "spec.nodeName"; see fields.h */
+    ki_str text;                     /* preceded by '{' and followed by NUL */
+    const struct ki_as_pair *labels; /* sorted by name */
+    const struct ki_as_pair *fields; /* selectable, such as "spec.nodeName"; see fields.h */
 };
 
-/* Whether Kubernetes leaves a value of metadata out because nothing is in it; NULL is such. */
+/* Whether Kubernetes omits a metadata value because it is empty. NULL counts as empty. */
 bool ki_as_is_empty(const json_t *value);
 
-/* Encodes `tree`, an object whose metadata is complete, with its fields in Kubernetes' order and without
- * those that it does not know; one without a resourceVersion has version 0 and no digits. Of
- * `fields` the values are copied, the names are static. NULL without memory. */
+/* Encodes `tree`, an object with complete metadata. Fields are in Kubernetes' order, unknown metadata is
+ * omitted. Without a resourceVersion, the object has version 0 and no digits. The values of `fields` are
+ * copied; the names must be static. NULL if out of memory. */
 struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields,
                                       size_t field_count);
-/* The same with more of what is not in the tree. */
+/* The same with further parts that are not in the tree. */
 struct ki_as_object_parts {
     const json_t *tree;
     const struct ki_as_pair *fields;
     size_t field_count;
     bool has_own_names; /* the names of the fields are copied, too */
-    ki_str managed;     /* text of a list that takes the place of managedFields; "": those of the tree */
-    uint64_t version;   /* in place of resourceVersion; 0: that of the tree */
-    ki_buf *scratch;    /* empty, and written over; NULL: memory of its own */
+    ki_str managed;     /* text of a list that replaces managedFields; "" keeps those of the tree */
+    uint64_t version;   /* replaces resourceVersion; 0 keeps that of the tree */
+    ki_buf *scratch;    /* empty, and overwritten; NULL allocates a buffer */
 };
 struct ki_as_object *ki_as_object_make(const struct ki_as_object_parts *parts);
 struct ki_as_object *ki_as_object_ref(struct ki_as_object *object);
 void ki_as_object_unref(struct ki_as_object *object);
 
-/* The same object, which has a version, with another one. NULL without memory. */
+/* A copy of an object that has a version, with another version. NULL if out of memory. */
 struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object, uint64_t version);
 
-/* The tree again, with kind and apiVersion first; NULL without memory. */
+/* Decodes the object into a tree that starts with kind and apiVersion. NULL if out of memory. */
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version);
 #endif

@@ -6,7 +6,7 @@
 
 #include "apiserver/value/encode.h"
 
-/* TEXT_BYTES: what most objects fit into. */
+/* TEXT_BYTES: large enough for most objects. */
 enum { TEXT_BYTES = 4096, VERSION_BYTES = 24 };
 
 /* ---- metadata ------------------------------------------------------------------------------------------ */
@@ -75,7 +75,7 @@ bool ki_as_is_empty(const json_t *value)
            (json_is_object(value) && json_object_size(value) == 0);
 }
 
-/* Notes where a string will be: within the text, or behind it when that has it escaped. */
+/* Records the position of a string: in the text, or after it if the text contains it escaped. */
 static int append_noted(struct ki_as_draft *draft, const json_t *value, struct ki_as_span *out)
 {
     size_t at = draft->block->len;
@@ -143,7 +143,7 @@ static int append_member(struct ki_as_draft *draft, enum member member, const js
     }
 }
 
-/* Where each of the members is, so that none is searched for. */
+/* Locates each member, so that none needs a lookup. */
 static void find_members(json_t *metadata, const json_t *out[MEMBER_COUNT])
 {
     for (void *at = json_object_iter(metadata); at != NULL; at = json_object_iter_next(metadata, at)) {
@@ -225,7 +225,7 @@ static ki_str string_of(const json_t *value)
     return (ki_str){json_string_value(value), json_string_length(value)};
 }
 
-/* A string that the text holds only escaped goes behind it. */
+/* A string that the text contains only in escaped form is appended after the text. */
 static int append_missing(struct ki_as_draft *draft, const char *name, struct ki_as_span *span)
 {
     if (span->len > 0)

@@ -30,7 +30,7 @@ int ki_as_requirement_add_value(struct ki_as_requirement *requirement, ki_str va
     if (at < requirement->value_count && ki_str_equal(requirement->values[at], value))
         return 0;
     size_t count = requirement->value_count;
-    if ((count & (count - 1)) == 0) { /* full at each power of two */
+    if ((count & (count - 1)) == 0) { /* the capacity is the next power of two */
         ki_str *values = ki_realloc(requirement->values, (count == 0 ? 1 : count * 2) * sizeof(*values));
         if (values == NULL)
             return KI_ERR_NO_MEMORY;
@@ -120,8 +120,7 @@ int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resour
     return 0;
 }
 
-/* ---- matching
- * -------------------------------------------------------------------------------------------- */
+/* ---- matching ------------------------------------------------------------------------------------------ */
 
 static const ki_str *find_label(const struct ki_as_object *object, ki_str name)
 {
@@ -140,7 +139,7 @@ static const ki_str *find_label(const struct ki_as_object *object, ki_str name)
     return NULL;
 }
 
-/* A field that the object does not have is an empty one. */
+/* A field that the object lacks counts as empty. */
 static ki_str find_field(const struct ki_as_object *object, ki_str name)
 {
     if (ki_str_equal(name, KI_STR("metadata.name")))
@@ -171,7 +170,7 @@ static bool has_value(const struct ki_as_requirement *requirement, ki_str value)
     return false;
 }
 
-/* `value` NULL: the object has no such label. */
+/* `value` is NULL if the object lacks the label. */
 static bool is_met(const struct ki_as_requirement *requirement, const ki_str *value)
 {
     int64_t number = 0;

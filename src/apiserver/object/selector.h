@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selector - label and field selectors, as Kubernetes reads them, and whether an object matches.
+/* selector - parses label and field selectors as Kubernetes does, and matches objects.
  *
  *   From:     a request's query
  *   To:       lists, watches, deletecollection
@@ -16,15 +16,15 @@
 
 struct ki_as_selector; /* label requirements and field requirements together */
 
-/* Either text may be empty. Every field must be one of `resource`'s selectable ones, else 400 "field label
- * not supported: …". The messages are Kubernetes' own (see tests/fixtures/error-400-*.http). `*out` NULL:
- * both empty, everything matches. */
+/* Either text may be empty. Every field must be selectable in `resource`; otherwise fails with 400 "field
+ * label not supported: …". The messages are Kubernetes' own (see tests/fixtures/error-400-*.http). `*out` is
+ * NULL if both are empty; everything matches. */
 KI_NODISCARD int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resource *resource,
                                       struct ki_as_selector **out, struct ki_as_failure *failure);
 void ki_as_selector_free(struct ki_as_selector *selector);
 /* A NULL selector matches everything. */
 bool ki_as_selector_matches(const struct ki_as_selector *selector, const struct ki_as_object *object);
-/* The name that metadata.name= demands, or empty: lists and watches of one object need not look at all. */
+/* The name required by metadata.name=, or empty. Lists and watches of one object use it to avoid a scan. */
 ki_str ki_as_selector_name(const struct ki_as_selector *selector);
 
 #endif

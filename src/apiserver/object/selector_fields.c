@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field selectors: terms between commas, each "field=value", "field==value" or "field!=value"; a backslash
- * escapes the three characters that have a meaning in a value. */
+/* Field selectors: terms separated by commas, each "field=value", "field==value" or "field!=value". In a
+ * value, a backslash escapes a backslash, a comma or an equals sign. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct term {
     bool is_negated;
 };
 
-/* The first operator splits; the field cannot be escaped. */
+/* The term is split at the first operator; fields cannot be escaped. */
 /* The value is unescaped in place later on. NOLINTNEXTLINE(readability-non-const-parameter) */
 static bool split(char *text, size_t len, struct term *out)
 {
@@ -29,7 +29,7 @@ static bool split(char *text, size_t len, struct term *out)
     return false;
 }
 
-/* How many bytes the character at `text` has, as far as a message needs it. */
+/* The length of the character at `text`, for error messages. */
 static size_t character_len(const char *text, size_t len)
 {
     size_t bytes = 1;
@@ -82,7 +82,7 @@ static int add_term(struct term *term, const struct ki_as_resource *resource, st
     return rc < 0 ? ki_as_fail_no_memory(failure) : 0;
 }
 
-/* The end of the term that begins at `start`: an unescaped comma, or the end of the text. */
+/* The end of the term that starts at `start`: an unescaped comma, or the end of the text. */
 static size_t term_end(const char *text, size_t len, size_t start)
 {
     bool is_escaped = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label selectors: "a, !b, c=d, e in (f,g), h > 1". Words for what is wrong are those of Kubernetes, which
- * depend on where its parser stands; so this one stands at the same places. */
+/* Label selectors: "a, !b, c=d, e in (f,g), h > 1". Kubernetes' error messages depend on the position of its
+ * parser, so this parser proceeds in the same steps. */
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum token {
 
 struct parser {
     ki_str text;
-    size_t at; /* behind the token */
+    size_t at; /* after the token */
     enum token token;
     ki_str literal;
     struct ki_as_failure *failure;
@@ -63,7 +63,7 @@ static enum token special_token(ki_str literal)
     }
 }
 
-/* Moves on to the next token. A NUL ends a word, and the text where a token would begin. */
+/* Advances to the next token. A NUL ends a word; at the start of a token it ends the text. */
 static void advance(struct parser *parser)
 {
     const char *text = parser->text.ptr;
@@ -94,7 +94,7 @@ static void advance(struct parser *parser)
                                                                      : TOKEN_WORD;
 }
 
-/* "in" and "notin" are words where no operator can stand. */
+/* "in" and "notin" are ordinary words where no operator is possible. */
 static bool is_word(const struct parser *parser)
 {
     return parser->token == TOKEN_WORD || parser->token == TOKEN_IN || parser->token == TOKEN_NOT_IN;
@@ -105,7 +105,7 @@ static bool is_word(const struct parser *parser)
     ki_as_fail_bad_request((parser)->failure, "%sfound '%.*s'%s", UNABLE, KI_STR_ARGS((parser)->literal),    \
                            words)
 
-/* `where` is what Kubernetes names as the field, "<nil>" for a key. */
+/* `where` is the field in Kubernetes' message, "<nil>" for a key. */
 static int fail_value(struct parser *parser, const char *where, ki_str value,
                       struct ki_as_complaints complaints)
 {
@@ -153,7 +153,7 @@ static int add_value(struct parser *parser, struct ki_as_requirement *requiremen
     return rc < 0 ? ki_as_fail_no_memory(parser->failure) : 0;
 }
 
-/* Behind "(" up to ")", which is the token at the end. Nothing between commas is the empty value. */
+/* Parses from "(" up to ")", which is the last token. Nothing between two commas is the empty value. */
 static int parse_list(struct parser *parser, struct ki_as_requirement *requirement)
 {
     for (;;) {

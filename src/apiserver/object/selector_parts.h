@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selector_parts - requirements, as the two parsers make them and the matcher reads them.
+/* selector_parts - requirements, built by the two parsers and read by the matcher.
  *
  *   From:     apiserver/object/selector_labels.c, apiserver/object/selector_fields.c
  *   To:       apiserver/object/selector.c
@@ -13,13 +13,13 @@
 
 enum ki_as_operator { KI_AS_IN, KI_AS_NOT_IN, KI_AS_EXISTS, KI_AS_NOT_EXISTS, KI_AS_GREATER, KI_AS_LESS };
 
-/* Texts lie in the selector's copies, or are static. */
+/* Texts point into the selector's copies, or are static. */
 struct ki_as_requirement {
     ki_str key;
     enum ki_as_operator op;
-    ki_str *values; /* ordered, each once */
+    ki_str *values; /* sorted and unique */
     size_t value_count;
-    int64_t number; /* of KI_AS_GREATER and KI_AS_LESS */
+    int64_t number; /* for KI_AS_GREATER and KI_AS_LESS */
 };
 
 struct ki_as_requirements {
@@ -35,11 +35,11 @@ struct ki_as_selector {
     struct ki_as_requirements fields;
 };
 
-/* Appends an empty one. NULL without memory. */
+/* Appends an empty requirement. NULL if out of memory. */
 struct ki_as_requirement *ki_as_requirements_add(struct ki_as_requirements *requirements);
 KI_NODISCARD int ki_as_requirement_add_value(struct ki_as_requirement *requirement, ki_str value);
 
-/* Whole numbers as Go reads them: a sign, digits, nothing else, 64 bits. */
+/* Parses an integer as Go does: a sign, digits, nothing else, 64 bits. */
 bool ki_as_parse_integer(ki_str text, int64_t *out);
 
 KI_NODISCARD int ki_as_parse_labels(ki_str text, struct ki_as_requirements *out,

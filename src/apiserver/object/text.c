@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define ZLIB_CONST /* it only reads what it compresses */
+#define ZLIB_CONST /* makes zlib's input pointer const */
 #include "apiserver/object/text.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "apiserver/object/convert.h"
 #include "apiserver/value/encode.h"
 
-/* CONVERTED_BYTES: by which the names of the other form are longer, at the most. */
+/* CONVERTED_BYTES: by how much the names of the other form are longer at most. */
 enum { NUMBER_BYTES = 24, CONVERTED_BYTES = 64 };
 
 int ki_as_text_put(ki_buf *text, const char *word)
@@ -50,7 +50,7 @@ static int put_kind(ki_buf *text, const struct ki_as_resource *resource)
     return rc == 0 ? ki_as_text_put(text, "\",") : rc;
 }
 
-/* In the other form than it is kept in. */
+/* Writes the object in the form that is not the stored one. */
 static int put_converted(ki_buf *text, const struct ki_as_resource *resource,
                          const struct ki_as_object *object, uint64_t version)
 {
@@ -108,7 +108,7 @@ size_t ki_as_text_object_bytes(const struct ki_as_resource *resource, const stru
     return object->text.len + NUMBER_BYTES + 1 + names + (ki_as_is_converted(resource) ? CONVERTED_BYTES : 0);
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- indented output ----------------------------------------------------------------------------------- */
 
 static int put_line(ki_buf *text, size_t depth)
 {
@@ -129,7 +129,7 @@ static size_t string_bytes(ki_str json, size_t at)
     return (end < json.len ? end + 1 : json.len) - at;
 }
 
-/* One character outside of strings. */
+/* One character outside strings. */
 static int put_mark(ki_buf *text, char mark, char next, size_t *depth)
 {
     bool is_open = mark == '{' || mark == '[';

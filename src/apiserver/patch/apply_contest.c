@@ -41,8 +41,8 @@ static int append_entry(ki_buf *path, const char *entry)
     return rc < 0 ? rc : ki_buf_append_str(path, ki_str_of(entry + 2));
 }
 
-/* A map or list whose members are each somebody's own: one set has some, so that it is not atomic. That the
- * other has none says nothing of them. */
+/* True for a map or list whose members are owned individually: one of the sets lists some, so it is not
+ * atomic. The other set listing none does not make it a conflict. */
 static bool is_shared_whole(const struct ki_as_contest *inner)
 {
     bool is_same_type = (json_is_object(inner->config) && json_is_object(inner->current)) ||
@@ -50,7 +50,7 @@ static bool is_shared_whole(const struct ki_as_contest *inner)
     return is_same_type && json_object_size(inner->wanted) + json_object_size(inner->owned) > 0;
 }
 
-/* One field that both have. */
+/* One field that is in both sets. */
 static int contest_entry(const struct ki_as_contest *inner, const char *entry, ki_buf *path, json_t *out_set,
                          json_t *out_paths)
 {
@@ -71,7 +71,7 @@ static int contest_entry(const struct ki_as_contest *inner, const char *entry, k
     return rc;
 }
 
-/* What both trees have at one level. */
+/* The entries that both sets have at one level. */
 struct level {
     const struct ki_as_contest *contest;
     struct ki_as_places config;

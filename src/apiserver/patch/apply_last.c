@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kubectl may go over from its own apply, which keeps what it applied last in an annotation, to that of the
- * server, and back: as long as it applies under its own name, the fields of the annotation are its own, and
- * the annotation follows. */
+/* kubectl may switch from client-side apply, which keeps the last applied configuration in an annotation, to
+ * server-side apply and back. While it applies under its own manager name, it owns the fields in the
+ * annotation, and the annotation is kept up to date. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
 
-/* As long as annotations may be at all. */
+/* The size limit of annotations. */
 enum { LAST_BYTES_MAX = 256 * 1024 };
 
 static json_t *annotations_of(const json_t *object)
@@ -22,7 +22,7 @@ static json_t *annotations_of(const json_t *object)
     return json_object_get(json_object_get(object, "metadata"), "annotations");
 }
 
-/* NULL: it has none, or who applies is somebody else. */
+/* NULL if there is no annotation, or another manager applies. */
 static const char *last_applied(const struct ki_as_apply *apply)
 {
     if (strcmp(apply->manager, "kubectl") != 0 || apply->subresource[0] != 0)
@@ -36,7 +36,7 @@ int ki_as_apply_last_fields(const struct ki_as_apply *apply, struct ki_as_shape 
     json_t *config = text == NULL ? NULL : json_loads(text, 0, NULL);
     json_t *set = NULL;
     int rc = 0;
-    /* What somebody has written there may be anything. */
+    /* The annotation may contain anything. */
     if (json_is_object(config)) {
         rc = ki_as_prune_applied(apply->resource, config);
         if (rc == 0)

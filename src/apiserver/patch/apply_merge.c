@@ -7,10 +7,9 @@
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 
-/* ---- merging
- * ----------------------------------------------------------------------------------------------- */
+/* ---- merging ------------------------------------------------------------------------------------------- */
 
-/* One element of `config`, whose like `there` knows. */
+/* Merges one element of `config`. `there` indexes the elements of `list`. */
 static int merge_element(json_t *list, struct ki_as_keyed_list *there, const json_t *wanted)
 {
     long at = ki_as_keyed_list_find(there, wanted);
@@ -38,7 +37,7 @@ static int merge_elements(json_t *list, const json_t *config, const struct ki_as
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* Whether the two are merged rather than replaced. */
+/* Whether the two values are merged rather than replaced. */
 static bool is_merged(const json_t *there, const json_t *wanted, struct ki_as_shape shape)
 {
     struct ki_as_keys keys;
@@ -77,8 +76,7 @@ int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape s
     return merge_elements(target, config, &identity);
 }
 
-/* ---- removing
- * ---------------------------------------------------------------------------------------------- */
+/* ---- removing ------------------------------------------------------------------------------------------ */
 
 static bool is_empty(const json_t *value)
 {
@@ -86,11 +84,12 @@ static bool is_empty(const json_t *value)
            (json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* One level. Elements of lists go when all entries have been looked at: until then they keep their places. */
+/* The removals at one level. List elements are removed after all entries were processed, so that indexes stay
+ * valid. */
 struct removal {
     struct ki_as_places places;
     json_t *tree;
-    bool *gone; /* of each element; NULL: an object */
+    bool *gone; /* a flag per element; NULL for an object */
 };
 
 static void remove_entry(const struct removal *removal, const char *entry, const struct ki_as_place *place)
@@ -101,8 +100,9 @@ static void remove_entry(const struct removal *removal, const char *entry, const
         removal->gone[place->at] = true;
 }
 
-/* A thing goes as a whole when it was owned as one (a leaf, or with "."), and nobody has any of it. One that
- * another version of the kind sets as a whole was owned in parts by that version's names: it stays whole. */
+/* A value is removed as a whole if it was owned as a whole (a leaf, or with ".") and no other manager owns
+ * any part of it. A value that is atomic in this version of the kind may have been owned in parts through
+ * another version: it stays whole. */
 static int remove_from(struct removal *removal, const char *entry, const json_t *inner, const json_t *kept)
 {
     struct ki_as_place place;
@@ -123,7 +123,7 @@ static int remove_from(struct removal *removal, const char *entry, const json_t 
     return rc;
 }
 
-/* Leaves the elements that are not gone. */
+/* Keeps the elements that are not removed. */
 static int sweep(const struct removal *removal)
 {
     json_t *left = json_array();

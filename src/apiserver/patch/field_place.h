@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* field_place - what the entries of a set of fields ("f:spec", "k:{…}", "v:1") stand for in a tree.
+/* field_place - resolves the entries of a field set ("f:spec", "k:{…}", "v:1") in a tree.
  *
  *   From:     apiserver/patch/field_set.c, apiserver/patch/apply_merge.c, apiserver/patch/apply_contest.c
- *   To:       apiserver/kind/keyed_list.h, so that a list is gone through once and not for each entry
+ *   To:       apiserver/kind/keyed_list.h, so that a list is scanned once and not for each entry
  *   Locks:    none
  *   Not here: changing sets or trees
  */
@@ -11,20 +11,20 @@
 
 #include "apiserver/kind/keyed_list.h"
 
-/* An object or a list, whose elements keep their places and keys as long as it is asked. */
+/* An object or a list. The elements must not move or change their keys while this is in use. */
 struct ki_as_places {
     const json_t *tree;
     struct ki_as_shape shape;
-    struct ki_as_keyed_list *elements; /* NULL until an entry asks for one */
+    struct ki_as_keyed_list *elements; /* NULL until the first lookup of an element */
 };
 
 struct ki_as_place {
-    json_t *value; /* borrowed; NULL: it is not there */
-    size_t at;     /* which element of a list it is */
+    json_t *value; /* borrowed; NULL if absent */
+    size_t at;     /* index of a list element */
     struct ki_as_shape shape;
 };
 
-/* Returns 0, or KI_ERR_NO_MEMORY. */
+/* Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_places_find(struct ki_as_places *places, const char *entry, struct ki_as_place *out);
 void ki_as_places_fini(struct ki_as_places *places);
 

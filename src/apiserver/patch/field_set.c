@@ -24,7 +24,7 @@ struct step {
 
 static int compare(const struct step *step, json_t **out);
 
-/* An element's text, freed by the caller. NULL without memory. */
+/* The text of an element; the caller frees it. NULL if out of memory. */
 static char *text_of(const json_t *value)
 {
     ki_buf text;
@@ -50,7 +50,7 @@ bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name
     return false;
 }
 
-/* Adds what differs under `prefix` + `name`; nothing when nothing does. */
+/* Adds the differences under `prefix` + `name`; adds nothing if there are none. */
 static int add(json_t *set, char prefix, const char *name, const struct step *step)
 {
     json_t *inner = NULL;
@@ -77,12 +77,12 @@ static int compare_members(const struct step *step, const char *parent, json_t *
     json_t *value = NULL;
     json_object_foreach((json_t *)step->after, key, value)
     {
-        bool is_unset = step->depth == 0 && json_is_null(value); /* as a time of an event */
+        bool is_unset = step->depth == 0 && json_is_null(value); /* such as a time of an event */
         if (is_unset || ki_as_field_is_nobodys(step->depth, parent, key))
             continue;
         struct step inner = {ki_as_shape_member(step->shape, ki_str_of(key)),
                              json_object_get(step->before, key), value, step->depth + 1};
-        /* The objects in which everything is are nobody's themselves. */
+        /* metadata itself has no owner. */
         if (step->depth == 0 && strcmp(key, "metadata") == 0 && json_is_object(value)) {
             json_t *fields = json_object();
             int rc = fields == NULL ? KI_ERR_NO_MEMORY : compare_members(&inner, "metadata", fields);
@@ -99,7 +99,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
     return 0;
 }
 
-/* {"name":"nginx"}: what tells an element from others. NULL without memory. */
+/* {"name":"nginx"}: the keys that identify an element. NULL if out of memory. */
 static json_t *keys_of(struct ki_as_shape element_shape, const struct ki_as_keys *keys, const json_t *element)
 {
     json_t *object = json_object();
@@ -120,7 +120,7 @@ static json_t *keys_of(struct ki_as_shape element_shape, const struct ki_as_keys
     return object;
 }
 
-/* One element of a keyed list against the one with the same keys before. */
+/* Compares an element of a keyed list with the previous one that has the same keys. */
 static int compare_element(const struct step *step, const struct ki_as_keyed_list *before,
                            const json_t *element, json_t *set)
 {
@@ -136,7 +136,7 @@ static int compare_element(const struct step *step, const struct ki_as_keyed_lis
     return rc;
 }
 
-/* One element of a list of scalars. */
+/* Compares an element of a list of scalars. */
 static int compare_value(const struct step *step, const struct ki_as_keyed_list *before,
                          const json_t *element, json_t *set)
 {
@@ -185,11 +185,12 @@ static bool is_one(const struct step *step)
            ki_as_shape_list(step->shape, &keys) == KI_AS_LIST_ATOMIC;
 }
 
-/* `*out` stays NULL when nothing differs. */
+/* `*out` stays NULL if nothing differs. */
 static int compare(const struct step *step, json_t **out)
 {
     bool is_new = step->before == NULL || json_typeof(step->before) != json_typeof(step->after);
-    /* Far down what is inside is compared anyway: each level once more would be a product. */
+    /* Deep down, only the parts are compared: comparing each level as a whole as well would cost depth times
+     * size. */
     bool is_compared = !json_is_object(step->after) || step->depth < DEPTH_COMPARED_MAX || is_one(step);
     if (!is_new && is_compared && ki_as_json_equal(step->before, step->after))
         return 0;
@@ -256,7 +257,7 @@ void ki_as_field_set_subtract(json_t *set, const json_t *less)
     }
 }
 
-/* Whether one entry of a set is left; `inner` is what is below it. */
+/* Decides whether an entry of a set is kept; `inner` is the set below it. */
 static int prune_entry(struct ki_as_places *places, const char *entry, json_t *inner, bool *out_is_left)
 {
     struct ki_as_place place;

@@ -12,7 +12,7 @@
 
 #define KEY_BYTES_MAX ((size_t)1 << 30)
 
-/* One place of the object. */
+/* One value of the object. */
 struct place {
     struct ki_as_shape shape;
     const json_t *value;
@@ -35,7 +35,7 @@ static bool is_scalar(const json_t *value)
     return !json_is_object(value) && !json_is_array(value);
 }
 
-/* "f:name":{…} of the object at `outer`. Nothing needs to be known of scalars. */
+/* "f:name":{…} of the object at `outer`. Scalars need no shape. */
 static int write_member(ki_buf *out, ki_str name, const struct place *outer, const json_t *value)
 {
     int rc = ki_as_encode_prefixed(out, KI_STR("f:"), name);
@@ -64,7 +64,7 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
 
 /* ---- elements ------------------------------------------------------------------------------------------ */
 
-/* {"name":"nginx"}, in the order of the names. */
+/* {"name":"nginx"}, sorted by name. */
 static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_keys *keys,
                       const json_t *element)
 {
@@ -86,12 +86,12 @@ static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_
     return rc < 0 ? rc : ki_as_encode_byte(key, '}');
 }
 
-/* A list whose elements have names of their own: keys, or what they are. */
+/* A list whose elements are identified by keys or by value. */
 struct list {
     const struct place *place;
     bool is_keyed;
     struct ki_as_keyed_list elements;
-    ki_buf key; /* of one element, before it is escaped */
+    ki_buf key; /* of one element, before escaping */
 };
 
 /* "k:{…}":{…} or "v:…":{…} */
@@ -113,7 +113,7 @@ static int write_element(ki_buf *out, struct list *list, const json_t *element, 
     return rc < 0 ? rc : write_value(out, &inner);
 }
 
-/* Of elements with the same keys the first is written. */
+/* Of elements with the same keys, the first is written. */
 static int write_elements(ki_buf *out, const struct place *place, bool *is_first)
 {
     struct ki_as_identity identity = {.element = ki_as_shape_element(place->shape)};
@@ -136,7 +136,7 @@ static int write_elements(ki_buf *out, const struct place *place, bool *is_first
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* Whether it belongs to somebody as a whole. */
+/* Whether the value is owned as a whole. */
 static bool is_one(const struct place *place)
 {
     struct ki_as_keys keys;
@@ -157,8 +157,7 @@ static int write_value(ki_buf *out, const struct place *place)
     return rc < 0 ? rc : ki_as_encode_byte(out, '}');
 }
 
-/* The object in which all metadata is has no entry of its own, and none at all when nothing in it is
- * anybody's. */
+/* metadata itself has no entry ".", and is omitted if no member has an owner. */
 static int write_metadata(ki_buf *out, const struct place *place, bool *is_first)
 {
     size_t start = out->len;
@@ -185,7 +184,7 @@ int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
          at = json_object_iter_next((json_t *)tree, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         const json_t *value = json_object_iter_value(at);
-        bool is_unset = json_is_null(value); /* as a time of an event */
+        bool is_unset = json_is_null(value); /* such as a time of an event */
         if (is_unset || ki_as_field_is_nobodys(0, "", name.ptr))
             continue;
         if (ki_str_equal(name, KI_STR("metadata")) && json_is_object(value)) {

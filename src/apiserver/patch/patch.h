@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* patch - what an object looks like after a patch of each of the four kinds.
+/* patch - applies the four kinds of patches to an object.
  *
  *   From:     verbs, with the current object
  *   To:       verbs, which validate and store the result as an update
@@ -12,8 +12,8 @@
 #include "apiserver/kind/failure.h"
 #include "apiserver/kind/resource.h"
 
-/* Each returns a new tree in `*out`; `current` and `patch` stay as they are. What cannot be applied is 400
- * or 422 with the message that Kubernetes has for it. */
+/* Each returns a new tree in `*out`; `current` and `patch` are not modified. A patch that cannot be applied
+ * fails with 400 or 422 and Kubernetes' message. */
 
 /* RFC 6902: an array of add, remove, replace, move, copy, test. */
 KI_NODISCARD int ki_as_patch_json(const json_t *current, const json_t *patch, json_t **out,
@@ -21,25 +21,25 @@ KI_NODISCARD int ki_as_patch_json(const json_t *current, const json_t *patch, js
 /* RFC 7386. */
 KI_NODISCARD int ki_as_patch_merge(const json_t *current, const json_t *patch, json_t **out,
                                    struct ki_as_failure *failure);
-/* Lists merged by their keys as schema.h has them (containers by name, env by name, ports by containerPort
- * or port+protocol, volumes by name, tolerations atomic, …), `$patch: delete|replace|merge`,
- * `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`. Custom resources: 415, as a real
- * server says. */
+/* Lists are merged by the keys in schema.h (containers by name, env by name, ports by containerPort or
+ * port+protocol, volumes by name, tolerations atomic, …). Supports `$patch: delete|replace|merge`,
+ * `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`. Custom resources fail with 415, as on a
+ * real server. */
 KI_NODISCARD int ki_as_patch_strategic(const json_t *current, const json_t *patch, json_t **out,
                                        struct ki_as_failure *failure);
 
 struct ki_as_apply {
     const struct ki_as_resource *resource;
-    const json_t *current;   /* NULL: create */
-    const json_t *config;    /* what the manager wants */
+    const json_t *current;   /* NULL to create it */
+    const json_t *config;    /* the applied configuration */
     const char *manager;     /* the field manager */
     const char *subresource; /* "" or "status" */
     bool is_forced;
 };
 
-/* Server-side apply: merges by the same keys, removes fields that this manager owned and no longer names,
- * records the owned fields in metadata.managedFields (fieldsV1), refuses fields that another manager owns
- * with a different value (409 with causes FieldManagerConflict) unless forced. */
+/* Server-side apply: merges by the same keys, removes fields that this manager owned and no longer applies,
+ * and records the owned fields in metadata.managedFields (fieldsV1). If another manager owns a field with a
+ * different value, fails with 409 and causes FieldManagerConflict unless forced. */
 KI_NODISCARD int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out,
                                    struct ki_as_failure *failure);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Server-side apply: who applies says all that it wants, and owns that from then on. */
+/* Server-side apply: a manager sends all the fields it wants to set, and owns them from then on. */
 #include <kinformer/error.h>
 #include <string.h>
 #include <time.h>
@@ -18,13 +18,13 @@ enum { PATH_BYTES_MAX = 64 * 1024 };
 struct work {
     const struct ki_as_apply *apply;
     struct ki_as_shape shape;
-    json_t *config;  /* without nulls, unknown fields, and what this subresource does not write */
+    json_t *config;  /* without nulls, unknown fields, and fields that this subresource does not write */
     json_t *set;     /* the fields of config */
-    json_t *entries; /* of managedFields, a copy: one's own is left out */
-    json_t *had;     /* the fields of one's own entry; NULL: none */
+    json_t *entries; /* a copy of managedFields without the manager's own entry */
+    json_t *had;     /* the fields of the manager's own entry; NULL if there is none */
     json_t *own_time;
     json_t *result;
-    bool is_changed; /* the object, by what is applied */
+    bool is_changed; /* whether the apply changed the object */
 };
 
 static void work_fini(struct work *work)
@@ -34,10 +34,9 @@ static void work_fini(struct work *work)
         json_decref(trees[i]);
 }
 
-/* ---- what is wanted
- * ---------------------------------------------------------------------------------------- */
+/* ---- the applied configuration ------------------------------------------------------------------------- */
 
-/* The status is written by its own subresource, and nothing else is there. */
+/* The status is written only through its own subresource, which writes nothing else. */
 static void restrict_config(struct work *work)
 {
     static const char *const kept[] = {"kind", "apiVersion", "metadata", "status"};
@@ -67,7 +66,7 @@ static void restrict_config(struct work *work)
     }
 }
 
-/* Maps are not owned themselves, only what is in them; elements of lists are. */
+/* Maps themselves have no owner, only their members do; list elements do have owners. */
 static void drop_dots(json_t *set, bool is_element)
 {
     const char *entry = NULL;
@@ -96,8 +95,7 @@ static int prepare_config(struct work *work)
     return rc;
 }
 
-/* ---- who has what
- * ------------------------------------------------------------------------------------------ */
+/* ---- conflicts ----------------------------------------------------------------------------------------- */
 
 static bool is_own(const struct ki_as_apply *apply, const json_t *entry)
 {
@@ -123,7 +121,7 @@ static int prepare_entries(struct work *work)
     return 0;
 }
 
-/* "kubectl" with subresource "scale" using apps/v1, as the message about a conflict names a manager. */
+/* "kubectl" with subresource "scale" using apps/v1: how conflict messages name a manager. */
 static json_t *manager_text(const json_t *entry)
 {
     const char *subresource = ki_as_tree_text(entry, "subresource");
@@ -154,7 +152,8 @@ static int add_causes(json_t *causes, const json_t *paths, const json_t *entry)
     return rc;
 }
 
-/* Compares with one manager: its conflicts become causes, or, without these, are taken from it. */
+/* Compares with one manager. Its conflicts become causes; if `causes` is NULL, they are removed from its
+ * set. */
 static int contest_with(struct work *work, json_t *entry, const json_t *wanted, json_t *causes)
 {
     ki_buf path;
@@ -188,7 +187,7 @@ static int contest_each(struct work *work, const json_t *wanted, json_t *causes)
     return rc;
 }
 
-/* One conflict in a line; several below the manager that each is with. */
+/* A single conflict is written on one line; several are grouped by manager. */
 static int append_causes(ki_buf *text, const json_t *causes)
 {
     const char *last = "";
@@ -232,7 +231,7 @@ static int fail_conflict(struct ki_as_failure *failure, json_t *causes)
     return rc;
 }
 
-/* Conflicts about anything but `allowed` (NULL: about nothing) are causes. */
+/* Conflicts become causes, except those about `allowed` (may be NULL). */
 static int find_causes(struct work *work, const json_t *allowed, json_t *causes)
 {
     json_t *wanted = ki_as_json_copy(work->set);
@@ -264,10 +263,9 @@ static int contest_all(struct work *work, struct ki_as_failure *failure)
     return rc;
 }
 
-/* ---- the result
- * -------------------------------------------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------------------------------- */
 
-/* What was one's own, is wanted no more, and belongs to nobody else either. */
+/* Removes fields that this manager owned, no longer applies, and that no other manager owns. */
 static int remove_left_over(struct work *work)
 {
     json_t *keep = ki_as_json_copy(work->set);
@@ -295,7 +293,7 @@ static json_t *time_now(void)
     return json_string(text);
 }
 
-/* Its time is that of the last change of the object by it; who has changed nothing yet has none. */
+/* The time is that of the manager's last change to the object; without a change there is none. */
 static json_t *own_entry(const struct work *work)
 {
     const struct ki_as_apply *apply = work->apply;
@@ -314,7 +312,7 @@ static json_t *own_entry(const struct work *work)
     return NULL;
 }
 
-/* One's own entry stands first, as those of appliers do. */
+/* The manager's own entry comes first, as entries of appliers do. */
 static int record(struct work *work)
 {
     json_t *metadata = NULL;
@@ -349,7 +347,7 @@ int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out, struct ki_a
 {
     struct work work = {.apply = apply, .shape = ki_as_shape_of(apply->resource)};
     if (!json_is_object(apply->config))
-        return ki_as_fail_bad_request(failure, "error decoding YAML: an apply wants an object");
+        return ki_as_fail_bad_request(failure, "error decoding YAML: the configuration must be an object");
     if (json_array_size(ki_as_tree_at(apply->config, "metadata.managedFields")) > 0)
         return ki_as_fail_bad_request(failure, "metadata.managedFields must be nil");
     int rc = prepare_config(&work);

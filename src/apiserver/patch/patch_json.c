@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RFC 6902, with its pointers (RFC 6901). As Kubernetes has it, an index may count from the end: "/a/-1". */
+/* RFC 6902 with JSON pointers (RFC 6901). As in Kubernetes, an index may count from the end: "/a/-1". */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +10,16 @@
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 
-/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is
- * bounded as in Kubernetes. STEPS_MAX: of looking how deep values are;
- * moves may ask for the same ones over and over. */
+/* An operation takes a few bytes, and copies of copies grow exponentially, so the total size of copies is
+ * limited as in Kubernetes. STEPS_MAX limits the depth checks, because moves can visit the same values
+ * repeatedly. */
 enum { OPERATIONS_MAX = 10000, COPIED_BYTES_MAX = 3 * 1024 * 1024, STEPS_MAX = 10 * 1000 * 1000 };
 
-/* Where an operation takes place: `key` of `parent`, an object or array. At the root there is no parent. */
+/* The target of an operation: `key` in `parent`, an object or array. The root has no parent. */
 struct place {
     json_t *parent;
     char *key;
-    size_t level; /* how many objects and arrays are around it */
+    size_t level; /* number of enclosing objects and arrays */
 };
 
 struct patcher {
@@ -30,7 +30,7 @@ struct patcher {
     struct ki_as_failure *failure;
 };
 
-/* "~1" is a slash, "~0" a tilde. In place. */
+/* "~1" is a slash, "~0" a tilde. Works in place. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -43,7 +43,7 @@ static void unescape(char *text)
     *to = 0;
 }
 
-/* An index into an array of `size`; with `is_end`, its end is one, too. -1: none. */
+/* An index into an array of `size`; with `is_end`, the end is valid, too. -1 if invalid. */
 static long index_of(const char *key, size_t size, bool is_end)
 {
     if (is_end && strcmp(key, "-") == 0)
@@ -66,7 +66,7 @@ static json_t *child(json_t *parent, const char *key)
     return index < 0 ? NULL : json_array_get(parent, (size_t)index);
 }
 
-/* Finds the parent of a pointer. `place` is to be freed either way. */
+/* Finds the parent of a pointer. `place` must be freed in either case. */
 static int find_place(struct patcher *patcher, const char *pointer, struct place *place)
 {
     if (pointer[0] == 0)
@@ -105,11 +105,9 @@ static json_t *get(const struct patcher *patcher, const struct place *place)
     return place->key == NULL ? patcher->root : child(place->parent, place->key);
 }
 
-/* ---- how much
- * -------------------------------------------------------------------------------------------- */
+/* ---- limits -------------------------------------------------------------------------------------------- */
 
-/* Whether a value with `level` containers around it stays within the bounds,
- * of its levels and of the steps. */
+/* Whether a value inside `level` containers stays within the limits of levels and steps. */
 static bool is_within(struct patcher *patcher, const json_t *value, size_t level)
 {
     if (++patcher->steps > STEPS_MAX)
@@ -151,8 +149,7 @@ static int check_copied(struct patcher *patcher, const json_t *value)
                               patcher->copied_bytes, COPIED_BYTES_MAX);
 }
 
-/* ---- operations; each takes `value` over
- * ----------------------------------------------------------------- */
+/* ---- operations; each takes `value` -------------------------------------------------------------------- */
 
 static int set_root(struct patcher *patcher, json_t *value)
 {
@@ -211,7 +208,7 @@ static int replace(struct patcher *patcher, const struct place *place, json_t *v
     }
     if (place->key == NULL)
         return set_root(patcher, value);
-    /* Members need not be there, as Kubernetes has it. */
+    /* Members need not exist, as in Kubernetes. */
     if (!json_is_object(place->parent) && child(place->parent, place->key) == NULL) {
         json_decref(value);
         return ki_as_patch_refuse(patcher->failure,
@@ -228,7 +225,7 @@ static int replace(struct patcher *patcher, const struct place *place, json_t *v
     return rc < 0 ? ki_as_fail_no_memory(patcher->failure) : 0;
 }
 
-/* What is not there equals null. */
+/* A missing value equals null. */
 static int test(struct patcher *patcher, const struct place *place, const json_t *value)
 {
     const json_t *there = get(patcher, place);
@@ -263,8 +260,7 @@ static int move_or_copy(struct patcher *patcher, const struct place *from, const
     return rc;
 }
 
-/* ---- all of them
- * ----------------------------------------------------------------------------------------- */
+/* ---- all operations ------------------------------------------------------------------------------------ */
 
 static int apply_one(struct patcher *patcher, const json_t *operation, const struct place *place)
 {

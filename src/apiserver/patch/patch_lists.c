@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How strategic patches merge two lists, and in which order the elements stand then: those of the patch as
- * the patch (or its $setElementOrder) has them, those that only the server has where they stood among the
- * others. */
+/* How strategic patches merge two lists, and the resulting order: elements of the patch in the order of the
+ * patch (or of its $setElementOrder), other elements where they were relative to those. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 
-/* All elements are scalars, or objects that have the key. */
+/* All elements must be scalars, or objects that have the key. */
 static int check(const struct ki_as_list_merge *merge, const json_t *list)
 {
     size_t i = 0;
@@ -30,7 +29,7 @@ static int check(const struct ki_as_list_merge *merge, const json_t *list)
     return 0;
 }
 
-/* The elements of a list that are (or are not) among others. A new array, NULL without memory. */
+/* The elements of a list that are (or are not) among others. A new array; NULL if out of memory. */
 static json_t *choose(const json_t *list, const struct ki_as_keyed_list *others, bool is_wanted)
 {
     json_t *chosen = json_array();
@@ -62,7 +61,8 @@ int ki_as_strategic_delete(json_t *list, const json_t *gone, const char *key)
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* Adds what {"$patch": "delete", key: …} names to `gone`; {"$patch": "replace"} sets *out_is_replaced. */
+/* Adds the elements named by {"$patch": "delete", key: …} to `gone`. {"$patch": "replace"} sets
+ * *out_is_replaced. */
 static int read_markers(const struct ki_as_list_merge *merge, json_t *gone, bool *out_is_replaced)
 {
     size_t i = 0;
@@ -100,7 +100,7 @@ static int apply_markers(const struct ki_as_list_merge *merge, json_t *list)
     return rc;
 }
 
-/* `there` knows the elements of `list`. */
+/* `there` indexes the elements of `list`. */
 static int merge_element(const struct ki_as_list_merge *merge, json_t *list, struct ki_as_keyed_list *there,
                          const json_t *element)
 {
@@ -124,8 +124,7 @@ static int merge_element(const struct ki_as_list_merge *merge, json_t *list, str
     return json_array_set_new(list, (size_t)at, merged) < 0 ? ki_as_fail_no_memory(merge->failure) : 0;
 }
 
-/* ---- order
- * ----------------------------------------------------------------------------------------------- */
+/* ---- order --------------------------------------------------------------------------------------------- */
 
 struct ranked {
     json_t *element;
@@ -142,7 +141,7 @@ static int compare_ranks(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* The elements of `list` that the order has, as it has them. A new array, NULL without memory. */
+/* The elements of `list` that are in the order, in that order. A new array; NULL if out of memory. */
 static json_t *choose_in_order(const json_t *list, const struct ki_as_keyed_list *order)
 {
     json_t *chosen = choose(list, order, true);
@@ -169,8 +168,7 @@ static json_t *choose_in_order(const json_t *list, const struct ki_as_keyed_list
     return sorted;
 }
 
-/* Puts both together: an element of the server comes before one of the patch only where it came before it
- * already. */
+/* Merges both: an element of the server precedes one of the patch only if it did so before. */
 static json_t *interleave(const struct ki_as_keyed_list *original, const json_t *server, const json_t *patch)
 {
     json_t *all = json_array();
@@ -221,7 +219,7 @@ static int arrange(const struct ki_as_list_merge *merge, const json_t *merged, j
     return 0;
 }
 
-/* Every element of the patch must be in the order, and they must follow each other as it says. */
+/* Every element of the patch must be in the order, and in the same sequence. */
 static int check_order(const struct ki_as_list_merge *merge)
 {
     struct ki_as_identity identity = ki_as_identity_of(merge->key);

@@ -4,7 +4,7 @@
 #include "apiserver/patch/patch_parts.h"
 #include "apiserver/value/tree.h"
 
-/* How deep patches and objects may be nested; jansson reads no deeper ones. */
+/* The recursion is limited by the nesting depth that jansson accepts. */
 json_t *ki_as_patch_copy_without_nulls(const json_t *value)
 {
     if (!json_is_object(value))
@@ -24,7 +24,7 @@ json_t *ki_as_patch_copy_without_nulls(const json_t *value)
     return copy;
 }
 
-/* Changes `target`, an object. */
+/* Modifies `target`, an object. */
 static int merge_into(json_t *target, const json_t *patch)
 {
     const char *name = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* patch_parts - what the kinds of patches share.
+/* patch_parts - functions shared by the kinds of patches.
  *
  *   From:     apiserver/patch/patch_json.c, apiserver/patch/patch_merge.c, apiserver/patch/patch_strategic.c,
  *             apiserver/patch/patch_lists.c
  *   Locks:    none
- *   Not here: what verbs call (apiserver/patch/patch.h)
+ *   Not here: the functions that verbs call (apiserver/patch/patch.h)
  */
 #ifndef KI_APISERVER_PATCH_PATCH_PARTS_H
 #define KI_APISERVER_PATCH_PATCH_PARTS_H
@@ -12,36 +12,36 @@
 #include "apiserver/kind/failure.h"
 #include "apiserver/kind/schema.h"
 
-/* 422 "the server rejected our request due to an error in our request"; what it was stands in the cause. */
+/* 422 "the server rejected our request due to an error in our request"; the cause contains the details. */
 int ki_as_patch_refuse(struct ki_as_failure *failure, const char *format, ...) KI_PRINTF(2, 3);
 
-/* A new tree; members of objects that are null are left out, down to the first list. NULL without memory. */
+/* A new tree without null members of objects, down to the first list. NULL if out of memory. */
 json_t *ki_as_patch_copy_without_nulls(const json_t *value);
 
-/* ---- lists of strategic patches
- * -------------------------------------------------------------------------- */
+/* ---- lists of strategic patches ------------------------------------------------------------------------ */
 
-/* Merges the object `patch` into `original`, which is changed and may be replaced; a failure leaves
- * anything in it. */
+/* Merges the object `patch` into `original`, which is modified and may be replaced. After a failure its
+ * content is undefined. */
 KI_NODISCARD int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_shape shape,
                                        struct ki_as_failure *failure);
-/* A new tree without directives and nulls; *out NULL: it is a directive itself, and nothing is left. */
+/* A new tree without directives and nulls. *out is NULL if the value is itself a directive and nothing is
+ * left. */
 KI_NODISCARD int ki_as_strategic_strip(const json_t *value, json_t **out, struct ki_as_failure *failure);
 
 struct ki_as_list_merge {
-    const json_t *original; /* arrays; NULL: not there */
+    const json_t *original; /* arrays; NULL if absent */
     const json_t *patch;
     const json_t *order;      /* of $setElementOrder; NULL: as in the patch */
-    const char *key;          /* what tells elements apart; "" for scalars */
+    const char *key;          /* identifies elements; "" for scalars */
     struct ki_as_shape shape; /* of the elements */
     struct ki_as_failure *failure;
 };
 
-/* Takes the elements out of `list` that have the key (or the value, with "") of one in `gone`. 0 or
+/* Removes from `list` the elements that have the key (or the value, with "") of one in `gone`. Returns 0 or
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_strategic_delete(json_t *list, const json_t *gone, const char *key);
 
-/* A new array. */
+/* Returns a new array in `*out`. */
 KI_NODISCARD int ki_as_strategic_merge_list(const struct ki_as_list_merge *merge, json_t **out);
 
 #endif

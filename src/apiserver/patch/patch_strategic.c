@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches: as RFC 7386, but lists of built-in kinds merge by the keys that schemas name,
- * and directives ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") say the
+/* Strategic merge patches: as RFC 7386, but lists of built-in kinds are merged by the keys that schemas name,
+ * and directives ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") control the
  * rest. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,15 +31,14 @@ static bool has_prefix(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* The field that a parallel directive is for: what stands behind "$directive/". NULL: nothing does. */
+/* The field of a parallel directive: the part after "$directive/". NULL if there is none. */
 static const char *directive_field(const char *name, const char *prefix)
 {
     const char *rest = name + strlen(prefix);
     return rest[0] == '/' ? rest + 1 : NULL;
 }
 
-/* ---- values that are put in as they are
- * ------------------------------------------------------------------ */
+/* ---- values without a counterpart ---------------------------------------------------------------------- */
 
 static int strip_list(const json_t *value, json_t *copy, struct ki_as_failure *failure)
 {
@@ -100,7 +99,7 @@ int ki_as_strategic_strip(const json_t *value, json_t **out, struct ki_as_failur
     return 0;
 }
 
-/* Puts a value, of which nothing may be left, into `original`. */
+/* Sets a member of `original` to the value without directives; removes it if nothing is left. */
 static int put(json_t *original, const char *name, const json_t *value, struct ki_as_failure *failure)
 {
     json_t *stripped = NULL;
@@ -114,8 +113,7 @@ static int put(json_t *original, const char *name, const json_t *value, struct k
     return 0;
 }
 
-/* ---- directives
- * ------------------------------------------------------------------------------------------ */
+/* ---- directives ---------------------------------------------------------------------------------------- */
 
 static int apply_marker(json_t **original, const json_t *patch, struct ki_as_failure *failure)
 {
@@ -142,7 +140,7 @@ static int apply_marker(json_t **original, const json_t *patch, struct ki_as_fai
     return 0;
 }
 
-/* An object with the names as members; NULL without memory. */
+/* An object with the names as members; NULL if out of memory. */
 static json_t *names_of(const json_t *names)
 {
     json_t *object = json_object();
@@ -203,8 +201,7 @@ static int delete_values(json_t *original, const char *name, const json_t *value
     return ki_as_strategic_delete(list, values, "") < 0 ? ki_as_fail_no_memory(failure) : 0;
 }
 
-/* ---- members
- * --------------------------------------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------------------------------------- */
 
 static int merge_list_member(json_t *original, const char *name, struct ki_as_list_merge *merge)
 {
@@ -215,7 +212,7 @@ static int merge_list_member(json_t *original, const char *name, struct ki_as_li
     return rc;
 }
 
-/* "$setElementOrder/x" says where the elements of x go, be x in the patch or not. */
+/* "$setElementOrder/x" orders the elements of x, even if x is not in the patch. */
 static int set_order(json_t *original, const json_t *patch, const char *name, struct ki_as_shape shape,
                      struct ki_as_failure *failure)
 {
@@ -237,7 +234,7 @@ static int set_order(json_t *original, const json_t *patch, const char *name, st
     return merge_list_member(original, field, &merge);
 }
 
-/* One member of the patch that is no directive. */
+/* One member of the patch that is not a directive. */
 static int merge_member(json_t *original, const char *name, const json_t *value, struct ki_as_shape shape,
                         struct ki_as_failure *failure)
 {

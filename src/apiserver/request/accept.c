@@ -13,7 +13,7 @@ static ki_str trim(ki_str text)
     return text;
 }
 
-/* Takes what stands before `mark` off `*rest`. */
+/* Removes the part before `mark` from `*rest` and returns it. */
 static ki_str next_part(ki_str *rest, char mark)
 {
     const char *found = rest->len == 0 ? NULL : memchr(rest->ptr, mark, rest->len);
@@ -78,7 +78,7 @@ static enum ki_as_form form_of(const struct clause *clause)
     return is_metadata ? KI_AS_FORM_METADATA : KI_AS_FORM_NONE;
 }
 
-/* What a type is without its parameters; KI_AS_FORM_TABLE and so on are JSON here. */
+/* The form of a media type without its parameters; KI_AS_FORM_TABLE and the like are JSON here. */
 static enum ki_as_form form_of_type(ki_str type)
 {
     static const char *const json[] = {"application/json", "*/*", "application/*"};

@@ -69,7 +69,7 @@ static int refuse(struct ki_as_failure *failure, const char *why)
     return ki_as_fail_bad_request(failure, "invalid continue token: continue key is not valid: %s", why);
 }
 
-/* Into the standard alphabet with its padding. */
+/* Converts to the standard alphabet, with padding. */
 static size_t to_base64(ki_str token, char *out)
 {
     for (size_t i = 0; i < token.len; i++)
@@ -123,7 +123,7 @@ int ki_as_continue_read(ki_str token, struct ki_as_continue *out, struct ki_as_f
     json_error_t error;
     size_t len = 0;
     if (token.len > TOKEN_BYTES_MAX)
-        return refuse(failure, "it is too long");
+        return refuse(failure, "the token is too long");
     if (ki_base64_decode((ki_str){text, to_base64(token, text)}, json, &len) < 0)
         return refuse(failure, "illegal base64 data");
     json_t *tree = json_loadb(json, len, JSON_ALLOW_NUL, &error);

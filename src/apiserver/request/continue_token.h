@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* continue_token - where the next page of a list begins, as text that only this server reads.
+/* continue_token - the start of a list's next page, as an opaque token.
  *
  *   From:     lists
  *   To:       metadata.continue, ?continue=
  *   Locks:    none
  *   Not here: pages
  *
- * As Kubernetes writes them, base64url of {"v":"meta.k8s.io/v1","rv":…,"start":"ns/name\0"}: the first key
- * that may be on the next page is the one behind the last of this page.
+ * The format is that of Kubernetes: base64url of {"v":"meta.k8s.io/v1","rv":…,"start":"ns/name\0"}. The next
+ * page starts with the first key after the last one of this page.
  */
 #ifndef KI_APISERVER_REQUEST_CONTINUE_TOKEN_H
 #define KI_APISERVER_REQUEST_CONTINUE_TOKEN_H
@@ -18,14 +18,14 @@
 #include "util/buf.h"
 
 struct ki_as_continue {
-    int64_t version; /* of the snapshot; -1: whatever there is now */
-    char *after;     /* "ns/name"; freed with ki_free() */
+    int64_t version; /* of the snapshot; -1 for the current version */
+    char *after;     /* "ns/name"; free with ki_free() */
 };
 
-/* Writes the token and a NUL behind it, which len counts not. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Writes the token and a NUL, which `len` does not count. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_continue_write(int64_t version, ki_str ns, ki_str name, ki_buf *out);
 
-/* 400 for what is no token. */
+/* Fails with 400 if the text is not a token. */
 KI_NODISCARD int ki_as_continue_read(ki_str token, struct ki_as_continue *out, struct ki_as_failure *failure);
 
 #endif

@@ -10,17 +10,17 @@
 #include "util/random.h"
 #include "util/thread.h"
 
-/* A rule with no times left stays for /debug/faults to show, and matches nothing. */
+/* A rule that is used up stays listed in /debug/faults, but matches nothing. */
 struct rule {
     ki_list_node node;
-    ki_fault fault; /* its `on` is no more than what it can change */
+    ki_fault fault; /* `on` is reduced to requests that it can change */
     uint64_t used;
-    char texts[]; /* what the pointers of fault point to */
+    char texts[]; /* the texts of `fault` */
 };
 
 struct ki_as_faults {
     ki_mutex mu;
-    ki_list rules; /* guarded by mu, as all below */
+    ki_list rules; /* guarded by mu, like everything below */
     size_t count;
     ki_random random;
 };
@@ -57,7 +57,7 @@ void ki_as_faults_free(struct ki_as_faults *faults)
     ki_free(faults);
 }
 
-/* Rules that are spent are shown as long as there is room. */
+/* Rules that are used up are kept while there is room. */
 static bool make_room_locked(struct ki_as_faults *faults) KI_REQUIRES(faults->mu);
 
 static bool make_room_locked(struct ki_as_faults *faults)
@@ -77,7 +77,7 @@ static bool make_room_locked(struct ki_as_faults *faults)
     return false;
 }
 
-/* A copy, with copies of its texts behind it. NULL without memory. */
+/* A copy followed by copies of its texts. NULL if out of memory. */
 static struct rule *copy(const ki_fault *fault)
 {
     struct rule *rule = NULL;
@@ -122,7 +122,7 @@ int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_erro
     if (!is_full)
         return 0;
     ki_free(rule);
-    return ki_fail(err, KI_ERR_TOO_LARGE, "there are %d rules already", RULES_MAX);
+    return ki_fail(err, KI_ERR_TOO_LARGE, "the limit of %d rules is reached", RULES_MAX);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static bool contains(ki_str text, const char *part)
     return len == 0;
 }
 
-/* "127.0.0.1:40123" is of "127.0.0.1", and of itself. */
+/* "127.0.0.1:40123" matches "127.0.0.1" and itself. */
 static bool is_from(ki_str remote, const char *wanted)
 {
     size_t len = strlen(wanted);
@@ -176,7 +176,7 @@ bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question 
             continue;
         rule->used++;
         *out = rule->fault;
-        /* The rule may be gone before the request is. */
+        /* The rule may be removed before the request ends. */
         out->path = out->user_agent = out->remote = out->subresource = NULL;
         is_drawn = true;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault - which request is to go wrong, and how: the rules of <kinformer/apiserver.h> and of /debug/faults.
+/* fault - which requests fail, and how: the rules of <kinformer/apiserver.h> and of /debug/faults.
  *
  *   From:     ki_apiserver_fault(), /debug/faults, fault flags
- *   To:       the HTTP answer, which asks once per request
+ *   To:       the HTTP response, which looks up its fault once per request
  *   Locks:    one mutex of its own
- *   Not here: doing it
+ *   Not here: carrying out the fault
  */
 #ifndef KI_APISERVER_REQUEST_FAULT_H
 #define KI_APISERVER_REQUEST_FAULT_H
@@ -24,7 +24,7 @@ void ki_as_faults_free(struct ki_as_faults *faults);
 KI_NODISCARD int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err);
 void ki_as_faults_clear(struct ki_as_faults *faults);
 
-/* What the rules are asked about. */
+/* The request that rules are matched against. */
 struct ki_as_question {
     ki_fault_on on;
     const struct ki_as_request *request;
@@ -32,12 +32,12 @@ struct ki_as_question {
     ki_str remote; /* "127.0.0.1:40123" */
 };
 
-/* Asks for one request; the first rule that matches it, can change it and still has times left is used up
- * once, and its texts are not given out. False: there is no such rule. */
+/* Finds the first rule that matches the request, can change it and is not used up, and uses it once. The
+ * texts of the rule are not copied to `out`. False if there is no such rule. */
 bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question *asked, ki_fault *out);
 
-/* As /debug/faults reads and writes them: one rule, or a list of which all are added, or none when one of
- * them makes no sense. */
+/* The JSON format of /debug/faults: one rule, or a list. Of a list, either all rules are added, or none if
+ * one of them is invalid. */
 KI_NODISCARD int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree,
                                        struct ki_as_failure *failure);
 json_t *ki_as_faults_json(struct ki_as_faults *faults);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a rule makes sense: a rule that can do nothing is refused, with the reason. */
+/* Validates rules: a rule that cannot have an effect is rejected, with the reason. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@ static int check_numbers(const ki_fault *fault, ki_error *err)
     if (fault->action == KI_FAULT_STATUS && fault->code == 0)
         return ki_fail(err, KI_ERR_INVALID, "code: \"status\" needs a code");
     if (fault->action == KI_FAULT_STATUS && fault->code < 200)
-        return ki_fail(err, KI_ERR_INVALID, "code: %u is no status of HTTP", (unsigned)fault->code);
+        return ki_fail(err, KI_ERR_INVALID, "code: %u is not an HTTP status", (unsigned)fault->code);
     if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
-        return ki_fail(err, KI_ERR_INVALID, "delayMs: how long?");
+        return ki_fail(err, KI_ERR_INVALID, "delayMs: \"delay\" needs a duration");
     if (fault->action == KI_FAULT_STALE && fault->behind == 0)
-        return ki_fail(err, KI_ERR_INVALID, "behind: how many versions?");
+        return ki_fail(err, KI_ERR_INVALID, "behind: \"stale\" needs a number of versions");
     return 0;
 }
 
@@ -41,7 +41,7 @@ static void write_kinds(uint32_t on, char *text, size_t bytes)
             at += (size_t)snprintf(text + at, bytes - at, "%s%s", at > 0 ? ", " : "", ki_as_fault_on_name(i));
 }
 
-/* "list" or "watch" of a rule that says neither method nor subresource. */
+/* Checks a rule's `on` against its action. */
 static int check_action(const ki_fault *fault, ki_error *err)
 {
     char wrong[64];
@@ -51,25 +51,25 @@ static int check_action(const ki_fault *fault, ki_error *err)
         return 0;
     write_kinds(fault->on & ~reach, wrong, sizeof(wrong));
     write_kinds(reach, right, sizeof(right));
-    return ki_fail(err, KI_ERR_INVALID, "on: \"%s\"%s never changes %s; it is for %s",
+    return ki_fail(err, KI_ERR_INVALID, "on: \"%s\"%s has no effect on %s; it applies to %s",
                    ki_apiserver_fault_name(fault->action),
                    ki_as_fault_counts_events_only(fault) ? " with afterEvents" : "", wrong, right);
 }
 
-/* The requests that are left by what comes before: each method must be the method of some. */
+/* Each method must be possible for some of the remaining requests in `left`. */
 static int check_methods(const ki_fault *fault, uint32_t left, ki_error *err)
 {
     char kinds[64];
     write_kinds(left, kinds, sizeof(kinds));
     for (uint32_t i = 0; i < KI_AS_FAULT_METHODS; i++)
         if ((fault->methods & 1U << i) != 0 && (ki_as_fault_reach_of_methods(1U << i) & left) == 0)
-            return ki_fail(err, KI_ERR_INVALID, "method: %s is never the method of %s",
+            return ki_fail(err, KI_ERR_INVALID, "method: %s is never used by %s requests",
                            ki_as_fault_method_name(i), kinds);
     uint32_t never =
         fault->on == KI_FAULT_ANY ? 0 : fault->on & ~ki_as_fault_reach_of_methods(fault->methods);
     write_kinds(never, kinds, sizeof(kinds));
     return never == 0 ? 0
-                      : ki_fail(err, KI_ERR_INVALID, "on: none of the methods is the method of %s", kinds);
+                      : ki_fail(err, KI_ERR_INVALID, "on: none of the methods is used by %s requests", kinds);
 }
 
 static int check_subresource(const ki_fault *fault, uint32_t left, ki_error *err)
@@ -79,14 +79,14 @@ static int check_subresource(const ki_fault *fault, uint32_t left, ki_error *err
     if (name == NULL)
         return 0;
     if (strchr(name, '/') != NULL)
-        return ki_fail(err, KI_ERR_INVALID, "subresource: \"%.60s\" is not a name; as in \"status\"", name);
+        return ki_fail(err, KI_ERR_INVALID, "subresource: \"%.60s\" is not a name such as \"status\"", name);
     uint32_t reach = ki_as_fault_reach_of_subresource(name);
     uint32_t never = fault->on == 0 || fault->on == KI_FAULT_ANY ? 0 : fault->on & ~reach;
     if (never == 0 && (left & reach) != 0)
         return 0;
     write_kinds(never != 0 ? never : left, kinds, sizeof(kinds));
     return ki_fail(err, KI_ERR_INVALID, "subresource: %s requests never have %s", kinds,
-                   name[0] == 0 ? "an object" : "one; they are get and write");
+                   name[0] == 0 ? "an object" : "one; only get and write requests do");
 }
 
 /* "127.0.0.1", "127.0.0.1:40123", "[::1]", "[::1]:40123". */
@@ -110,17 +110,18 @@ static bool is_remote(const char *text)
 int ki_apiserver_fault_check(const ki_fault *fault, ki_error *err)
 {
     if (fault == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "there is no fault");
+        return ki_fail(err, KI_ERR_INVALID, "the fault is NULL");
     if (fault->action < KI_FAULT_CLOSE || fault->action > KI_FAULT_NO_BOOKMARKS)
-        return ki_fail(err, KI_ERR_INVALID, "action: there is no %u", (unsigned)fault->action);
+        return ki_fail(err, KI_ERR_INVALID, "action: %u is unknown", (unsigned)fault->action);
     if ((fault->on & ~(uint32_t)KI_FAULT_ANY) != 0)
-        return ki_fail(err, KI_ERR_INVALID, "on: unknown requests in %u", (unsigned)fault->on);
+        return ki_fail(err, KI_ERR_INVALID, "on: unknown bits in %u", (unsigned)fault->on);
     if ((fault->methods & ~(uint32_t)KI_FAULT_METHOD_ANY) != 0)
-        return ki_fail(err, KI_ERR_INVALID, "method: unknown methods in %u", (unsigned)fault->methods);
+        return ki_fail(err, KI_ERR_INVALID, "method: unknown bits in %u", (unsigned)fault->methods);
     if (fault->remote != NULL && !is_remote(fault->remote))
-        return ki_fail(err, KI_ERR_INVALID,
-                       "remote: \"%.60s\" is not an address; as in 127.0.0.1, 127.0.0.1:40123 or [::1]:40123",
-                       fault->remote);
+        return ki_fail(
+            err, KI_ERR_INVALID,
+            "remote: \"%.60s\" is not an address such as 127.0.0.1, 127.0.0.1:40123 or [::1]:40123",
+            fault->remote);
     uint32_t left =
         ki_as_fault_reach_of_action(fault) & (fault->on == 0 ? (uint32_t)KI_FAULT_ANY : fault->on);
     int rc = check_numbers(fault, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules as /debug/faults has them. */
+/* The JSON format of rules in /debug/faults. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,23 +13,23 @@
 struct words {
     const char *name;
     uint32_t (*bit_of)(ki_str word);
-    const char *unknown; /* what a word that there is not is not, and those that there are */
-    const char *empty;   /* why an empty list is wrong */
+    const char *unknown; /* message for an unknown word; lists the valid ones */
+    const char *empty;   /* message for an empty list */
 };
 
 static const struct words on_words = {
     "on", ki_as_fault_on_of,
-    "is no kind of request; there are list, streamed-list, watch, get, write, discovery, any",
-    "without `on` it is all that can be"};
+    "is not a kind of request; use list, streamed-list, watch, get, write, discovery or any",
+    "omit `on` to match all requests"};
 static const struct words method_words = {"method", ki_as_fault_method_of,
-                                          "is not a method; there are GET, POST, PUT, PATCH, DELETE",
-                                          "without `method` it is all of them"};
+                                          "is not a method; use GET, POST, PUT, PATCH or DELETE",
+                                          "omit `method` to match all methods"};
 
 static int read_word(const struct words *words, const json_t *word, uint32_t *out,
                      struct ki_as_failure *failure)
 {
     if (!json_is_string(word))
-        return ki_as_fail_bad_request(failure, "%s: must be a word or a list of words", words->name);
+        return ki_as_fail_bad_request(failure, "%s: must be a string or a list of strings", words->name);
     uint32_t found = words->bit_of(ki_as_json_str(word));
     if (found == 0)
         return ki_as_fail_bad_request(failure, "%s: \"%.100s\" %s", words->name, json_string_value(word),
@@ -73,7 +73,7 @@ static void set_number(ki_fault *fault, const struct ki_as_fault_field *field, u
         memcpy(at, &narrow, sizeof(narrow));
 }
 
-/* Where a text belongs; NULL: `name` is none. */
+/* The text field called `name`; NULL if there is none. */
 static const char **text_of(const char *name, ki_fault *fault)
 {
     const struct {
@@ -89,7 +89,7 @@ static const char **text_of(const char *name, ki_fault *fault)
     return NULL;
 }
 
-/* Any member but the action. */
+/* Reads any member but the action. */
 static int read_member(const char *name, const json_t *value, ki_fault *fault, struct ki_as_failure *failure)
 {
     const char **text = text_of(name, fault);
@@ -99,11 +99,11 @@ static int read_member(const char *name, const json_t *value, ki_fault *fault, s
         return read_words(&method_words, value, &fault->methods, failure);
     if (text != NULL) {
         *text = json_string_value(value);
-        return *text != NULL ? 0 : ki_as_fail_bad_request(failure, "%s: must be a text", name);
+        return *text != NULL ? 0 : ki_as_fail_bad_request(failure, "%s: must be a string", name);
     }
     const struct ki_as_fault_field *field = field_of(name);
     if (field == NULL)
-        return ki_as_fail_bad_request(failure, "%.100s: there is no such field of a fault", name);
+        return ki_as_fail_bad_request(failure, "%.100s: unknown field of a fault", name);
     if (!ki_as_fault_uses(fault->action, field))
         return ki_as_fail_bad_request(failure, "%s: \"%s\" does not use it", name,
                                       ki_apiserver_fault_name(fault->action));
@@ -123,7 +123,7 @@ static int fail_action(const char *action, struct ki_as_failure *failure)
     for (uint32_t i = KI_FAULT_CLOSE; i <= KI_FAULT_NO_BOOKMARKS && at < sizeof(names); i++)
         at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", at > 0 ? ", " : "",
                                ki_apiserver_fault_name(i));
-    return ki_as_fail_bad_request(failure, "action: there is no \"%.100s\"; there are %s", action, names);
+    return ki_as_fail_bad_request(failure, "action: \"%.100s\" is unknown; use one of %s", action, names);
 }
 
 /* Borrows the texts from `tree`. */

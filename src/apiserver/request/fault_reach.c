@@ -6,7 +6,7 @@
 
 #define BIT(action) (1U << (action))
 
-/* What ends a body, or holds it, at some place. */
+/* Actions that end or stall a body at some point. */
 #define ENDS                                                                                                 \
     (BIT(KI_FAULT_CLOSE) | BIT(KI_FAULT_RESET) | BIT(KI_FAULT_STALL) | BIT(KI_FAULT_GARBAGE) |               \
      BIT(KI_FAULT_TRUNCATE))
@@ -108,7 +108,7 @@ bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field)
 
 /* ---- kinds of requests --------------------------------------------------------------------------------- */
 
-/* What is answered by events. */
+/* Requests whose response is a stream of events. */
 #define STREAMS ((uint32_t)KI_FAULT_WATCH | (uint32_t)KI_FAULT_STREAMED_LIST)
 
 bool ki_as_fault_counts_events_only(const ki_fault *fault)
@@ -135,7 +135,7 @@ uint32_t ki_as_fault_reach_of_action(const ki_fault *fault)
     }
 }
 
-/* Of one method, or of several. */
+/* For one or several methods. */
 uint32_t ki_as_fault_reach_of_methods(uint32_t methods)
 {
     uint32_t reads = (methods & KI_FAULT_METHOD_GET) != 0 ? KI_FAULT_ANY & ~(uint32_t)KI_FAULT_WRITE : 0;
@@ -159,7 +159,7 @@ uint32_t ki_as_fault_reach(const ki_fault *fault)
 
 /* ---- one request --------------------------------------------------------------------------------------- */
 
-/* None, or 0: any version will do. */
+/* No version, or 0: any version is acceptable. */
 static bool has_no_version(const struct ki_as_query *query)
 {
     for (size_t i = 0; i < query->resource_version.len; i++)
@@ -168,7 +168,8 @@ static bool has_no_version(const struct ki_as_query *query)
     return true;
 }
 
-/* Only what the server chooses the version for can be late: no watch from a version on, no further page. */
+/* Only responses whose version the server chooses can be stale: not a watch from a given version, not a
+ * further page. */
 static bool can_be_stale(ki_fault_on on, const struct ki_as_query *query)
 {
     if (on == KI_FAULT_LIST)
@@ -178,7 +179,7 @@ static bool can_be_stale(ki_fault_on on, const struct ki_as_query *query)
     return true;
 }
 
-/* An answer to HEAD has no body in which something could change, and of resources it is 405. */
+/* A response to HEAD has no body to change; for resources it is 405. */
 static bool can_change_head(const ki_fault *fault)
 {
     switch (fault->action) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_reach - what an action is about: its name, its fields, and the requests that it can change.
+/* fault_reach - the name of each action, its fields, and the requests that it can change.
  *
  *   From:     apiserver/request/fault.c, apiserver/request/fault_json.c, ki_apiserver_fault_check()
- *   To:       plain answers
+ *   To:       the values returned
  *   Locks:    none
- *   Not here: which rule is taken
+ *   Not here: which rule is used
  *
  * A rule that cannot change a request does not match it: otherwise it would be used up, or hide a later one,
  * and a test that waits for the fault would pass without it.
@@ -19,11 +19,11 @@
 
 enum { KI_AS_FAULT_FIELDS = 8, KI_AS_FAULT_KINDS = 6, KI_AS_FAULT_METHODS = 5 };
 
-/* A number of a rule. */
+/* A numeric field of a rule. */
 struct ki_as_fault_field {
-    const char *name; /* as JSON has it */
-    uint32_t actions; /* that use it; a mask of 1 << ki_fault_action */
-    uint32_t bytes;   /* of its place in ki_fault: 4 or 8 */
+    const char *name; /* in JSON */
+    uint32_t actions; /* that use it: a mask of 1 << ki_fault_action */
+    uint32_t bytes;   /* its size in ki_fault: 4 or 8 */
     size_t offset;
     uint64_t max;
 };
@@ -33,27 +33,27 @@ extern const struct ki_as_fault_field ki_as_fault_fields[KI_AS_FAULT_FIELDS];
 uint64_t ki_as_fault_number(const ki_fault *fault, const struct ki_as_fault_field *field);
 bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field);
 
-/* "list" for the first bit of ki_fault_on, which is number 0. */
+/* "list" for the first bit of ki_fault_on, which has number 0. */
 const char *ki_as_fault_on_name(uint32_t bit);
 /* "GET" for the first bit of ki_fault_method. */
 const char *ki_as_fault_method_name(uint32_t bit);
-/* The other way round; 0: there is none of that name. */
+/* The reverse; 0 if the name is unknown. */
 uint32_t ki_as_fault_action_of(ki_str name);
 uint32_t ki_as_fault_on_of(ki_str name);
 uint32_t ki_as_fault_method_of(ki_str name);
 
-/* The kinds of requests that it can be for and that it can change, a mask. The action is valid. */
+/* The kinds of requests that the rule matches and can change, as a mask. The action must be valid. */
 uint32_t ki_as_fault_reach(const ki_fault *fault);
-/* What each part of a rule leaves of them; without methods, or a subresource, all. */
+/* The requests that each part of a rule allows; all if there are no methods or no subresource. */
 uint32_t ki_as_fault_reach_of_action(const ki_fault *fault);
 uint32_t ki_as_fault_reach_of_methods(uint32_t methods);
 uint32_t ki_as_fault_reach_of_subresource(const char *subresource);
 bool ki_as_fault_counts_events_only(const ki_fault *fault);
 
-/* Whether method and subresource are those of the rule. */
+/* Whether the method and subresource of the request match the rule. */
 bool ki_as_fault_is_for(const ki_fault *fault, const struct ki_as_request *request);
 
-/* Whether it can change this request, which is of the kind `on`. */
+/* Whether the rule can change this request, whose kind is `on`. */
 bool ki_as_fault_can_change(const ki_fault *fault, ki_fault_on on, const struct ki_as_request *request);
 
 #endif

@@ -10,8 +10,8 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* How many bytes the character at `at` has; 0 when it is none. As RFC 3629 has it: neither surrogates nor
- * longer forms than needed. */
+/* The length of the character at `at`; 0 if it is invalid. By RFC 3629, surrogates and overlong forms are
+ * invalid. */
 static size_t character_bytes(const unsigned char *at, size_t left)
 {
     static const unsigned char first_min[] = {0, 0, 0xc2, 0xe0, 0xf0};

@@ -3,7 +3,7 @@
 
 #include "apiserver/request/request.h"
 
-/* As Kubernetes reads them: present means true, unless it says otherwise. */
+/* As in Kubernetes: present means true, unless the value is "0" or "false". */
 static bool read_flag(ki_str value)
 {
     static const char no[] = "false";

@@ -33,7 +33,8 @@ static bool is(ki_str text, const char *word)
     return ki_str_equal(text, ki_str_of(word)) != 0;
 }
 
-/* Each segment is decoded by itself, so that an encoded '/' separates nothing. A last empty one is none. */
+/* Each segment is decoded separately, so that an encoded '/' does not separate. An empty last segment is
+ * dropped. */
 static int split(char *path, size_t len, struct segments *out)
 {
     char *end = path + len;
@@ -63,9 +64,9 @@ static ki_str take(struct segments *segments)
     return first;
 }
 
-/* ---- what the segments say ----------------------------------------------------------------------------- */
+/* ---- the meaning of the segments ----------------------------------------------------------------------- */
 
-/* namespaces/NAME/status and …/finalize are of the namespace itself. */
+/* namespaces/NAME/status and …/finalize belong to the namespace itself. */
 static bool is_inside_namespace(const struct segments *rest)
 {
     return rest->count >= 3 && is(rest->at[0], "namespaces") && !is(rest->at[2], "status") &&
@@ -166,7 +167,7 @@ static enum ki_as_target read_target(struct segments rest, struct ki_as_request 
     return is_health ? KI_AS_TARGET_HEALTH : KI_AS_TARGET_NONE;
 }
 
-/* ---- an address ---------------------------------------------------------------------------------------- */
+/* ---- whole addresses ----------------------------------------------------------------------------------- */
 
 static int check_name(const struct ki_as_request *request, struct ki_as_failure *failure)
 {
@@ -180,7 +181,7 @@ static int check_name(const struct ki_as_request *request, struct ki_as_failure 
     return 0;
 }
 
-/* Two copies of the path: one for its parts, and one for it as a whole. */
+/* Two copies of the path: one to be split, and one as a whole. */
 int ki_as_request_parse(ki_str address, struct ki_as_request *out, struct ki_as_failure *failure)
 {
     struct segments segments = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request - what a request asks for, from its method and its address.
+/* request - parses the method and the address of a request.
  *
- *   From:     the HTTP server, which has the address as the client wrote it
+ *   From:     the HTTP server, which passes the address as sent
  *   To:       the handlers
  *   Locks:    none
  *   Not here: headers, bodies; whether a resource is served
@@ -24,9 +24,9 @@ enum ki_as_method {
     KI_AS_METHOD_DELETE
 };
 
-/* What an address names. */
+/* The target of an address. */
 enum ki_as_target {
-    KI_AS_TARGET_NONE, /* nothing that anybody serves */
+    KI_AS_TARGET_NONE, /* not served */
     KI_AS_TARGET_ROOT,
     KI_AS_TARGET_HEALTH,         /* /healthz, /livez, /readyz */
     KI_AS_TARGET_SERVER_VERSION, /* /version */
@@ -41,7 +41,7 @@ enum ki_as_target {
     KI_AS_TARGET_DEBUG            /* /debug/NAME */
 };
 
-/* The query, as far as it concerns this server; what is missing is empty. All texts are decoded. */
+/* The parameters of the query that this server uses; missing ones are empty. All texts are decoded. */
 struct ki_as_query {
     ki_str label_selector;
     ki_str field_selector;
@@ -57,8 +57,8 @@ struct ki_as_query {
     ki_str by;                /* of /debug/rewind */
     ki_str ms;                /* of /debug/down */
     ki_str since;             /* of /debug/requests */
-    uint64_t limit;           /* 0: none */
-    uint64_t timeout_seconds; /* 0: none */
+    uint64_t limit;           /* 0 for no limit */
+    uint64_t timeout_seconds; /* 0 for no timeout */
     bool is_watch;
     bool allows_bookmarks;
     bool has_send_initial_events;
@@ -70,7 +70,7 @@ struct ki_as_query {
     bool is_reset; /* of /debug/cut */
 };
 
-/* Texts point into `memory`. A zeroed one is empty. */
+/* Texts point into `memory`. A zeroed struct is empty. */
 struct ki_as_request {
     enum ki_as_method method;
     enum ki_as_target target;
@@ -87,21 +87,22 @@ struct ki_as_request {
 
 enum ki_as_method ki_as_method_of(const char *name);
 
-/* Reads an address as it stands in the request line: "/api/v1/pods?limit=3". An address that cannot be
- * decoded and options that are none are 400, as Kubernetes says it. `out` is to be freed in either case. */
+/* Parses an address as in the request line: "/api/v1/pods?limit=3". If it cannot be decoded or an option is
+ * invalid, fails with 400 and Kubernetes' message. `out` must be freed in either case. */
 KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out,
                                      struct ki_as_failure *failure);
 void ki_as_request_fini(struct ki_as_request *request);
 
-/* An int64; limits and times below zero are none. 400 as Go says it for what is none. */
+/* Parses an int64; negative limits and timeouts count as none. Fails with 400 and Go's message if the text is
+ * not a number. */
 KI_NODISCARD int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure);
 
-/* For request.c: the part behind '?', decoded in place. */
+/* For request.c: the part after '?', decoded in place. */
 KI_NODISCARD int ki_as_query_parse(char *text, size_t len, struct ki_as_query *out,
                                    struct ki_as_failure *failure);
 
-/* Undoes %XX in place ('+' too, with `is_form`). Returns the length, or -1 for what is no UTF-8 or holds a
- * NUL. */
+/* Decodes %XX in place (with `is_form` also '+'). Returns the length, or -1 if the result is invalid UTF-8 or
+ * contains a NUL. */
 ptrdiff_t ki_as_percent_decode(char *text, size_t len, bool is_form);
 
 #endif

@@ -61,7 +61,7 @@ bool ki_as_host_is_ours(ki_str host, char *const *names)
 {
     ki_str name = name_of(host);
     if (name.len == 0)
-        return host.len == 0; /* of HTTP/1.0, which no browser speaks */
+        return host.len == 0; /* HTTP/1.0, which browsers do not use */
     if (is_text(name, "localhost") || is_address(name))
         return true;
     for (; names != NULL && *names != NULL; names++)
@@ -86,17 +86,17 @@ static int check_names(struct ki_as_exchange *exchange)
     const struct ki_as_headers *headers = &exchange->headers;
     if (!ki_as_host_is_ours(headers->host, exchange->server->hosts))
         return ki_as_fail(&exchange->failure, 403, "Forbidden", NULL,
-                          "forbidden: the Host \"%.*s\" is neither localhost nor an address: without a token "
-                          "the server must be told of its names (--allow-host)",
+                          "forbidden: the Host \"%.*s\" is neither localhost nor an address; without tokens, "
+                          "other names need --allow-host",
                           KI_STR_ARGS(headers->host));
     if (headers->origin.len > 0 && !ki_as_origin_is_own(headers->origin, headers->host))
         return ki_as_fail(&exchange->failure, 403, "Forbidden", NULL,
-                          "forbidden: a page of \"%.*s\" asks; without a token pages of others are refused",
+                          "forbidden: without tokens, requests from the origin \"%.*s\" are rejected",
                           KI_STR_ARGS(headers->origin));
     return 0;
 }
 
-/* Health is everyone's business, as with Kubernetes. */
+/* Health checks need no token, as in Kubernetes. */
 int ki_as_admit(struct ki_as_exchange *exchange)
 {
     if (exchange->headers.is_host_missing)

@@ -21,7 +21,7 @@ enum ki_as_step ki_as_answer_text(struct ki_as_exchange *exchange, int rc, int c
     return KI_AS_STEP_DONE;
 }
 
-/* Kubernetes ends what it encodes with a line end, but for objects of lists and streams. */
+/* Kubernetes ends a document with a newline, except objects in lists and streams. */
 static int end_line(ki_buf *text, int rc)
 {
     return rc < 0 ? rc : ki_as_text_put(text, "\n");
@@ -134,7 +134,7 @@ static int put_words(ki_buf *text, const char *const *words)
     return rc;
 }
 
-/* Up to and including the bracket behind which the objects come. */
+/* Writes everything up to and including the opening bracket of the objects. */
 static int put_head(struct ki_as_visit *visit, const struct ki_as_list_text *list, ki_buf *text)
 {
     bool is_json = visit->form == KI_AS_FORM_JSON;

@@ -25,9 +25,10 @@ enum {
     PEM_BYTES_MAX = 1024 * 1024
 };
 
-/* ---- parts of a start ---------------------------------------------------------------------------------- */
+/* ---- steps of the start -------------------------------------------------------------------------------- */
 
-/* Texts of which none is empty; ended by NULL. What was copied before a failure is in `*out`. */
+/* Copies texts, none of which may be empty; ends with NULL. After a failure, `*out` has those copied so
+ * far. */
 static int copy_texts(const char *const *texts, const char *what, char ***out, ki_error *err)
 {
     size_t count = 0;
@@ -69,7 +70,7 @@ static int set_up_tls(struct ki_apiserver *server, const ki_apiserver_options *o
 {
     bool has_certificate = options->certificate_file != NULL;
     if (has_certificate != (options->key_file != NULL))
-        return ki_fail(err, KI_ERR_INVALID, "a certificate needs its key, and a key its certificate");
+        return ki_fail(err, KI_ERR_INVALID, "a certificate and its key must be set together");
     if (!has_certificate)
         return options->is_tls ? ki_as_tls_make(options->bind, &server->certificate, &server->key, err) : 0;
     int rc = read_pem(options->certificate_file, &server->certificate, err);
@@ -97,7 +98,7 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
                                             .seed = options->seed};
     uint64_t seed = options->seed;
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random numbers from the system");
     server->faults = ki_as_faults_new(seed);
     server->storage = ki_as_storage_new(&storage);
     server->requests = ki_as_request_log_new();
@@ -107,7 +108,7 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
     const char *message = json_string_value(json_object_get(failure.status, "message"));
     if (rc < 0)
         rc = message == NULL ? ki_fail_no_memory(err)
-                             : ki_fail(err, KI_ERR_INVALID, "the first objects: %s", message);
+                             : ki_fail(err, KI_ERR_INVALID, "cannot create the initial objects: %s", message);
     ki_as_failure_fini(&failure);
     return rc;
 }
@@ -176,8 +177,7 @@ int ki_as_check_process(const struct ki_apiserver *server, ki_error *err)
 {
     return server->generation == ki_fork_generation()
                ? 0
-               : ki_fail(err, KI_ERR_FORKED,
-                         "the server belongs to the process that started it, not to a child");
+               : ki_fail(err, KI_ERR_FORKED, "the server can only be used by the process that started it");
 }
 
 static bool is_forked(const struct ki_apiserver *server)
@@ -185,7 +185,7 @@ static bool is_forked(const struct ki_apiserver *server)
     return ki_as_check_process(server, NULL) < 0;
 }
 
-/* A child frees nothing: what it has is half of something that runs elsewhere. */
+/* A forked child frees nothing: its copy belongs to threads that run only in the parent. */
 void ki_apiserver_stop(ki_apiserver *server)
 {
     if (server == NULL || is_forked(server))
@@ -219,7 +219,7 @@ const char *ki_apiserver_certificate(const ki_apiserver *server)
     return server->certificate;
 }
 
-/* ---- what can go wrong, on purpose --------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------------------- */
 
 int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault)
 {
@@ -256,7 +256,7 @@ int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
     int rc = is_possible ? ki_as_storage_rewind(server->storage, by) : KI_ERR_INVALID;
     ki_as_storage_unlock(server->storage);
     if (!is_possible)
-        return ki_fail(err, KI_ERR_INVALID, "the history is shorter than that");
+        return ki_fail(err, KI_ERR_INVALID, "the history does not reach back that far");
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
@@ -266,7 +266,7 @@ void ki_apiserver_cut(ki_apiserver *server, int is_reset)
         ki_as_http_cut(server, is_reset != 0, NULL);
 }
 
-/* ---- what was asked for -------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each, void *user)
 {

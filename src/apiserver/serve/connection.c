@@ -12,10 +12,10 @@
 
 enum { NUDGE_MS = 10, NUDGE_MS_MAX = 1000 };
 
-/* libmicrohttpd is told of changes alone, and misses the end of a client when that comes together with its
- * last bytes: then half a request, and an idle connection, would stay for as long as an idle one may. Ending
- * what has ended already changes nothing but that all who wait for the socket are told again. It may still be
- * busy with what came before, so this is done until it has closed. */
+/* libmicrohttpd uses edge-triggered epoll and misses a client's end of stream that arrives together with its
+ * last bytes. An incomplete request and its connection would then stay until the idle timeout. Shutting down
+ * the reading side again changes nothing, but triggers another notification. libmicrohttpd may still be busy
+ * with earlier data, so this is repeated until it has closed the connection. */
 static void nudge(struct ki_as_connection *connection)
 {
     (void)shutdown(connection->fd, SHUT_RD);
@@ -23,7 +23,7 @@ static void nudge(struct ki_as_connection *connection)
     connection->nudge_ns = ki_ns_min(2 * connection->nudge_ns, ki_ns_of_ms(NUDGE_MS_MAX));
 }
 
-/* Nobody else looks at the socket of a suspended connection. */
+/* libmicrohttpd does not poll the socket of a suspended connection. */
 static void on_hang_up(ki_job *job)
 {
     struct ki_as_connection *connection = KI_CONTAINER_OF(job, struct ki_as_connection, hang_up.job);
@@ -50,7 +50,7 @@ struct ki_as_connection *ki_as_connection_new(struct ki_apiserver *server, int f
     if (getpeername(fd, (struct sockaddr *)(void *)&peer.address, &peer.bytes) == 0)
         ki_as_listen_format(&peer, connection->remote, sizeof(connection->remote));
     connection->nudge_ns = ki_ns_of_ms(NUDGE_MS);
-    /* Without it the end of a client is met at the next byte for it. */
+    /* If this fails, a hang-up is noticed only when the next byte is sent. */
     if (ki_fd_watch_init(&connection->hang_up, &server->loop, on_hang_up) == 0)
         (void)!ki_fd_watch_set(&connection->hang_up, fd, EPOLLRDHUP);
     ki_mutex_lock(&server->mu);

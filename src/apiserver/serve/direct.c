@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program does to the objects of its own server, without HTTP. */
+/* Access to the objects of an embedded server without HTTP. */
 #include <kinformer/apiserver.h>
 #include <string.h>
 
@@ -55,8 +55,8 @@ static struct ki_as_resource *find(ki_apiserver *server, const ki_resource *reso
 static int fail_not_served(const ki_resource *resource, ki_error *err)
 {
     if (resource == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "which resource?");
-    return ki_fail(err, KI_ERR_RESOURCE, "%s of %s is not served here",
+        return ki_fail(err, KI_ERR_INVALID, "no resource given");
+    return ki_fail(err, KI_ERR_RESOURCE, "%s of %s is not served",
                    resource->plural == NULL ? "" : resource->plural,
                    resource->version == NULL ? "" : resource->version);
 }
@@ -68,7 +68,7 @@ static ki_str text_of(const json_t *string)
     return (ki_str){json_string_value(string), json_string_length(string)};
 }
 
-/* The tree is changed. An update of what is not there makes it, so that nobody can come in between. */
+/* Modifies the tree. An update creates a missing object, so that no other request can intervene. */
 static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t *tree,
                     struct ki_as_failure *failure)
 {
@@ -79,7 +79,7 @@ static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t 
     call.field_manager = ki_str_of(manager);
     call.is_whole = true;
     (void)json_object_del(metadata, "resourceVersion");
-    /* References of their own: what they are borrowed from is changed. */
+    /* Own references, because the tree they come from is modified. */
     json_t *ns = json_incref(json_object_get(metadata, "namespace"));
     json_t *name = json_incref(json_object_get(metadata, "name"));
     call.ns = text_of(ns);
@@ -147,8 +147,8 @@ struct loading {
     ki_apiserver *server;
     ki_apiserver_loaded *loaded;
     ki_error *err;
-    const struct ki_as_load_place *place; /* of the object that is being loaded */
-    bool is_definitions;                  /* this time, or everything else */
+    const struct ki_as_load_place *place; /* of the object being loaded */
+    bool is_definitions;                  /* the pass for namespaces and definitions */
 };
 
 static bool is_definition(const json_t *object)
@@ -170,7 +170,7 @@ static struct ki_as_resource *find_kind(struct ki_as_storage *storage, const jso
     return resource;
 }
 
-/* Says in full where and what it was; the error holds less. */
+/* Reports the full position and message; the error truncates them. */
 static int fail_load(const struct loading *loading, const struct ki_as_load_place *place, int code,
                      const char *why)
 {
@@ -195,7 +195,7 @@ static void warn(const ki_apiserver *server, const struct ki_as_load_place *plac
     }
 }
 
-/* Fields that the kind does not have are told, and go. */
+/* Unknown fields are reported and removed. */
 static int load_tree(const struct loading *loading, const struct ki_as_call *like, json_t *tree,
                      struct ki_as_failure *failure)
 {
@@ -223,7 +223,7 @@ static int on_object(json_t *object, const struct ki_as_load_place *place, void 
     struct ki_as_resource *resource = find_kind(loading->server->storage, object);
     if (resource == NULL) {
         char why[WHY_BYTES];
-        (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served here",
+        (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served",
                        KI_STR_ARGS(text_of(json_object_get(object, "kind"))),
                        KI_STR_ARGS(text_of(json_object_get(object, "apiVersion"))));
         return fail_load(loading, place, KI_ERR_RESOURCE, why);
@@ -238,7 +238,7 @@ static int on_object(json_t *object, const struct ki_as_load_place *place, void 
     return rc;
 }
 
-/* What others need comes first: namespaces, and the definitions of custom resources. */
+/* Namespaces and CustomResourceDefinitions are loaded first, because other objects need them. */
 int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loaded *out_loaded, ki_error *err)
 {
     ki_error own = {0};
@@ -248,7 +248,7 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
     if (err == NULL)
         err = &own;
     if (server == NULL || path == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "what is to be loaded?");
+        return ki_fail(err, KI_ERR_INVALID, "no server or path given");
     if (ki_as_check_process(server, err) < 0)
         return KI_ERR_FORKED;
     int rc = ki_as_load_path(path, &load, err);

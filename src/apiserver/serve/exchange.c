@@ -15,11 +15,11 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* LOOK_AGAIN_MS: how often somebody looks whether a version has been reached. LOST_MS: for how long a
- * client that is too slow may still read. */
+/* LOOK_AGAIN_MS: polling interval while waiting for a version. LOST_MS: how long a client that is too slow
+ * may still read. */
 enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000, SMALL_BYTES = 64 * 1024 };
 
-/* An answer holds a whole list. */
+/* A response contains a whole list. */
 #define ANSWER_BYTES_MAX ((size_t)1 << 40)
 
 struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address)
@@ -93,7 +93,7 @@ void ki_as_exchange_wake(struct ki_as_exchange *exchange)
     ki_mutex_unlock(&exchange->mu);
 }
 
-/* One that libmicrohttpd holds because the client does not read would stay until it does. */
+/* libmicrohttpd would keep a connection whose client does not read until it reads. */
 static void shut_stuck(struct ki_as_exchange *exchange)
 {
     ki_mutex_lock(&exchange->mu);
@@ -105,8 +105,8 @@ static void shut_stuck(struct ki_as_exchange *exchange)
     (void)shutdown(exchange->socket->fd, SHUT_RDWR);
 }
 
-/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so
- * unless it reads. One that is parked meanwhile is not waited for: a fault holds it. */
+/* Cuts a client that has read nothing for so long that the history has dropped what it missed. It would see
+ * the error only if it read. A parked exchange is not cut: a fault stalls it. */
 static void cut_lost(struct ki_as_exchange *exchange)
 {
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
@@ -119,8 +119,8 @@ static void cut_lost(struct ki_as_exchange *exchange)
     shut_stuck(exchange);
 }
 
-/* One that only says that it will send no more may wait for its answer; but where none is in sight it is
- * taken for gone, as Kubernetes does. */
+/* A client that has only shut down its sending side may still wait for a response. If none is due, it is
+ * assumed to be gone, as in Kubernetes. */
 void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone)
 {
     atomic_store(&exchange->is_half_closed, true);
@@ -145,7 +145,7 @@ int ki_as_exchange_open_waker(struct ki_as_exchange *exchange)
                                         : ki_job_init(&exchange->waker, &exchange->server->loop, on_waker);
 }
 
-/* Without a waker there is no timer: the exchange ends rather than staying for ever. */
+/* Without a waker there is no timer, so the exchange ends instead of staying forever. */
 bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
 {
     if (ki_as_exchange_open_waker(exchange) < 0)
@@ -165,7 +165,7 @@ bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
     return !is_woken;
 }
 
-/* ---- from a request to its answer ---------------------------------------------------------------------- */
+/* ---- from the request to the response ------------------------------------------------------------------ */
 
 static int fail_by_fault(struct ki_as_exchange *exchange)
 {
@@ -197,7 +197,7 @@ static int fail_by_fault(struct ki_as_exchange *exchange)
     json_t *details = fault->retry_after_seconds == 0
                           ? NULL
                           : json_pack("{s:I}", "retryAfterSeconds", (json_int_t)fault->retry_after_seconds);
-    (void)ki_as_fail(&exchange->failure, (int)fault->code, reason, details, "a fault was asked for here");
+    (void)ki_as_fail(&exchange->failure, (int)fault->code, reason, details, "injected fault");
     exchange->failure.retry_after_seconds = (int)fault->retry_after_seconds;
     return -1;
 }
@@ -205,7 +205,7 @@ static int fail_by_fault(struct ki_as_exchange *exchange)
 static int fail_overload(struct ki_as_exchange *exchange)
 {
     return ki_as_fail_too_many(&exchange->failure,
-                               "requests and answers of %zu bytes are under way already, please try again "
+                               "requests and responses in flight use %zu bytes already, please try again "
                                "later",
                                exchange->server->in_flight_bytes_max);
 }
@@ -215,7 +215,7 @@ ki_str ki_as_exchange_remote(const struct ki_as_exchange *exchange)
     return ki_str_of(exchange->socket == NULL ? "" : exchange->socket->remote);
 }
 
-/* What can be said once the headers are there. */
+/* Checks that need only the headers. */
 int ki_as_exchange_begin(struct ki_as_exchange *exchange)
 {
     int rc = ki_as_request_parse(ki_str_of(exchange->address), &exchange->request, &exchange->failure);
@@ -225,7 +225,7 @@ int ki_as_exchange_begin(struct ki_as_exchange *exchange)
     return rc;
 }
 
-/* What can be said before anybody looks at the objects. */
+/* Checks that need no objects. */
 static int prepare(struct ki_as_exchange *exchange)
 {
     const struct ki_as_request *request = &exchange->request;
@@ -251,7 +251,8 @@ static int prepare(struct ki_as_exchange *exchange)
     return exchange->fault.action == KI_FAULT_STATUS ? fail_by_fault(exchange) : 0;
 }
 
-/* A fault that has nothing to wait for takes the answer's place. `*out_is_parked`: the rest comes later. */
+/* Carries out a fault that takes effect before any byte of the response. True if there is no response; with
+ * `*out_is_parked`, not yet. */
 static bool is_lost(struct ki_as_exchange *exchange, bool *out_is_parked)
 {
     const ki_fault *fault = &exchange->fault;
@@ -284,7 +285,7 @@ static bool is_delayed(struct ki_as_exchange *exchange)
     return false;
 }
 
-/* True: parked, and asked again later. */
+/* True if parked; called again later. */
 static bool is_waiting(struct ki_as_exchange *exchange)
 {
     for (;;) {
@@ -300,8 +301,7 @@ static bool is_waiting(struct ki_as_exchange *exchange)
     }
 }
 
-/* What was written stays written, so that only reads are told to come again;
- * and small answers are no burden. */
+/* Writes are done by now, so only reads are told to retry; and small responses do not matter. */
 static void weigh_answer(struct ki_as_exchange *exchange)
 {
     size_t bytes = exchange->answer.text.cap;
@@ -316,7 +316,7 @@ static void weigh_answer(struct ki_as_exchange *exchange)
     ki_as_answer_failure(exchange, &exchange->failure);
 }
 
-/* Nobody is left to be answered. */
+/* The connection is cut, or the server is stopping. */
 static bool is_over(const struct ki_as_exchange *exchange)
 {
     return atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending);
@@ -334,7 +334,7 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
         return is_parked ? MHD_YES : MHD_NO;
     if (is_delayed(exchange))
         return MHD_YES;
-    /* Before anything is done for a client that went away while it waited. */
+    /* The client may have gone while it waited; do no work for it. */
     if (is_over(exchange))
         return MHD_NO;
     if (exchange->answer.code == 0 && is_waiting(exchange))

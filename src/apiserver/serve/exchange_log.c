@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the log of requests has of an exchange. */
+/* The request log's record of an exchange. */
 #include "apiserver/serve/exchange.h"
 #include "apiserver/serve/request_log.h"
 #include "util/clock.h"

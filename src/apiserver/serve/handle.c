@@ -18,7 +18,7 @@ static bool is_reading(const struct ki_as_request *request)
     return request->method == KI_AS_METHOD_GET || request->method == KI_AS_METHOD_HEAD;
 }
 
-/* 0: no fault is for it. */
+/* 0 if no fault applies to it. */
 ki_fault_on ki_as_handle_kind(const struct ki_as_request *request)
 {
     if (request->target == KI_AS_TARGET_DEBUG || request->target == KI_AS_TARGET_HEALTH)
@@ -32,7 +32,7 @@ ki_fault_on ki_as_handle_kind(const struct ki_as_request *request)
     return request->name.len > 0 ? KI_FAULT_GET : KI_FAULT_LIST;
 }
 
-/* ---- what handlers share ------------------------------------------------------------------------------- */
+/* ---- shared by handlers -------------------------------------------------------------------------------- */
 
 int ki_as_version_parse(ki_str text, uint64_t *out, struct ki_as_failure *failure)
 {
@@ -154,9 +154,9 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
     return parse_json(exchange, kind, out);
 }
 
-/* ---- which handler ------------------------------------------------------------------------------------- */
+/* ---- dispatch ------------------------------------------------------------------------------------------ */
 
-/* What can be done with a resource at all, by its path. */
+/* Whether the method is allowed for the path of the resource. */
 static bool is_allowed(const struct ki_as_request *request, const struct ki_as_resource *resource)
 {
     bool is_whole = request->name.len == 0;
@@ -196,7 +196,7 @@ static enum ki_as_step visit_resource(struct ki_as_visit *visit)
         return KI_AS_STEP_FAILED;
     }
     if (!has_subresource(request, resource)) {
-        /* With details, empty as they are: kubectl looks into them. */
+        /* With empty details, because kubectl accesses them. */
         (void)ki_as_fail(visit->failure, 404, "NotFound", json_object(),
                          "this server does not serve the subresource \"%.*s\" of %s",
                          KI_STR_ARGS(request->subresource), resource->qualified);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle - what is answered to a request: one file per kind of request.
+/* handle - the request handlers: one file per kind of request.
  *
  *   From:     apiserver/serve/exchange.c
- *   To:       storage, verbs, discovery, …; the answer of the exchange
- *   Locks:    the storage's, for each look or change
- *   Not here: sockets, faults of transport
+ *   To:       storage, verbs, discovery, …; the response of the exchange
+ *   Locks:    the storage's, for each read or change
+ *   Not here: sockets, transport faults
  */
 #ifndef KI_APISERVER_SERVE_HANDLE_H
 #define KI_APISERVER_SERVE_HANDLE_H
@@ -13,18 +13,18 @@
 #include "apiserver/verbs/verbs.h"
 
 enum ki_as_step {
-    KI_AS_STEP_FAILED = -1, /* exchange->failure says why */
-    KI_AS_STEP_DONE = 0,    /* exchange->answer or exchange->stream is there */
-    KI_AS_STEP_WAIT = 1     /* ask again a little later, until give_up_ns */
+    KI_AS_STEP_FAILED = -1, /* with exchange->failure */
+    KI_AS_STEP_DONE = 0,    /* exchange->answer or exchange->stream is set */
+    KI_AS_STEP_WAIT = 1     /* try again later, until give_up_ns */
 };
 
-/* Any request. */
+/* Handles any request. */
 enum ki_as_step ki_as_handle(struct ki_as_exchange *exchange);
 
-/* Which faults are for it. */
+/* The kind of request, for faults. */
 ki_fault_on ki_as_handle_kind(const struct ki_as_request *request);
 
-/* What handlers of one resource get. */
+/* The parameters of a resource's handlers. */
 struct ki_as_visit {
     struct ki_as_exchange *exchange;
     struct ki_as_request *request;
@@ -38,28 +38,28 @@ enum ki_as_step ki_as_handle_get(struct ki_as_visit *visit);
 enum ki_as_step ki_as_handle_list(struct ki_as_visit *visit);
 enum ki_as_step ki_as_handle_watch(struct ki_as_visit *visit);
 enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit);
-/* Discovery, health, schemas, …: all that is no resource. */
+/* Handles discovery, health, schemas, …: everything but resources. */
 enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange);
 enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange);
-/* What the client may do and who it is, asked by a creation. */
+/* Access and identity reviews, which clients create. */
 bool ki_as_is_review(const struct ki_as_request *request);
 enum ki_as_step ki_as_handle_review(struct ki_as_exchange *exchange);
 
-/* ---- for them ------------------------------------------------------------------------------------------ */
+/* ---- for handlers -------------------------------------------------------------------------------------- */
 
-/* One object, in the form that is asked for. Drops the reference. */
+/* Responds with one object in the requested format. Drops the reference. */
 enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_object *object, int code);
-/* Its Scale. Drops the reference. */
+/* Responds with its Scale. Drops the reference. */
 enum ki_as_step ki_as_answer_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code);
-/* A tree as it is. Takes it over; NULL is out of memory. */
+/* Responds with a tree as it is. Takes the tree; NULL means out of memory. */
 enum ki_as_step ki_as_answer_tree(struct ki_as_exchange *exchange, json_t *tree, int code);
 enum ki_as_step ki_as_answer_plain(struct ki_as_exchange *exchange, int code, const char *text);
-/* What came of putting text together. */
+/* Responds with answer.text; `rc` is the result of building it. */
 enum ki_as_step ki_as_answer_text(struct ki_as_exchange *exchange, int rc, int code);
-/* `failure` as the answer. */
+/* Responds with `failure`. */
 void ki_as_answer_failure(struct ki_as_exchange *exchange, struct ki_as_failure *failure);
 
-/* A page in the form that is asked for: `continue_token` "" for the last. */
+/* Responds with a page in the requested format; `continue_token` is "" for the last one. */
 struct ki_as_list_text {
     const struct ki_as_page *page;
     const char *continue_token;
@@ -67,19 +67,19 @@ struct ki_as_list_text {
 };
 enum ki_as_step ki_as_answer_page(struct ki_as_visit *visit, const struct ki_as_list_text *list);
 
-/* The tree of a body, JSON or YAML by its Content-Type; an empty one is NULL with 0. */
+/* Parses the body as JSON or YAML by its Content-Type. An empty body gives NULL and returns 0. */
 KI_NODISCARD int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **out);
 
-/* resourceVersion as a number; 500 as Kubernetes says it for what is none. */
+/* Parses a resourceVersion. Fails with 500 and Kubernetes' message if it is not a number. */
 KI_NODISCARD int ki_as_version_parse(ki_str text, uint64_t *out, struct ki_as_failure *failure);
 
-/* Whether `version` has been reached. Waits for 3 s (KI_AS_STEP_WAIT), then it is 504. */
+/* Checks that `version` has been reached. Waits for 3 s (KI_AS_STEP_WAIT), then fails with 504. */
 enum ki_as_step ki_as_wait_for_version(struct ki_as_exchange *exchange, uint64_t version);
 
-/* 422 about the options of a list or watch. */
+/* Fails with 422 because of an option of a list or watch. */
 enum ki_as_step ki_as_fail_option(struct ki_as_failure *failure, const char *field, const char *why);
 
-/* The version that a replica shows that is late by a fault; 0: it is not. */
+/* The version that a stale replica shows because of a fault; 0 if there is no such fault. */
 uint64_t ki_as_stale_version(struct ki_as_visit *visit);
 
 #endif

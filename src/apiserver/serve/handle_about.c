@@ -64,7 +64,7 @@ static enum ki_as_form form_of(const struct ki_as_exchange *exchange)
     return ki_as_accept(exchange->headers.accept, allowed);
 }
 
-/* Only what is there can be in a form that nobody wants. */
+/* 406 applies only to paths that exist. */
 static enum ki_as_step fail_not_acceptable(struct ki_as_exchange *exchange)
 {
     (void)ki_as_fail(&exchange->failure, 406, "NotAcceptable", NULL,
@@ -78,7 +78,7 @@ static enum ki_as_step answer_gnostic(struct ki_as_exchange *exchange)
     int rc = ki_buf_append(&exchange->answer.text, bytes.ptr, bytes.len);
     enum ki_as_step step = ki_as_answer_text(exchange, rc, 200);
     exchange->answer.is_json = false;
-    /* With a point, since "@" may not be in such a header; so does Kubernetes. */
+    /* With a dot, since "@" is not allowed in this header; Kubernetes does the same. */
     if (step == KI_AS_STEP_DONE)
         exchange->answer.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
     return step;

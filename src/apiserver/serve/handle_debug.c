@@ -17,11 +17,11 @@ static enum ki_as_step succeed(struct ki_as_exchange *exchange)
                              200);
 }
 
-/* JSON, whatever its type says: curl -d says that it is a form. */
+/* The body is read as JSON whatever its Content-Type: curl -d declares a form. */
 static json_t *read_rules(struct ki_as_exchange *exchange)
 {
     static const char form[] =
-        "a fault is {\"action\":\"reset\",\"on\":\"watch\",\"times\":3}, or a list of such";
+        "expected a fault such as {\"action\":\"reset\",\"on\":\"watch\",\"times\":3}, or a list";
     json_error_t error = {0};
     if (exchange->body.len == 0) {
         (void)ki_as_fail_bad_request(&exchange->failure, "the body is empty: %s", form);
@@ -33,7 +33,7 @@ static json_t *read_rules(struct ki_as_exchange *exchange)
     if (json_error_code(&error) == json_error_out_of_memory)
         (void)ki_as_fail_no_memory(&exchange->failure);
     else
-        (void)ki_as_fail_bad_request(&exchange->failure, "the body is no JSON (%s): %s", error.text, form);
+        (void)ki_as_fail_bad_request(&exchange->failure, "the body is not JSON (%s): %s", error.text, form);
     return NULL;
 }
 
@@ -65,7 +65,7 @@ static enum ki_as_step handle_faults(struct ki_as_exchange *exchange)
     }
 }
 
-/* 0, or -1: no number, or none that fits. */
+/* Returns 0, or -1 if it is not a number or does not fit. */
 static int parse_number(ki_str text, uint64_t *out)
 {
     uint64_t number = 0;
@@ -85,9 +85,9 @@ static enum ki_as_step rewind_history(struct ki_as_exchange *exchange)
     ki_error err = {0};
     ki_str text = exchange->request.query.by;
     if (parse_number(text, &by) < 0) {
-        (void)ki_as_fail_bad_request(&exchange->failure,
-                                     "by: \"%.*s\" is no number of versions; as in /debug/rewind?by=100",
-                                     text.len > 60 ? 60 : (int)text.len, text.len > 0 ? text.ptr : "");
+        (void)ki_as_fail_bad_request(
+            &exchange->failure, "by: \"%.*s\" is not a number of versions; example: /debug/rewind?by=100",
+            text.len > 60 ? 60 : (int)text.len, text.len > 0 ? text.ptr : "");
         return KI_AS_STEP_FAILED;
     }
     int rc = ki_apiserver_rewind(exchange->server, by, &err);
@@ -106,21 +106,21 @@ static enum ki_as_step compact(struct ki_as_exchange *exchange)
     return succeed(exchange);
 }
 
-/* Whoever asks for it hears the answer: this one's own connection stays. */
+/* The connection of this request is not cut, so that the client gets the response. */
 static enum ki_as_step cut(struct ki_as_exchange *exchange)
 {
     ki_as_http_cut(exchange->server, exchange->request.query.is_reset, exchange);
     return succeed(exchange);
 }
 
-/* The server goes down when this request has its answer. */
+/* The server goes down after the response to this request. */
 static enum ki_as_step go_down(struct ki_as_exchange *exchange)
 {
     uint64_t ms = 0;
     ki_str text = exchange->request.query.ms;
     if (parse_number(text, &ms) < 0 || ms == 0 || ms > DOWN_MS_MAX) {
         (void)ki_as_fail_bad_request(
-            &exchange->failure, "ms: \"%.*s\" is not a number from 1 to %d; as in /debug/down?ms=3000",
+            &exchange->failure, "ms: \"%.*s\" is not a number from 1 to %d; example: /debug/down?ms=3000",
             text.len > 60 ? 60 : (int)text.len, text.len > 0 ? text.ptr : "", DOWN_MS_MAX);
         return KI_AS_STEP_FAILED;
     }
@@ -128,7 +128,7 @@ static enum ki_as_step go_down(struct ki_as_exchange *exchange)
     return succeed(exchange);
 }
 
-/* ---- the log of requests ------------------------------------------------------------------------------- */
+/* ---- the request log ----------------------------------------------------------------------------------- */
 
 struct writing {
     ki_buf *text;
@@ -153,14 +153,14 @@ static enum ki_as_step list_requests(struct ki_as_exchange *exchange)
     struct writing writing = {.text = &exchange->answer.text};
     if (text.len > 0 && parse_number(text, &since) < 0) {
         (void)ki_as_fail_bad_request(&exchange->failure,
-                                     "since: \"%.*s\" is not the number of a request; as in "
+                                     "since: \"%.*s\" is not a request number; example: "
                                      "/debug/requests?since=100",
                                      text.len > 60 ? 60 : (int)text.len, text.ptr);
         return KI_AS_STEP_FAILED;
     }
     (void)ki_apiserver_requests(exchange->server, since, write_request, &writing);
     enum ki_as_step step = ki_as_answer_text(exchange, writing.rc, 200);
-    exchange->answer.is_json = false; /* but lines of it */
+    exchange->answer.is_json = false; /* but JSON Lines */
     exchange->answer.content_type = "application/jsonl";
     return step;
 }

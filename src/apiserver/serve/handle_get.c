@@ -3,7 +3,7 @@
 
 #include "apiserver/serve/handle.h"
 
-/* Where a late replica looks: in the page of its version. */
+/* Finds the object in the page of the stale version. */
 static struct ki_as_object *find_late(struct ki_as_visit *visit, uint64_t version)
 {
     struct ki_as_storage *storage = visit->exchange->server->storage;

@@ -8,7 +8,7 @@
 
 enum match { MATCH_NONE, MATCH_EXACT, MATCH_NOT_OLDER };
 
-/* What a list asks for, once its options are understood. */
+/* The parsed options of a list. */
 struct plan {
     struct ki_as_page_request page;
     uint64_t at_least; /* the version that must have been reached */
@@ -80,8 +80,8 @@ static enum ki_as_step plan_continue(struct ki_as_visit *visit, struct plan *pla
     return KI_AS_STEP_DONE;
 }
 
-/* A limit with a version and no match means exactly that version; with version 0 the limit is ignored, as by
- * a server that answers from its cache. */
+/* A limit with a version and no match means exactly that version. With version 0 the limit is ignored, as by
+ * a server that responds from its cache. */
 static enum ki_as_step plan_version(struct ki_as_visit *visit, enum match match, struct plan *plan)
 {
     uint64_t version = 0;
@@ -117,7 +117,7 @@ static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
 
 /* ---- the page ------------------------------------------------------------------------------------------ */
 
-/* 410 for what is too old; a token gets one with which the rest can still be read, as it is now. */
+/* 410 for an expired version. A token gets a new one for reading the rest at the current version. */
 static enum ki_as_step fail_expired(struct ki_as_visit *visit, const struct plan *plan)
 {
     static const char exact[] = "The resourceVersion for the provided list is too old.";
@@ -153,7 +153,7 @@ static int read_page(struct ki_as_visit *visit, const struct plan *plan, struct 
     return rc;
 }
 
-/* A fault may say that there is one more page for ever, and that it is this one again. */
+/* A fault may add a continue token forever, which leads to the same page again. */
 static int write_token(struct ki_as_visit *visit, const struct plan *plan, const struct ki_as_page *page,
                        ki_buf *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions that are asked by creating an object which nobody keeps: may I, what may I, who am I. Whoever is
- * let in may do everything. */
+/* Reviews, which clients create and the server does not store: access, rules and identity. An admitted client
+ * may do everything. */
 #include <string.h>
 
 #include "apiserver/kind/proto.h"
@@ -8,7 +8,7 @@
 
 static json_t *allow(void)
 {
-    return json_pack("{s:b, s:s}", "allowed", 1, "reason", "whoever is let in may do everything");
+    return json_pack("{s:b, s:s}", "allowed", 1, "reason", "admitted clients may do everything");
 }
 
 static json_t *list_rules(void)
@@ -51,8 +51,8 @@ bool ki_as_is_review(const struct ki_as_request *request)
     return find(request) != NULL;
 }
 
-/* The question, to be shown again. One in protobuf is not: the answer is the same to all,
- * and says only what it is. */
+/* Reads the review, to be returned with a status. A protobuf review is not returned: the status is the same
+ * for all. */
 static int read_question(struct ki_as_exchange *exchange, const char *wanted, json_t **out)
 {
     json_t *body = NULL;

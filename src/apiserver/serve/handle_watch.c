@@ -11,12 +11,12 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* LONG_SECONDS: a watch that names no time ends after half an hour to an hour, as Kubernetes ends it. */
+/* LONG_SECONDS: without a timeout, a watch ends after 30 to 60 minutes, as in Kubernetes. */
 enum { LONG_SECONDS = 1800, SEND_BYTES = 256 * 1024 };
 
 struct plan {
-    uint64_t version;   /* as the request has it */
-    bool tells_initial; /* what there is, first */
+    uint64_t version;   /* of the request */
+    bool tells_initial; /* send the current objects first */
     struct ki_as_selector *selector;
     struct ki_as_page initial;
 };
@@ -48,7 +48,7 @@ static enum ki_as_step check_initial_events(struct ki_as_visit *visit)
     return KI_AS_STEP_DONE;
 }
 
-/* A watch of one object is one with a field selector. */
+/* A watch of one object is a watch with a field selector. */
 static int parse_selector(struct ki_as_visit *visit, struct plan *plan)
 {
     const struct ki_as_query *query = visit->query;
@@ -85,9 +85,10 @@ static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
     return KI_AS_STEP_DONE;
 }
 
-/* ---- where it begins ----------------------------------------------------------------------------------- */
+/* ---- the start ----------------------------------------------------------------------------------------- */
 
-/* Of the collection as it is, or of a late replica. Without a version the watch begins now. */
+/* Reads the collection as it is, or at the version of a stale replica. Without a version, the watch starts
+ * now. */
 static int read_initial(struct ki_as_visit *visit, struct plan *plan)
 {
     struct ki_as_storage *storage = visit->exchange->server->storage;
@@ -122,7 +123,7 @@ static void on_change(void *user)
     ki_job_wake(&exchange->waker);
 }
 
-/* The client is far behind. It may still read that it is; but not for long. */
+/* The client is too far behind. It gets a short time to read the error. */
 static void on_loss(void *user)
 {
     struct ki_as_exchange *exchange = user;
@@ -130,7 +131,7 @@ static void on_loss(void *user)
     ki_job_wake(&exchange->waker);
 }
 
-/* What the system keeps for a client that does not read: a few events, not all that there are. */
+/* Limits the socket's send buffer: for a client that does not read, it holds a few events and not all. */
 static void bound_memory(const struct ki_as_exchange *exchange)
 {
     int bytes = SEND_BYTES;
@@ -181,7 +182,8 @@ static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
     struct ki_apiserver *server = visit->exchange->server;
     if (atomic_fetch_add(&server->watch_count, 1) >= server->watches_max) {
         (void)atomic_fetch_sub(&server->watch_count, 1);
-        (void)ki_as_fail_too_many(visit->failure, "there are %zu watches already, please try again later",
+        (void)ki_as_fail_too_many(visit->failure,
+                                  "the limit of %zu watches is reached, please try again later",
                                   server->watches_max);
         return KI_AS_STEP_FAILED;
     }
@@ -205,15 +207,15 @@ static bool wants_websocket(const struct ki_as_visit *visit)
     return upgrade.len == 9 && strncasecmp(upgrade.ptr, "websocket", 9) == 0;
 }
 
-/* Some clients ask for a WebSocket first. They wait for the end of an answer that is none, so that it must
- * have one; and with 200 alone they ask at once again without, which is no error to them. */
+/* Some clients try WebSocket first. They wait for the end of a response that is not an upgrade, so it must
+ * have one; and only after 200 do they retry at once without WebSocket and without reporting an error. */
 static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
 {
     return ki_as_answer_tree(visit->exchange,
                              json_pack("{s:s, s:{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}}", "type", "ERROR",
                                        "object", "kind", "Status", "apiVersion", "v1", "metadata", "status",
                                        "Failure", "message",
-                                       "this server does not serve watches by WebSocket", "reason",
+                                       "this server does not support watches over WebSocket", "reason",
                                        "ServiceUnavailable", "code", 503),
                              200);
 }

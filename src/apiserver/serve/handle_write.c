@@ -5,7 +5,7 @@
 #include "apiserver/serve/handle.h"
 #include "apiserver/verbs/strict.h"
 
-/* ---- what all writes have in common -------------------------------------------------------------------- */
+/* ---- shared by all writes ------------------------------------------------------------------------------ */
 
 static ki_str manager_of(const struct ki_as_exchange *exchange)
 {
@@ -18,7 +18,7 @@ static ki_str manager_of(const struct ki_as_exchange *exchange)
     return agent.len == 0 ? KI_STR("unknown") : agent;
 }
 
-/* fieldValidation. Who says nothing is warned. */
+/* fieldValidation; the default is to warn. */
 static void read_strictness(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     static const char *const names[] = {
@@ -50,7 +50,7 @@ static void make_call(struct ki_as_visit *visit, struct ki_as_call *out)
     read_strictness(visit, out);
 }
 
-/* For the log of requests: the name of what was created, and the place in the order of all changes. */
+/* For the request log: the name of the created object, and the version of the change. */
 static void note_written(struct ki_as_visit *visit, struct ki_as_object *object)
 {
     if (visit->query->dry_run.len == 0)
@@ -80,7 +80,7 @@ static int check_type(struct ki_as_visit *visit)
     ki_str type = ki_as_media_type(visit->exchange->headers.content_type);
     bool is_known = type.len == 0 || ki_str_equal(type, KI_STR("application/json")) ||
                     ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("*/*"));
-    /* Custom kinds have no numbers for their fields. */
+    /* Protobuf is not possible for custom kinds: their fields have no numbers. */
     is_known |= !visit->resource->is_custom && ki_as_proto_is_type(type);
     if (is_known)
         return 0;
@@ -89,7 +89,7 @@ static int check_type(struct ki_as_visit *visit)
                                                               "application/vnd.kubernetes.protobuf");
 }
 
-/* Custom kinds have no other that they could be taken for. */
+/* A custom object must state its kind and apiVersion. */
 static int check_named(struct ki_as_visit *visit, const char *kind, const char *version)
 {
     if (!visit->resource->is_custom || (kind != NULL && version != NULL))
@@ -104,7 +104,7 @@ static int check_named(struct ki_as_visit *visit, const char *kind, const char *
         visit->resource->api_version);
 }
 
-/* A body must be of the kind that its path names; of a built-in one that names none is taken for it. */
+/* The body must have the kind of its path. For built-in kinds, a body without a kind is accepted. */
 static int check_kind(struct ki_as_visit *visit, const json_t *body)
 {
     bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
@@ -140,7 +140,7 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
-/* Whoever replaces an object says its name once more. */
+/* The body of a PUT must repeat the name. */
 static int check_name(struct ki_as_visit *visit, const json_t *body)
 {
     const json_t *name = json_object_get(json_object_get(body, "metadata"), "name");
@@ -213,7 +213,7 @@ static enum ki_as_step patch(struct ki_as_visit *visit, struct ki_as_call *call)
 
 /* ---- deletes ------------------------------------------------------------------------------------------- */
 
-/* What the query says goes before what the body says. */
+/* The query takes precedence over the body. */
 static int read_delete_options(struct ki_as_visit *visit, json_t **out)
 {
     const struct ki_as_query *query = visit->query;
@@ -234,14 +234,14 @@ static int read_delete_options(struct ki_as_visit *visit, json_t **out)
                                   json_stringn(query->propagation_policy.ptr, query->propagation_policy.len));
     if (query->grace_period_seconds.len == 0)
         return 0;
-    /* Below zero there is no time, and that is all right. */
+    /* Negative values count as none. */
     if (ki_as_number_parse(query->grace_period_seconds, &seconds, visit->failure) < 0)
         return -1;
     (void)json_object_set_new(options, "gracePeriodSeconds", json_integer((json_int_t)seconds));
     return 0;
 }
 
-/* Some kinds are shown as they were; of the others only the fact is told. */
+/* For some kinds, the response is the deleted object; for others, a Status. */
 static bool is_shown_deleted(const struct ki_as_resource *resource)
 {
     static const char *const kinds[] = {
@@ -275,7 +275,7 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     enum ki_as_step step = KI_AS_STEP_FAILED;
     struct ki_as_call own = *call;
     own.limit = visit->query->limit;
-    /* As in Kubernetes: what is in them would be in between. */
+    /* As in Kubernetes, which does not allow it for namespaces. */
     if (visit->resource->group[0] == 0 && strcmp(visit->resource->plural, "namespaces") == 0) {
         (void)ki_as_fail_method(visit->failure);
         return step;

@@ -24,22 +24,22 @@
 
 enum {
     CONNECTION_BYTES = 64 * 1024, /* headers, and a piece of a stream */
-    IDLE_SECONDS = 180,           /* of a connection that neither asks nor reads */
+    IDLE_SECONDS = 180,           /* of a connection that neither sends nor reads */
     SPARE_DESCRIPTORS = 64 + KI_AS_LINGERS_MAX,
     CONNECTIONS_MAX = 60000,
-    FORGOTTEN_BYTES_MAX = 256 * 1024, /* as much as Go reads of a body that nobody wants */
+    FORGOTTEN_BYTES_MAX = 256 * 1024, /* as much as Go reads of an unused body */
     THREADS = 2
 };
 
 struct ki_as_http {
     struct ki_as_listen_address address;
     int reserve_fd;
-    struct MHD_Daemon *daemon; /* NULL: stopped */
+    struct MHD_Daemon *daemon; /* NULL if stopped */
 };
 
 /* ---- callbacks of libmicrohttpd ------------------------------------------------------------------------ */
 
-/* The first word of each request, before anything is decoded. Its result is the request's context. */
+/* Called first for each request, before anything is decoded. The result is the request's context. */
 static void *on_address(void *user, const char *address, struct MHD_Connection *connection)
 {
     struct ki_as_exchange *exchange = ki_as_exchange_new(user, address);
@@ -58,8 +58,8 @@ static ki_str header(struct ki_as_exchange *exchange, const char *name)
     return ki_str_of(MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name));
 }
 
-/* A short body is read and forgotten, so that the connection stays good; a long one, one of unknown length,
- * or one that has not been sent yet is not read, and the connection ends with the answer. */
+/* A short unused body is read and discarded, so that the connection stays usable. A body that is long, has no
+ * length or has not been sent yet is not read; the connection ends with the response. */
 static bool is_body_worth_reading(struct ki_as_exchange *exchange)
 {
     ki_str length = header(exchange, "Content-Length");
@@ -98,8 +98,7 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
     return ki_as_exchange_run(exchange);
 }
 
-/* What is too much, or of somebody who is not let in, is read and forgotten,
- * because an answer can only come after it. */
+/* Discards a body that is too large or whose request is rejected, because the response can only follow it. */
 static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *bytes, size_t n)
 {
     if (exchange->failure.code != 0 || exchange->is_body_too_large || exchange->is_overloaded)
@@ -116,7 +115,7 @@ static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *by
     return MHD_YES;
 }
 
-/* So many, because libmicrohttpd says so. NOLINTNEXTLINE(readability-function-size) */
+/* The parameters are prescribed by libmicrohttpd. NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **context)
@@ -216,8 +215,8 @@ void ki_as_http_close(struct ki_as_http *http)
     ki_free(http);
 }
 
-/* libmicrohttpd closes the socket when it does not start, or leaves it open: that depends on how far it came.
- * The number may be another's by now. */
+/* If libmicrohttpd fails to start, it may or may not have closed the socket, and the descriptor number may
+ * already be in use for another file. */
 static void close_if_ours(int fd, const struct stat *ours)
 {
     struct stat now;
@@ -240,11 +239,11 @@ int ki_as_http_start(struct ki_apiserver *server, ki_error *err)
     if (http->daemon != NULL)
         return 0;
     close_if_ours(fd, &listener);
-    return ki_fail(err, KI_ERR_SYSTEM, "the HTTP server does not start%s",
-                   server->certificate != NULL ? ": is the certificate one for the key?" : "");
+    return ki_fail(err, KI_ERR_SYSTEM, "cannot start the HTTP server%s",
+                   server->certificate != NULL ? ": does the certificate match the key?" : "");
 }
 
-/* A daemon may not stop while somebody is parked, and nobody parks once it ends. */
+/* The daemon must not stop while an exchange is parked, and none parks once is_ending is set. */
 void ki_as_http_stop(struct ki_apiserver *server)
 {
     if (server->http == NULL || server->http->daemon == NULL)
@@ -256,10 +255,10 @@ void ki_as_http_stop(struct ki_apiserver *server)
     server->http->daemon = NULL;
 }
 
-/* ---- everyone at once ---------------------------------------------------------------------------------- */
+/* ---- all connections ----------------------------------------------------------------------------------- */
 
-/* A connection to nowhere: Linux resets the one that there was. The call itself and not the C library's,
- * which a thread sanitizer takes for the making of a descriptor. */
+/* Connecting to AF_UNSPEC makes Linux reset the connection. Uses the system call directly: a thread sanitizer
+ * takes the C library's connect() for the creation of a descriptor. */
 void ki_as_socket_reset(int fd)
 {
     struct sockaddr nowhere = {.sa_family = AF_UNSPEC};

@@ -37,7 +37,7 @@ static json_t *user_of(const ki_apiserver *server)
     return json_pack("{s:s}", "token", server->tokens[0]);
 }
 
-/* A token is in the tree and in both texts, and in no memory after that. */
+/* A token is in the tree and in both texts; all are wiped after use. */
 static void wipe(ki_buf *text)
 {
     if (text->data != NULL)
@@ -45,7 +45,7 @@ static void wipe(ki_buf *text)
     ki_buf_fini(text);
 }
 
-/* jansson gives its text away as constant; but the memory is nobody else's. */
+/* jansson returns its text as const, but the memory belongs to this tree alone. */
 static void forget(json_t *tree)
 {
     const json_t *user = json_object_get(json_array_get(json_object_get(tree, "users"), 0), "user");
@@ -57,7 +57,7 @@ static void forget(json_t *tree)
     json_decref(tree);
 }
 
-/* JSON is YAML. */
+/* JSON is valid YAML. */
 static json_t *tree_of(const ki_apiserver *server)
 {
     static const char name[] = "kinformer";
@@ -67,12 +67,12 @@ static json_t *tree_of(const ki_apiserver *server)
                      name, "user", name, "current-context", name);
 }
 
-/* Written beside it first, so that a reader sees all of it or what was there before. */
+/* Writes a temporary file and renames it, so that readers see either the old or the new file. */
 static int write_file(const char *file, ki_str text, ki_error *err)
 {
     char beside[4096];
     if (snprintf(beside, sizeof(beside), "%s.%ld", file, (long)getpid()) >= (int)sizeof(beside))
-        return ki_fail(err, KI_ERR_INVALID, "the name of the kubeconfig is too long");
+        return ki_fail(err, KI_ERR_INVALID, "the path of the kubeconfig is too long");
     (void)unlink(beside);
     int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -98,7 +98,7 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file, 
     ki_buf_init(&text, KUBECONFIG_BYTES_MAX);
     ki_buf_init(&pretty, KUBECONFIG_BYTES_MAX);
     json_t *tree = tree_of(server);
-    /* All at once, so that growing leaves no copies behind. */
+    /* Reserved at once, so that growing leaves no copies of the token behind. */
     int rc = ki_buf_reserve(&text, KUBECONFIG_BYTES_MAX);
     if (rc == 0)
         rc = ki_buf_reserve(&pretty, KUBECONFIG_BYTES_MAX);

@@ -17,16 +17,16 @@
 
 enum {
     WHOLE_MS = 30 * 1000,
-    IDLE_MS = 5 * 1000, /* from one byte to the next */
+    IDLE_MS = 5 * 1000, /* between two bytes */
     PIECE_BYTES = 1024 * 1024,
-    PIECES_AT_A_TIME = 16, /* others want to be served, too */
+    PIECES_AT_A_TIME = 16, /* then other jobs run */
     BYTES_MAX = 256 * 1024 * 1024
 };
 
 struct lingering {
     struct ki_apiserver *server;
-    ki_list_node node; /* guarded by the server's mu, as the next */
-    bool is_taken;     /* by who ends all of them */
+    ki_list_node node; /* guarded by the server's mu, like the next */
+    bool is_taken;     /* by ki_as_linger_end_all() */
     ki_fd_watch watch;
     int fd;
     uint64_t end_ns;
@@ -40,7 +40,7 @@ static void end(struct lingering *linger)
     ki_free(linger);
 }
 
-/* In its own run. */
+/* Called from its own job. */
 static void leave(struct lingering *linger)
 {
     struct ki_apiserver *server = linger->server;
@@ -55,11 +55,11 @@ static void leave(struct lingering *linger)
         end(linger);
 }
 
-/* What has come goes. False: nothing more will come. */
+/* Discards received bytes. False if no more will come. */
 static bool forget(struct lingering *linger)
 {
     for (int i = 0; i < PIECES_AT_A_TIME && linger->bytes < BYTES_MAX; i++) {
-        /* Without a buffer: TCP throws away as much as is asked for. */
+        /* Needs no buffer: with MSG_TRUNC, TCP discards the bytes. */
         ssize_t n = recv(linger->fd, NULL, PIECE_BYTES, MSG_TRUNC | MSG_DONTWAIT);
         if (n <= 0)
             return n < 0 && (errno == EAGAIN || errno == EINTR);
@@ -77,7 +77,7 @@ static int wait_for_more(struct lingering *linger)
     return ki_fd_watch_set(&linger->watch, linger->fd, EPOLLIN);
 }
 
-/* Woken by what comes, or by the time. */
+/* Runs when bytes arrive, and on timeout. */
 static void on_ready(ki_job *job)
 {
     struct lingering *linger = KI_CONTAINER_OF(job, struct lingering, watch.job);
@@ -87,7 +87,7 @@ static void on_ready(ki_job *job)
         leave(linger);
 }
 
-/* NULL: there is no memory, or no descriptor. */
+/* NULL if out of memory or of descriptors. */
 static struct lingering *make(struct ki_apiserver *server, int fd)
 {
     struct lingering *linger = ki_calloc(1, sizeof(*linger));

@@ -11,7 +11,7 @@
 
 #include "util/error.h"
 
-/* Many clients may connect at once after a restart. */
+/* Many clients may reconnect at the same time after a restart. */
 enum { BACKLOG = 1024 };
 
 static int resolve(const char *address, uint16_t port, struct ki_as_listen_address *out, ki_error *err)
@@ -23,7 +23,8 @@ static int resolve(const char *address, uint16_t port, struct ki_as_listen_addre
         address = "127.0.0.1";
     snprintf(digits, sizeof(digits), "%u", (unsigned)port);
     if (getaddrinfo(address, digits, &hints, &found) != 0)
-        return ki_fail(err, KI_ERR_INVALID, "\"%s\" is no address; write it as 127.0.0.1 or ::1", address);
+        return ki_fail(err, KI_ERR_INVALID, "\"%s\" is not an address; write it as 127.0.0.1 or ::1",
+                       address);
     memcpy(&out->address, found->ai_addr, found->ai_addrlen);
     out->bytes = found->ai_addrlen;
     freeaddrinfo(found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen - the address of the server: held while it is down, listened at while it is up.
+/* listen - the server's address: reserved while the server is down, listening while it is up.
  *
  *   From:     apiserver/serve/http.c
  *   To:       socket(2)
@@ -17,16 +17,16 @@ struct ki_as_listen_address {
     socklen_t bytes;
 };
 
-/* Binds `address` ("127.0.0.1" for NULL; numbers only, and "localhost") and never listens: the port is ours,
- * and who connects is refused. Returns the descriptor, KI_ERR_INVALID or KI_ERR_SYSTEM. */
+/* Binds `address` (numeric or "localhost"; NULL means "127.0.0.1") without listening: the port is reserved,
+ * and connections are refused. Returns the descriptor, KI_ERR_INVALID or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_as_listen_reserve(const char *address, uint16_t port, struct ki_as_listen_address *out,
                                       ki_error *err);
 
-/* A descriptor that listens there, or KI_ERR_SYSTEM. */
+/* Returns a listening descriptor, or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_as_listen_open(const struct ki_as_listen_address *address, ki_error *err);
 
-/* "127.0.0.1:8001", "[::1]:8001": as a client on this machine reaches it,
- * also when it is bound to all addresses. */
+/* "127.0.0.1:8001", "[::1]:8001": the address for a client on this machine, even if bound to all
+ * addresses. */
 void ki_as_listen_format(const struct ki_as_listen_address *address, char *out, size_t out_bytes);
 
 #endif

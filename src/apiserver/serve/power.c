@@ -5,7 +5,7 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* Until the next attempt, when the port could not be listened at. */
+/* Interval between attempts to listen on the port. */
 enum { RETRY_MS = 100 };
 
 static void go_down_locked(struct ki_apiserver *server, uint64_t ms) KI_REQUIRES(server->power);
@@ -50,7 +50,7 @@ void ki_as_power_wish_down(struct ki_apiserver *server, uint64_t ms)
     ki_job_wake(&server->power_job);
 }
 
-/* From now on it neither goes down nor comes up by itself. */
+/* Cancels scheduled downs and ups. */
 static void forget_plans_locked(struct ki_apiserver *server) KI_REQUIRES(server->power);
 
 static void forget_plans_locked(struct ki_apiserver *server)

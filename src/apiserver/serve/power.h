@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* power - a server that goes away, and comes back by itself.
+/* power - takes the server down, and brings it back up after a time.
  *
  *   From:     ki_apiserver_down(), _up() and _down_for(); /debug/down
  *   To:       apiserver/serve/http.h
- *   Locks:    the server's power; within it everything that stopping takes
+ *   Locks:    the server's power; while held, all locks that stopping needs
  *   Not here: sockets
  *
- * A request cannot stop the threads that serve it. It leaves a wish, which a job of the server's loop carries
- * out once the request has its answer.
+ * A request cannot stop the threads that serve it. It records the wish, and a job of the server's loop
+ * carries it out after the response was sent.
  */
 #ifndef KI_APISERVER_SERVE_POWER_H
 #define KI_APISERVER_SERVE_POWER_H
@@ -16,10 +16,10 @@
 
 /* Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_power_init(struct ki_apiserver *server);
-/* Nothing starts or stops by itself after this. Takes a zeroed server. */
+/* After this, the server does not start or stop by itself. A zeroed server is allowed. */
 void ki_as_power_fini(struct ki_apiserver *server);
 
-/* From the thread of a request: the server goes down soon, for `ms`. */
+/* Called from the thread of a request: the server goes down soon, for `ms`. */
 void ki_as_power_wish_down(struct ki_apiserver *server, uint64_t ms);
 
 #endif

@@ -13,14 +13,14 @@ enum { TEXT_BYTES_MAX = 2048, MICROS = 1000000 };
 
 struct entry {
     ki_refcount refs;
-    ki_apiserver_request request; /* its texts are behind this */
+    ki_apiserver_request request; /* its texts follow the struct */
     char texts[];
 };
 
 struct ki_as_request_log {
     ki_mutex mu;
-    uint64_t last;         /* number of the latest; guarded by mu, as the next */
-    struct entry *slots[]; /* NULL: there was no memory */
+    uint64_t last;         /* number of the latest; guarded by mu, like the next */
+    struct entry *slots[]; /* NULL if memory was short */
 };
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ void ki_as_request_log_add(struct ki_as_request_log *log, const struct ki_as_req
     unref(before);
 }
 
-/* A new reference to the first entry behind `since`, `until` at the most; NULL: there is none. */
+/* A new reference to the first entry after `since`, up to `until`; NULL if there is none. */
 static struct entry *next(struct ki_as_request_log *log, uint64_t since, uint64_t until)
 {
     struct entry *found = NULL;

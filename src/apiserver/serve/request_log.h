@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_log - the latest requests, for tests that judge who has asked for what, and when.
+/* request_log - the latest requests, for tests that check which requests were made, and when.
  *
  *   From:     apiserver/serve/exchange_log.c, once per request
  *   To:       ki_apiserver_requests(), /debug/requests
  *   Locks:    one mutex, a leaf; no callback runs while it is held
- *   Not here: what is logged of a request
+ *   Not here: which data of a request is logged
  *
- * A ring of entries, numbered from 1 on: entry n is in slot n % KI_AS_REQUESTS_MAX until n +
- * KI_AS_REQUESTS_MAX takes that slot. Entries never change and are counted, so that a reader needs the lock
- * only to find the next one.
+ * A ring of entries, numbered from 1: entry n is in slot n % KI_AS_REQUESTS_MAX until entry
+ * n + KI_AS_REQUESTS_MAX replaces it. Entries are immutable and reference-counted, so that a reader needs the
+ * lock only to find the next one.
  */
 #ifndef KI_APISERVER_SERVE_REQUEST_LOG_H
 #define KI_APISERVER_SERVE_REQUEST_LOG_H
@@ -20,7 +20,7 @@ enum { KI_AS_REQUESTS_MAX = 10000 };
 
 struct ki_as_request_log;
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 struct ki_as_request_log *ki_as_request_log_new(void);
 /* NULL is allowed. */
 void ki_as_request_log_free(struct ki_as_request_log *log);
@@ -41,8 +41,7 @@ enum ki_as_request_text {
     KI_AS_REQUEST_TEXTS
 };
 
-/* What becomes an entry. Of its texts the beginning is copied, with '?' for bytes that are not printable
- * ASCII. */
+/* The data of an entry. The start of each text is copied, with '?' for bytes that are not printable ASCII. */
 struct ki_as_request_note {
     int64_t time_us;
     uint64_t took_us;
@@ -51,14 +50,14 @@ struct ki_as_request_note {
     ki_str texts[KI_AS_REQUEST_TEXTS];
 };
 
-/* An entry for which there is no memory is missing, and its number with it. */
+/* If out of memory, the entry is missing, and its number is skipped. */
 void ki_as_request_log_add(struct ki_as_request_log *log, const struct ki_as_request_note *note);
 
 /* As ki_apiserver_requests(). */
 uint64_t ki_as_request_log_read(struct ki_as_request_log *log, uint64_t since, ki_apiserver_request_cb each,
                                 void *user);
 
-/* A line of /debug/requests; NULL without memory. */
+/* A line of /debug/requests; NULL if out of memory. */
 json_t *ki_as_request_json(const ki_apiserver_request *request);
 
 #endif

@@ -11,13 +11,13 @@
 #include "util/alloc.h"
 #include "util/random.h"
 
-/* From here on Kubernetes compresses. */
+/* GZIP_BYTES_MIN: the size from which Kubernetes compresses. */
 enum { GZIP_BYTES_MIN = 128 * 1024, PIECE_BYTES = 32 * 1024, WARNING_BYTES_MAX = 4096 };
 
-/* None of libmicrohttpd's. */
+/* Distinct from libmicrohttpd's codes. */
 enum { LOOK_AGAIN = -100 };
 
-/* ---- what a fault leaves ------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------------------- */
 
 bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange)
 {
@@ -41,7 +41,7 @@ static bool is_fault_of_body(const struct ki_as_exchange *exchange)
            (exchange->has_fault && exchange->fault.action == KI_FAULT_ONE_BYTE);
 }
 
-/* Whichever is reached first, the bytes or the events. */
+/* Whichever limit is reached first, bytes or events. */
 static bool is_due(const struct ki_as_exchange *exchange)
 {
     const ki_fault *fault = &exchange->fault;
@@ -55,7 +55,7 @@ static bool is_due(const struct ki_as_exchange *exchange)
     return fault->after_bytes == 0;
 }
 
-/* What the fault has held goes on, and what it has not reached yet it never will. */
+/* Continues what the fault stalled, and cancels what it has not reached yet. */
 static void heal(struct ki_as_exchange *exchange)
 {
     exchange->has_fault = false;
@@ -65,7 +65,7 @@ static void heal(struct ki_as_exchange *exchange)
 
 static ssize_t put_garbage(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
-    static const char garbage[] = "<html>this is no JSON, }]{[\n";
+    static const char garbage[] = "<html>this is not JSON, }]{[\n";
     size_t n = sizeof(garbage) - 1 < max ? sizeof(garbage) - 1 : max;
     if (exchange->is_garbage_sent && exchange->stream != NULL)
         return MHD_CONTENT_READER_END_OF_STREAM;
@@ -74,7 +74,7 @@ static ssize_t put_garbage(struct ki_as_exchange *exchange, char *bytes, size_t 
     return (ssize_t)n;
 }
 
-/* The fault's moment has come. 0: parked; LOOK_AGAIN: woken meanwhile. */
+/* Carries out a fault that is due. Returns 0 if parked, LOOK_AGAIN if woken meanwhile. */
 static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
     switch (exchange->fault.action) {
@@ -96,7 +96,7 @@ static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max
     }
 }
 
-/* How much may be written before the fault. */
+/* The number of bytes that may be written before the fault. */
 static size_t room(const struct ki_as_exchange *exchange, size_t max)
 {
     const ki_fault *fault = &exchange->fault;
@@ -108,7 +108,7 @@ static size_t room(const struct ki_as_exchange *exchange, size_t max)
     return left < max ? (size_t)left : max;
 }
 
-/* ---- bodies that are read in pieces -------------------------------------------------------------------- */
+/* ---- bodies in pieces ---------------------------------------------------------------------------------- */
 
 static ssize_t read_answer(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
@@ -137,7 +137,8 @@ static ssize_t read_stream(struct ki_as_exchange *exchange, char *bytes, size_t 
     }
 }
 
-/* What comes next: of the fault, if its moment has come. LOOK_AGAIN: nothing, and yet not parked. */
+/* Reads the next bytes, or carries out the fault if it is due. LOOK_AGAIN if there are none and it is not
+ * parked. */
 static ssize_t read_next(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
     if (exchange->has_fault && atomic_load(&exchange->is_healed))
@@ -177,7 +178,7 @@ static void put_audit_id(struct MHD_Response *response)
     (void)MHD_add_response_header(response, "Audit-Id", text);
 }
 
-/* 299 - "text": some kilobytes of them, as Kubernetes. */
+/* 299 - "text": a few kilobytes of them, as in Kubernetes. */
 static void put_warnings(const struct ki_as_exchange *exchange, struct MHD_Response *response)
 {
     const json_t *warnings = exchange->answer.warnings;
@@ -214,7 +215,7 @@ static void put_headers(const struct ki_as_exchange *exchange, struct MHD_Respon
     }
 }
 
-/* ---- the answer as it goes out ------------------------------------------------------------------------- */
+/* ---- sending the response ------------------------------------------------------------------------------ */
 
 static void replace_text(struct ki_as_answer *answer, ki_buf *text)
 {
@@ -223,7 +224,7 @@ static void replace_text(struct ki_as_answer *answer, ki_buf *text)
     *text = before;
 }
 
-/* Indented, compressed; without memory for that it stays as it is. */
+/* Indents and compresses the response; leaves it as it is if out of memory. */
 static void dress(struct ki_as_exchange *exchange)
 {
     struct ki_as_answer *answer = &exchange->answer;

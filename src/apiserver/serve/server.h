@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server - what one running server has: objects, faults, limits, and whoever is connected.
+/* server - the state of one running server: objects, faults, limits and connections.
  *
  *   From:     ki_apiserver_start()
  *   To:       every request
- *   Locks:    mu, for the lists of connections and exchanges; before it comes no lock, after it an exchange's
- *             mu
- *   Not here: the daemon of HTTP (apiserver/serve/http.h)
+ *   Locks:    mu, for the lists of connections and exchanges; taken before an exchange's mu
+ *   Not here: the HTTP daemon (apiserver/serve/http.h)
  */
 #ifndef KI_APISERVER_SERVE_SERVER_H
 #define KI_APISERVER_SERVE_SERVER_H
@@ -24,17 +23,17 @@ struct ki_as_request_log;
 struct ki_as_simulation;
 
 struct ki_apiserver {
-    /* Constant while it runs. */
-    unsigned generation; /* of the process that started it, as ki_fork_generation() counts */
+    /* Constant while the server runs. */
+    unsigned generation; /* of the process that started it; see ki_fork_generation() */
     struct ki_as_storage *storage;
     struct ki_as_faults *faults;
     struct ki_as_request_log *requests;
-    struct ki_as_simulation *simulation; /* NULL: nothing is simulated */
+    struct ki_as_simulation *simulation; /* NULL if nothing is simulated */
     struct ki_as_http *http;
-    char **tokens; /* ended by NULL; NULL: everyone is let in */
-    char **hosts;  /* names by which it may be called without a token; ended by NULL, or NULL */
+    char **tokens; /* ends with NULL; NULL admits everyone */
+    char **hosts;  /* Host names allowed without a token; ends with NULL, or NULL */
     char *url;
-    char *certificate; /* PEM; NULL: no TLS */
+    char *certificate; /* PEM; NULL for no TLS */
     char *key;
     char address[64]; /* "127.0.0.1:40123" */
     uint64_t bookmark_ms;
@@ -42,26 +41,26 @@ struct ki_apiserver {
     size_t body_bytes_max;
     size_t in_flight_bytes_max;
     bool allows_debug;
-    ki_apiserver_warning_cb on_warning; /* NULL: nobody is told */
+    ki_apiserver_warning_cb on_warning; /* NULL for no warnings */
     void *warning_user;
 
-    ki_loop loop; /* timers of exchanges, their hang-ups, the wakes of watches */
+    ki_loop loop; /* for timers of exchanges, hang-ups, and wake-ups by watches */
     _Atomic size_t watch_count;
-    _Atomic size_t in_flight_bytes; /* of bodies that were read, and of answers that are not yet */
-    _Atomic bool is_ending;         /* nobody may be parked any more */
+    _Atomic size_t in_flight_bytes; /* of bodies received and of responses not yet sent */
+    _Atomic bool is_ending;         /* no exchange may be parked any more */
 
     ki_job power_job;                /* see power.h */
-    _Atomic uint64_t wished_down_ms; /* for which a request wants it to go down; 0: there is no such wish */
-    ki_mutex power;                  /* one goes down or up at a time; before mu */
-    uint64_t up_ns;                  /* when it comes back by itself; 0: it does not; guarded by power */
+    _Atomic uint64_t wished_down_ms; /* requested by a request: how long to go down; 0 for no request */
+    ki_mutex power;                  /* serialises going down and up; taken before mu */
+    uint64_t up_ns;                  /* when it comes back up by itself; 0 for never; guarded by power */
     ki_mutex mu;
-    ki_list connections; /* guarded by mu, as all below */
+    ki_list connections; /* guarded by mu, like everything below */
     ki_list exchanges;
     ki_list lingers; /* see linger.h */
     size_t linger_count;
 };
 
-/* 0, or KI_ERR_FORKED with its message: in a child the threads that hold its locks are missing. */
+/* Returns 0, or KI_ERR_FORKED with its message: a forked child lacks the threads that hold the locks. */
 KI_NODISCARD int ki_as_check_process(const struct ki_apiserver *server, ki_error *err);
 
 enum { KI_AS_LINGERS_MAX = 64 };

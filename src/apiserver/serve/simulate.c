@@ -18,12 +18,12 @@ struct ki_as_simulation {
     struct ki_as_resource *resource; /* deployments */
     uint64_t delay_ns;
     ki_job job;
-    struct ki_as_watch *watch; /* of the job's thread; NULL: to be opened */
+    struct ki_as_watch *watch; /* used by the job's thread; NULL if it must be opened */
 };
 
 /* ---- one Deployment ------------------------------------------------------------------------------------ */
 
-/* Kubernetes leaves out a count of 0. */
+/* Kubernetes omits a count of 0. */
 static void set_count(json_t *status, const char *name, json_int_t count)
 {
     if (count > 0)
@@ -32,7 +32,7 @@ static void set_count(json_t *status, const char *name, json_int_t count)
         (void)json_object_del(status, name);
 }
 
-/* The condition Available, borrowed; added when there is none. */
+/* The condition Available, borrowed; added if missing. */
 static json_t *available_of(json_t *status)
 {
     json_t *conditions = json_object_get(status, "conditions");
@@ -53,7 +53,7 @@ static json_t *available_of(json_t *status)
     return condition;
 }
 
-/* Its times change with it alone. */
+/* Its times change only if the condition does. */
 static void set_available(json_t *status)
 {
     char now[24];
@@ -72,7 +72,7 @@ static void set_available(json_t *status)
     json_decref(wanted);
 }
 
-/* The status that the spec should have; a new tree, or NULL without memory. */
+/* The status that matches the spec, as a new tree; NULL if out of memory. */
 static json_t *wanted_status(const json_t *tree)
 {
     static const char *const counts[] = {"replicas", "updatedReplicas", "readyReplicas", "availableReplicas"};
@@ -89,7 +89,7 @@ static json_t *wanted_status(const json_t *tree)
     return status;
 }
 
-/* What cannot be written is seen again when it changes. */
+/* A status that cannot be written is handled again after the next change. */
 static void settle(struct ki_as_simulation *simulation, const struct ki_as_object *object)
 {
     const struct ki_as_resource *resource = simulation->resource;
@@ -115,16 +115,16 @@ static void settle(struct ki_as_simulation *simulation, const struct ki_as_objec
     json_decref(tree);
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- all Deployments ----------------------------------------------------------------------------------- */
 
-/* With the storage's lock. */
+/* Called with the storage's lock held. */
 static void on_change(void *user)
 {
     struct ki_as_simulation *simulation = user;
     ki_job_wake_at(&simulation->job, ki_clock_now_ns(ki_clock_real()) + simulation->delay_ns);
 }
 
-/* Takes what there is, and watches from there on. */
+/* Handles the current objects, and watches from their version on. */
 static void open_watch(struct ki_as_simulation *simulation)
 {
     struct ki_as_storage *storage = simulation->server->storage;
@@ -139,7 +139,7 @@ static void open_watch(struct ki_as_simulation *simulation)
     struct ki_as_watch_options options = {
         .resource = simulation->resource, .after = page.version, .wake = on_change, .user = simulation};
     if (rc < 0 || ki_as_watch_open(storage, &options, &simulation->watch) < 0)
-        on_change(simulation); /* no memory; later perhaps */
+        on_change(simulation); /* out of memory; tries again */
     for (size_t i = 0; i < page.count; i++)
         settle(simulation, page.objects[i]);
     ki_as_page_fini(&page);
@@ -178,7 +178,7 @@ int ki_as_simulation_start(struct ki_apiserver *server, const ki_apiserver_optio
 {
     struct ki_as_storage *storage = server->storage;
     if ((options->simulate & ~(uint32_t)KI_SIMULATE_DEPLOYMENTS) != 0)
-        return ki_fail(err, KI_ERR_INVALID, "simulate: there is no %u", (unsigned)options->simulate);
+        return ki_fail(err, KI_ERR_INVALID, "simulate: %u is unknown", (unsigned)options->simulate);
     if (options->simulate == 0)
         return 0;
     struct ki_as_simulation *simulation = ki_calloc(1, sizeof(*simulation));
@@ -197,7 +197,7 @@ int ki_as_simulation_start(struct ki_apiserver *server, const ki_apiserver_optio
     return 0;
 }
 
-/* The job first, because it reads the watch; a late wake of it does nothing. */
+/* The job first, because it reads the watch; a later wake-up does nothing. */
 void ki_as_simulation_stop(struct ki_as_simulation *simulation)
 {
     if (simulation == NULL)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simulate - what controllers make of objects, for programs that wait for it where there are none.
+/* simulate - updates statuses as controllers would, for programs that wait for them.
  *
  *   From:     `simulate` of ki_apiserver_options
  *   To:       apiserver/verbs/verbs.h: it watches and writes as a client does, without HTTP
- *   Locks:    none of its own; a job of the server's loop
+ *   Locks:    none; runs as a job of the server's loop
  *   Not here: pods, ReplicaSets
  *
- * The place of its watch in the history is all that it remembers. A change wakes it; simulate_ms later it
- * takes all that has happened, and writes each status that is not what it should be, with the
- * resourceVersion that it saw: who was faster wins, and is seen next.
+ * The position of its watch in the history is its only state. A change wakes it; simulate_ms later it takes
+ * all changes, and writes each status that is out of date, with the resourceVersion that it saw. If another
+ * writer was faster, that change wins and is handled next.
  */
 #ifndef KI_APISERVER_SERVE_SIMULATE_H
 #define KI_APISERVER_SERVE_SIMULATE_H

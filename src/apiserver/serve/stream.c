@@ -12,7 +12,7 @@
 
 enum { EVENTS_AT_A_TIME = 16, KEEP_BYTES = 4096, FRAME_BYTES = 64 };
 
-/* One event may be as large as an object, several times over as a table. */
+/* An event may be as large as an object, or several times that as a table. */
 #define EVENT_BYTES_MAX ((size_t)1 << 30)
 
 struct ki_as_stream {
@@ -23,14 +23,14 @@ struct ki_as_stream {
     struct ki_as_event events[EVENTS_AT_A_TIME];
     size_t next_event;
     size_t event_count;
-    ki_buf pending; /* text that did not fit, from pending_at on */
+    ki_buf pending; /* text that did not fit, starting at pending_at */
     size_t pending_at;
-    uint64_t version; /* how far it has seen */
+    uint64_t version; /* all changes up to it were sent */
     uint64_t next_bookmark_ns;
-    uint32_t event_total; /* what the client was told */
+    uint32_t event_total; /* number of events sent */
     bool is_marker_due;
-    bool is_ended;    /* nothing more behind what is pending */
-    bool has_columns; /* a table has told them */
+    bool is_ended;    /* nothing follows what is pending */
+    bool has_columns; /* the columns of a table were sent */
 };
 
 static uint64_t now_ns(void)
@@ -110,7 +110,7 @@ static json_t *table_of(struct ki_as_stream *stream, const json_t *tree, uint64_
                      "metadata", "resourceVersion", digits, "columnDefinitions", columns, "rows", row);
 }
 
-/* An object in another form than its own. */
+/* Writes an object in a format other than its own. */
 static int put_other_form(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
     char digits[24];
@@ -138,7 +138,7 @@ static int put_event(struct ki_as_stream *stream, const struct ki_as_event *even
     return rc == 0 ? ki_as_text_put(text, "}\n") : rc;
 }
 
-/* An object with nothing but its version; a pod shows what its type in Kubernetes cannot leave out. */
+/* An object with nothing but its version; a pod includes the fields that Kubernetes' type always writes. */
 static int put_bookmark(struct ki_as_stream *stream, bool is_end_marker, ki_buf *text)
 {
     const struct ki_as_resource *resource = stream->options.resource;
@@ -183,9 +183,9 @@ static int put_expired(struct ki_as_stream *stream, ki_buf *text)
     return rc;
 }
 
-/* ---- what comes next ----------------------------------------------------------------------------------- */
+/* ---- the next events ----------------------------------------------------------------------------------- */
 
-/* Writes one event where there is room: into `text`, else aside. The text of a watch without memory ends. */
+/* Writes one event into `text` if there is room, else into `pending`. Out of memory ends the stream. */
 static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
     size_t bytes = ki_as_text_object_bytes(stream->options.resource, event->object) + FRAME_BYTES;
@@ -205,7 +205,7 @@ static bool tell_initial(struct ki_as_stream *stream, ki_buf *text)
         stream->next_initial = 0;
         return false;
     }
-    /* No bookmark: it would say that all of them were told. */
+    /* No bookmark here: it would state that all of them were sent. */
     stream->is_ended = now_ns() >= stream->options.end_ns;
     if (stream->is_ended)
         return true;
@@ -224,7 +224,7 @@ static void tell_end(struct ki_as_stream *stream, enum ki_as_watch_end end)
     stream->is_ended = true;
 }
 
-/* The next events of the watch. False: there is none now. */
+/* Writes the next events of the watch. False if there are none now. */
 static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
 {
     enum ki_as_watch_end end = KI_AS_WATCH_OPEN;
@@ -243,14 +243,13 @@ static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
     return true;
 }
 
-/* Bookmarks, and the end of its time. */
+/* Writes bookmarks, and ends the stream when its time is over. */
 static bool tell_time(struct ki_as_stream *stream)
 {
     uint64_t now = now_ns();
     bool is_over = now >= stream->options.end_ns;
     bool is_bookmark = now >= stream->next_bookmark_ns || (is_over && stream->options.bookmark_ns > 0);
-    bool is_ahead =
-        stream->version < stream->options.after; /* of the server, which has nothing to say then */
+    bool is_ahead = stream->version < stream->options.after; /* the server's version is older */
     if (!is_over && !is_bookmark)
         return false;
     stream->is_ended = is_over;
@@ -270,8 +269,9 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
-/* Once the events of a take are told, before the next take: a busy watch is never without events, but here
- * its version is that of what it was told. An idle one takes first, for the latest version. */
+/* Called after the events of one take were sent and before the next take: a busy watch always has events, but
+ * at this point its version is that of the events sent. An idle watch takes first, to get the latest
+ * version. */
 static bool tell_between_takes(struct ki_as_stream *stream)
 {
     if (stream->event_count == 0 || stream->next_event < stream->event_count)
@@ -310,7 +310,7 @@ static void take_pending(struct ki_as_stream *stream, ki_buf *text)
     stream->pending_at = 0;
 }
 
-/* Written by way of the text. NOLINTNEXTLINE(readability-non-const-parameter) */
+/* Modified through the text. NOLINTNEXTLINE(readability-non-const-parameter) */
 ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, uint64_t *out_due_ns)
 {
     ki_buf text = {.data = bytes, .cap = max, .max = max};

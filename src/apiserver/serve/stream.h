@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream - the body of a watch: events as text, bookmarks, its end.
+/* stream - the body of a watch: the text of events, bookmarks, the end.
  *
- *   From:     apiserver/serve/handle_watch.c makes it
- *   To:       apiserver/serve/respond.c, which reads it whenever the client can take more
- *   Locks:    the storage's, within ki_as_watch_take()
- *   Not here: waiting; faults of transport
+ *   From:     apiserver/serve/handle_watch.c, which creates it
+ *   To:       apiserver/serve/respond.c, which reads it when the client can receive more
+ *   Locks:    the storage's, in ki_as_watch_take()
+ *   Not here: waiting; transport faults
  */
 #ifndef KI_APISERVER_SERVE_STREAM_H
 #define KI_APISERVER_SERVE_STREAM_H
@@ -17,39 +17,39 @@
 
 struct ki_as_stream_options {
     struct ki_as_storage *storage;
-    struct ki_as_resource *resource; /* a reference is taken */
-    struct ki_as_selector *selector; /* taken over, when it is made */
+    struct ki_as_resource *resource; /* the stream gets its own reference */
+    struct ki_as_selector *selector; /* taken on success */
     ki_str ns;
-    uint64_t after;             /* events behind this version */
-    struct ki_as_page *initial; /* what there is, told as ADDED first; taken over; NULL: nothing */
+    uint64_t after;             /* events after this version */
+    struct ki_as_page *initial; /* the current objects, sent as ADDED first; taken; may be NULL */
     ki_as_wake_cb wake;
     ki_as_wake_cb lose;
     void *user;
-    uint64_t end_ns;      /* UINT64_MAX: never */
-    uint64_t bookmark_ns; /* between two; 0: none */
-    bool has_end_marker;  /* a bookmark behind what there is */
-    bool is_expired;      /* 410 instead of anything */
+    uint64_t end_ns;      /* UINT64_MAX for never */
+    uint64_t bookmark_ns; /* interval; 0 for no bookmarks */
+    bool has_end_marker;  /* a bookmark after the initial objects */
+    bool is_expired;      /* send only a 410 */
     enum ki_as_form form;
     enum ki_as_include include;
-    uint32_t events_max;   /* then nothing more comes; 0: no limit */
-    _Atomic size_t *count; /* of streams; counted down at the end */
+    uint32_t events_max;   /* then pause; 0 for no limit */
+    _Atomic size_t *count; /* of streams; decremented when this is freed */
 };
 
 struct ki_as_stream;
 
-/* NULL without memory; then the options keep what they have. */
+/* NULL if out of memory; the options then keep what they own. */
 struct ki_as_stream *ki_as_stream_new(const struct ki_as_stream_options *options);
-/* NULL is allowed. No wake comes any more. */
+/* NULL is allowed. No wake-up follows. */
 void ki_as_stream_free(struct ki_as_stream *stream);
 
-/* Writes up to `max` bytes. Returns how many; 0: there is nothing now, look again when woken or at
- * *out_due_ns; -1: it has ended. */
+/* Writes up to `max` bytes and returns their number. 0: there are none now, try again when woken or at
+ * *out_due_ns; -1: the stream has ended. */
 ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, uint64_t *out_due_ns);
 
-/* As many events as there may be have been read whole. */
+/* Whether events_max events were read completely. */
 bool ki_as_stream_is_at_limit(const struct ki_as_stream *stream);
 
-/* Events come again. */
+/* Removes the limit of events. */
 void ki_as_stream_lift_limit(struct ki_as_stream *stream);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { DAY_SECONDS = 24 * 3600, YEARS = 10, SERIAL_BYTES = 16 };
 
-/* What a certificate says goes through here: 0, or the first code that failed. */
+/* Sets the names of a certificate. Returns 0, or the first code that failed. */
 static int name_it(gnutls_x509_crt_t certificate, const char *address)
 {
     static const char common_name[] = "kinformer-apiserver";
@@ -43,8 +43,7 @@ static int name_it(gnutls_x509_crt_t certificate, const char *address)
     return rc;
 }
 
-/* It vouches for itself and for nobody else: that of an authority not all clients would take for a
- * server's. */
+/* Self-signed, but not a CA: some clients reject a CA certificate as a server's. */
 static int fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *address)
 {
     unsigned char serial[SERIAL_BYTES];

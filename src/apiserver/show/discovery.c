@@ -14,8 +14,7 @@ json_t *ki_as_discovery_api(const char *server_address)
                      server_address);
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------------ */
+/* ---- groups -------------------------------------------------------------------------------------------- */
 
 static json_t *version_entry(const struct ki_as_group_version *entry)
 {
@@ -23,7 +22,7 @@ static json_t *version_entry(const struct ki_as_group_version *entry)
                      "version", entry->version);
 }
 
-/* The group that begins at `entries`; *out_count is how many of them it has. */
+/* The group that starts at `entries`; *out_count is the number of its versions. */
 static json_t *group_of(const struct ki_as_group_version *entries, size_t left, size_t *out_count)
 {
     json_t *versions = json_array();
@@ -49,7 +48,7 @@ json_t *ki_as_discovery_groups(const struct ki_as_resources *resources)
     for (size_t i = 0, step = 0; i < count && rc == 0; i += step) {
         json_t *group = group_of(&all[i], count - i, &step);
         if (all[i].group[0] == 0)
-            json_decref(group); /* the core has no name, and a place of its own */
+            json_decref(group); /* the core group has no name and is listed separately */
         else
             rc = json_array_append_new(groups, group);
     }
@@ -82,10 +81,9 @@ json_t *ki_as_discovery_group(const struct ki_as_resources *resources, ki_str gr
     return answer;
 }
 
-/* ---- resources of one version
- * ------------------------------------------------------------------------------ */
+/* ---- resources of one version -------------------------------------------------------------------------- */
 
-/* A text that tells kinds apart; what a real one is made of, clients do not care. */
+/* A text that differs between kinds; clients do not interpret it. */
 static json_t *storage_hash(const struct ki_as_resource *resource)
 {
     uint64_t hash = 14695981039346656037U;
@@ -153,7 +151,7 @@ json_t *ki_as_discovery_version(const struct ki_as_resources *resources, ki_str 
         json_decref(list);
         return rc < 0 ? NULL : json_null();
     }
-    /* The core's list says nothing of its own version. */
+    /* The list of the core group omits its own apiVersion. */
     return json_pack("{s:s, s:s*, s:s, s:o}", "kind", "APIResourceList", "apiVersion",
                      group.len == 0 ? NULL : "v1", "groupVersion", api_version, "resources", list);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All groups in one document, as clients since Kubernetes 1.26 ask for it. */
+/* All groups in one document, as clients since Kubernetes 1.26 request it. */
 #include <string.h>
 
 #include "apiserver/show/discovery.h"
 #include "apiserver/show/discovery_parts.h"
 #include "util/alloc.h"
 
-/* Built-in kinds leave the group and version of the answer out when it is their own. */
+/* Built-in kinds omit the group and version of the response if they equal their own. */
 static json_t *kind_entry(const struct ki_as_resource *resource)
 {
     return json_pack("{s:s, s:s, s:s}", "group", resource->is_custom ? resource->group : "", "version",
@@ -19,7 +19,7 @@ static json_t *subresource(const char *name, json_t *kind)
                      ki_as_subresource_verbs());
 }
 
-/* NULL without memory, or when there is none. */
+/* NULL if out of memory, or if there are none. */
 static json_t *subresources(const struct ki_as_resource *resource, int *out_rc)
 {
     json_t *list = json_array();

@@ -5,8 +5,7 @@
 #include "apiserver/show/discovery_parts.h"
 #include "util/alloc.h"
 
-/* Where a kind is in several groups ("events", "ingresses"), the first that has it is the one that kubectl
- * means. */
+/* If a kind is in several groups ("events", "ingresses"), kubectl uses the first group that has it. */
 static const char *const group_order[] = {
     "",
     "apiregistration.k8s.io",
@@ -43,7 +42,7 @@ static size_t group_rank(const char *group)
     return at;
 }
 
-/* "v2" before "v1" before "v1beta2" before "v1alpha1" before what is no such version. */
+/* "v2" before "v1" before "v1beta2" before "v1alpha1" before names of any other form. */
 static long version_rank(const char *version)
 {
     char *end = NULL;
@@ -75,8 +74,8 @@ static int compare(const void *left, const void *right)
     return strcmp(a->version, b->version);
 }
 
-/* A group that Kubernetes has given up. It is served to those who ask for it, but a client that looks
- * around takes its kinds for rivals of today's, and warns of them. */
+/* A group that Kubernetes has removed is served but not listed: a client would take its kinds for duplicates
+ * of the current ones, and warn about them. */
 static bool is_shown(const struct ki_as_resource *resource)
 {
     return resource->is_custom || strcmp(resource->group, "extensions") != 0;

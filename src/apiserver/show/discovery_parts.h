@@ -2,7 +2,7 @@
 /* discovery_parts - groups and versions in the order in which clients prefer them.
  *
  *   From:     apiserver/show/discovery.c, apiserver/show/discovery_aggregated.c, apiserver/show/openapi.c
- *   To:       apiserver/kind/resource.h, whose set is ordered by name
+ *   To:       apiserver/kind/resource.h, whose set is sorted by name
  *   Locks:    the caller holds the storage's
  *   Not here: documents
  */
@@ -11,7 +11,7 @@
 
 #include "apiserver/kind/resource.h"
 
-/* One (group, version), and its resources: entries[first] up to entries[first + count]. */
+/* One (group, version) and its resources: entries[first] up to entries[first + count]. */
 struct ki_as_group_version {
     const char *group;
     const char *version;
@@ -19,16 +19,16 @@ struct ki_as_group_version {
     size_t count;
 };
 
-/* All of them, the groups as a real server lists them, of each group the best version first. A new array
- * of *out_count for ki_free(); NULL without memory, or when there is none. */
+/* All groups in the order of a real server, with the best version of each group first. A new array of
+ * *out_count for ki_free(); NULL if out of memory, or if there are none. */
 struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *resources, size_t *out_count);
 
-/* The verbs of a resource, a new array; NULL without memory. */
+/* The verbs of a resource, as a new array; NULL if out of memory. */
 json_t *ki_as_resource_verbs(const struct ki_as_resource *resource);
 json_t *ki_as_resource_short_names(const struct ki_as_resource *resource);
 json_t *ki_as_resource_categories(const struct ki_as_resource *resource);
 json_t *ki_as_subresource_verbs(void);
-/* The strings up to NULL as an array; NULL without memory, or when there is none: for json_pack's "o*". */
+/* The strings up to NULL as an array; NULL if out of memory, or if there are none: for json_pack's "o*". */
 json_t *ki_as_text_array(const char *const *texts);
 
 #endif

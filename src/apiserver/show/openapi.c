@@ -27,7 +27,7 @@ ki_str ki_as_openapi_old_bytes(void)
                                 "2.0"
                                 "\x12\x15"
                                 "\x0a\x0a" TITLE "\x12\x07" VERSION "\x42";
-    return (ki_str){bytes, sizeof(bytes)}; /* the NUL at its end is the length of paths */
+    return (ki_str){bytes, sizeof(bytes)}; /* the NUL at the end is the length of paths */
 }
 
 /* ---- the index ----------------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static int hash_bytes(const char *bytes, size_t len, void *user)
     return 0;
 }
 
-/* Another one whenever the document is: clients keep what they have read. */
+/* Changes whenever the document changes, because clients cache it. */
 static uint64_t hash_of(const struct ki_as_resources *resources, const struct ki_as_group_version *entry)
 {
     uint64_t hash = 14695981039346656037U;

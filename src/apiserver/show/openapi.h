@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi - enough of /openapi/v3 (and v2) that kubectl validates, explains, diffs and applies with no flag.
+/* openapi - as much of /openapi/v3 (and v2) as kubectl needs to validate, explain, diff and apply.
  *
  *   From:     GET of /openapi/v3, /openapi/v3/apis/GROUP/VERSION, /openapi/v2
- *   To:       answers; NULL without memory
+ *   To:       responses; NULL if out of memory
  *   Locks:    the caller holds the storage's
  *   Not here: discovery
  */
@@ -13,13 +13,12 @@
 
 /* {"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=…"},…}} */
 json_t *ki_as_openapi_index(const struct ki_as_resources *resources);
-/* /openapi/v2 with no path and no kind in it: kubectl reads it for a kind that /openapi/v3 does not have, and
- * only then says that there is no such kind. The bytes are the same in protobuf. */
+/* /openapi/v2 without paths and kinds: kubectl reads it for a kind that /openapi/v3 lacks, before it reports
+ * an unknown kind. The bytes are the same document in protobuf. */
 json_t *ki_as_openapi_old(void);
 ki_str ki_as_openapi_old_bytes(void);
-/* One group and version: paths and components.schemas with x-kubernetes-group-version-kind; the fields known
- * to us typed, the rest x-kubernetes-preserve-unknown-fields.
- * json_null() when there is no such group or version. */
+/* One group and version: paths and components.schemas with x-kubernetes-group-version-kind. Known fields have
+ * types, others x-kubernetes-preserve-unknown-fields. json_null() if there is no such group or version. */
 json_t *ki_as_openapi_version(const struct ki_as_resources *resources, ki_str group, ki_str version);
 
 #endif

@@ -24,8 +24,7 @@ static json_t *reference(const char *name)
     return json_pack("{s:o}", "$ref", json_sprintf(REFERENCE "%s", name));
 }
 
-/* ---- built-in kinds
- * ---------------------------------------------------------------------------------------- */
+/* ---- built-in kinds ------------------------------------------------------------------------------------ */
 
 static json_t *scalar(uint16_t type)
 {
@@ -63,15 +62,15 @@ static json_t *type_of(uint16_t type)
     return schema == NULL ? scalar(type) : reference(schema->name);
 }
 
-/* What the few fields are for that every kind has. */
+/* Descriptions of the fields that every kind has. */
 static const char *description_of(const char *name)
 {
     static const char *const texts[][2] = {
         {"apiVersion", "The group and version of the API that this object is written in."},
-        {"kind", "What this object is: the name of its type."},
-        {"metadata", "Name, namespace, labels and what else all objects have."},
-        {"spec", "The state that is wanted."},
-        {"status", "The state that was last observed."},
+        {"kind", "The name of the object's type."},
+        {"metadata", "Name, namespace, labels and other data that all objects have."},
+        {"spec", "The desired state."},
+        {"status", "The last observed state."},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (strcmp(texts[i][0], name) == 0)
@@ -94,7 +93,7 @@ static json_t *keys_of(const char *text)
     return keys;
 }
 
-/* How patches and applies treat the field. */
+/* How patch and apply treat the field. */
 static int add_extensions(json_t *property, const struct ki_as_schema_field *field)
 {
     bool is_merged = (field->flags & KI_AS_FIELD_MERGE) != 0;
@@ -129,7 +128,7 @@ static json_t *property_of(const struct ki_as_schema_field *field)
         property = json_pack("{s:s, s:o}", "type", "array", "items", type);
     else if (field->shape == KI_AS_FIELD_MAP)
         property = json_pack("{s:s, s:o}", "type", "object", "additionalProperties", type);
-    else if (json_object_get(type, "$ref") != NULL) /* nothing may stand beside a reference */
+    else if (json_object_get(type, "$ref") != NULL) /* a reference must not have siblings */
         property = json_pack("{s:[o]}", "allOf", type);
     else
         property = type;
@@ -182,7 +181,7 @@ static int add_special(json_t *schemas)
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* The schema and all that it refers to, each once. */
+/* Adds the schema and all that it refers to, each once. */
 static int add_reachable(json_t *schemas, const struct ki_as_schema *schema)
 {
     if (json_object_get(schemas, schema->name) != NULL)
@@ -199,10 +198,9 @@ static int add_reachable(json_t *schemas, const struct ki_as_schema *schema)
     return 0;
 }
 
-/* ---- custom kinds
- * ------------------------------------------------------------------------------------------ */
+/* ---- custom kinds -------------------------------------------------------------------------------------- */
 
-/* "example.com" is "com.example" in names. */
+/* "example.com" becomes "com.example" in names. */
 static json_t *custom_name(const struct ki_as_resource *resource)
 {
     char reversed[300] = "";

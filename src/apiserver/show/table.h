@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table - objects as kubectl prints them: columns by kind, cells by object.
+/* table - the tables that kubectl prints: columns by kind, cells by object.
  *
- *   From:     answers, for Accept: …;as=Table
+ *   From:     responses, for Accept: …;as=Table
  *   To:       a Table object
  *   Locks:    none
  *   Not here: lists, pages
@@ -13,16 +13,16 @@
 
 enum ki_as_include { KI_AS_INCLUDE_METADATA, KI_AS_INCLUDE_NONE, KI_AS_INCLUDE_OBJECT };
 
-/* {"name":…,"type":…,"format":…,"description":…,"priority":…} each: Kubernetes' own for the usual kinds, name
- * and age for the rest, additionalPrinterColumns for custom ones. NULL without memory. */
+/* An array of {"name":…,"type":…,"format":…,"description":…,"priority":…}: Kubernetes' own columns for common
+ * kinds, name and age for others, additionalPrinterColumns for custom ones. NULL if out of memory. */
 json_t *ki_as_table_columns(const struct ki_as_resource *resource);
 
-/* {"cells":[…],"object":{…}} of one object (with kind and apiVersion). `now` in seconds for ages, which are
- * shown as kubectl shows them ("3d4h"). NULL without memory. */
+/* {"cells":[…],"object":{…}} for one object (with kind and apiVersion). `now` in seconds is the reference for
+ * ages, which are formatted like kubectl's ("3d4h"). NULL if out of memory. */
 json_t *ki_as_table_row(const struct ki_as_resource *resource, const json_t *tree, enum ki_as_include include,
                         int64_t now);
 
-/* {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":…}; NULL without memory. */
+/* {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":…}; NULL if out of memory. */
 json_t *ki_as_partial_metadata(const json_t *tree);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells that are put together: addresses, ports, selectors, and what a job or an event is about. */
+/* Composed cells: addresses, ports, selectors, and the subject of a job or an event. */
 #include <ctype.h>
 #include <kinformer/error.h>
 #include <stdarg.h>
@@ -109,8 +109,7 @@ int ki_as_cell_modes(ki_buf *out, const json_t *modes)
     return rc;
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------------------- */
 
 int ki_as_cell_node_status(const json_t *tree, int64_t now, ki_buf *out)
 {
@@ -176,8 +175,7 @@ int ki_as_cell_node_kernel(const json_t *tree, int64_t now, ki_buf *out)
                              machine[0] == 0 ? "" : " (", machine, machine[0] == 0 ? "" : ")");
 }
 
-/* ---- services, ingresses, endpoints
- * ------------------------------------------------------------------------ */
+/* ---- services, ingresses, endpoints -------------------------------------------------------------------- */
 
 static int add_addresses(ki_buf *out, const json_t *ingress)
 {

@@ -70,10 +70,9 @@ int ki_as_cell_job_duration(const json_t *tree, int64_t now, ki_buf *out)
     return ki_as_cell_printf(out, "%s", text);
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------ */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
-/* The first of the paths at which there is a time. */
+/* The age of the first path that has a time. */
 static int first_age(const json_t *tree, int64_t now, ki_buf *out, const char *const paths[])
 {
     ki_str since = {0};
@@ -82,7 +81,7 @@ static int first_age(const json_t *tree, int64_t now, ki_buf *out, const char *c
     return ki_as_cell_age(out, since, now);
 }
 
-/* A text, though the column is one of booleans. */
+/* A text, although the column's type is boolean. */
 int ki_as_cell_suspended(const json_t *tree, int64_t now, ki_buf *out)
 {
     (void)now;
@@ -143,8 +142,7 @@ int ki_as_cell_event_count(const json_t *tree, int64_t now, ki_buf *out)
     return ki_as_cell_printf(out, "%lld", count == 0 ? 1 : (long long)count);
 }
 
-/* ---- volumes and bindings
- * ---------------------------------------------------------------------------------- */
+/* ---- volumes and bindings ------------------------------------------------------------------------------ */
 
 int ki_as_cell_phase(const json_t *tree, int64_t now, ki_buf *out)
 {

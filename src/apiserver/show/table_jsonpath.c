@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* additionalPrinterColumns: values at JSON paths, shown by their type. Of JSONPath it has what columns
- * use: members, indexes, [*], quoted names and the filter [?(@.name=="value")]; the first that is found is
+/* additionalPrinterColumns: values at JSON paths, formatted by their type. Supports the part of JSONPath that
+ * columns use: members, indexes, [*], quoted names and the filter [?(@.name=="value")]. The first match is
  * shown. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const json_t *find(const json_t *at, const char *path);
 
-/* Up to a dot or bracket; "\." is a dot of the name. */
+/* Reads up to a dot or bracket; "\." is a dot in the name. */
 static size_t read_name(const char *path, char name[256])
 {
     size_t len = 0;

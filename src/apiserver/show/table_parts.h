@@ -2,10 +2,10 @@
 /* table_parts - columns as data, and cells that need more than a path.
  *
  *   From:     apiserver/show/table.c
- *   To:       apiserver/show/table_columns.c (which kind has which), apiserver/show/table_pod.c,
+ *   To:       apiserver/show/table_columns.c (columns by kind), apiserver/show/table_pod.c,
  *             apiserver/show/table_cells.c
  *   Locks:    none
- *   Not here: the Table around them
+ *   Not here: the Table object
  */
 #ifndef KI_APISERVER_SHOW_TABLE_PARTS_H
 #define KI_APISERVER_SHOW_TABLE_PARTS_H
@@ -13,39 +13,40 @@
 #include "apiserver/kind/resource.h"
 #include "util/buf.h"
 
-/* Writes the text of a cell. 0 or ki_buf's errors. */
+/* Writes the text of a cell. Returns 0 or an error of ki_buf. */
 typedef int (*ki_as_cell_cb)(const json_t *tree, int64_t now, ki_buf *out);
 
 enum ki_as_cell {
     KI_AS_CELL_TEXT,    /* the string at the path, else `otherwise` */
     KI_AS_CELL_INTEGER, /* the number at the path, else 0 */
     KI_AS_CELL_BOOLEAN,
-    KI_AS_CELL_COUNT,    /* of the members or elements at the path */
-    KI_AS_CELL_AGE,      /* since the time at the path */
+    KI_AS_CELL_COUNT,    /* number of members or elements at the path */
+    KI_AS_CELL_AGE,      /* time since the time at the path */
     KI_AS_CELL_LABELS,   /* "a=b,c=d" */
     KI_AS_CELL_SELECTOR, /* a label selector */
-    KI_AS_CELL_NAMES,    /* "name" of each element, by commas */
-    KI_AS_CELL_IMAGES,   /* "image" of each */
+    KI_AS_CELL_NAMES,    /* "name" of each element, separated by commas */
+    KI_AS_CELL_IMAGES,   /* "image" of each element */
     KI_AS_CELL_MODES,    /* access modes: "RWO,ROX" */
-    KI_AS_CELL_FUNCTION, /* what `write` writes */
+    KI_AS_CELL_FUNCTION, /* written by `write` */
 };
 
 struct ki_as_column {
     const char *name;
     const char *type; /* "string", "integer", "boolean" */
-    int priority;     /* 1: only -o wide shows it */
+    int priority;     /* 1: shown only with -o wide */
     enum ki_as_cell cell;
     const char *path;
     const char *otherwise;
     ki_as_cell_cb write;
 };
 
-/* Up to one without a name. Never NULL: name and age for kinds without any of their own. */
+/* The array ends with a column without a name. Never NULL: kinds without columns of their own have name and
+ * age. */
 const struct ki_as_column *ki_as_columns_of(const struct ki_as_resource *resource);
-/* The value of a cell of a custom resource's column. NULL without memory. */
+/* The value of a custom resource's cell. NULL if out of memory. */
 json_t *ki_as_cell_of_path(const json_t *column, const json_t *tree, int64_t now);
 
-/* Lists of texts: puts a separator unless the buffer is empty. */
+/* Appends an item of a list, with a separator unless the buffer is empty. */
 KI_NODISCARD int ki_as_cell_add(ki_buf *out, const char *separator, ki_str text);
 KI_NODISCARD int ki_as_cell_printf(ki_buf *out, const char *format, ...) KI_PRINTF(2, 3);
 KI_NODISCARD int ki_as_cell_age(ki_buf *out, ki_str since, int64_t now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pod is doing, in one word: the most telling of its phase, its conditions and the states of its
+/* The status of a pod in one word: the most significant of its phase, its conditions and the states of its
  * containers. */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct summary {
     char reason[128];
     long long restarts;
-    long long restarts_of_sidecars; /* and init containers that stay */
+    long long restarts_of_sidecars; /* including init containers that keep running */
     ki_str last_restart;
     size_t ready;
     size_t total;
@@ -70,7 +70,8 @@ static void count_restarts(struct summary *summary, const json_t *status)
         summary->last_restart = ended;
 }
 
-/* Init containers run one after the other: the first that is not through says what the pod waits for. */
+/* Init containers run one after the other: the first that has not finished determines what the pod waits
+ * for. */
 static void look_at_init(struct summary *summary, const json_t *tree)
 {
     const json_t *statuses = ki_as_tree_at(tree, "status.initContainerStatuses");

@@ -20,7 +20,8 @@ static struct ki_as_change *slot_of(const struct ki_as_history *history, uint64_
     return &history->ring[number & (history->capacity - 1)];
 }
 
-/* What nobody but the history keeps: the object after a change is in the store, or before another change. */
+/* The bytes kept only by the history: the object after a change is in the store, or is `before` of another
+ * change. */
 static size_t bytes_of(const struct ki_as_change *change)
 {
     size_t before = change->before == NULL ? 0 : change->before->block_bytes;

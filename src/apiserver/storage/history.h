@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history - the latest changes of one collection, the oldest of which are forgotten first.
+/* history - the latest changes of one collection; the oldest are dropped first.
  *
  *   From:     storage
- *   To:       watches (forwards), pages of older versions (undone backwards)
+ *   To:       watches (forwards), pages of older versions (backwards)
  *   Locks:    the storage's
- *   Not here: what is there now
+ *   Not here: the current objects
  */
 #ifndef KI_APISERVER_STORAGE_HISTORY_H
 #define KI_APISERVER_STORAGE_HISTORY_H
@@ -16,41 +16,41 @@
 
 struct ki_as_change {
     uint64_t version;
-    struct ki_as_object *before; /* counted; NULL: there was none */
-    struct ki_as_object *after;  /* counted; of a removal the object as the event shows it */
+    struct ki_as_object *before; /* a reference; NULL if there was none */
+    struct ki_as_object *after;  /* a reference; for a removal, the object as the event shows it */
     bool is_removal;
 };
 
-/* Changes have numbers, 0 for the first ever; those from `first` on are still there,
- * `next` is the coming one's. */
+/* Changes are numbered from 0. Those from `first` on are available; `next` is the number of the next
+ * change. */
 struct ki_as_history {
     struct ki_as_change *ring;
     size_t capacity; /* a power of two, or 0 */
     size_t changes_max;
-    size_t bytes_max; /* of objects; the latest change is always there */
+    size_t bytes_max; /* of objects; the latest change is always kept */
     size_t bytes;
     uint64_t first;
     uint64_t next;
-    uint64_t forgotten; /* the version of the latest change that is not there any more */
+    uint64_t forgotten; /* the version of the latest change that was dropped */
 };
 
-/* Without a limit of bytes: set bytes_max for one. */
+/* Sets no limit of bytes; set bytes_max for one. */
 void ki_as_history_init(struct ki_as_history *history, size_t changes_max, uint64_t forgotten);
 void ki_as_history_fini(struct ki_as_history *history);
 
-/* Makes the next addition certain. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Reserves space, so that the next addition cannot fail. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_history_reserve(struct ki_as_history *history);
 
-/* Takes over the references. There must be room. */
+/* Takes the references. Space must be reserved. */
 void ki_as_history_add(struct ki_as_history *history, const struct ki_as_change *change);
 
-/* Of a number in [first, next). */
+/* `number` must be in [first, next). */
 const struct ki_as_change *ki_as_history_at(const struct ki_as_history *history, uint64_t number);
 
-/* The number of the first change after `version`; `next` when there is none. */
+/* The number of the first change after `version`; `next` if there is none. */
 uint64_t ki_as_history_after(const struct ki_as_history *history, uint64_t version);
 
-/* All that happened up to `version`, which is now. */
+/* Drops all changes. `version` is the current version. */
 void ki_as_history_forget(struct ki_as_history *history, uint64_t version);
 
 #endif

@@ -21,7 +21,7 @@ void ki_as_order_fini(struct ki_as_order *order)
     *order = (struct ki_as_order){0};
 }
 
-/* The order of two namespaces is that of "ns/": '-' comes before '/', so "a-b" comes before "a". */
+/* Namespaces are compared as "ns/": '-' sorts before '/', so "a-b" comes before "a". */
 static int compare_namespaces(ki_str a, ki_str b)
 {
     size_t shared = a.len < b.len ? a.len : b.len;
@@ -39,12 +39,12 @@ int ki_as_key_compare(ki_str ns, ki_str name, const struct ki_as_object *object)
     return order != 0 ? order : ki_str_compare(name, object->name);
 }
 
-/* What is searched for: a key, or a whole namespace. */
+/* What to search for: a key, or a whole namespace. */
 struct probe {
     ki_str ns;
     ki_str name;
     bool is_namespace;
-    bool is_behind; /* behind what is equal, instead of before it */
+    bool is_behind; /* after equal keys instead of before them */
 };
 
 static bool is_before(const struct ki_as_object *object, const struct probe *probe)
@@ -54,7 +54,8 @@ static bool is_before(const struct ki_as_object *object, const struct probe *pro
     return order > 0 || (order == 0 && probe->is_behind);
 }
 
-/* The first object that is not before the probe: in the first block whose last object is not. */
+/* The first object not before the probe. It is in the first block whose last object is not before the
+ * probe. */
 static struct ki_as_place seek(const struct ki_as_order *order, const struct probe *probe)
 {
     size_t low = 0;
@@ -140,7 +141,7 @@ int ki_as_order_reserve(struct ki_as_order *order)
     return order->spare == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* An empty block at `at`. */
+/* Inserts an empty block at `at`. */
 static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
 {
     struct ki_as_block *block = order->spare;
@@ -154,8 +155,8 @@ static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
     return block;
 }
 
-/* Makes room at a place in a block that is full. Behind the last object nothing is moved, so that names that
- * come in order fill their blocks. */
+/* Makes room in a full block. After the last object nothing is moved, so that names inserted in order fill
+ * their blocks. */
 static struct ki_as_place split(struct ki_as_order *order, struct ki_as_place place)
 {
     struct ki_as_block *full = order->blocks[place.block];
@@ -200,8 +201,7 @@ static void close_block(struct ki_as_order *order, size_t at)
             (order->block_count - at) * sizeof(struct ki_as_block *));
 }
 
-/* Two blocks that together fill half of one are one, so that what is left after many deletions is dense
- * again. */
+/* Joins two blocks that together fill half of one, so that the rest is dense after many deletions. */
 static void join(struct ki_as_order *order, size_t at)
 {
     if (at + 1 >= order->block_count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page of an older version is the walk over what is there now, merged with what was there instead: of each
- * key that changed since, the object before its first change. */
+/* A page of an older version is the iteration over the current objects merged with the old ones: for each key
+ * changed since, the object before its first change. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 
 enum { PAGE_OBJECTS_MIN = 16 };
 
-/* A key that was changed after the version of the page. */
+/* A key that changed after the version of the page. */
 struct undone {
     const struct ki_as_object *key;
-    struct ki_as_object *object; /* at that version; NULL: there was none */
+    struct ki_as_object *object; /* at that version; NULL if there was none */
     uint64_t number;
 };
 
@@ -24,7 +24,7 @@ struct walk {
     ki_str after_name;
     struct ki_as_place place;
     struct ki_as_place end;
-    struct undone *undone; /* ordered by key */
+    struct undone *undone; /* sorted by key */
     size_t undone_count;
     size_t undone_at;
 };
@@ -58,7 +58,7 @@ static int compare_undone(const void *a, const void *b)
     return order;
 }
 
-/* Collects what was there instead at the version. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Collects the objects at the version that differ from the current ones. Returns 0 or KI_ERR_NO_MEMORY. */
 static int undo(struct walk *walk)
 {
     const struct ki_as_history *history = &walk->collection->history;
@@ -134,8 +134,8 @@ static struct ki_as_object *next_match(struct walk *walk)
     return object;
 }
 
-/* How many are left without a selector, without looking at them: those that are there now, but for those
- * whose key was undone, and what was there instead. */
+/* Counts the remaining objects without a selector and without visiting them: the current ones, less those
+ * whose key was undone, plus the old ones. */
 static size_t count_rest(const struct walk *walk)
 {
     const struct ki_as_order *order = &walk->collection->order;
@@ -182,7 +182,7 @@ static int fill(struct walk *walk, struct ki_as_page *page)
     return 0;
 }
 
-/* One object that is asked for by its name needs no walk. */
+/* A single object requested by name needs no iteration. */
 static int fill_one(const struct ki_as_collection *collection, const struct ki_as_page_request *request,
                     struct ki_as_page *page)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clang cannot see that lock and unlock are a pair across functions; each says so. */
+/* clang cannot see that lock and unlock are a pair across functions, so each is annotated. */
 #include "apiserver/storage/storage.h"
 
 #include <assert.h>
@@ -22,8 +22,8 @@ enum {
     NS_PER_US = 1000
 };
 
-/* Odd numbers of the clock as a seed would repeat between servers started at once,
- * so the system is asked first. */
+/* The clock alone would repeat between servers started at the same time, so the system's random source comes
+ * first. */
 static uint64_t random_seed(const ki_clock *clock)
 {
     uint64_t seed = 0;
@@ -192,7 +192,7 @@ struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
         found->next = storage->buckets[bucket];
         storage->buckets[bucket] = found;
     }
-    /* A definition may come back with another scope, when the collection is empty. */
+    /* A definition may be recreated with another scope once the collection is empty. */
     found->is_namespaced = resource->is_namespaced;
     return found;
 }
@@ -337,7 +337,7 @@ void ki_as_storage_compact(struct ki_as_storage *storage)
     ki_as_storage_visit(storage, forget, NULL);
 }
 
-/* Objects from the time that is undone, made again with the version that is the latest now. */
+/* Objects from the versions being undone, copied with the version that is now the latest. */
 struct renewal {
     struct ki_as_object **objects;
     size_t count;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage - all objects of the server, their order of changes, and a window of history: what etcd and the
- * watch cache are to a real server.
+/* storage - all objects of the server, the order of changes, and a window of history: the counterpart of etcd
+ * and the watch cache.
  *
  *   From:     verbs (changes), lists and watches (reads)
- *   To:       apiserver/storage/watch.h, which is woken by each change
+ *   To:       apiserver/storage/watch.h, woken by each change
  *   Locks:    one mutex for everything; held for one change, one page or one batch of events
- *   Not here: what a change must look like (verbs), text of answers
+ *   Not here: which changes are valid (verbs), the text of responses
  *
- * One counter numbers all changes. It starts from the clock (microseconds), so that a restarted server never
- * goes back. Objects of one (group, plural) are a collection, ordered by key as etcd is ("ns/name"). The
- * history keeps each change with the object before and after; from it come watches and the snapshots of older
- * versions: what a collection held at version v is what it holds now with every change after v undone.
+ * One counter numbers all changes. It starts from the clock (microseconds), so that versions never go back
+ * after a restart. The objects of one (group, plural) are a collection, sorted by key ("ns/name") as in etcd.
+ * The history keeps each change with the object before and after it. Watches and snapshots of older versions
+ * are built from it: a collection at version v is the current one with every change after v undone.
  */
 #ifndef KI_APISERVER_STORAGE_STORAGE_H
 #define KI_APISERVER_STORAGE_STORAGE_H
@@ -22,35 +22,36 @@
 #include "apiserver/object/object.h"
 #include "apiserver/object/selector.h"
 struct ki_as_storage;
-struct ki_as_collection; /* belongs to the storage until that is freed */
+struct ki_as_collection; /* owned by the storage until that is freed */
 
 struct ki_as_storage_options {
-    size_t history_events_max; /* per collection; 0: 10,000 */
-    size_t history_bytes_max;  /* of the objects in it, per collection; 0: 256 MiB */
-    size_t objects_max;        /* 0: 1,000,000; more is 507-like: 500 with a clear message */
-    size_t object_bytes_max;   /* of the text of one; 0: 3 MiB */
-    uint64_t first_version;    /* 0: from the clock */
-    uint64_t seed;             /* of uids and generated names; 0: random */
+    size_t history_events_max; /* per collection; 0 means 10,000 */
+    size_t history_bytes_max;  /* of the objects in the history, per collection; 0 means 256 MiB */
+    size_t objects_max;        /* 0 means 1,000,000; beyond it, writes fail with 500 and a clear message */
+    size_t object_bytes_max;   /* of the text of one object; 0 means 3 MiB */
+    uint64_t first_version;    /* 0 takes it from the clock */
+    uint64_t seed;             /* of uids and generated names; 0 is random */
 };
 
-/* NULL for the defaults. Serves the built-in resources and holds nothing. NULL without memory. */
+/* NULL options are the defaults. Serves the built-in resources and starts without objects. NULL if out of
+ * memory. */
 struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *options);
-/* Every watch must be closed. NULL is allowed. */
+/* Every watch must be closed before. NULL is allowed. */
 void ki_as_storage_free(struct ki_as_storage *storage);
 
-/* All below must be called with the lock. */
+/* All functions below require the lock. */
 void ki_as_storage_lock(struct ki_as_storage *storage);
 void ki_as_storage_unlock(struct ki_as_storage *storage);
 
 struct ki_as_resources *ki_as_storage_resources(struct ki_as_storage *storage);
 uint64_t ki_as_storage_version(const struct ki_as_storage *storage);
 
-/* The collection that holds the objects of a resource, all versions of the API alike; made when it is not
- * there yet. NULL without memory. */
+/* The collection of a resource's objects, shared by all versions of the API; created if it does not exist.
+ * NULL if out of memory. */
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource);
 
-/* The same by its names, served or not; NULL when there is none. */
+/* The same by names, served or not; NULL if it does not exist. */
 struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *storage, ki_str group,
                                                        ki_str plural);
 
@@ -58,84 +59,83 @@ struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *sto
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name);
 size_t ki_as_collection_count(const struct ki_as_collection *collection);
 
-/* Calls `visit` with each collection until one returns false, in no order. */
+/* Calls `visit` with each collection, in no particular order, until it returns false. */
 typedef bool (*ki_as_collection_cb)(struct ki_as_collection *collection, void *user);
 void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visit, void *user);
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection);
 ki_str ki_as_collection_group(const struct ki_as_collection *collection);
 ki_str ki_as_collection_plural(const struct ki_as_collection *collection);
-/* Any of the resources whose objects it holds; NULL when none is served. Borrowed. */
+/* Any of the resources whose objects it holds; NULL if none is served. Borrowed. */
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection);
-/* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what
- * it sees. Borrowed. */
+/* The first object of a namespace ("": of all) after the key `after`, or NULL. Allows changes during an
+ * iteration. Borrowed. */
 struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collection, ki_str ns,
                                            const struct ki_as_object *after);
 
 /* For uids and generated names. */
 uint64_t ki_as_storage_random(struct ki_as_storage *storage);
 
-/* The largest text that an object may have. */
+/* The size limit of an object's text. */
 size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage);
 
-/* The version that the next change gets: the object of a change must carry it. */
+/* The version of the next change; the changed object must have it. */
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage);
 
-/* Puts in an object (its version is the next) in place of the one with its key, if any; or takes one out:
- * `last` is the object as the event shows it, with the next version. Both record the change, wake the watches
- * of the collection and count on. Return 0, or KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (objects_max) with
- * nothing changed. */
+/* ki_as_storage_put() stores an object, whose version must be the next one, replacing the one with the same
+ * key. ki_as_storage_remove() removes one; `last` is the object as the event shows it, with the next version.
+ * Both record the change, wake the watches of the collection and advance the version. Return 0, or
+ * KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (objects_max) with nothing changed. */
 KI_NODISCARD int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *collection,
                                    struct ki_as_object *object);
 KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection,
                                       struct ki_as_object *last);
 
-/* Memory for the texts of one change after the other. Empty when it is given out, and kept if it is small. */
+/* Buffers for the texts of a change, reused by the next change. Empty when returned; kept if small. */
 enum ki_as_scratch { KI_AS_SCRATCH_TEXT, KI_AS_SCRATCH_MANAGED, KI_AS_SCRATCH_COUNT };
 ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which);
 
-/* ---- pages ------------------------------------------------------------------------------------------- */
+/* ---- pages --------------------------------------------------------------------------------------------- */
 
 struct ki_as_page_request {
-    ki_str ns;        /* "": all */
-    ki_str after;     /* "ns/name": the page begins behind this key; "" from the start */
-    uint64_t version; /* of the snapshot; 0: now */
-    size_t limit;     /* 0: all */
+    ki_str ns;        /* "" for all */
+    ki_str after;     /* "ns/name": the page starts after this key; "" for the start */
+    uint64_t version; /* of the snapshot; 0 for the current one */
+    size_t limit;     /* 0 for all */
     const struct ki_as_selector *selector;
 };
 
 struct ki_as_page {
-    struct ki_as_object **objects; /* counted references */
+    struct ki_as_object **objects; /* a reference to each */
     size_t count;
     uint64_t version; /* of the snapshot */
-    bool is_more;     /* there are more behind the last one */
-    size_t remaining; /* how many, when it is known: without a selector */
+    bool is_more;     /* there are more objects after the last one */
+    size_t remaining; /* how many, if known: only without a selector */
 };
 
-/* 410 when the snapshot's history is gone, 504 when the version is in the future is the caller's to say. */
+/* Fails with 410 if the snapshot's history is gone. The caller checks for a version in the future (504). */
 KI_NODISCARD int ki_as_storage_page(struct ki_as_storage *storage, struct ki_as_collection *collection,
                                     const struct ki_as_page_request *request, struct ki_as_page *out_page,
                                     struct ki_as_failure *failure);
 void ki_as_page_fini(struct ki_as_page *page);
 
-/* Whether what happened after `version` is all there still; that nothing has happened yet after a later one
- * is true. */
+/* Whether all changes after `version` are still available. True for a version in the future. */
 bool ki_as_collection_has_history(const struct ki_as_collection *collection, uint64_t version);
 
-/* ---- faults of storage: what tests do to it ----------------------------------------------------------- */
+/* ---- ending watches, and faults for tests -------------------------------------------------------------- */
 
-/* Ends the watches of a collection, once they have taken what has happened: the resource is not served any
- * more. */
+/* Ends the watches of a collection, after they have taken the changes so far: the resource is no longer
+ * served. */
 void ki_as_collection_end_watches(struct ki_as_collection *collection);
-/* The same, and its history goes with the last of them. A change brings it to life again. */
+/* The same, and drops the history once the last of them has ended. A new change revives the collection. */
 void ki_as_collection_end(struct ki_as_collection *collection);
-/* What the history of all collections keeps that nobody else does. */
+/* The bytes kept only by the histories of all collections. */
 size_t ki_as_storage_history_bytes(struct ki_as_storage *storage);
-/* Ends the watches of those alone whose version of the resource is not served any more. */
+/* Ends only the watches whose version of the resource is no longer served. */
 void ki_as_collection_end_unserved(struct ki_as_collection *collection);
-/* Forgets all history up to now: older watches and pages end with 410. */
+/* Drops all history: older watches and pages end with 410. */
 void ki_as_storage_compact(struct ki_as_storage *storage);
-/* The counter goes back by `by` as after a restored backup; objects keep their contents with versions cut to
- * the new counter, history is gone, all watches end. */
+/* Moves the counter back by `by`, as after restoring a backup. Objects keep their content, with versions
+ * limited to the new counter. History is dropped, and all watches end. */
 KI_NODISCARD int ki_as_storage_rewind(struct ki_as_storage *storage, uint64_t by);
 
 #endif

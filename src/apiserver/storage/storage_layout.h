@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage_layout - what the storage consists of, for the files that are the storage.
+/* storage_layout - the structs of the storage, for the files that implement it.
  *
  *   From:     apiserver/storage/storage.c, apiserver/storage/page.c, apiserver/storage/watch.c
- *   Locks:    everything is guarded by mu of the storage
- *   Not here: anything that others need
+ *   Locks:    everything is guarded by the storage's mu
+ *   Not here: the interface for other files
  */
 #ifndef KI_APISERVER_STORAGE_STORAGE_LAYOUT_H
 #define KI_APISERVER_STORAGE_STORAGE_LAYOUT_H
@@ -16,7 +16,7 @@
 #include "util/random.h"
 #include "util/thread.h"
 
-/* KI_AS_BUCKETS: of collections, by a hash of their plural; a power of two. */
+/* KI_AS_BUCKETS: hash buckets of collections, by plural; a power of two. */
 enum { KI_AS_BUCKETS = 64 };
 
 struct ki_as_collection {
@@ -27,18 +27,18 @@ struct ki_as_collection {
     bool is_namespaced;
     struct ki_as_order order;
     struct ki_as_history history;
-    ki_list idle;  /* watches that have seen everything and wait to be woken */
-    ki_list busy;  /* the others, but for those that are over */
-    size_t owed;   /* watches that are over, not closed, and may have something left to take */
-    bool is_ended; /* not served any more: its history goes once nobody is owed any of it */
+    ki_list idle;  /* watches that have taken every change and wait for the next */
+    ki_list busy;  /* the other watches, except those that have ended */
+    size_t owed;   /* watches that have ended, are not closed, and may have changes left to take */
+    bool is_ended; /* no longer served: its history is dropped once no watch needs it */
 };
 
 struct ki_as_storage {
     ki_mutex mu;
     struct ki_as_resources resources;
-    struct ki_as_collection *buckets[KI_AS_BUCKETS]; /* a collection stays until the storage is freed */
+    struct ki_as_collection *buckets[KI_AS_BUCKETS]; /* collections live until the storage is freed */
     uint64_t version;
-    uint64_t compacted; /* no history up to here, in any collection */
+    uint64_t compacted; /* no collection has history up to this version */
     size_t object_count;
     size_t objects_max;
     size_t object_bytes_max;
@@ -48,12 +48,12 @@ struct ki_as_storage {
     ki_buf scratch[KI_AS_SCRATCH_COUNT];
 };
 
-/* A change was added to the history: wakes the idle watches that it concerns, and ends those that are too
- * far behind. */
+/* Called after a change was added to the history. Wakes the idle watches that it concerns, and ends those
+ * that are too far behind. */
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change);
-/* Forgets the history of an ended collection unless some watch has to take the rest of it. */
+/* Drops the history of an ended collection unless a watch still has to take the rest of it. */
 void ki_as_collection_release_locked(struct ki_as_collection *collection);
-/* The history begins anew: every watch is over. */
+/* Ends every watch, because the history starts anew. */
 void ki_as_watches_reset_locked(struct ki_as_collection *collection);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watch is idle while it has seen every change; then its place is the end of the history, wherever that
- * moves, and a change that does not concern it costs one look at its selector.
- * Once woken it is busy until it has taken all. */
+/* A watch is idle when it has taken every change. Its position is then the end of the history, wherever that
+ * moves, and a change that does not match costs one evaluation of its selector. Once woken, it is busy until
+ * it has taken everything. */
 #include "apiserver/storage/watch.h"
 
 #include <kinformer/error.h>
@@ -11,19 +11,19 @@
 #include "util/alloc.h"
 
 struct ki_as_watch {
-    ki_list_node node; /* in a list of the collection unless it is over */
+    ki_list_node node; /* in a list of the collection unless it has ended */
     struct ki_as_collection *collection;
     struct ki_as_resource *resource;
     struct ki_as_selector *selector;
     char *ns; /* "" for all */
     size_t ns_len;
-    uint64_t next;  /* the number of the change to look at, while it is busy or over */
-    uint64_t after; /* changes up to this version do not concern it */
-    uint64_t seen;  /* the version up to which all is taken, once it is over */
+    uint64_t next;  /* the number of the next change, while it is busy or has ended */
+    uint64_t after; /* changes up to this version are ignored */
+    uint64_t seen;  /* after it has ended: the version up to which all changes were taken */
     bool is_idle;
     bool is_owed; /* counted by its collection */
     enum ki_as_watch_end end;
-    uint64_t end_next; /* once it is over: the number of the first change that it does not see */
+    uint64_t end_next; /* after it has ended: the number of the first change that it does not see */
     ki_as_wake_cb wake;
     ki_as_wake_cb lose;
     void *user;
@@ -38,7 +38,7 @@ static bool concerns(const struct ki_as_watch *watch, const struct ki_as_object 
     return ki_as_selector_matches(watch->selector, object);
 }
 
-/* What a change is to this watch. False: nothing. */
+/* Translates a change into an event of this watch. False if the change does not concern it. */
 static bool translate(const struct ki_as_watch *watch, const struct ki_as_change *change,
                       struct ki_as_event *event)
 {
@@ -55,7 +55,7 @@ static bool translate(const struct ki_as_watch *watch, const struct ki_as_change
         event->type = KI_AS_ADDED;
     if (!is_there) {
         event->type = KI_AS_DELETED;
-        /* One that only stopped to match is shown as it was when it did. */
+        /* An object that merely stopped matching is shown in its last matching state. */
         if (!change->is_removal)
             event->object = change->before;
     }
@@ -68,7 +68,7 @@ static void list_move(ki_list *list, struct ki_as_watch *watch)
     ki_list_push_back(list, &watch->node);
 }
 
-/* The history has forgotten what these have not seen yet, so that nothing is left for them to take. */
+/* The history has dropped changes that these watches had not taken, so they have nothing left to take. */
 static void lose_slow(struct ki_as_collection *collection)
 {
     for (ki_list_node *node = ki_list_first(&collection->busy), *next = NULL; node != NULL; node = next) {
@@ -103,7 +103,7 @@ void ki_as_watches_notify_locked(struct ki_as_collection *collection, const stru
         lose_slow(collection);
 }
 
-/* The watch is over; an idle one is woken to hear of it. */
+/* Ends the watch. An idle watch is woken to learn of it. */
 static void finish(struct ki_as_watch *watch, enum ki_as_watch_end end, bool takes_rest)
 {
     struct ki_as_collection *collection = watch->collection;
@@ -227,7 +227,7 @@ int ki_as_watch_open(struct ki_as_storage *storage, const struct ki_as_watch_opt
     return 0;
 }
 
-/* It needs the history no more. */
+/* The watch no longer needs the history. */
 static void settle(struct ki_as_watch *watch)
 {
     if (!watch->is_owed)
@@ -249,7 +249,7 @@ void ki_as_watch_close(struct ki_as_watch *watch)
     watch_free(watch);
 }
 
-/* Changes from `next` to `end`, up to `max` events of them. */
+/* Takes changes from `next` to `end`, up to `max` events. */
 static size_t take_changes(struct ki_as_watch *watch, struct ki_as_event *events, size_t max, uint64_t end)
 {
     const struct ki_as_history *history = &watch->collection->history;
@@ -262,7 +262,7 @@ static size_t take_changes(struct ki_as_watch *watch, struct ki_as_event *events
     return count;
 }
 
-/* The version up to which the watch has seen everything. */
+/* The version up to which the watch has taken every change. */
 static uint64_t seen(const struct ki_as_watch *watch, uint64_t end)
 {
     if (watch->next < end)
@@ -308,10 +308,10 @@ size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, s
     struct ki_as_storage *storage = watch->collection->storage;
     ki_as_storage_lock(storage);
     size_t count = take_locked(watch, events, max, out_version);
-    /* One that asked for what comes after a version of the future has seen no more than there is. */
+    /* A watch that starts at a version in the future has not seen more than the current version. */
     if (*out_version > storage->version)
         *out_version = storage->version;
-    /* Over only once there is nothing more to take. */
+    /* The end is reported only after all changes were taken. */
     *out_end = watch->next < watch->end_next ? KI_AS_WATCH_OPEN : watch->end;
     if (watch->next >= watch->end_next)
         settle(watch);

@@ -31,7 +31,7 @@ static bool is_definition(const struct ki_as_resource *resource)
     return ki_as_is_resource(resource, "apiextensions.k8s.io", "customresourcedefinitions");
 }
 
-/* What no row of rules.txt can say. */
+/* Checks that rows of rules.txt cannot express. */
 static void check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree)
 {
     if (is_definition(resource))
@@ -66,7 +66,7 @@ int ki_as_validate(const struct ki_as_resource *resource, const json_t *tree, st
 int ki_as_validate_sketch(const struct ki_as_resource *resource, const json_t *tree,
                           struct ki_as_failure *failure)
 {
-    /* A definition that lacks something could not be served. */
+    /* An incomplete definition could not be served. */
     return validate(resource, tree, !is_definition(resource), failure);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* validate - whether an object may be stored.
+/* validate - checks whether an object may be stored.
  *
  *   From:     verbs
  *   To:       a 422 with every cause
  *   Locks:    none
- *   Not here: checks of several fields of one kind; only rows of rules.txt are added
+ *   Not here: checks across fields of one kind; new checks are rows of rules.txt
  */
 #ifndef KI_APISERVER_VALIDATE_VALIDATE_H
 #define KI_APISERVER_VALIDATE_VALIDATE_H
@@ -12,7 +12,7 @@
 #include "apiserver/kind/failure.h"
 #include "apiserver/kind/resource.h"
 
-/* A complete object, as it would be stored: names (RFC 1123 subdomain or label, or 1035, by kind),
+/* Checks a complete object, as it would be stored: names (RFC 1123 subdomain or label, or 1035, by kind),
  * generateName, namespace, labels, annotations (256 KiB), finalizers, ownerReferences; the types of all
  * fields and the rules of those types (rules.txt); that a workload selects its own pods; the names, versions
  * and schemas of a CustomResourceDefinition; a custom object against its schema (types, required, enum,
@@ -20,16 +20,16 @@
 KI_NODISCARD int ki_as_validate(const struct ki_as_resource *resource, const json_t *tree,
                                 struct ki_as_failure *failure);
 
-/* The same without rules.txt and selectors: a test that fills a server writes no more than it needs. */
+/* The same without rules.txt and selectors, so that tests can load incomplete objects. */
 KI_NODISCARD int ki_as_validate_sketch(const struct ki_as_resource *resource, const json_t *tree,
                                        struct ki_as_failure *failure);
 
-/* Whether a stored object lacks such things. What it lacked before, a change of it may lack, too. */
+/* Whether a stored object is incomplete in this sense. An update of such an object may be incomplete, too. */
 bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree);
 
-/* What an update may not change: uid, name, namespace, creationTimestamp, deletionTimestamp; fields that are
- * immutable in Kubernetes (a deployment's selector, a service's clusterIP, an immutable ConfigMap or Secret,
- * ...). An object that is being deleted gets no new finalizers. */
+/* Checks the changes of an update. Immutable are uid, name, namespace, creationTimestamp, deletionTimestamp,
+ * and the fields that are immutable in Kubernetes (a deployment's selector, a service's clusterIP, an
+ * immutable ConfigMap or Secret, ...). An object that is being deleted gets no new finalizers. */
 KI_NODISCARD int ki_as_validate_update(const struct ki_as_resource *resource, const json_t *before,
                                        const json_t *after, struct ki_as_failure *failure);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Definitions of custom resources: their names and versions. Whether a schema is structural is another matter
- * (validate_structural.c). */
+/* Checks the names and versions of CustomResourceDefinitions. validate_structural.c checks whether a schema
+ * is structural. */
 #include <string.h>
 
 #include "apiserver/kind/keyed_list.h"
@@ -29,7 +29,7 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
             ki_as_check_required(check, KI_AS_MEMBER(schema, "openAPIV3Schema"), "");
         ki_as_check_patterns(check, KI_AS_MEMBER(schema, "openAPIV3Schema"),
                              ki_as_tree_at(version, "schema.openAPIV3Schema"));
-        /* One schema is that of all versions. */
+        /* With a single version, Kubernetes reports its schema as spec.validation. */
         const struct ki_as_path *place =
             json_array_size(versions) == 1 ? KI_AS_PATH("spec.validation") : schema;
         ki_as_check_structural(check, KI_AS_MEMBER(place, "openAPIV3Schema"),
@@ -48,7 +48,7 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
         ki_as_check_invalid(check, path, versions, "must have exactly one version marked as storage version");
 }
 
-/* A definition is named after what it defines. */
+/* The name of a definition is derived from what it defines. */
 static void check_whole_name(struct ki_as_check *check, const json_t *tree)
 {
     ki_str name = ki_as_json_str(ki_as_tree_at(tree, "metadata.name"));
@@ -62,7 +62,7 @@ static void check_whole_name(struct ki_as_check *check, const json_t *tree)
                                  "must be spec.names.plural+\".\"+spec.group");
 }
 
-/* Groups of the project itself need its word. */
+/* Groups of the Kubernetes project require an approval annotation. */
 static void check_approval(struct ki_as_check *check, const json_t *tree)
 {
     static const char *const protected[] = {"k8s.io", "kubernetes.io"};

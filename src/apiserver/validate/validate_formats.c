@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of a JSON schema that Kubernetes looks at. Others say nothing. */
+/* The formats of a JSON schema that Kubernetes checks. Other formats are ignored. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { TIME_BYTES = 64 };
 
-/* Small letters will do here. */
+/* Lower-case letters are accepted here. */
 static bool is_time(ki_str text)
 {
     char large[TIME_BYTES];

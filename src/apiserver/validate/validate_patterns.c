@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The patterns of a definition: one that is no regular expression is refused, before objects meet it. */
+/* Checks the patterns of a definition, so that an invalid regular expression is rejected before it is used on
+ * objects. */
 #include <string.h>
 
 #include "apiserver/kind/schema_budget.h"
@@ -16,7 +17,7 @@ struct search {
 
 static void search_schema(struct search *search, const struct ki_as_path *path, const json_t *schema);
 
-/* "properties" has schemas by name. */
+/* "properties" contains schemas by name. */
 static void search_members(struct search *search, const struct ki_as_path *path, const json_t *schemas)
 {
     const char *name = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the values of built-in kinds may be beyond their types, by the rules of rules.txt. */
+/* Checks values of built-in kinds beyond their types, by the rules of rules.txt. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { PORT_MAX = 65535, DETAIL_BYTES = 160, ADDRESS_BYTES = 64, ADDRESS_BITS = 32, ADDRESS_BITS_LONG = 128 };
 
-/* Null is nothing. */
+/* null counts as unset. */
 static const json_t *member_of(const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);
@@ -99,7 +99,7 @@ static void check_percent(struct ki_as_check *check, const struct ki_as_path *pa
         ki_as_check_invalid(check, path, value, detail);
 }
 
-/* Amounts are not above those of the same name. */
+/* No quantity may exceed the one of the same name in `limits`. */
 static void check_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *amounts,
                          const json_t *limits)
 {
@@ -186,7 +186,7 @@ static void check_members(struct ki_as_check *check, const struct ki_as_path *pa
         ki_as_check_required(check, path, rule->detail);
 }
 
-/* A value, or an element of a list. */
+/* Checks a value, or an element of a list. */
 static void check_one(struct ki_as_check *check, const struct ki_as_path *path, const struct ki_as_rule *rule,
                       const json_t *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom objects against the schema of their definition: types, required members, enumerations, bounds,
- * patterns, formats, and the combinations of schemas. Rules in CEL (x-kubernetes-validations) are not looked
- * at. */
+/* Validates custom objects against the schema of their definition: types, required members, enumerations,
+ * bounds, patterns, formats, and combinations of schemas. CEL rules (x-kubernetes-validations) are not
+ * evaluated. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 
-/* NODE_STEPS: of looking up what a schema says of one value. COMPLAINT_STEPS: of one that is said, as a few
- * thousand are enough; SHOWN_STEPS: of what it shows, which costs memory, too. */
+/* NODE_STEPS: looking up what a schema says about one value. COMPLAINT_STEPS: one reported error; a few
+ * thousand are enough. SHOWN_STEPS: the value shown in it, which also costs memory. */
 enum { DEPTH_MAX = 64, NODE_STEPS = 25, COMPLAINT_STEPS = 20000, SHOWN_STEPS = 16, BYTES_PER_STEP = 8 };
 
 static bool charge(struct ki_as_check *check, const struct ki_as_path *path, size_t steps)
@@ -21,7 +21,7 @@ static bool charge(struct ki_as_check *check, const struct ki_as_path *path, siz
     return ki_as_schema_charge(check->budget, path, steps);
 }
 
-/* Whether it may still be said. */
+/* Whether the budget allows another error. */
 static bool charge_complaint(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
 {
     if (check->is_quiet)
@@ -30,7 +30,7 @@ static bool charge_complaint(struct ki_as_check *check, const struct ki_as_path 
            charge(check, path, SHOWN_STEPS * ki_as_schema_weight(value));
 }
 
-/* "spec.size in body …", as the library that Kubernetes uses for schemas says it. */
+/* "spec.size in body …", in the words of the schema library that Kubernetes uses. */
 KI_PRINTF(4, 5)
 static void complain(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                      const char *format, ...)
@@ -115,8 +115,7 @@ static void check_enum(struct ki_as_check *check, const struct ki_as_path *path,
         ki_as_check_unsupported(check, path, value, names);
 }
 
-/* ---- numbers and strings
- * --------------------------------------------------------------------------------- */
+/* ---- numbers and strings ------------------------------------------------------------------------------- */
 
 static void check_number(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
@@ -189,10 +188,9 @@ static void check_format(struct ki_as_check *check, const struct ki_as_path *pat
     ki_free(shown);
 }
 
-/* ---- lists and objects
- * ----------------------------------------------------------------------------------- */
+/* ---- lists and objects --------------------------------------------------------------------------------- */
 
-/* An element of a set is held against all before it. */
+/* Compares an element of a set with all elements before it. */
 static void check_unique(struct ki_as_check *check, const struct ki_as_path *path, const json_t *list,
                          size_t index)
 {
@@ -208,7 +206,7 @@ static void check_unique(struct ki_as_check *check, const struct ki_as_path *pat
     }
 }
 
-/* Elements that some of their members tell apart. */
+/* Elements are identified by some of their members. */
 static void check_keyed(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *list)
 {
@@ -282,7 +280,7 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
             return;
         const json_t *property = json_object_get(properties, key);
         bool is_metadata =
-            path == NULL && strcmp(key, "metadata") == 0; /* checked already, as that of all kinds is */
+            path == NULL && strcmp(key, "metadata") == 0; /* already checked, as for all kinds */
         if (json_is_object(property) && !is_metadata)
             check_value(check, KI_AS_MEMBER(path, key), property, member);
         else if (property == NULL && json_is_object(others))
@@ -296,7 +294,7 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
         complain(check, path, value, "should have at least %lld properties", (long long)low);
 }
 
-/* How many of the schemas the value meets. */
+/* The number of schemas that the value satisfies. */
 static size_t count_met(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schemas,
                         const json_t *value)
 {

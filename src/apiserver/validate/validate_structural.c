@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the schema of a definition is structural: each place of an object has one type, said where it
- * stands, so that objects can be pruned and filled in by it. */
+/* Checks that the schema of a definition is structural: each path of an object has one type, stated in the
+ * schema itself, so that objects can be pruned and defaulted by it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { DEPTH_MAX = 128 };
 
-/* What the schema is of, for what is said when it has no type. */
+/* The kind of schema, for the error message if it has no type. */
 enum level { LEVEL_ROOT, LEVEL_FIELD, LEVEL_ITEM };
 
 static void check_type(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
@@ -33,7 +33,7 @@ static void check_type(struct ki_as_check *check, const struct ki_as_path *path,
     ki_as_check_one_of(check, at, type, types);
 }
 
-/* What no schema may have. */
+/* Keywords that no schema may have. */
 static void check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     if (json_object_get(schema, "$ref") != NULL)
@@ -48,14 +48,14 @@ static void check_forbidden(struct ki_as_check *check, const struct ki_as_path *
                               "additionalProperties and properties are mutual exclusive");
 }
 
-/* ---- conditions: they say more about a value, and not what it is --------------------------------------- */
+/* ---- value validations: they restrict a value but do not set its type ---------------------------------- */
 
 static bool is_plain_type(const json_t *schema, const char *type)
 {
     return json_object_size(schema) == 1 && strcmp(ki_as_tree_text(schema, "type"), type) == 0;
 }
 
-/* What generators write beside x-kubernetes-int-or-string. */
+/* What code generators emit beside x-kubernetes-int-or-string. */
 static bool is_integer_or_string(const json_t *conditions)
 {
     return json_array_size(conditions) == 2 && is_plain_type(json_array_get(conditions, 0), "integer") &&
@@ -90,7 +90,7 @@ static void check_conditions(struct ki_as_check *check, const struct ki_as_path 
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-/* Each key of a list of kind "map" is always there. */
+/* The keys of a list of type "map" must always be present. */
 static void check_keys(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     const json_t *keys = json_object_get(schema, "x-kubernetes-list-map-keys");
@@ -170,7 +170,7 @@ static void check_schema(struct ki_as_check *check, const struct ki_as_path *pat
     check_place(check, KI_AS_MEMBER(path, "items"), json_object_get(schema, "items"), LEVEL_ITEM);
 }
 
-/* Of all kinds, and known without being said. */
+/* Fields of all kinds; their schemas are implied. */
 static void check_own_fields(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     static const char *const texts[] = {"apiVersion", "kind"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of built-in kinds hold what their types say; Go's words for those that do not. */
+/* Checks that fields of built-in kinds have values of their types, with Go's error messages. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,18 +16,18 @@ enum { PACKAGE_BYTES = 32 };
 struct walk {
     const struct ki_as_resource *resource;
     struct ki_as_failure *failure;
-    struct ki_as_check *check; /* gets what the rules of the types find; NULL: nobody asks */
+    struct ki_as_check *check; /* gets violations of the types' rules; NULL if not requested */
 };
 
-/* Where a value stands. */
+/* The position of a value. */
 struct slot {
     const struct ki_as_path *path;
-    const struct ki_as_schema *owner; /* that has the field */
+    const struct ki_as_schema *owner; /* the type that has the field */
     const struct ki_as_schema_field *field;
-    bool is_element; /* of the field */
+    bool is_element; /* an element of the field's list or map */
 };
 
-/* "io.k8s.api.core.v1.PodSpec" is PodSpec to Go. */
+/* Go calls "io.k8s.api.core.v1.PodSpec" PodSpec. */
 static const char *short_name(const struct ki_as_schema *schema)
 {
     const char *dot = schema == NULL ? NULL : strrchr(schema->name, '.');
@@ -55,7 +55,7 @@ static const char *go_name(const struct ki_as_schema_field *field)
                                           : short_name(ki_as_schema_of_type(field->type));
 }
 
-/* Lists and maps have the package before the name, and so have others: "v1.PodSpec". */
+/* In the types of lists, maps and structs, Go puts the package before the name: "v1.PodSpec". */
 static void write_package(const struct ki_as_schema *schema, char out[PACKAGE_BYTES])
 {
     const char *name = schema == NULL ? "" : schema->name;
@@ -67,7 +67,7 @@ static void write_package(const struct ki_as_schema *schema, char out[PACKAGE_BY
                    start == NULL ? "" : start);
 }
 
-/* Go names the fields, and not which element it was. */
+/* Go's messages name the fields but not the index of the element. */
 static void write_names(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
 {
     if (path == NULL)
@@ -168,7 +168,7 @@ static int check_time(struct walk *walk, const struct ki_as_schema_field *field,
                                   is_micro ? ".000000" : "", KI_STR_ARGS(fault.rest), fault.wanted);
 }
 
-/* What a text or a number of the right type says. */
+/* Checks the content of a text or number of the right type. */
 static int check_meaning(struct walk *walk, const struct ki_as_schema_field *field, const json_t *value)
 {
     switch (field->type) {
@@ -186,7 +186,7 @@ static int check_meaning(struct walk *walk, const struct ki_as_schema_field *fie
 static int check_fields(struct walk *walk, const struct ki_as_path *path, const struct ki_as_schema *schema,
                         const json_t *object);
 
-/* One value of the field's type: the field itself, or an element of it. */
+/* Checks one value of the field's type: the field itself, or an element of it. */
 static int check_value(struct walk *walk, const struct slot *slot, const json_t *value)
 {
     const struct ki_as_schema *schema = ki_as_schema_of_type(slot->field->type);
@@ -224,7 +224,7 @@ static int check_field(struct walk *walk, const struct slot *slot, const json_t 
 {
     uint8_t shape = slot->field->shape;
     if (value == walk->resource->tolerations)
-        return 0; /* the server's own */
+        return 0; /* set by the server */
     if (shape == KI_AS_FIELD_ONE || json_is_null(value))
         return check_value(walk, slot, value);
     if (shape == KI_AS_FIELD_LIST ? !json_is_array(value) : !json_is_object(value))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an update may not change. */
+/* Checks that an update changes no immutable field. */
 #include "apiserver/kind/keyed_list.h"
 #include "apiserver/validate/validate.h"
 #include "apiserver/validate/validate_parts.h"
 #include "apiserver/value/tree.h"
 
-/* Fields that stay as they were made. */
+/* Fields that cannot change after creation. */
 struct immutable {
     const char *group;
     const char *plural;
     const char *path;
-    bool is_open; /* it may be set later, and dropped, but not replaced */
+    bool is_open; /* may be set later and removed, but not replaced */
 };
 
 static const struct immutable immutables[] = {
@@ -58,7 +58,7 @@ static const struct immutable immutables[] = {
     {"storage.k8s.io", "volumeattachments", "spec", false},
 };
 
-/* Missing and null are the same. */
+/* A missing value equals null. */
 static const json_t *value_at(const json_t *tree, const char *path)
 {
     const json_t *value = ki_as_tree_at(tree, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A workload selects the pods that it makes: its selector matches the labels of its template. */
+/* A workload must select the pods it creates: its selector must match the labels of its template. */
 #include <string.h>
 
 #include "apiserver/validate/validate_parts.h"
@@ -69,7 +69,7 @@ void ki_as_check_workload(struct ki_as_check *check, const struct ki_as_resource
 {
     const json_t *selector = ki_as_tree_at(tree, "spec.selector");
     const json_t *labels = ki_as_tree_at(tree, "spec.template.metadata.labels");
-    /* Its selector is a map of labels. */
+    /* The selector of a ReplicationController is a map of labels. */
     bool is_controller = ki_as_is_resource(resource, "", "replicationcontrollers");
     if (!is_controller && !is_workload(resource))
         return;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* `len` digits at `at`; -1 when one of them is none. */
+/* Reads the `len` digits at `at`; -1 if one of them is not a digit. */
 static int digits(ki_str text, size_t at, size_t len)
 {
     int value = 0;
@@ -41,7 +41,7 @@ bool ki_as_time_parse(ki_str text, int64_t *out_seconds)
     return is_good;
 }
 
-/* "3d4h", or "3d" when there is nothing of the smaller unit. */
+/* "3d4h", or "3d" if the smaller unit is zero. */
 static void write_two(char out[KI_AS_AGE_BYTES], int64_t large, int64_t small, const char units[2])
 {
     if (small == 0)
@@ -51,7 +51,7 @@ static void write_two(char out[KI_AS_AGE_BYTES], int64_t large, int64_t small, c
                        units[1]);
 }
 
-/* The longer, the coarser: at most three digits that matter. */
+/* The longer the duration, the coarser the unit: at most three significant digits. */
 void ki_as_duration_write(int64_t seconds, char out[KI_AS_AGE_BYTES])
 {
     int64_t minutes = seconds / 60;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* age - how long ago something was, as kubectl shows it.
+/* age - formats the time since a timestamp as kubectl does.
  *
  *   From:     table
  *   Locks:    none
- *   Not here: clocks
+ *   Not here: reading the clock
  */
 #ifndef KI_APISERVER_VALUE_AGE_H
 #define KI_APISERVER_VALUE_AGE_H
@@ -13,12 +13,13 @@
 
 enum { KI_AS_AGE_BYTES = 32 };
 
-/* Seconds since 1970 of "2026-11-15T20:45:57Z", with or without a fraction. False: it is no such text. */
+/* Parses "2026-11-15T20:45:57Z", with or without a fraction, into seconds since 1970. False if the text is
+ * malformed. */
 bool ki_as_time_parse(ki_str text, int64_t *out_seconds);
 
 /* "78s", "3m5s", "5h10m", "3d4h", "2y30d". */
 void ki_as_duration_write(int64_t seconds, char out[KI_AS_AGE_BYTES]);
-/* Since a time; "<unknown>" when it is none. */
+/* The time since `since`, or "<unknown>" if `since` is not a valid time. */
 void ki_as_age_write(ki_str since, int64_t now, char out[KI_AS_AGE_BYTES]);
 
 #endif

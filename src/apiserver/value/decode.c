@@ -9,7 +9,7 @@ json_t *ki_as_decode(ki_str text, json_error_t *error)
     return json_loadb(text.len == 0 ? "" : text.ptr, text.len, 0, error);
 }
 
-/* jansson's own limit is fixed when it is compiled. */
+/* jansson's own depth limit is a compile-time constant. */
 static bool is_too_deep(ki_str text)
 {
     size_t depth = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode - JSON text as a jansson tree.
+/* decode - parses JSON text into a jansson tree.
  *
  *   From:     apiserver/serve/handle.c, apiserver/serve/direct.c, apiserver/object/object.c
  *   To:       jansson
@@ -12,12 +12,12 @@
 #include <jansson.h>
 #include <kinformer/common.h>
 
-/* An object or an array; NULL with `error` (may be NULL) written. Of a key that stands twice the last one
- * counts. */
+/* Returns an object or an array, or NULL with `error` (may be NULL) set. The last of several equal keys
+ * wins. */
 KI_NODISCARD json_t *ki_as_decode(ki_str text, json_error_t *error);
 
-/* The same for what comes from outside: less deep, because managedFields have some levels around those of an
- * object, and what is stored must be read again. `error` is not NULL. */
+/* The same for text from clients. The depth limit is lower: managedFields nest an object's levels a few
+ * levels deeper, and a stored object must stay readable. `error` must not be NULL. */
 enum { KI_AS_LEVELS_MAX = 2000 };
 KI_NODISCARD json_t *ki_as_decode_body(ki_str text, json_error_t *error);
 

@@ -10,13 +10,13 @@
 
 #include "apiserver/value/plain.h"
 
-/* NUMBER_BYTES: "-1.2345678901234567e-308" and more. */
+/* NUMBER_BYTES: "-1.2345678901234567e-308" with room to spare. */
 enum { DEPTH_MAX = 2048, NUMBER_BYTES = 40 };
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth);
 
-/* Fewer than eight bytes, all or none of them: true when all are plain.
- * Bytes that are read twice do no harm. */
+/* Copies fewer than eight bytes, all or nothing. True if all of them are plain. Reading a byte twice is
+ * harmless. */
 static bool copy_short(char *out, ki_str text)
 {
     uint32_t first = 0;
@@ -36,7 +36,8 @@ static bool copy_short(char *out, ki_str text)
     return is_plain;
 }
 
-/* Copies plain bytes that the text begins with, and returns how many: all of them if it has no others. */
+/* Copies the plain bytes at the start of the text and returns their number: all of them if nothing needs
+ * escaping. */
 static size_t copy_plain(char *out, ki_str text)
 {
     size_t at = 0;
@@ -69,10 +70,10 @@ static size_t escape(char out[6], unsigned char c)
     return 6;
 }
 
-/* From where the first byte is that does not stand for itself. */
+/* Continues at the first byte that needs escaping. */
 static int append_escaped(ki_buf *buf, size_t written, ki_str rest)
 {
-    /* What is written already moves along. */
+    /* Growing the buffer also moves the bytes already written. */
     int rc = ki_as_encode_reserve(buf, written + rest.len * 6 + 1);
     if (rc < 0)
         return rc;
@@ -91,7 +92,7 @@ static int append_escaped(ki_buf *buf, size_t written, ki_str rest)
 
 int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
 {
-    /* All that may come of it at once, so that nothing is checked byte by byte. */
+    /* Reserves the worst case once, so that no check is needed per byte. */
     int rc =
         text.len > (SIZE_MAX / 8) ? KI_ERR_TOO_LARGE : ki_as_encode_reserve(buf, prefix.len + text.len + 2);
     if (rc < 0)
@@ -137,7 +138,7 @@ static int append_real(ki_buf *buf, double number)
         if (strtod(text, NULL) == number)
             break;
     }
-    /* The decimal point is the locale's. */
+    /* The decimal point depends on the locale. */
     size_t len = strlen(text);
     for (size_t i = 0; i < len; i++)
         if (strchr("0123456789+-e", text[i]) == NULL)
@@ -147,7 +148,7 @@ static int append_real(ki_buf *buf, double number)
 
 static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
 {
-    /* Iteration does not change it, but for what jansson declares. */
+    /* jansson's iterators want a non-const object but do not modify it. */
     json_t *tree = (json_t *)object;
     int rc = ki_as_encode_byte(buf, '{');
     bool is_first = true;

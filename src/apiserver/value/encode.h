@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encode - a JSON tree as compact text, quickly.
+/* encode - writes a JSON tree as compact text, fast.
  *
- *   From:     apiserver/object/object_draft.c, and answers that are made of trees
+ *   From:     apiserver/object/object_draft.c, and responses built as trees
  *   To:       a ki_buf
  *   Locks:    none
- *   Not here: indentation (jansson has it)
+ *   Not here: indented output (jansson does that)
  *
- * Real numbers are written as shortly as they can be read back, and whole ones without a point,
- * as Kubernetes does.
+ * Reals are written in the shortest form that reads back unchanged, whole numbers without a point, as in
+ * Kubernetes.
  */
 #ifndef KI_APISERVER_VALUE_ENCODE_H
 #define KI_APISERVER_VALUE_ENCODE_H
@@ -17,7 +17,7 @@
 
 #include "util/buf.h"
 
-/* Almost always there is room, and no call is needed to see it. */
+/* Inline, because the buffer almost always has enough room. */
 static inline KI_NODISCARD int ki_as_encode_reserve(ki_buf *buf, size_t extra)
 {
     return buf->cap - buf->len >= extra ? 0 : ki_buf_reserve(buf, extra);
@@ -41,11 +41,11 @@ static inline KI_NODISCARD int ki_as_encode_plain(ki_buf *buf, ki_str text)
     return 0;
 }
 
-/* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (of the buffer,
- * or nested deeper than jansson itself reads). */
+/* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (the buffer's limit, or nested deeper than jansson itself
+ * reads). */
 KI_NODISCARD int ki_as_encode(ki_buf *buf, const json_t *tree);
 KI_NODISCARD int ki_as_encode_string(ki_buf *buf, ki_str text);
-/* A string that begins with `prefix`, in which nothing needs escaping. */
+/* Encodes a string that consists of `prefix`, which must need no escaping, and `text`. */
 KI_NODISCARD int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text);
 
 #endif

@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* FOLDERS_MAX: in each other; a link may lead back. */
+/* FOLDERS_MAX: nested; a symbolic link may form a cycle. */
 enum {
     FILE_BYTES_MAX = 256 * 1024 * 1024,
     FOLDERS_MAX = 32,
@@ -34,7 +34,7 @@ void ki_as_load_place_write(const struct ki_as_load_place *place, char *out, siz
         (void)snprintf(out, bytes, "%s:%zu: document %zu: ", place->file, place->line, place->document);
 }
 
-/* "PodList" too: what has items and is called a list. */
+/* Also typed lists such as "PodList": the kind ends in "List" and there are items. */
 static bool is_list(const json_t *object)
 {
     ki_str kind = ki_as_json_str(json_object_get(object, "kind"));
@@ -42,7 +42,7 @@ static bool is_list(const json_t *object)
     return is_named && json_is_array(json_object_get(object, "items"));
 }
 
-/* Items of a typed list say neither kind nor version: the list does. */
+/* Items of a typed list have no kind and apiVersion of their own; both follow from the list's. */
 static int complete(json_t *item, const json_t *list)
 {
     ki_str kind = ki_as_json_str(json_object_get(list, "kind"));
@@ -54,7 +54,7 @@ static int complete(json_t *item, const json_t *list)
     return rc;
 }
 
-/* Items are counted on through Lists in a List. */
+/* The item count continues across Lists nested in a List. */
 static int give(const struct loader *loader, struct ki_as_load_place *place, json_t *object)
 {
     size_t index = 0;
@@ -62,7 +62,7 @@ static int give(const struct loader *loader, struct ki_as_load_place *place, jso
     if (!json_is_object(object)) {
         char text[PLACE_BYTES];
         ki_as_load_place_write(place, text, sizeof(text));
-        return ki_fail(loader->err, KI_ERR_INVALID, "%sit is no object", text);
+        return ki_fail(loader->err, KI_ERR_INVALID, "%snot an object", text);
     }
     if (!is_list(object))
         return loader->load->take(object, place, loader->load->user, loader->err);
@@ -138,7 +138,7 @@ static int load_entry(const struct loader *loader, const char *folder, const cha
     char path[PATH_BYTES];
     struct stat status;
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-        return ki_fail(loader->err, KI_ERR_INVALID, "%s: a path that is too long", folder);
+        return ki_fail(loader->err, KI_ERR_INVALID, "%s: the path is too long", folder);
     if (stat(path, &status) < 0)
         return is_wanted(name) ? ki_fail(loader->err, KI_ERR_SYSTEM, "%s: %s", path, strerror(errno)) : 0;
     if (S_ISDIR(status.st_mode))
@@ -150,13 +150,13 @@ static int load_folder(const struct loader *loader, const char *path, size_t dep
 {
     struct dirent **entries = NULL;
     if (depth > FOLDERS_MAX)
-        return ki_fail(loader->err, KI_ERR_INVALID, "%s: too many folders in each other", path);
+        return ki_fail(loader->err, KI_ERR_INVALID, "%s: directories are nested too deeply", path);
     int count = scandir(path, &entries, is_visible, by_name);
     int rc = count < 0 ? ki_fail(loader->err, KI_ERR_SYSTEM, "%s: %s", path, strerror(errno)) : 0;
     for (int i = 0; i < count; i++) {
         if (rc == 0)
             rc = load_entry(loader, path, entries[i]->d_name, depth);
-        free(entries[i]); /* scandir's own */
+        free(entries[i]); /* allocated by scandir() */
     }
     free((void *)entries);
     return rc;

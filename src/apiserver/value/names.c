@@ -68,7 +68,7 @@ static bool is_subdomain(ki_str text)
     }
 }
 
-/* What stands behind the prefix of a label's key; empty is none. */
+/* The part of a label key after the prefix; it must not be empty. */
 static bool is_qualified(ki_str text)
 {
     if (text.len == 0 || !is_letter_or_digit(text.ptr[0]) || !is_letter_or_digit(text.ptr[text.len - 1]))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names - which texts may be names, labels and keys, and what Kubernetes says about those that may not.
+/* names - checks names, labels and keys, with Kubernetes' messages for invalid ones.
  *
  *   From:     selector, validate
- *   To:       their messages
+ *   To:       the callers' messages
  *   Locks:    none
- *   Not here: where the text stands
+ *   Not here: the path of the field
  */
 #ifndef KI_APISERVER_VALUE_NAMES_H
 #define KI_APISERVER_VALUE_NAMES_H
@@ -14,7 +14,7 @@
 
 enum { KI_AS_COMPLAINTS_MAX = 5 };
 
-/* Static texts; none: the name is good. */
+/* Static texts; no texts means that the name is valid. */
 struct ki_as_complaints {
     const char *texts[KI_AS_COMPLAINTS_MAX];
     size_t count;
@@ -22,10 +22,10 @@ struct ki_as_complaints {
 
 typedef struct ki_as_complaints (*ki_as_name_check)(ki_str text);
 
-struct ki_as_complaints ki_as_check_subdomain(ki_str text);    /* RFC 1123, with dots: most names */
-struct ki_as_complaints ki_as_check_label(ki_str text);        /* RFC 1123, without: namespaces, containers */
-struct ki_as_complaints ki_as_check_label_1035(ki_str text);   /* begins with a letter */
-struct ki_as_complaints ki_as_check_path_segment(ki_str text); /* anything that fits into a path: roles */
+struct ki_as_complaints ki_as_check_subdomain(ki_str text);    /* RFC 1123 with dots: most names */
+struct ki_as_complaints ki_as_check_label(ki_str text);        /* without dots: namespaces, containers */
+struct ki_as_complaints ki_as_check_label_1035(ki_str text);   /* starts with a letter */
+struct ki_as_complaints ki_as_check_path_segment(ki_str text); /* any URL path segment: roles */
 struct ki_as_complaints ki_as_check_label_key(ki_str text);    /* "example.com/name": labels, finalizers */
 struct ki_as_complaints ki_as_check_label_value(ki_str text);
 struct ki_as_complaints ki_as_check_port_name(ki_str text);

@@ -9,8 +9,8 @@
 
 #include "util/alloc.h"
 
-/* PATTERN_BYTES_MAX is far above what people write; nested repetitions are limited by PCRE2, which refuses
- * more than 64 KiB of compiled code. */
+/* PATTERN_BYTES_MAX is far above realistic patterns. Nested repetitions are limited by PCRE2, which rejects
+ * patterns of more than 64 KiB of compiled code. */
 enum { PATTERN_BYTES_MAX = 64 * 1024, FIRST_STEPS = 128, STEPS_GROWTH = 8, HEAP_KIB_MAX = 16 * 1024 };
 
 struct ki_as_pattern {
@@ -59,8 +59,8 @@ static pcre2_code *compile(const struct ki_as_pattern *pattern, const char *text
     return code;
 }
 
-/* As in Kubernetes (RE2): "$" is the very end, classes are those of ASCII, and there are no back references.
- * What else PCRE2 knows beyond RE2 (looking around) is not told apart. */
+/* As in Kubernetes (RE2): "$" matches only at the very end, classes are ASCII, and there are no back
+ * references. Other PCRE2 extensions (lookaround) are not rejected. */
 static enum ki_as_pattern_result prepare(struct ki_as_pattern *pattern, const char *text)
 {
     int error = 0;
@@ -82,7 +82,7 @@ static enum ki_as_pattern_result prepare(struct ki_as_pattern *pattern, const ch
     return KI_AS_PATTERN_GOOD;
 }
 
-/* False: there were not that many. */
+/* False if fewer than `cost` steps were left. */
 static bool spend(size_t *steps, size_t cost)
 {
     bool is_enough = cost <= *steps;
@@ -90,7 +90,7 @@ static bool spend(size_t *steps, size_t cost)
     return is_enough;
 }
 
-/* Compiling takes time in proportion to the text and to the code, and the code has a limit. */
+/* Compile time is proportional to the length of the text and of the code, and the code length is limited. */
 enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out)
 {
     size_t size = 0;
@@ -114,8 +114,9 @@ static uint32_t clamp(size_t steps)
     return steps > UINT32_MAX ? UINT32_MAX : (uint32_t)steps;
 }
 
-/* PCRE2 does not say how many steps a match has taken. So it gets few at first, which are charged, and is
- * tried again with more: what is charged is at most STEPS_GROWTH times what was used. */
+/* PCRE2 does not report how many steps a match took. So the first try gets a low limit, and each further try
+ * a higher one; each limit is charged in full. The total charge is at most STEPS_GROWTH times what was
+ * used. */
 enum ki_as_pattern_result ki_as_pattern_match(struct ki_as_pattern *pattern, ki_str text, size_t *steps)
 {
     size_t limit = FIRST_STEPS + text.len;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern - regular expressions of schemas, by PCRE2 within a number of steps.
+/* pattern - the regular expressions of schemas, matched by PCRE2 with a step limit.
  *
  *   From:     apiserver/kind/schema_budget.c
  *   To:       PCRE2
- *   Locks:    none of its own; the caller may hold the storage's, which is why the steps are limited.
- *   Not here: what is said about a text that does not match.
+ *   Locks:    none; the caller may hold the storage's lock, which is why the steps are limited.
+ *   Not here: the message for a text that does not match.
  *
- * Whoever defines a resource writes its patterns, and a backtracking matcher can be kept busy for ever by a
- * short one. Every match therefore has a limit of steps; past it the object is refused.
+ * Patterns come from clients that define resources, and a short pattern can keep a backtracking matcher busy
+ * forever. Every match therefore has a step limit; an object that exceeds it is rejected.
  */
 #ifndef KI_APISERVER_VALUE_PATTERN_H
 #define KI_APISERVER_VALUE_PATTERN_H
@@ -18,19 +18,19 @@ enum ki_as_pattern_result {
     KI_AS_PATTERN_OUT_OF_MEMORY = -1,
     KI_AS_PATTERN_DIFFERS = 0,
     KI_AS_PATTERN_MATCHES = 1,
-    KI_AS_PATTERN_GOOD,     /* it is compiled */
+    KI_AS_PATTERN_GOOD,     /* compiled, or matched */
     KI_AS_PATTERN_WRONG,    /* not a regular expression, or too large */
-    KI_AS_PATTERN_TOO_LONG, /* the steps were not enough */
+    KI_AS_PATTERN_TOO_LONG, /* the step limit was exceeded */
 };
 
-/* A compiled pattern and the memory to match with it: for one thread. */
+/* A compiled pattern with its match memory. For one thread at a time. */
 struct ki_as_pattern;
 
-/* Counts `*steps` down by what compiling costs. `*out` is set if the pattern is good. */
+/* Subtracts the cost of compiling from `*steps`. Sets `*out` if the pattern is valid. */
 enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out);
 void ki_as_pattern_free(struct ki_as_pattern *pattern); /* NULL is allowed */
 
-/* Whether some part of `text` (UTF-8) matches. Counts `*steps` down by what that has cost at most. */
+/* Tests whether some part of `text` (UTF-8) matches. Subtracts an upper bound of the cost from `*steps`. */
 enum ki_as_pattern_result ki_as_pattern_match(struct ki_as_pattern *pattern, ki_str text, size_t *steps);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain - which bytes of a JSON string stand for themselves, eight at a time.
+/* plain - finds the bytes of a JSON string that need no escaping, eight at a time.
  *
  *   From:     apiserver/value/encode.c
  *   To:       nothing
@@ -21,7 +21,7 @@ static inline bool ki_as_is_plain(unsigned char c)
     return c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Eight bytes, of which the first is the lowest. */
+/* Loads eight bytes; the first becomes the lowest. */
 static inline uint64_t ki_as_word_at(const char *bytes)
 {
     uint64_t word = 0;
@@ -29,15 +29,15 @@ static inline uint64_t ki_as_word_at(const char *bytes)
     return le64toh(word);
 }
 
-/* The top bit of bytes that are equal to the one of which `pattern` has eight, up to the first of them. */
+/* Sets the top bit of each byte that equals the byte repeated in `pattern`;
+ * marks after the first may be false. */
 static inline uint64_t ki_as_word_equal(uint64_t word, uint64_t pattern)
 {
     uint64_t difference = word ^ pattern;
     return (difference - KI_AS_EVERY_BYTE(1)) & ~difference & KI_AS_EVERY_BYTE(0x80);
 }
 
-/* The top bit of the first byte that does not stand for itself, and perhaps of others behind it;
- * 0: all do. */
+/* Sets the top bit of the first byte that needs escaping, and possibly of bytes after it; 0 if none does. */
 static inline uint64_t ki_as_word_marks(uint64_t word)
 {
     uint64_t low = (word - KI_AS_EVERY_BYTE(0x20)) & ~word & KI_AS_EVERY_BYTE(0x80);
@@ -45,7 +45,7 @@ static inline uint64_t ki_as_word_marks(uint64_t word)
            ki_as_word_equal(word, KI_AS_EVERY_BYTE('\\'));
 }
 
-/* How many bytes are before the first mark. */
+/* The number of bytes before the first mark. */
 static inline unsigned ki_as_word_before(uint64_t marks)
 {
     return (unsigned)__builtin_ctzll(marks) / 8;

@@ -10,7 +10,7 @@ enum { KILO_BITS = 10, EXPONENT_MAX = 18, NUMBER_BYTES = 32, NANO = -9 };
 
 static const struct suffix {
     const char *text;
-    int exponent; /* of ten, or bits */
+    int exponent; /* a power of ten, or of two in bits */
     enum ki_as_quantity_form form;
 } suffixes[] = {
     {"", 0, KI_AS_QUANTITY_DECIMAL},   {"m", -3, KI_AS_QUANTITY_DECIMAL}, {"k", 3, KI_AS_QUANTITY_DECIMAL},
@@ -23,7 +23,7 @@ static const struct suffix {
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* The digits before the suffix: -1 without any, 1 when there are too many. */
+/* Reads the digits before the suffix. Returns -1 if there are none, 1 if there are too many. */
 static int read_number(ki_str text, size_t *at, struct ki_as_quantity *out)
 {
     bool is_negative = text.len > 0 && text.ptr[0] == '-';
@@ -84,8 +84,8 @@ static int read_suffix(ki_str text, struct ki_as_quantity *out)
     return read_exponent(text, out);
 }
 
-/* Without zeros at the end but those that a suffix asks for, which stands for a multiple of three. Returns
- * false when there is no room for them. */
+/* Removes trailing zeros, except those needed for an exponent that is a multiple of three, as suffixes
+ * require. Returns false if the number overflows. */
 static bool settle(struct ki_as_quantity *quantity)
 {
     while (quantity->number != 0 && quantity->number % 10 == 0) {
@@ -143,7 +143,7 @@ static void write_decimal(const struct ki_as_quantity *quantity, char out[KI_AS_
     (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%lld%s", (long long)quantity->number, suffix);
 }
 
-/* The whole number, unless there is none. */
+/* Computes the whole number; false if the quantity is not whole. */
 static bool is_whole(const struct ki_as_quantity *quantity, int64_t *out)
 {
     int64_t number = quantity->number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantity - amounts such as "500m" and "1.5Gi": reading them, and writing them as Kubernetes does.
+/* quantity - parses quantities such as "500m" and "1.5Gi", and writes them as Kubernetes does.
  *
- *   From:     prune (how they are kept), validation
+ *   From:     prune (the stored form), validation
  *   To:       text
  *   Locks:    none
  *   Not here: which fields hold one
@@ -15,7 +15,7 @@
 
 enum ki_as_quantity_form { KI_AS_QUANTITY_DECIMAL, KI_AS_QUANTITY_BINARY, KI_AS_QUANTITY_EXPONENT };
 
-/* number * 10^exponent, a multiple of three; the form is that of the suffix. */
+/* number * 10^exponent, where the exponent is a multiple of three. The form is that of the suffix. */
 struct ki_as_quantity {
     int64_t number;
     int exponent;
@@ -24,16 +24,17 @@ struct ki_as_quantity {
 
 enum { KI_AS_QUANTITY_BYTES = 40 };
 
-/* 0; -1 for what is no quantity, 1 for one that does not fit, which stays as it is written. */
+/* Returns 0, -1 if the text is not a quantity, or 1 if the value does not fit; such a value is kept as
+ * written. */
 KI_NODISCARD int ki_as_quantity_parse(ki_str text, struct ki_as_quantity *out);
 /* "1000m" is "1", "1.5Gi" is "1536Mi", "0.5" is "500m". */
 void ki_as_quantity_write(const struct ki_as_quantity *quantity, char out[KI_AS_QUANTITY_BYTES]);
 /* < 0, 0, > 0. */
 int ki_as_quantity_compare(const struct ki_as_quantity *a, const struct ki_as_quantity *b);
-/* A string or a number of JSON; as ki_as_quantity_parse(). */
+/* The same for a JSON string or number. */
 KI_NODISCARD int ki_as_quantity_of(const json_t *value, struct ki_as_quantity *out);
-/* The value as it is kept: a new reference, to the same one when it is written so already, or is no quantity.
- * NULL without memory. */
+/* The value in its stored form: a new reference, to the same value if it is already in that form or is not a
+ * quantity. NULL if out of memory. */
 json_t *ki_as_quantity_settled(json_t *value);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_digits(ki_str text, size_t at, size_t count)
     return true;
 }
 
-/* Digits, or the sign itself. */
+/* A part of digits stands for any digits, other parts for themselves. */
 static bool fits(ki_str text, size_t at, const char *part)
 {
     size_t len = strlen(part);
@@ -24,7 +24,7 @@ static bool fits(ki_str text, size_t at, const char *part)
     return text.len >= at + len && memcmp(text.ptr + at, part, len) == 0;
 }
 
-/* How long the part of a second is, with its dot. */
+/* The length of the fraction of a second, including its dot. */
 static size_t fraction_bytes(ki_str text, size_t at)
 {
     size_t end = at + 1;

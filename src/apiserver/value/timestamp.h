@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timestamp - whether a text is a time of RFC 3339, and where it is none.
+/* timestamp - checks RFC 3339 times, and finds where an invalid one deviates.
  *
  *   From:     validation
- *   To:       its messages
+ *   To:       the messages of validation
  *   Locks:    none
- *   Not here: what time it is
+ *   Not here: the value of the time
  */
 #ifndef KI_APISERVER_VALUE_TIMESTAMP_H
 #define KI_APISERVER_VALUE_TIMESTAMP_H
@@ -12,13 +12,14 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-/* What stands there instead of what is wanted, in the words of Go's layouts; NULL: the time is good. */
+/* The remaining text and what was expected instead, in the notation of Go's layouts; NULL if the time is
+ * valid. */
 struct ki_as_time_fault {
     ki_str rest;
     const char *wanted;
 };
 
-/* With `is_micro` exactly six digits of a second, else any number of them or none. */
+/* With `is_micro`, exactly six fractional digits are required; otherwise any number of them is accepted. */
 struct ki_as_time_fault ki_as_time_check(ki_str text, bool is_micro);
 
 #endif

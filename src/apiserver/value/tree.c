@@ -7,7 +7,7 @@
 
 #include "util/alloc.h"
 
-/* The first name of a path, and the path behind it. */
+/* Splits a path into its first name and the rest. */
 static ki_str first_name(const char *path, const char **out_rest)
 {
     const char *dot = strchr(path, '.');
@@ -153,7 +153,7 @@ json_t *ki_as_json_copy(const json_t *value)
     case JSON_REAL:
         return json_real(json_real_value(value));
     default:
-        return json_incref((json_t *)value); /* there is only one of each */
+        return json_incref((json_t *)value); /* a singleton in jansson */
     }
 }
 
@@ -214,7 +214,7 @@ bool ki_as_json_equal(const json_t *a, const json_t *b)
 
 /* ---- values in messages -------------------------------------------------------------------------------- */
 
-/* Bytes of the character that begins here, 0 when it is not UTF-8. */
+/* The length of the character that starts here; 0 if it is not valid UTF-8. */
 static size_t character_bytes(ki_str text, size_t at)
 {
     unsigned char first = (unsigned char)text.ptr[at];
@@ -231,7 +231,7 @@ static size_t character_bytes(ki_str text, size_t at)
 static int quote_byte(ki_buf *out, unsigned char byte)
 {
     static const char digits[] = "0123456789abcdef";
-    static const char named[] = "abtnvfr"; /* from 7 on */
+    static const char named[] = "abtnvfr"; /* starting at 7 */
     if (byte >= 7 && byte <= 13)
         return ki_buf_append(out, (char[]){'\\', named[byte - 7]}, 2);
     if (byte == '"' || byte == '\\')

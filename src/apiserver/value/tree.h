@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree - reading and filling JSON trees by paths such as "spec.template.spec".
+/* tree - reads and fills JSON trees by paths such as "spec.template.spec".
  *
- *   From:     everything that looks into objects
+ *   From:     all code that accesses objects
  *   To:       jansson
  *   Locks:    none
- *   Not here: what the fields mean
+ *   Not here: the meaning of fields
  *
- * Names with dots (labels) have no path: take their object by its path and the member by its name.
+ * A path cannot name a key that contains dots (labels): look up the object by its path, then the member by
+ * its name.
  */
 #ifndef KI_APISERVER_VALUE_TREE_H
 #define KI_APISERVER_VALUE_TREE_H
@@ -17,42 +18,42 @@
 
 #include "util/buf.h"
 
-/* What stands at the path, or NULL. Digits step into arrays: "status.podIPs.0.ip". A NULL tree is allowed. */
+/* The value at the path, or NULL. Digits index arrays: "status.podIPs.0.ip". A NULL tree is allowed. */
 json_t *ki_as_tree_at(const json_t *tree, const char *path);
 
-/* The string at the path; "" when there is none, or something else. */
+/* The string at the path; "" if it is missing or not a string. */
 const char *ki_as_tree_text(const json_t *tree, const char *path);
 int64_t ki_as_tree_integer(const json_t *tree, const char *path, int64_t otherwise);
 bool ki_as_tree_is_true(const json_t *tree, const char *path);
 
-/* "object", "array", "string", … as Go's JSON calls them; NULL is allowed and is "null". */
+/* "object", "array", "string", … in the words of Go's JSON package. NULL is allowed and gives "null". */
 const char *ki_as_json_type_name(const json_t *value);
 /* The text of a JSON string, borrowed; empty for anything else. */
 ki_str ki_as_json_str(const json_t *value);
-/* As json_deep_copy(), which looks for cycles that nothing read from a text has, for longer than it
- * copies. NULL without memory. */
+/* Like json_deep_copy(), without its search for cycles, which parsed text cannot contain and which takes
+ * longer than the copy. NULL if out of memory. */
 json_t *ki_as_json_copy(const json_t *value);
-/* As json_equal(). Trees whose members are in the same order, as those of two versions of an object are,
- * are compared without a search for each. */
+/* Like json_equal(). Faster if the members are in the same order, as in two versions of an object: no lookup
+ * per member. */
 bool ki_as_json_equal(const json_t *a, const json_t *b);
 /* The member, or NULL. */
 json_t *ki_as_json_member(const json_t *object, ki_str name);
 
-/* Puts `value` (taken over, also on failure) at the path unless something other than null stands there;
- * objects on the way are made. Something on the way that is no object stays, and so does the tree. 0 or
+/* Sets `value` at the path unless a value other than null exists there. Missing parent objects are created.
+ * If a parent is not an object, the tree is left unchanged. Takes `value`, also on failure. Returns 0 or
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tree_default(json_t *tree, const char *path, json_t *value);
-/* The object at the path, made when it is missing or null. 0 with *out, which is NULL when something else
- * stands on the way; or KI_ERR_NO_MEMORY. */
+/* The object at the path, created if it is missing or null. Returns 0 with *out, which is NULL if another
+ * value is in the way; or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tree_object(json_t *tree, const char *path, json_t **out);
 
-/* `text` between double quotes as Kubernetes shows a value that it refuses. 0 or ki_buf's errors. */
+/* Appends `text` in double quotes, as Kubernetes shows rejected values. Returns 0 or an error of ki_buf. */
 KI_NODISCARD int ki_as_quote(ki_buf *out, ki_str text);
-/* Any value as a message shows it: strings quoted, the rest as JSON. A new string of ki_malloc, or NULL
- * without memory. */
+/* A value as messages show it: strings quoted, other values as JSON. Allocated with ki_malloc; NULL if out of
+ * memory. */
 char *ki_as_value_text(const json_t *value);
 char *ki_as_quoted(ki_str text);
-/* Drops what is left of a UTF-8 character at the end of a text that was cut: no JSON may hold half of one. */
+/* Removes an incomplete UTF-8 character from the end of a truncated text: JSON must not contain one. */
 void ki_as_cut_at_character(char *text);
 
 #endif

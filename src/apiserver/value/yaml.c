@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a YAML text is in JSON. */
+/* Converts YAML to JSON. */
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static const ki_yaml_rules rules = {
 
 struct reader {
     const char *file;
-    json_t *places;         /* NULL: nobody asks */
-    bool allows_duplicates; /* else a key that stands twice is refused */
+    json_t *places;         /* NULL if not requested */
+    bool allows_duplicates; /* otherwise duplicate keys are rejected */
     ki_error *err;
 };
 
@@ -47,7 +47,7 @@ static int read_binary(const struct reader *reader, const ki_yaml_node *node, js
     json_t *value = is_text ? json_stringn(bytes, len) : NULL;
     ki_free(bytes);
     if (value == NULL)
-        return fail(reader, node, "!!binary that is no text in base64");
+        return fail(reader, node, "!!binary is not base64-encoded text");
     *out = value;
     return 0;
 }
@@ -57,7 +57,7 @@ static int resolve(const struct reader *reader, const ki_yaml_node *node, ki_str
     bool is_unsupported = false;
     json_t *value = ki_as_yaml_resolve(text, &is_unsupported);
     if (is_unsupported)
-        return fail(reader, node, "a number that JSON does not have");
+        return fail(reader, node, "JSON cannot represent this number");
     if (value == NULL)
         return ki_fail_no_memory(reader->err);
     *out = value;
@@ -78,7 +78,7 @@ static int read_scalar(const struct reader *reader, const ki_yaml_node *node, js
 
 static int read_value(const struct reader *reader, const ki_yaml_node *node, json_t **out);
 
-/* The text of a key, new. Numbers and booleans become the text that JSON has for them. */
+/* The key's text, newly allocated. Numbers and booleans become their JSON text. */
 static int read_key(const struct reader *reader, const ki_yaml_node *node, char **out)
 {
     json_t *key = NULL;
@@ -90,12 +90,12 @@ static int read_key(const struct reader *reader, const ki_yaml_node *node, char 
     char *copy = is_null ? NULL : is_text ? ki_secret_copy(ki_str_of(node->key)) : ki_as_value_text(key);
     json_decref(key);
     if (copy == NULL)
-        return is_null ? fail(reader, node, "a key that is null") : ki_fail_no_memory(reader->err);
+        return is_null ? fail(reader, node, "a key is null") : ki_fail_no_memory(reader->err);
     *out = copy;
     return 0;
 }
 
-/* Of several members with one key the last counts. `merged` has the keys that have come by "<<" alone. */
+/* The last of several equal keys wins. `merged` contains the keys set only by "<<". */
 static int read_member(const struct reader *reader, const ki_yaml_node *node, json_t *object, json_t *merged)
 {
     char *key = NULL;
@@ -104,7 +104,7 @@ static int read_member(const struct reader *reader, const ki_yaml_node *node, js
     bool is_repeated = rc == 0 && !node->is_merged && json_object_get(object, key) != NULL &&
                        json_object_get(merged, key) == NULL;
     if (is_repeated && !reader->allows_duplicates)
-        rc = fail_at(reader, node->line, "a key that was there already: ", key);
+        rc = fail_at(reader, node->line, "duplicate key: ", key);
     if (rc == 0)
         rc = read_value(reader, node, &value);
     if (rc == 0 && json_object_set_new(object, key, value) < 0)
@@ -149,7 +149,7 @@ static int read_list(const struct reader *reader, const ki_yaml_node *node, json
     return rc;
 }
 
-/* Not recursive past the depth of the rules. */
+/* The recursion depth is limited by the parser's limits. */
 static int read_value(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
     return node->kind == KI_YAML_SCALAR    ? read_scalar(reader, node, out)
@@ -186,7 +186,7 @@ static void skip_space(ki_str text, size_t *at, size_t *line)
         *line += text.ptr[*at] == '\n' ? 1 : 0;
 }
 
-/* Texts that begin as JSON are JSON, one value behind the other; NULL when they are not after all. */
+/* Parses text that starts like JSON as a sequence of JSON values; NULL if it is not JSON after all. */
 static json_t *read_json(ki_str text, json_t *places)
 {
     size_t at = 0;

@@ -15,7 +15,7 @@ static bool is_one_of(ki_str text, const char *const *words)
     return *words != NULL;
 }
 
-/* Copies without underscores; false when there are too many characters for a number. */
+/* Copies without underscores; false if the text is too long for a number. */
 static bool clean(ki_str text, char out[NUMBER_BYTES_MAX])
 {
     size_t len = 0;
@@ -30,7 +30,7 @@ static bool clean(ki_str text, char out[NUMBER_BYTES_MAX])
     return true;
 }
 
-/* The base that a prefix stands for, and the digits behind it. A zero alone means octal, as in C. */
+/* The base given by the prefix, and the digits after it. A single zero means octal, as in C. */
 static int base_of(const char *digits, const char **out_rest)
 {
     static const struct {
@@ -90,7 +90,7 @@ static bool is_float(const char *text)
     return *text == 0;
 }
 
-/* Whole numbers are written without a fraction, and so are integers to whoever reads them. */
+/* Whole numbers are written without a fraction, so readers see integers. */
 static json_t *real(const char *text)
 {
     errno = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_scalar - what a scalar of YAML is in JSON, as Kubernetes reads it: YAML 1.1 with "yes" and "0123".
+/* yaml_scalar - converts YAML scalars to JSON as Kubernetes does: YAML 1.1 with "yes" and "0123".
  *
  *   From:     apiserver/value/yaml.c
  *   Locks:    none
@@ -12,8 +12,8 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-/* A scalar without quotes or tag: null, a boolean, a number, or the string that it is. NULL without
- * memory; or, for infinities and what is no number, which JSON does not have, with *out_is_unsupported. */
+/* A scalar without quotes or tag becomes null, a boolean, a number or a string. NULL if out of memory, or
+ * with *out_is_unsupported set for infinities and NaN, which JSON does not have. */
 json_t *ki_as_yaml_resolve(ki_str text, bool *out_is_unsupported);
 
 #endif

@@ -5,7 +5,7 @@
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
-/* What stands there must be a string, or nothing. */
+/* The value must be a string or absent. */
 static int check_text(const struct ki_as_verb *verb, const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);
@@ -87,7 +87,7 @@ int ki_as_body_check(const struct ki_as_verb *verb, json_t *body)
         return ki_as_fail_bad_request(
             verb->failure,
             "the namespace of the provided object does not match the namespace sent on the request");
-    /* Manifests name one where there is none to name, and nobody minds. */
+    /* Manifests of cluster-scoped objects may name a namespace; it is ignored. */
     if (!verb->resource->is_namespaced)
         (void)json_object_del(ki_as_metadata(body), "namespace");
     if (verb->call->name.len == 0)

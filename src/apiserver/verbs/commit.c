@@ -35,7 +35,7 @@ int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call, str
 {
     *verb = (struct ki_as_verb){
         .call = call, .storage = call->storage, .resource = call->resource, .failure = failure};
-    /* Its definition may have changed, or gone, since the request was read. */
+    /* The definition may have changed or been deleted since the request was read. */
     if (call->resource->is_custom)
         verb->resource =
             ki_as_resources_find(ki_as_storage_resources(call->storage), ki_str_of(call->resource->group),
@@ -63,13 +63,13 @@ json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object
     return tree;
 }
 
-/* With the next version unless nothing is stored. */
+/* Encodes with the next version, except in a dry run. */
 static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const json_t *tree)
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
     struct ki_as_object_parts parts = {.tree = tree, .fields = fields, .managed = verb->managed};
-    /* A definition may be gone before its objects, which the history has. */
+    /* The history may keep objects longer than their definition exists. */
     parts.has_own_names = verb->resource->is_custom;
     parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
     parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
@@ -80,8 +80,8 @@ static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const j
     return object;
 }
 
-/* Of an object with a status a change is either of that or of the rest. The other half stays as it is kept,
- * of which the form that the change came in may have said less. */
+/* For a resource with a status, a change affects either the status or the rest. The other half is kept as
+ * stored, because the form of the request may contain less of it. */
 static int keep_other_half(const struct ki_as_verb *verb, json_t *stored)
 {
     const struct ki_as_object *current = ki_as_collection_find(
@@ -115,7 +115,7 @@ static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *
     return object;
 }
 
-/* In etcd's words. One that is being deleted has to have room for saying so. */
+/* The message is etcd's. An object being deleted may exceed the limit by its deletion fields. */
 static int check_size(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
     size_t bytes_max = ki_as_storage_object_bytes_max(verb->storage);
@@ -129,11 +129,11 @@ static int fail_storage(const struct ki_as_verb *verb, int code)
 {
     if (code == KI_ERR_TOO_LARGE)
         return ki_as_fail(verb->failure, 500, "InternalError", NULL,
-                          "the server holds as many objects as it was told to hold at most");
+                          "the server's limit of objects is reached");
     return ki_as_fail_no_memory(verb->failure);
 }
 
-/* A definition is served before it is stored, so that nothing is left to fail after that. */
+/* A definition is served before it is stored, so that nothing can fail afterwards. */
 static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_object *object)
 {
     if (!is_definition(verb)) {
@@ -164,7 +164,7 @@ int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_o
     return 0;
 }
 
-/* ---- the end of objects -------------------------------------------------------------------------------- */
+/* ---- deletion ------------------------------------------------------------------------------------------ */
 
 bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
@@ -178,7 +178,7 @@ bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object 
     return !object->has_finalizers && ki_as_verb_is_empty(verb, object);
 }
 
-/* Removes the object of another collection that waited for its content to go. */
+/* Removes an object of another collection that was waiting for its content to be deleted. */
 static int remove_waiting(const struct ki_as_verb *verb, ki_str name)
 {
     struct ki_as_object *waiting = ki_as_collection_find(verb->collection, KI_STR(""), name);
@@ -190,7 +190,7 @@ static int remove_waiting(const struct ki_as_verb *verb, ki_str name)
     return rc;
 }
 
-/* After an object has gone: its namespace or its definition may be the next. */
+/* After an object was removed, its namespace or its definition may be next. */
 static int follow(const struct ki_as_verb *verb, const struct ki_as_object *gone)
 {
     struct ki_as_verb other;
@@ -236,7 +236,7 @@ int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object
     return rc;
 }
 
-/* Sets deletionTimestamp; of a namespace its phase, too, and of a definition its condition. `*out` is a new
+/* Sets deletionTimestamp, and the phase of a namespace or the condition of a definition. `*out` is a new
  * reference. */
 static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out)
 {
@@ -259,7 +259,7 @@ static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, stru
     return rc;
 }
 
-/* What is inside goes first, which may take the object along. `object` is what is stored. */
+/* Deletes the content first, which may delete the object as well. `object` must be the stored one. */
 static int empty(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
     if (is_namespace(verb))
@@ -267,7 +267,7 @@ static int empty(const struct ki_as_verb *verb, const struct ki_as_object *objec
     return is_definition(verb) ? ki_as_definition_empty(verb, object) : 0;
 }
 
-/* Whether a delete is the end of it. What waits for its content asks its own finalizers. */
+/* Whether a delete removes the object now. A purge ignores finalizers. */
 static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
     return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : ki_as_verb_may_go(verb, object);

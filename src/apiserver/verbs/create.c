@@ -5,14 +5,14 @@
 #include "apiserver/validate/validate.h"
 #include "apiserver/verbs/verbs_parts.h"
 
-/* As often as Kubernetes draws again when a generated name is taken. */
+/* The number of attempts that Kubernetes makes if a generated name exists. */
 enum { NAME_TRIES = 8 };
 
-/* What comes in when it is new: no version yet, a status only from who may say it. */
+/* A new object has no version, and a status only if the caller may set it. */
 static int check_new(const struct ki_as_verb *verb, json_t *body, bool is_apply)
 {
     ki_str version = ki_as_metadata_text(body, "resourceVersion");
-    /* What is no number is none, and neither is that of an apply; what is not stored may have one. */
+    /* A version that is not a number is ignored, and so is that of an apply or a dry run. */
     bool has_version =
         !is_apply && !verb->call->is_dry_run && version.len > 0 && !ki_str_equal(version, KI_STR("0"));
     for (size_t i = 0; i < version.len; i++)
@@ -40,7 +40,7 @@ static int find_name(const struct ki_as_verb *verb, json_t *body)
     return 0;
 }
 
-/* With managedFields that say whose the object is. */
+/* Stores the object with managedFields that record its manager. */
 static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
 {
     struct ki_as_verb own = *verb;
@@ -56,7 +56,7 @@ static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_
     return rc;
 }
 
-/* An apply has written managedFields already. */
+/* An apply has already set managedFields. */
 static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, struct ki_as_object **out)
 {
     if (check_new(verb, body, is_apply) < 0 || find_name(verb, body) < 0)

@@ -5,7 +5,7 @@
 
 #include "apiserver/verbs/verbs_parts.h"
 
-/* NAME_BYTES: of the longest name and a NUL. */
+/* NAME_BYTES: the longest name and a NUL. */
 enum { NAME_BYTES = 254 };
 
 static const char *text_at(const json_t *object, const char *name)
@@ -14,7 +14,7 @@ static const char *text_at(const json_t *object, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* Takes the value over unless something is there. */
+/* Sets the member unless it is set. Takes the value. */
 static int fill(json_t *object, const char *name, json_t *value)
 {
     if (value == NULL)
@@ -50,7 +50,7 @@ static json_t *stored_versions(const json_t *spec)
     json_array_foreach(json_object_get(spec, "versions"), index, version)
     {
         json_t *name = json_object_get(version, "name");
-        /* Validation says that it has none. */
+        /* Validation reports what is missing. */
         if (!json_is_true(json_object_get(version, "storage")) || !json_is_string(name))
             continue;
         if (json_array_append(names, name) < 0) {
@@ -98,7 +98,7 @@ int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t *tree, const 
     json_t *names = json_object_get(spec, "names");
     const char *kind = text_at(names, "kind");
     if (!json_is_object(names) || kind[0] == '\0')
-        return 0; /* validation says what is missing */
+        return 0; /* validation reports what is missing */
     if (fill(names, "singular", singular_of(kind)) < 0 ||
         fill(names, "listKind", json_sprintf("%sList", kind)) < 0 ||
         fill(spec, "conversion", json_pack("{s:s}", "strategy", "None")) < 0)
@@ -120,7 +120,7 @@ int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree)
     return ki_as_resources_define(ki_as_storage_resources(verb->storage), tree, verb->failure);
 }
 
-/* "widgets.example.com": what comes before the dot, and what is behind it. */
+/* "widgets.example.com": the parts before and after the first dot. */
 static ki_str plural_of(const struct ki_as_object *definition)
 {
     ki_str name = definition->name;
@@ -135,7 +135,7 @@ static ki_str group_of(const struct ki_as_object *definition)
     return name.len < before ? KI_STR("") : (ki_str){name.ptr + before, name.len - before};
 }
 
-/* The collection of what it defines, served or not. NULL when there is none. */
+/* The collection of the defined resource, served or not. NULL if there is none. */
 static struct ki_as_collection *collection_of(const struct ki_as_verb *verb,
                                               const struct ki_as_object *definition)
 {
@@ -148,7 +148,7 @@ bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as
     return collection == NULL || ki_as_collection_count(collection) == 0;
 }
 
-/* `verb` is one of definitions. */
+/* `verb` must be for definitions. */
 static int empty_with(const struct ki_as_verb *verb, const struct ki_as_object *definition,
                       struct ki_as_collection *collection, ki_str ns)
 {

@@ -84,14 +84,14 @@ int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki
     return rc;
 }
 
-/* Each object of the page is replaced by what became of it. */
+/* Replaces each object of the page by the result of its deletion. */
 static int delete_page(const struct ki_as_verb *verb, struct ki_as_page *page, const json_t *options)
 {
     for (size_t i = 0; i < page->count; i++) {
         struct ki_as_object *object = page->objects[i];
         struct ki_as_object *done = NULL;
         bool is_gone = false;
-        /* It may have gone along with another one. */
+        /* It may have been deleted together with another one. */
         if (ki_as_collection_find(verb->collection, object->ns, object->name) != object)
             continue;
         if (check_immortal(verb, object->name) < 0 || check_preconditions(verb, object, options) < 0 ||

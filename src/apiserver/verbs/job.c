@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Job gets when it is made: a selector that finds its own pods and nobody else's. */
+/* A new Job gets a selector that matches its own pods only. */
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
 #define UID_LABEL "batch.kubernetes.io/controller-uid"
 #define NAME_LABEL "batch.kubernetes.io/job-name"
 
-/* Without memory -1; what is there stays. Takes the value over. */
+/* Adds a label unless it is set. Takes the value. Returns -1 if out of memory. */
 static int add(json_t *labels, const char *name, json_t *value)
 {
     if (json_object_get(labels, name) == NULL)
@@ -18,7 +18,7 @@ static int add(json_t *labels, const char *name, json_t *value)
 static int label(const json_t *tree, json_t *labels)
 {
     const char *uid = ki_as_tree_text(tree, "metadata.uid");
-    const char *name = ki_as_tree_text(tree, "metadata.name"); /* "" is refused later */
+    const char *name = ki_as_tree_text(tree, "metadata.name"); /* "" is rejected later */
     int rc = add(labels, UID_LABEL, json_string(uid));
     if (rc == 0)
         rc = add(labels, NAME_LABEL, json_string(name));
@@ -27,7 +27,7 @@ static int label(const json_t *tree, json_t *labels)
     return rc < 0 ? rc : add(labels, "job-name", json_string(name));
 }
 
-/* A Job without labels has those of its pods. */
+/* A Job without labels gets those of its pods. */
 static int copy_labels(json_t *tree, const json_t *labels)
 {
     json_t *metadata = ki_as_metadata(tree);

@@ -6,7 +6,7 @@
 #include "apiserver/value/encode.h"
 #include "apiserver/verbs/verbs_parts.h"
 
-/* TEXT_BYTES: what the entry of most objects fits into. */
+/* TEXT_BYTES: large enough for the entry of most objects. */
 enum { TEXT_BYTES = 2048 };
 
 #define OWNER_BYTES_MAX ((size_t)1 << 20)
@@ -17,7 +17,7 @@ static const char *text_at(const json_t *object, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* Borrowed. They may be those of the object before as well, of which nobody reads them any more. */
+/* Borrowed. The previous object may share them, but they are no longer read there. */
 static json_t *own_entries(json_t *tree)
 {
     json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
@@ -29,7 +29,7 @@ static json_t *own_entries(json_t *tree)
     return entries;
 }
 
-/* Who writes through a subresource is told apart; NULL: by none. */
+/* Writers through a subresource have an entry of their own; NULL for no subresource. */
 static const char *subresource_of(const struct ki_as_verb *verb)
 {
     if (ki_str_equal(verb->call->subresource, KI_STR("status")))
@@ -45,7 +45,8 @@ static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, cons
            strcmp(text_at(entry, "subresource"), subresource) == 0;
 }
 
-/* The others lose what this manager has changed, and all lose what is gone. *out_own: its entry, or NULL. */
+/* Removes fields that this manager changed from the other entries, and removed fields from all. *out_own is
+ * its entry, or NULL. */
 static int take_away(const struct ki_as_verb *verb, json_t *tree, const json_t *changed, json_t **out_own)
 {
     json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
@@ -124,7 +125,7 @@ static int write_owner(const struct ki_as_verb *verb, ki_buf *out)
     return rc < 0 ? rc : ki_buf_append_str(out, KI_STR(",\"time\":\""));
 }
 
-/* What a manager may own of what it has sent: a status has managers of its own. A new reference. */
+/* The part of the object that the manager may own: the status has managers of its own. A new reference. */
 static json_t *owned_part(const struct ki_as_verb *verb, const json_t *tree)
 {
     if (!verb->resource->has_status || verb->call->subresource.len > 0)
@@ -134,7 +135,7 @@ static json_t *owned_part(const struct ki_as_verb *verb, const json_t *tree)
     return part;
 }
 
-/* [{"manager":…,"fieldsV1":{…}}], or nothing when the object has nothing that could be managed. */
+/* [{"manager":…,"fieldsV1":{…}}], or nothing if no field can have an owner. */
 static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
 {
     char now[KI_AS_TIME_BYTES];

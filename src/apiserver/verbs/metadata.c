@@ -8,7 +8,7 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* What Kubernetes draws the end of generated names from: no vowels, and nothing that looks like another. */
+/* The alphabet of Kubernetes' generated names: no vowels, and no characters that look alike. */
 static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
 
 enum { NAME_DRAWN = 5, NAME_BASE_MAX = 58, UID_BYTES = 37 };
@@ -19,7 +19,7 @@ void ki_as_time_now(char out[KI_AS_TIME_BYTES])
     static _Thread_local time_t last;
     static _Thread_local char text[KI_AS_TIME_BYTES];
     struct tm date = {0};
-    /* Many objects are made in one second. */
+    /* Many objects are created within one second. */
     if (now != last || text[0] == '\0') {
         (void)gmtime_r(&now, &date);
         (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
@@ -39,7 +39,7 @@ ki_str ki_as_metadata_text(const json_t *tree, const char *name)
     return (ki_str){json_string_value(value), json_string_length(value)};
 }
 
-/* Takes the value over. */
+/* Takes the value. */
 static int set(const struct ki_as_verb *verb, json_t *tree, const char *name, json_t *value)
 {
     if (value == NULL || json_object_set_new(ki_as_metadata(tree), name, value) < 0)
@@ -65,7 +65,7 @@ static json_t *new_uid(struct ki_as_storage *storage)
     return json_string_nocheck(text);
 }
 
-/* What a new object does not have yet. */
+/* Removes fields that a new object must not have. */
 static void forget(json_t *metadata)
 {
     static const ki_str names[] = {
@@ -87,7 +87,7 @@ int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);
     forget(ki_as_metadata(tree));
-    /* Who loads whole objects may name owners by their uid. */
+    /* Loaded objects keep their uid, because owner references name it. */
     bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
     if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)
         return -1;
@@ -103,7 +103,7 @@ int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json
     json_t *metadata = ki_as_metadata(tree);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         json_t *value = json_object_get(ki_as_metadata(before), kept[i]);
-        /* Who says another end is told that it cannot be changed. */
+        /* A different deletion time is kept, so that validation rejects it as immutable. */
         bool is_end = strncmp(kept[i], "deletion", 8) == 0;
         if (is_end && !verb->call->is_whole && !ki_as_is_empty(json_object_get(metadata, kept[i])))
             continue;
@@ -116,7 +116,7 @@ int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json
     return 0;
 }
 
-/* Whether a field of the object counts: what users want, not what was observed. */
+/* Whether a change of the field increments the generation: desired state does, observed state does not. */
 static bool is_wish(const struct ki_as_resource *resource, const char *field)
 {
     if (strcmp(field, "metadata") == 0 || strcmp(field, "kind") == 0 || strcmp(field, "apiVersion") == 0)
@@ -153,7 +153,7 @@ static int count_on(const struct ki_as_verb *verb, json_t *tree, const json_t *b
     return set(verb, tree, "generation", json_integer(generation + 1));
 }
 
-/* Of a Deployment these count, too: its replica sets have copies of them. */
+/* For a Deployment, annotations count, too: its replica sets have copies of them. */
 static bool has_same_annotations(const json_t *tree, const json_t *before)
 {
     const json_t *now = json_object_get(ki_as_metadata(tree), "annotations");

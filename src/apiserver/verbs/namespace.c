@@ -25,7 +25,7 @@ int ki_as_namespace_check(const struct ki_as_verb *verb, ki_str ns, ki_str name)
         verb->resource->qualified, KI_STR_ARGS(name), KI_STR_ARGS(ns));
 }
 
-/* What a walk over all collections is for. */
+/* The state of an iteration over all collections. */
 struct sweep {
     const struct ki_as_verb *verb;
     ki_str ns;

@@ -22,7 +22,7 @@ static int refuse_strategic(const struct ki_as_verb *verb)
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
 }
 
-/* Other than with other bodies, nothing is filled in. */
+/* Unlike for other bodies, nothing is filled in. */
 static int check_applied(const struct ki_as_verb *verb, const json_t *current, const json_t *body)
 {
     const char *kind = ki_as_tree_text(body, "kind");
@@ -84,7 +84,7 @@ static int patched(const struct ki_as_verb *verb, enum ki_as_patch_type type, co
     return ki_as_fail_bad_request(verb->failure, "unknown Content-Type header for patch");
 }
 
-/* The Scale is patched, and what it says then becomes the object's. `*tree` is replaced. */
+/* Patches the Scale and applies the result to the object. `*tree` is replaced. */
 static int patch_scale(const struct ki_as_verb *verb, enum ki_as_patch_type type, const json_t *before,
                        const json_t *body, json_t **tree)
 {
@@ -128,7 +128,7 @@ static int patch_object(const struct ki_as_verb *verb, enum ki_as_patch_type typ
     return rc;
 }
 
-/* An apply makes what is not there. */
+/* An apply creates a missing object. */
 static int patch_missing(const struct ki_as_verb *verb, enum ki_as_patch_type type, json_t *body,
                          struct ki_as_object **out)
 {

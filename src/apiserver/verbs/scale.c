@@ -8,14 +8,14 @@
 
 enum { PATH_NAME_BYTES = 128, SELECTOR_BYTES_MAX = 1 << 20 };
 
-/* Where the numbers are, as ".spec.replicas". */
+/* The paths of the numbers, such as ".spec.replicas". */
 static const char *path_of(const struct ki_as_resource *resource, const char *name, const char *otherwise)
 {
     const char *path = json_string_value(json_object_get(resource->scale, name));
     return resource->is_custom ? path : otherwise;
 }
 
-/* The next name of a path, without its dot; what follows it, or NULL at the end. */
+/* Reads the next name of a path without its dot. Returns the rest, or NULL at the end. */
 static const char *step(const char *path, char name[PATH_NAME_BYTES])
 {
     path += path[0] == '.';
@@ -37,7 +37,7 @@ static json_t *value_at(const json_t *tree, const char *path)
     return value == tree ? NULL : value;
 }
 
-/* {"app":"web"} as "app=web,…". NULL without memory. */
+/* {"app":"web"} as "app=web,…". NULL if out of memory. */
 static json_t *selector_text(const json_t *labels)
 {
     ki_buf text;

@@ -10,7 +10,7 @@ static struct ki_as_resource *core(struct ki_as_storage *storage, const char *pl
     return resource;
 }
 
-/* Takes the body over. */
+/* Takes the body. */
 static int create(const struct ki_as_call *call, json_t *body, struct ki_as_failure *failure)
 {
     struct ki_as_object *object = NULL;

@@ -16,7 +16,7 @@ static bool is_asked(const struct ki_as_call *call)
            (call->strictness == KI_AS_FIELDS_WARN && call->warnings != NULL);
 }
 
-/* All messages, with `separator` between them; 0 or less than that. */
+/* Joins all messages with `separator`. Returns 0 or a negative error. */
 static int join(ki_buf *text, const json_t *messages, const char *separator)
 {
     const json_t *message = NULL;
@@ -63,7 +63,7 @@ int ki_as_strict_body(const struct ki_as_call *call, json_t *body, struct ki_as_
     return rc;
 }
 
-/* A new array of what the tree has too much; the tree stays as it is. NULL without memory. */
+/* A new array of the tree's unknown fields; the tree is not modified. NULL if out of memory. */
 static json_t *unknown_of(const struct ki_as_verb *verb, const json_t *tree)
 {
     json_t *copy = ki_as_json_copy(tree);
@@ -117,7 +117,7 @@ int ki_as_strict_patched(const struct ki_as_verb *verb, const struct ki_as_stric
     return rc;
 }
 
-/* 'unknown field "spec.a"' is ".spec.a: field not declared in schema" here. */
+/* Here 'unknown field "spec.a"' becomes ".spec.a: field not declared in schema". */
 static int put_undeclared(ki_buf *text, const json_t *unknown)
 {
     const json_t *message = NULL;

@@ -18,7 +18,7 @@ static bool is_one_of(const struct ki_as_resource *resource, const char *const *
     return *plurals != NULL;
 }
 
-/* Whether an update must say which version it is based on. */
+/* Whether an update must state the version it is based on. */
 static bool wants_version(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {"apiservices",
@@ -35,7 +35,7 @@ static bool wants_version(const struct ki_as_resource *resource)
     return resource->is_custom || is_one_of(resource, plurals);
 }
 
-/* Whether an update makes what is not there. */
+/* Whether an update creates a missing object. */
 static bool is_made_by_update(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {
@@ -44,8 +44,8 @@ static bool is_made_by_update(const struct ki_as_resource *resource)
     return !resource->is_custom && is_one_of(resource, plurals);
 }
 
-/* Of an object that is sent: "" and "0" are none. In the words of Go,
- * which Kubernetes passes on as they are. */
+/* Reads the version of a sent object; "" and "0" mean none. The error is Go's message, which Kubernetes
+ * passes on unchanged. */
 static int read_version(const struct ki_as_verb *verb, ki_str text, uint64_t *out)
 {
     uint64_t number = 0;
@@ -76,7 +76,7 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
     if (read_version(verb, ki_as_metadata_text(update->tree, "resourceVersion"), &version) < 0)
         return -1;
     if (version == 0 && wants_version(verb->resource)) {
-        /* The resource is named where others name the kind. */
+        /* This message names the resource where others name the kind. */
         const struct ki_as_resource named = {.group = verb->resource->group, .kind = verb->resource->plural};
         json_t *causes = NULL;
         ki_as_cause_add(&causes, "FieldValueInvalid", "metadata.resourceVersion",
@@ -95,7 +95,7 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
     return 0;
 }
 
-/* Puts a field of one tree into another, or takes it away there when it is nowhere. */
+/* Copies a field of one tree to another, or removes it there if the first lacks it. */
 static int take_over(const struct ki_as_verb *verb, json_t *to, const json_t *from, const char *name)
 {
     json_t *value = json_object_get(from, name);
@@ -106,7 +106,7 @@ static int take_over(const struct ki_as_verb *verb, json_t *to, const json_t *fr
     return 0;
 }
 
-/* Whether an update of the status may bring labels and the like along. */
+/* Whether an update of the status may change labels and other metadata. */
 static bool has_free_metadata(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {"deployments", "volumeattachments", "customresourcedefinitions",
@@ -114,7 +114,7 @@ static bool has_free_metadata(const struct ki_as_resource *resource)
     return !resource->is_custom && !is_one_of(resource, plurals);
 }
 
-/* Of an update of the status only that counts, and in most kinds the metadata. */
+/* An update of the status changes only the status and, in most kinds, metadata. */
 static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_update *update)
 {
     json_t *status = json_incref(json_object_get(update->tree, "status"));
@@ -137,7 +137,7 @@ static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_up
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
 }
 
-/* What the client may not say stays as it is. */
+/* Restores the fields that clients must not change. */
 static int complete(const struct ki_as_verb *verb, const struct ki_as_update *update)
 {
     json_t *tree = update->tree;
@@ -162,7 +162,7 @@ static int complete(const struct ki_as_verb *verb, const struct ki_as_update *up
     return ki_as_definition_prepare(verb, tree, update->before);
 }
 
-/* kind and apiVersion may be missing from what was sent. */
+/* The body may lack kind and apiVersion. */
 static int name_kind(const struct ki_as_verb *verb, json_t *tree)
 {
     if (json_object_set_new(tree, "kind", json_string(verb->resource->kind)) < 0 ||
@@ -183,7 +183,7 @@ static int validate(const struct ki_as_verb *verb, const struct ki_as_update *up
     return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
 }
 
-/* With managedFields that say what the manager has changed. */
+/* Stores the object with managedFields that record what the manager changed. */
 static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
                          struct ki_as_object **out)
 {
@@ -236,7 +236,7 @@ static int update_object(const struct ki_as_verb *verb, struct ki_as_object *cur
     return rc;
 }
 
-/* Nothing is there: some kinds are made then. */
+/* There is no such object: some kinds are created. */
 static int update_missing(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
 {
     bool is_made = verb->call->is_whole || is_made_by_update(verb->resource);

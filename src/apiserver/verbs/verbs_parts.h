@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verbs_parts - what the verbs have in common: checking what was sent, filling in metadata, storing,
- * removing.
+/* verbs_parts - functions shared by the verbs: check the body, set metadata, store, remove.
  *
  *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c, apiserver/verbs/patch_verb.c,
  *             apiserver/verbs/delete.c, …
  *   To:       storage
  *   Locks:    the caller holds the storage's
- *   Not here: what others call (apiserver/verbs/verbs.h)
+ *   Not here: the functions that others call (apiserver/verbs/verbs.h)
  *
  * Each function returns 0, or -1 with the failure of the verb.
  */
@@ -16,26 +15,26 @@
 #include "apiserver/verbs/verbs.h"
 #include "util/buf.h"
 
-/* One change under way. */
+/* One change in progress. */
 struct ki_as_verb {
     const struct ki_as_call *call;
     struct ki_as_storage *storage;
-    struct ki_as_resource *resource; /* as it is served now */
+    struct ki_as_resource *resource; /* as served now */
     struct ki_as_collection *collection;
     struct ki_as_failure *failure;
-    ki_str managed; /* text of managedFields that takes the place of the tree's; "": the tree's */
+    ki_str managed; /* text of managedFields that replaces the tree's; "" keeps the tree's */
 };
 
 KI_NODISCARD int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call,
                                   struct ki_as_failure *failure);
-/* The same for another resource, by its built-in names. */
+/* The same for another built-in resource, by its names. */
 KI_NODISCARD int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
                                         const char *group, const char *plural);
 bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural);
 
-/* ---- body.c: whether what was sent fits the request ---------------------------------------------------- */
+/* ---- check_body.c: whether the body fits the request --------------------------------------------------- */
 
-/* Kind, version, namespace and name; the latter are filled in. Afterwards metadata is an object. */
+/* Checks kind, version, namespace and name, and sets the latter two. Afterwards metadata is an object. */
 KI_NODISCARD int ki_as_body_check(const struct ki_as_verb *verb, json_t *body);
 
 /* ---- metadata.c ---------------------------------------------------------------------------------------- */
@@ -45,100 +44,100 @@ enum { KI_AS_TIME_BYTES = 32 };
 void ki_as_time_now(char out[KI_AS_TIME_BYTES]);
 json_t *ki_as_metadata(const json_t *tree);
 ki_str ki_as_metadata_text(const json_t *tree, const char *name);
-/* A new object: uid, creationTimestamp, generation. */
+/* Sets uid, creationTimestamp and generation of a new object. */
 KI_NODISCARD int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree);
-/* A new version of an object keeps what nobody may change. */
+/* Copies the fields that no client may change from the previous version. */
 KI_NODISCARD int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* Counts generation on when more than metadata and status differ, or annotations of a Deployment. */
+/* Increments generation if more than metadata and status differ, or annotations of a Deployment. */
 KI_NODISCARD int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* Without fields that are empty or unknown, so that it is as it will be read. */
+/* Removes empty and unknown fields, so that the tree equals what will be read. */
 void ki_as_metadata_tidy(json_t *tree);
-/* deletionTimestamp, from now on. */
+/* Sets deletionTimestamp to now. */
 KI_NODISCARD int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree);
-/* generateName and five characters. */
+/* Sets the name to generateName and five random characters. */
 KI_NODISCARD int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree);
 
 /* ---- job.c --------------------------------------------------------------------------------------------- */
 
-/* A new Job, whose uid is known: its selector, and the labels of its pods. */
+/* Sets the selector of a new Job and the labels of its pods. The uid must be set. */
 KI_NODISCARD int ki_as_job_begin(const struct ki_as_verb *verb, json_t *tree);
 
 /* ---- managed.c: metadata.managedFields ----------------------------------------------------------------- */
 
-/* The manager of the call owns what differs from `before` (NULL: everything).
- * Does nothing without a manager. */
+/* The manager of the call becomes the owner of all differences from `before` (NULL: of all fields). Does
+ * nothing without a manager. */
 KI_NODISCARD int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 
-/* The same for a new object that has no managedFields, as their text: for the verb's `managed`. */
+/* The same for a new object without managedFields, as text for the verb's `managed`. */
 KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out);
 
 /* ---- namespace.c --------------------------------------------------------------------------------------- */
 
-/* 404 when the namespace is not there, 403 when it is about to go. */
+/* Fails with 404 if the namespace does not exist, with 403 if it is being deleted. */
 KI_NODISCARD int ki_as_namespace_check(const struct ki_as_verb *verb, ki_str ns, ki_str name);
-/* Deletes what is in a namespace; what has finalizers goes when the last of them is taken away. */
+/* Deletes the content of a namespace. Objects with finalizers are removed with their last finalizer. */
 KI_NODISCARD int ki_as_namespace_empty(const struct ki_as_verb *verb, ki_str ns);
 bool ki_as_namespace_is_empty(struct ki_as_storage *storage, ki_str ns);
 
 /* ---- definition.c: CustomResourceDefinitions ----------------------------------------------------------- */
 
-/* Names that were left out, and the status that says that it is served. `before` may be NULL. */
+/* Sets missing names and the status of a served definition. `before` may be NULL. */
 KI_NODISCARD int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* The condition that says that it is about to go. */
+/* Sets the condition Terminating. */
 KI_NODISCARD int ki_as_definition_terminate(const struct ki_as_verb *verb, json_t *tree);
-/* Of a new custom object: 405, or 403 of an apply, when its definition is about to go. */
+/* For a new custom object: fails with 405, or 403 for an apply, if its definition is being deleted. */
 KI_NODISCARD int ki_as_definition_check(const struct ki_as_verb *verb, ki_str name, bool is_apply);
-/* Serves it, before it is stored. */
+/* Serves the definition; called before it is stored. */
 KI_NODISCARD int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree);
-/* Deletes all objects of a definition; those with finalizers go when the last of them is taken away. */
+/* Deletes all objects of a definition. Objects with finalizers are removed with their last finalizer. */
 KI_NODISCARD int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
-/* The same for the objects of a collection in one namespace ("": in all) of which no version is served. */
+/* The same for the objects of a collection without a served version, in one namespace ("": in all). */
 KI_NODISCARD int ki_as_definition_empty_unserved(const struct ki_as_verb *verb,
                                                  struct ki_as_collection *collection, ki_str ns);
 bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
-/* Ends the watches of versions that it serves no more. */
+/* Ends the watches of versions that are no longer served. */
 void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_object *definition);
-/* Serves it no more, and ends its watches. */
+/* Stops serving the definition, and ends its watches. */
 void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 
-/* ---- store.c ------------------------------------------------------------------------------------------- */
+/* ---- commit.c ------------------------------------------------------------------------------------------ */
 
-/* Encodes the tree with the next version and puts it in; with a dry run only the former.
- * `*out` is a new reference. */
+/* Encodes the tree with the next version and stores it; a dry run only encodes. `*out` is a new reference. */
 KI_NODISCARD int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out);
-/* Takes an object out for good; `last` (NULL: as it is) is how its last event shows it. Then whatever waited
- * for that goes as well: a namespace, a definition. */
+/* Removes an object for good. `last` (NULL: the object itself) is shown in its last event. Then removes what
+ * waited for it: a namespace, a definition. */
 KI_NODISCARD int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object, json_t *last,
                                    struct ki_as_object **out);
-/* Whether nothing is in the object that must go first: content of a namespace, objects of a definition. */
+/* Whether the object has no content that must be deleted first: objects in a namespace, objects of a
+ * definition. */
 bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object);
-/* The same, and no finalizer holds it. */
+/* The same, and the object has no finalizers. */
 bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object);
-/* Deletes, or marks when something holds it back. */
+/* Deletes the object, or marks it if something holds it back. */
 KI_NODISCARD int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object,
                                    struct ki_as_object **out, bool *out_is_gone);
-/* All objects of the collection in a namespace ("": of all). */
+/* Deletes all objects of the collection in a namespace ("": in all). */
 KI_NODISCARD int ki_as_verb_delete_all(const struct ki_as_verb *verb, ki_str ns);
-/* NULL without memory, which the failure says. */
+/* NULL if out of memory, with the failure set. */
 json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object *object);
 
 /* ---- create.c ------------------------------------------------------------------------------------------ */
 
-/* A body that passed ki_as_body_check(). */
+/* `body` must have passed ki_as_body_check(). */
 KI_NODISCARD int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out);
-/* The same with managedFields as they should be. */
+/* The same with managedFields already set. */
 KI_NODISCARD int ki_as_create_applied_locked(const struct ki_as_verb *verb, json_t *body,
                                              struct ki_as_object **out);
 
 /* ---- update.c ------------------------------------------------------------------------------------------ */
 
-/* From one version to the next. */
+/* An update of one object. */
 struct ki_as_update {
-    struct ki_as_object *current; /* what is stored */
+    struct ki_as_object *current; /* the stored object */
     json_t *before;               /* its tree */
-    json_t *tree;                 /* what is to be stored, after ki_as_body_check(); is changed */
-    bool is_status;               /* only its status and managedFields count */
-    bool is_apply;                /* managedFields are as they should be */
+    json_t *tree;                 /* the tree to store, after ki_as_body_check(); modified */
+    bool is_status;               /* only status and managedFields are updated */
+    bool is_apply;                /* managedFields are already set */
 };
 
 KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
@@ -146,7 +145,7 @@ KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct
 
 /* ---- scale.c ------------------------------------------------------------------------------------------- */
 
-/* The object with the replicas that a Scale wants; a new tree. */
+/* The object with the replicas of a Scale, as a new tree. */
 KI_NODISCARD int ki_as_scale_apply(const struct ki_as_verb *verb, const json_t *before, const json_t *scale,
                                    json_t **out);
 

@@ -19,7 +19,7 @@ static void filled(struct ki_as_resource resource, const char *text, const char 
     assert_tree(tree, expected);
 }
 
-/* As the recorded server fills in a pod. */
+/* As the recorded server sets the defaults of a pod. */
 static void pods_are_filled_as_a_real_server_does(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void controllers_select_by_the_labels_of_their_pods(void **state)
     json_decref(tree);
 }
 
-/* So Go writes a port that nobody has set. */
+/* Go writes an unset port as 0. */
 static void ports_of_zero_are_none(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void unknown_fields_are_taken_away_and_named(void **state)
     json_decref(unknown);
 }
 
-/* As Go writes them; what is no list or map, or means something, stays. */
+/* As Go writes them; other values, and empty ones that have a meaning, stay. */
 static void empty_lists_and_maps_are_left_out(void **state)
 {
     (void)state;

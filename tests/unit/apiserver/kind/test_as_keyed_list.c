@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements are found by their keys; what verbs do with long lists costs no more than these are longer. */
+/* Elements are found by their keys; verbs on long lists take time in proportion to their length. */
 #include "apiserver/kind/keyed_list.h"
 
 #include <kinformer/error.h>
@@ -11,7 +11,8 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* FEW, MANY: entries of a list. GROWTH_MAX: how many times more CPU time MANY may take; a square takes 64. */
+/* FEW, MANY: entries of a list. GROWTH_MAX: how many times more CPU time MANY may take; quadratic time takes
+ * 64. */
 enum { FEW = 250, MANY = 8 * FEW, GROWTH_MAX = 24, TRIES = 3 };
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static void without_memory_nothing_is_left(void **state)
 
 /* ---- verbs on long lists ------------------------------------------------------------------------------- */
 
-/* A deployment with so many variables that all have this value. */
+/* A deployment with `count` variables that all have this value. */
 static json_t *deployment(size_t count, const char *value)
 {
     json_t *env = json_array();
@@ -162,7 +163,7 @@ static int change_by_apply(struct ki_as_call *call, json_t *body, struct ki_as_o
     return ki_as_patch(call, KI_AS_PATCH_APPLY, body, out, NULL, failure);
 }
 
-/* What it takes to make the deployment, and to let another manager change all its variables. */
+/* The time to create the deployment, and to let another manager change all its variables. */
 static int64_t cost_of(change_cb change, size_t count)
 {
     struct as_rig rig;

@@ -6,7 +6,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* A message that is written field by field. */
+/* A message written field by field. */
 struct message {
     char bytes[1024];
     size_t len;

@@ -9,7 +9,7 @@
 
 enum { MESSAGE_BYTES_MAX = 8192 };
 
-/* A message that is being written. */
+/* A message being written. */
 struct message {
     char bytes[MESSAGE_BYTES_MAX];
     size_t len;
@@ -56,7 +56,7 @@ static void put_pair(struct message *message, unsigned number, const char *key, 
     put_message(message, number, &pair);
 }
 
-/* "k8s\0", then the kind and the object, as runtime.Unknown has them. */
+/* "k8s\0", then the kind and the object, as in runtime.Unknown. */
 static struct message envelope(const char *api_version, const char *kind, const struct message *object)
 {
     struct message body = {.bytes = "k8s", .len = 4};
@@ -90,7 +90,7 @@ static void assert_decoded(const char *api_version, const char *kind, const stru
     assert_tree(decode(&body), expected);
 }
 
-/* As client-go writes it: what nobody has set is there as a zero. */
+/* As client-go writes it: unset fields are written as zeros. */
 static struct message metadata_of(const char *name)
 {
     struct message metadata = {.len = 0};
@@ -224,7 +224,8 @@ static void assert_malformed(const struct message *body)
     json_t *tree = NULL;
     assert_int_equal(ki_as_proto_parse(text_of(body), &tree, &failure), -1);
     assert_null(tree);
-    assert_refused(&failure, 400, "the object provided is unrecognized: protobuf that does not fit its kind");
+    assert_refused(&failure, 400,
+                   "the object provided is unrecognized: the protobuf message does not match its kind");
 }
 
 static void what_is_no_protobuf_is_refused(void **state)
@@ -281,7 +282,7 @@ static void texts_are_utf8_without_nul(void **state)
     assert_malformed(&body);
 }
 
-/* Schemas in schemas, without end. */
+/* Schemas nested in schemas, endlessly. */
 static void depth_is_bounded(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 
 #include "support/unit.h"
 
-/* In memory of its own size, so that a look behind it is seen. */
+/* In a buffer of its exact size, so that a read beyond it is detected. */
 static const struct ki_as_schema_field *find(const struct ki_as_schema *schema, const char *name, size_t len)
 {
     char *copy = malloc(len > 0 ? len : 1);

@@ -78,7 +78,7 @@ static void other_fields_are_refused(void **state)
     as_rig_fini(&rig);
 }
 
-/* v1beta1 has no selectable fields; what is written in it is found in v1 all the same. */
+/* v1beta1 has no selectable fields; objects written in it are still found in v1. */
 static void the_version_of_a_write_does_not_matter(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void no_wake(void *user)
     (void)user;
 }
 
-/* The history outlives the definition, whose texts are gone then. */
+/* The history outlives the definition, whose texts are freed by then. */
 static void a_watch_follows_objects_in_and_out_to_the_end(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void a_watch_follows_objects_in_and_out_to_the_end(void **state)
     as_rig_fini(&rig);
 }
 
-/* Its texts are gone then, and those of a new one are there. */
+/* Its texts are freed by then, and those of a new one exist. */
 static void objects_are_found_after_their_definition_has_changed(void **state)
 {
     (void)state;

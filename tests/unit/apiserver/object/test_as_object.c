@@ -95,7 +95,7 @@ static void the_tree_comes_back_with_its_kind_first(void **state)
     ki_as_object_unref(object);
 }
 
-/* Names that are nobody's for ever; both copies have them. */
+/* Names that are not static; both copies have them. */
 static void names_of_fields_may_be_its_own(void **state)
 {
     (void)state;

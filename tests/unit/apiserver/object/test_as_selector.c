@@ -6,7 +6,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* A constant even to a pedantic compiler. */
+/* A constant even for a pedantic compiler. */
 #define TEXT(literal)                                                                                        \
     {                                                                                                        \
         literal, sizeof(literal) - 1                                                                         \

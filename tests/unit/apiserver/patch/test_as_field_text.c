@@ -11,7 +11,7 @@
 
 enum { BYTES_MAX = 1 << 20, ENV_COUNT = 100 };
 
-/* Whatever the tree of its fields is as text, the text is. */
+/* The text must equal that of the tree of its fields. */
 static void assert_same(struct ki_as_shape shape, const json_t *tree)
 {
     json_t *set = NULL;

@@ -14,7 +14,7 @@ static struct ki_as_resource deployments(void)
     return resource;
 }
 
-/* Applies, and takes `current` over; the result without the times of its managers. */
+/* Applies, and takes `current`; the result is without the times of its managers. */
 static json_t *applied(struct ki_as_resource resource, const char *manager, json_t *current,
                        const char *config_text)
 {
@@ -53,7 +53,7 @@ static json_t *fields_of(const json_t *tree, const char *manager)
     return NULL;
 }
 
-/* The object alone; takes `tree` over. */
+/* The object alone; takes `tree`. */
 static void assert_object(json_t *tree, const char *expected)
 {
     (void)json_object_del(json_object_get(tree, "metadata"), "managedFields");
@@ -157,7 +157,7 @@ static void assert_conflict(json_t *current, const char *config_text, const char
     json_decref(config);
 }
 
-/* Neither in what is applied, nor in what another one has applied. */
+/* Neither in the applied configuration, nor in what another manager has applied. */
 static void an_empty_map_is_no_conflict(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void an_empty_map_is_no_conflict(void **state)
                   "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'a':'1','b':'2'}}");
 }
 
-/* The object does not have it afterwards, but it is wanted. */
+/* The object does not have it afterwards, but the manager owns it. */
 static void an_empty_map_is_owned(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void conflicts_are_named(void **state)
                     ".spec.template.spec.containers[name=\"c\"].image");
 }
 
-/* So that one sees who has changed what. */
+/* So that the times show who has changed what. */
 static void who_changes_nothing_has_no_time(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void who_changes_nothing_has_no_time(void **state)
 
 #define LAST "kubectl.kubernetes.io/last-applied-configuration"
 
-/* As kubectl's own apply leaves it. */
+/* As kubectl's client-side apply leaves it. */
 static json_t *applied_by_kubectl_alone(void)
 {
     json_t *tree = updated_by("kubectl-client-side-apply");

@@ -114,7 +114,7 @@ static void pointers_are_unescaped(void **state)
     patched("{'a':{'':1}}", "[{'op':'remove','path':'/a/'}]", "{'a':{}}");
 }
 
-/* Not as the RFC has it, but as Kubernetes does. */
+/* Unlike the RFC, but like Kubernetes. */
 static void what_is_replaced_need_not_be_there(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void too_many_operations_are_too_large(void **state)
     json_decref(current);
 }
 
-/* Ten of them would make a thousand times as much, twenty a million times. */
+/* Ten of them would multiply the size by a thousand, twenty by a million. */
 static void copies_of_copies_have_a_bound(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void copies_of_copies_have_a_bound(void **state)
         "3145728");
 }
 
-/* An array with `levels - 1` others in it. */
+/* An array with `levels - 1` arrays nested in it. */
 static json_t *nested(int levels)
 {
     json_t *tree = json_array();
@@ -246,7 +246,7 @@ static void what_becomes_too_deep_is_refused(void **state)
     assert_refused_with(&failure, 422, "rejected");
 }
 
-/* Each move looks at what it moves. */
+/* Each move visits the values that it moves. */
 static void moving_a_large_value_for_ever_has_a_bound(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ static void patched(const char *current_text, const char *patch_text, const char
     assert_tree(patch, patch_text);
 }
 
-/* The table of RFC 7386, appendix A, as far as both are objects, as they are here. */
+/* The table of RFC 7386, appendix A, where both are objects, as they always are here. */
 static void the_examples_of_the_rfc_hold(void **state)
 {
     (void)state;

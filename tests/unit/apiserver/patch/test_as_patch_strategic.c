@@ -171,7 +171,7 @@ static void elements_are_put_into_the_order_that_is_asked_for(void **state)
     patched_pod("'hostname':'h'", "'$setElementOrder/containers':[{'name':'b'}]", "'hostname':'h'");
 }
 
-/* As kubectl apply writes it: a changed image, and all names in their order. */
+/* As kubectl apply writes it: a changed image, and all names in order. */
 static void what_kubectl_sends_is_understood(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forms of answers: what a client accepts, text for people, tokens of pages. */
+/* Formats of responses: what a client accepts, indented text, continue tokens. */
 #include <string.h>
 
 #include "apiserver/object/text.h"
@@ -127,7 +127,7 @@ static void tokens_of_a_real_server_are_understood(void **state)
 static void what_is_no_token_is_400(void **state)
 {
     (void)state;
-    /* Of: {} · another version · rv 0 · rv text · no start · an empty start. */
+    /* In order: {} · another version · rv 0 · rv text · no start · an empty start. */
     static const char *const tokens[] = {"x",
                                          "e30",
                                          "eyJ2IjoidjIiLCJydiI6MSwic3RhcnQiOiJhIn0",

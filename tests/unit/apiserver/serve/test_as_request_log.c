@@ -31,8 +31,8 @@ struct seen {
     size_t count;
     uint64_t first;
     uint64_t last;
-    char path[4096];                   /* of the last */
-    struct ki_as_request_log *adds_to; /* NULL: nothing is added while it is read */
+    char path[4096];                   /* of the last one */
+    struct ki_as_request_log *adds_to; /* NULL: nothing is added during the read */
 };
 
 static void see(const ki_apiserver_request *request, void *user)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a watch: when it ends, and when it says how far it is, while there is always more to tell. */
+/* The body of a watch: when it ends, and when it sends bookmarks, while there are always more events. */
 #include "apiserver/serve/stream.h"
 
 #include <poll.h>
@@ -65,7 +65,7 @@ static void open_stream(rig *r, struct ki_as_stream_options options)
     assert_non_null(r->stream);
 }
 
-/* Reads small pieces until there is nothing more now, and says what came of the last. */
+/* Reads small pieces until there is nothing more for now, and returns the result of the last read. */
 static ssize_t read_all(rig *r)
 {
     uint64_t due_ns = 0;
@@ -111,7 +111,7 @@ static void a_busy_watch_has_bookmarks_between_its_events(void **state)
     const char *bookmark = strstr(r->text, "BOOKMARK");
     assert_non_null(bookmark);
     assert_true(bookmark < strstr(r->text, "o-099"));
-    /* Of the batch that was told before it. */
+    /* The version of the batch sent before it. */
     unsigned long long version = 0;
     const char *text = strstr(bookmark, "resourceVersion\":\"");
     assert_int_equal(sscanf(text, "resourceVersion\":\"%llu", &version), 1);
@@ -123,7 +123,7 @@ static void a_busy_watch_has_bookmarks_between_its_events(void **state)
     assert_true(strstr(r->text, last) > bookmark);
 }
 
-/* A page of everything that there is. */
+/* A page of all objects. */
 static struct ki_as_page page_of_all(rig *r)
 {
     struct ki_as_page page = {0};

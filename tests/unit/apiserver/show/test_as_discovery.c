@@ -44,7 +44,8 @@ static json_t *find(const json_t *list, const char *name, const char *value)
     return NULL;
 }
 
-/* Every resource of the recorded list that this server serves is described alike, but for its hash. */
+/* Every resource of the recorded list that this server serves has the same description, except for its
+ * hash. */
 static void assert_alike(json_t *actual, const char *file)
 {
     json_t *wanted = tree_of_fixture(file);

@@ -37,7 +37,7 @@ static json_t *schema_of(const json_t *document, const char *name)
     return json_object_get(ki_as_tree_at(document, "components.schemas"), name);
 }
 
-/* Every reference leads somewhere. */
+/* Every reference can be resolved. */
 static void assert_references(const json_t *document, const json_t *value)
 {
     static const char prefix[] = "#/components/schemas/";
@@ -50,7 +50,7 @@ static void assert_references(const json_t *document, const json_t *value)
     }
     json_object_foreach((json_t *)(uintptr_t)value, name, member)
     {
-        if (strcmp(name, "$ref") == 0 && json_is_string(member)) { /* a field may be called so, too */
+        if (strcmp(name, "$ref") == 0 && json_is_string(member)) { /* a field may have this name, too */
             assert_memory_equal(json_string_value(member), prefix, sizeof(prefix) - 1);
             assert_non_null(schema_of(document, json_string_value(member) + sizeof(prefix) - 1));
         }
@@ -104,7 +104,7 @@ static void fields_say_how_they_are_merged(void **state)
     json_decref(document);
 }
 
-/* What kubectl looks for before it leaves validation to the server. */
+/* What kubectl checks before it leaves validation to the server. */
 static void patches_take_field_validation(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 /* 2026-11-15T20:47:15Z: when the fixtures were recorded. */
 enum { RECORDED_AT = 1794775635 };
 
-/* The cells of an object, as an array in text. */
+/* The cells of an object, as the text of an array. */
 static void shown(struct ki_as_resource resource, const char *text, const char *cells)
 {
     json_t *tree = tree_of(text);
@@ -59,7 +59,7 @@ static void times_are_read(void **state)
     assert_false(ki_as_time_parse((ki_str){0}, &seconds));
 }
 
-/* The recorded Table: the same columns but for their descriptions, and the same rows. */
+/* The recorded Table: the same columns except for their descriptions, and the same rows. */
 static void pods_are_shown_as_recorded(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void custom_kinds_show_their_own_columns(void **state)
     json_decref(widgets.columns);
 }
 
-/* Characters of two bytes, one byte off, so that a cut at an even place is within one. */
+/* Characters of two bytes at odd offsets, so that a cut at an even offset splits one. */
 static void long_texts_are_never_cut_within_a_character(void **state)
 {
     (void)state;

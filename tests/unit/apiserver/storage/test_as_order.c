@@ -77,7 +77,7 @@ static void what_is_put_again_is_replaced(void **state)
     ki_as_order_fini(&order);
 }
 
-/* Counts and compares with what must be there: is_there[i] for the name i. */
+/* Counts, and compares with the expected content: is_there[i] for the name i. */
 static void compare_all(const struct ki_as_order *order, const bool *is_there)
 {
     struct ki_as_place place = {0, 0};

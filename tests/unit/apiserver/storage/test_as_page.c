@@ -189,8 +189,8 @@ static void cluster_scoped_keys_are_plain_names(void **state)
 
 enum { KEYS = 40, CHANGES = 300 };
 
-/* Pages of a version, one after the other, say what one list of it said when it was the latest; and so do the
- * numbers of what is left. */
+/* The pages of a version together equal the list of it when it was the latest; and so do the counts of
+ * remaining items. */
 static void check_version(struct as_rig *rig, uint64_t version, const char *expected, size_t limit)
 {
     char all[4096] = "";

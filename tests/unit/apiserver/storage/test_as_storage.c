@@ -148,7 +148,7 @@ static void a_walk_goes_on_behind_what_is_gone(void **state)
     as_rig_fini(&rig);
 }
 
-/* Everything that a storage does, until something fails. */
+/* Exercises the whole storage, until something fails. */
 static int do_all(struct as_rig *rig)
 {
     struct ki_as_collection *collection =

@@ -74,7 +74,7 @@ static void a_watch_from_the_future_waits_for_it(void **state)
     as_rig_init(&rig, 0);
     struct ki_as_watch *watch = open_watch(&rig, 1001, "", &wakes);
     assert_int_equal(ki_as_watch_take(watch, events, 1, &version, &end), 0);
-    assert_int_equal(version, 1000); /* and no more */
+    assert_int_equal(version, 1000); /* and not more */
     assert_int_equal(end, KI_AS_WATCH_OPEN);
     as_rig_put(&rig, "a/x", "1");
     assert_int_equal(wakes, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the values of built-in kinds may be, by the rules of their types. */
+/* The rules for values of built-in kinds. */
 #include <stdio.h>
 
 #include "apiserver/validate/validate.h"
@@ -18,7 +18,7 @@ static void taken(struct ki_as_resource resource, const char *text)
     json_decref(tree);
 }
 
-/* With a message that holds this. */
+/* Rejected with a message that contains this. */
 static void refused(struct ki_as_resource resource, const char *text, const char *message)
 {
     json_t *tree = tree_of(text);
@@ -106,7 +106,7 @@ static void shares_are_percentages(void **state)
     static const char form[] = "{" META ",'spec':{'selector':{'matchLabels':{'a':'b'}},'minAvailable':%s}}";
     static const struct {
         const char *value;
-        const char *message; /* NULL: taken */
+        const char *message; /* NULL: accepted */
     } cases[] = {
         {"1", NULL},
         {"'50%'", NULL},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemas of definitions: each place of an object has one type. */
+/* Schemas of definitions: each path of an object has one type. */
 #include <stdio.h>
 
 #include "apiserver/kind/keyed_list.h"
@@ -8,7 +8,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* Whether a definition with the schema is taken (NULL), or refused with a message that holds this. */
+/* A definition with the schema is accepted (NULL), or rejected with a message that contains this. */
 static void defined(const char *schema, const char *message)
 {
     struct ki_as_resource resource = resource_of(
@@ -30,7 +30,7 @@ static void defined(const char *schema, const char *message)
     json_decref(tree);
 }
 
-/* The same of one property. */
+/* The same for one property. */
 static void property(const char *schema, const char *message)
 {
     char text[768];

@@ -128,7 +128,6 @@ static void labels_annotations_and_finalizers_are_checked(void **state)
     json_decref(tree);
 }
 
-/* Each mistake is found; what is told of them does not grow with them. */
 static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
 {
     struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
@@ -144,6 +143,7 @@ static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
           "{'metadata':{'name':'system:a','namespace':'default','finalizers':['x']},'involvedObject':{}}");
 }
 
+/* Each mistake is counted; the report does not grow with their number. */
 static void of_many_mistakes_the_first_hundred_are_told(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void a_long_path_is_never_cut_within_a_character(void **state)
     }
 }
 
-/* The value of each cause is the text of all that is wrong in it. */
+/* The value of each cause is the text of everything wrong in it. */
 static void of_large_mistakes_the_first_are_told(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* A widget whose spec.x has this schema, and this value. */
+/* A widget whose spec.x has this schema and this value. */
 static int validated(const char *schema_of_x, const char *x, struct ki_as_failure *failure)
 {
     struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
@@ -24,7 +24,7 @@ static int validated(const char *schema_of_x, const char *x, struct ki_as_failur
     return rc;
 }
 
-/* NULL: nothing to say. */
+/* NULL: accepted. */
 static void checked(const char *schema_of_x, const char *x, const char *message)
 {
     struct ki_as_failure failure = {0};
@@ -116,7 +116,7 @@ static void strings_have_lengths_and_patterns(void **state)
     checked("{'pattern':'^(?i)(?P<name>x+)$'}", "'xX'", NULL);
 }
 
-/* Everybody waits meanwhile. */
+/* All other requests wait meanwhile. */
 static void patterns_may_not_take_long(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void sets_may_not_take_long(void **state)
     free(text);
 }
 
-/* A list of `count` times `element`, which may have a number; the caller frees it. */
+/* A list of `count` times `element`, which may contain a number; the caller frees it. */
 static char *list_of(int count, const char *element)
 {
     char *text = malloc((size_t)count * (strlen(element) + 12) + 3);
@@ -174,7 +174,7 @@ static char *joined(const char *before, char *middle, const char *behind)
     return text;
 }
 
-/* Compiled once, not for each value: more than the budget has steps for otherwise. */
+/* Compiled once, not for each value: otherwise it would exceed the budget. */
 static void patterns_are_compiled_once(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void combinations_may_not_take_long(void **state)
     free(values);
 }
 
-/* What only one of many alternatives says of a value is not written out. */
+/* Errors of the alternatives of a value are not written out. */
 static void alternatives_do_not_show_what_they_refuse(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void alternatives_do_not_show_what_they_refuse(void **state)
     free(values);
 }
 
-/* Each of the causes would have the whole list. */
+/* Each cause would contain the whole list. */
 static void what_is_said_is_charged(void **state)
 {
     (void)state;

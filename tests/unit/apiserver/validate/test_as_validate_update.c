@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an update may not change. */
+/* Changes that an update must not make. */
 #include "apiserver/validate/validate.h"
 #include "support/trees.h"
 #include "support/unit.h"
@@ -72,7 +72,7 @@ static void some_fields_may_be_set_once(void **state)
     refused_update(nodes, "{'metadata':{'name':'a'},'spec':{'providerID':'x'}}",
                    "{'metadata':{'name':'a'},'spec':{'providerID':'y'}}",
                    "Node \"a\" is invalid: spec.providerID: Invalid value: \"y\": field is immutable");
-    /* Without an address: it is the name of another service now. */
+    /* Without an address: it is now the name of another service. */
     taken_update(resource_of("v1", "services", "Service"),
                  "{'metadata':{'name':'a'},'spec':{'clusterIP':'10.0.0.1'}}",
                  "{'metadata':{'name':'a'},'spec':{'type':'ExternalName'}}");

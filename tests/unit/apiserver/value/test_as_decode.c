@@ -22,7 +22,7 @@ static void nothing_is_an_error(void **state)
     assert_true(error.text[0] != '\0');
 }
 
-/* `levels` arrays, one in the other, with something in front that is none. */
+/* `levels` nested arrays, preceded by brackets in a string. */
 static json_t *decode_levels(int levels, json_error_t *error)
 {
     char text[2 * 2100 + 32] = "[\"[[\\\"[[\",";

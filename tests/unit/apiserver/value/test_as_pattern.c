@@ -173,7 +173,8 @@ static void compiling_is_charged(void **state)
     assert_int_equal(steps, 0);
 }
 
-/* Each of them takes exponential or quadratic time where alternatives are tried one after the other. */
+/* Each of them takes exponential or quadratic time in a matcher that tries alternatives one after the
+ * other. */
 static void no_text_takes_long(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void no_text_takes_long(void **state)
     free(text);
 }
 
-/* A match that needs more than the first steps gets them, as long as there are some. */
+/* A match that needs more than the first steps gets them, as long as some are left. */
 static void a_long_match_is_tried_with_more_steps(void **state)
 {
     (void)state;

@@ -73,7 +73,7 @@ static void what_does_not_fit_is_kept_as_it_is(void **state)
     assert_int_equal(parse("1e99"), 1);
     assert_int_equal(parse("0.0000000001"), 1);
     assert_int_equal(parse("-9223372036854775808"), 1);
-    assert_int_equal(parse("-9623372036854.55808"), 1); /* without room for the zero that "u" asks for */
+    assert_int_equal(parse("-9623372036854.55808"), 1); /* overflows with the zero that "u" requires */
     json_t *value = json_string("16Ei");
     json_t *kept = ki_as_quantity_settled(value);
     assert_ptr_equal(kept, value);

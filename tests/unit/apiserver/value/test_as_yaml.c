@@ -26,7 +26,7 @@ static void refused(const char *text, const char *message)
     assert_string_equal(err.message, message);
 }
 
-/* What Kubernetes' own reader made of each of them. */
+/* The results of Kubernetes' own reader. */
 static void scalars_are_what_kubernetes_reads(void **state)
 {
     (void)state;
@@ -132,9 +132,9 @@ static void keys_become_text(void **state)
     read_as("0x10: x", "[{'16':'x'}]");
     read_as("2001-01-01: x", "[{'2001-01-01':'x'}]");
     read_as("? a\n: b", "[{'a':'b'}]");
-    refused("~: x", "x.yaml:1: a key that is null");
+    refused("~: x", "x.yaml:1: a key is null");
     refused("[1]: x", "x.yaml:1: a key that is no plain text");
-    refused("b: 1\na: 1\na: 2", "x.yaml:3: a key that was there already: a");
+    refused("b: 1\na: 1\na: 2", "x.yaml:3: duplicate key: a");
 }
 
 static void aliases_and_merges_are_copied(void **state)
@@ -145,7 +145,7 @@ static void aliases_and_merges_are_copied(void **state)
     read_as("a: &x {b: 1, e: 3}\nc:\n  b: 2\n  <<: [*x, {f: 4, e: 5}]",
             "[{'a':{'b':1,'e':3},'c':{'b':1,'e':3,'f':4}}]");
     read_as("a: &x {b: 1}\nc:\n  <<: *x\n  b: 2", "[{'a':{'b':1},'c':{'b':2}}]");
-    refused("<<: {a: 1}\na: 2\na: 3", "x.yaml:3: a key that was there already: a");
+    refused("<<: {a: 1}\na: 2\na: 3", "x.yaml:3: duplicate key: a");
     read_as("<<: {a: 1}\nb: 2", "[{'a':1,'b':2}]");
     read_as("a: &x 1\nb: &x 2\nc: *x", "[{'a':1,'b':2,'c':2}]");
     refused("a: *x", "x.yaml:1: an alias (*name) without an anchor (&name) before it");
@@ -193,16 +193,15 @@ static void mistakes_are_named_with_their_line(void **state)
     (void)state;
     refused("a:\n\tb", "x.yaml:2: found character that cannot start any token");
     refused("a: 1\nb: [1,2", "x.yaml:3: did not find expected ',' or ']'");
-    refused("a: .inf", "x.yaml:1: a number that JSON does not have");
-    refused("a: !!binary '?'", "x.yaml:1: !!binary that is no text in base64");
+    refused("a: .inf", "x.yaml:1: JSON cannot represent this number");
+    refused("a: !!binary '?'", "x.yaml:1: !!binary is not base64-encoded text");
     refused("a: \"\\0\"", "x.yaml:1: a NUL character");
     refused("kind: List\nitems:\n- |\n  x\n- !!binary aGkA\n",
-            "x.yaml:5: !!binary that is no text in base64");
+            "x.yaml:5: !!binary is not base64-encoded text");
     refused("{\"a\": }{", "x.yaml:1: did not find expected <document start>");
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 static int load(const char *path, ki_as_load_cb take, void *user, ki_error *err)
 {
@@ -252,7 +251,7 @@ static void folders_in_folders_are_read(void **state)
     (void)temp_dir_write(&dir, "f.json", "{\"m\":4}");
     assert_int_equal(symlink(dir.path, temp_dir_path(&dir, "z")), 0);
     assert_int_equal(ki_as_load_path(dir.path, &all, &err), KI_ERR_INVALID);
-    assert_non_null(strstr(err.message, "too many folders in each other"));
+    assert_non_null(strstr(err.message, "directories are nested too deeply"));
     assert_int_equal(unlink(temp_dir_path(&dir, "z")), 0);
     json_array_clear(seen);
     all.files = 0;
@@ -262,7 +261,7 @@ static void folders_in_folders_are_read(void **state)
     temp_dir_remove(&dir);
 }
 
-/* "document:line" or "document:line:item", one behind the other. */
+/* "document:line" or "document:line:item", one after the other. */
 static int collect_places(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
 {
     char text[256];

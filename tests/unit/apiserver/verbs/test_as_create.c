@@ -107,7 +107,7 @@ static void names_are_generated_from_kubernetes_alphabet(void **state)
     as_rig_fini(&rig);
 }
 
-/* Two storages with a seed, and what they generate. */
+/* A storage with a seed, and what it generates. */
 static void draw(uint64_t seed, char out[TEXT_BYTES])
 {
     struct as_rig rig = {0};
@@ -137,7 +137,6 @@ static void a_seed_decides_what_is_generated(void **state)
     assert_string_not_equal(first, other);
 }
 
-/* The server's own resources are nobody else's. */
 static void versions_of_a_definition_need_names(void **state)
 {
     (void)state;
@@ -158,6 +157,7 @@ static void versions_of_a_definition_need_names(void **state)
     as_rig_fini(&rig);
 }
 
+/* A definition cannot replace a built-in resource. */
 static void a_definition_of_what_is_built_in_is_refused(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void a_definition_of_what_is_built_in_is_refused(void **state)
                          "kubernetes.io':'x'}},'spec':{'group':'coordination.k8s.io','scope':'Namespaced',"
                          "'names':{'plural':'leases','kind':'Lease'},'versions':[{'name':'v9','served':"
                          "true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}");
-    assert_refused_with(&rig.failure, 422, "the server has such a resource of its own");
+    assert_refused_with(&rig.failure, 422, "conflicts with a built-in resource");
     const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
     assert_null(
         ki_as_resources_find(resources, KI_STR("coordination.k8s.io"), KI_STR("v9"), KI_STR("leases")));
@@ -280,7 +280,7 @@ static void a_dry_run_stores_nothing(void **state)
     as_rig_fini(&rig);
 }
 
-/* So that who writes it by its subresource takes it from nobody. */
+/* So that a later writer of the subresource takes it from no other manager. */
 static void a_status_is_not_the_creators(void **state)
 {
     (void)state;

@@ -320,7 +320,7 @@ static size_t history_bytes(struct as_rig *rig)
     return bytes;
 }
 
-/* Even if a watch has not taken all of it yet: then with that. */
+/* Even if a watch has not taken all of it yet: then when it has. */
 static void the_end_of_a_definition_frees_its_history(void **state)
 {
     (void)state;
@@ -374,7 +374,7 @@ static void a_version_that_is_served_no_more_ends_its_watches(void **state)
     as_rig_fini(&rig);
 }
 
-/* Of the only version. */
+/* Sets `served` of the only version. */
 static void serve(struct as_rig *rig, bool is_served)
 {
     struct ki_as_call call = as_rig_call(rig, CRDS, "widgets.example.com");

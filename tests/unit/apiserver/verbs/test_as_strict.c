@@ -53,7 +53,7 @@ static void a_hundred_are_named(void **state)
     as_rig_fini(&rig);
 }
 
-/* One patch of an event, in the form in which it is not kept. */
+/* One patch of an event, in the form that is not the stored one. */
 struct trial {
     enum ki_as_patch_type type;
     enum ki_as_strictness strictness;

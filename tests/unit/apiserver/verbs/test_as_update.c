@@ -231,7 +231,7 @@ static void patches_are_updates_of_what_is_there(void **state)
     as_rig_fini(&rig);
 }
 
-/* Must be refused. */
+/* The apply must be rejected. */
 static void refuse_apply(struct as_rig *rig, const char *key, const char *text)
 {
     struct ki_as_call call = as_rig_call(rig, "configmaps", key);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorded - an event as a program records it: copied, cut to what servers accept, and ready to be compared.
+ *
+ *   From:     controller/recorder.c (any thread makes them)
+ *   To:       controller/correlator.c, controller/series.c, controller/event_text.c
+ *   Locks:    none; references are counted by one thread at a time, from its making on.
+ *   Not here: which events belong together.
+ *
+ * Its texts stand one behind the other, each with a NUL, in the order of ki_recorded_part. So a prefix of
+ * them identifies what events are compared by.
+ */
+#ifndef KI_CONTROLLER_RECORDED_H
+#define KI_CONTROLLER_RECORDED_H
+
+#include <kinformer/recorder.h>
+
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/lru.h"
+
+typedef enum ki_recorded_part {
+    KI_RECORDED_API_VERSION = 0,
+    KI_RECORDED_KIND,
+    KI_RECORDED_NAMESPACE,
+    KI_RECORDED_NAME,
+    KI_RECORDED_UID, /* up to here: the object */
+    KI_RECORDED_TYPE,
+    KI_RECORDED_REASON, /* up to here: similar */
+    KI_RECORDED_VERSION,
+    KI_RECORDED_ACTION,
+    KI_RECORDED_RELATED_API_VERSION, /* the same six of the related object; empty: none */
+    KI_RECORDED_RELATED_KIND,
+    KI_RECORDED_RELATED_NAMESPACE,
+    KI_RECORDED_RELATED_NAME,
+    KI_RECORDED_RELATED_UID,
+    KI_RECORDED_RELATED_VERSION, /* up to here: isomorphic */
+    KI_RECORDED_MESSAGE,
+    KI_RECORDED_PARTS
+} ki_recorded_part;
+
+/* What servers accept of events.k8s.io/v1; and of messages of the core API, where there is no limit, what is
+ * worth keeping. In bytes. */
+enum { KI_REASON_BYTES = 128, KI_NOTE_BYTES = 1024, KI_MESSAGE_BYTES = 8192 };
+
+typedef struct ki_recorded {
+    ki_list_node node; /* the queue's */
+    unsigned refs;
+    uint64_t ticket; /* the queue's: which one it is, from 1 */
+    int64_t wall_ns; /* when it was recorded */
+    uint64_t number; /* the same, unique in its recorder: the name has it */
+    ki_str parts[KI_RECORDED_PARTS];
+    char text[];
+} ki_recorded;
+
+/* What `record` says, with the time 0. Texts are cut between characters, and bytes that are not UTF-8 become
+ * '?'. Without an action, the reason is the action. Returns NULL when memory is out. */
+KI_NODISCARD ki_recorded *ki_recorded_new(const ki_record *record, size_t message_bytes_max);
+
+ki_recorded *ki_recorded_ref(ki_recorded *event);
+void ki_recorded_unref(ki_recorded *event); /* NULL is allowed */
+
+/* A secret of one recorder. */
+typedef struct ki_recorded_hash {
+    ki_hash_key a;
+    ki_hash_key b;
+} ki_recorded_hash;
+
+/* Of the texts up to `last`. */
+ki_lru_key ki_recorded_key(const ki_recorded *event, ki_recorded_part last, const ki_recorded_hash *hash);
+
+/* Of what is similar, and the message: identical events have it in common. */
+ki_lru_key ki_recorded_identity(const ki_recorded *event, const ki_recorded_hash *hash);
+
+/* The namespace of the event: the object's, or "default". */
+ki_str ki_recorded_namespace(const ki_recorded *event);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* series - which events of events.k8s.io/v1 are created, and when a series of them is written.
+ *
+ *   From:     controller/recorder.c
+ *   To:       controller/recorded.h (what is compared)
+ *   Locks:    none; one owner.
+ *   Not here: requests, timers. Time is handed in.
+ *
+ * As client-go's tools/events. Events are isomorphic when they differ in message and time only. The first one
+ * is created; the second one turns it into a series, which is written at once; those that follow are counted,
+ * and the count is written every 30 minutes. After 6 minutes without another one the last count is written,
+ * and the next event is a new one. 4,096 of them are known, those observed last.
+ *
+ * The order of the LRU is the order in which entries were observed, so its oldest is the next to end.
+ */
+#ifndef KI_CONTROLLER_SERIES_H
+#define KI_CONTROLLER_SERIES_H
+
+#include <stdbool.h>
+
+#include "controller/event_text.h"
+#include "controller/recorded.h"
+
+typedef struct ki_series {
+    const ki_recorded_hash *hash;
+    ki_lru entries;
+    ki_list written; /* entries with a count, the one written first in front */
+} ki_series;
+
+/* Nothing that can fail. `hash` is borrowed for the life of the series. */
+void ki_series_init(ki_series *series, const ki_recorded_hash *hash);
+void ki_series_fini(ki_series *series);
+
+/* Takes note of an event. Returns whether something is to be written; then `out_write` says what, and has a
+ * reference to an event. False: it was counted. */
+bool ki_series_take(ki_series *series, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
+                    ki_event_write *out_write);
+
+/* What time has brought: returns whether a count is to be written. `is_last`: all of them end now. */
+bool ki_series_due(ki_series *series, uint64_t now_ns, bool is_last, ki_event_write *out_write);
+
+/* When to call ki_series_due() again; UINT64_MAX: never. */
+uint64_t ki_series_next_ns(const ki_series *series);
+
+#endif
