@@ -150,7 +150,7 @@ if ! can_install; then
 fi
 echo "deps: installing $missing"
 if ! { has_package_lists && install_packages $missing 2>/dev/null; }; then
-    # An update that reaches nobody warns and succeeds; the installation then says what it cannot find.
+    # An update without a network warns but succeeds; the installation then reports what it cannot find.
     if ! { as_root apt-get update -qq && install_packages $missing; }; then
         echo "deps: apt-get failed, see above; is the network available?" >&2
         echo "deps: missing: $missing" >&2

@@ -98,7 +98,7 @@ install_packages() {
 # ---- main ----
 
 [ "$(id -u)" -eq 0 ] || not_run "root is needed for a system of its own"
-command -v apt-get >/dev/null || not_run "there is no apt here, whose mirror it could use"
+command -v apt-get >/dev/null || not_run "there is no apt, whose mirror is needed"
 scripts/deps.sh distro || not_run "there is no debootstrap"
 (private_mounts true) 2>/dev/null || not_run "this machine allows no mounts"
 

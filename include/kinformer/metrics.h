@@ -44,7 +44,7 @@ KI_API void ki_metrics_free(ki_metrics *metrics);
  * about 64 KiB of samples are split over several calls. `name` is the metric's name with the prefix, so that
  * the callback can skip some.
  *
- * Returns: 0 to go on, anything else to stop.
+ * Returns: 0 to continue, any other value to stop.
  */
 typedef int (*ki_metrics_write_cb)(ki_str name, ki_str text, void *user);
 

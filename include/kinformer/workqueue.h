@@ -69,7 +69,7 @@ typedef struct ki_workqueue_options {
  */
 KI_API KI_NODISCARD ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *err);
 
-/** Drops every key. No call may be under way, and none may follow. NULL is allowed. */
+/** Drops every key and frees the queue. No other call may be in progress or follow. NULL is allowed. */
 KI_API void ki_workqueue_free(ki_workqueue *queue);
 
 /* ---- adding ------------------------------------------------------------------------------------------ */

@@ -249,7 +249,7 @@ static int run_locked(ki_client *client, ki_error *err)
     if (client->is_closing)
         return ki_fail(err, KI_ERR_STOPPED, "the client has been freed");
     if (client->options.mode == KI_MODE_EVENT_LOOP || client->clock->is_virtual)
-        return 0; /* whoever drives the clock runs the loops, too */
+        return 0; /* the driver of the clock runs the loops, too */
     int rc = ki_loop_grow(client->io, "io", 1, err);
     if (rc == 0)
         rc = ki_loop_grow(client->dispatch, "dispatch", 1, err);

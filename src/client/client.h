@@ -17,7 +17,7 @@
  *   client.c        making, threads, closing
  *   client_later.c  closing after a free inside a callback
  *   client_users.c  the objects made with it
- *   client_wait.c   who is inside
+ *   client_wait.c   calls that wait or run loops
  */
 #ifndef KI_CLIENT_CLIENT_H
 #define KI_CLIENT_CLIENT_H
@@ -71,7 +71,7 @@ struct ki_client {
     ki_map names;     /* these by name; room is reserved in advance, so that nothing fails later */
     ki_map serials;   /* and by serial number, likewise */
     size_t busy;      /* of these */
-    uint64_t changes; /* that who is inside was told of */
+    uint64_t changes; /* notifications so far */
     uint64_t serial;
     ki_list posts;
     bool takes_no_posts;   /* guarded by mu: the last ones run */

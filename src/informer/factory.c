@@ -340,7 +340,7 @@ static void factory_unref(ki_factory *factory)
         factory_fini(factory);
 }
 
-/* All are told to stop before the first one is waited for. */
+/* All are asked to stop before the wait for the first one. */
 void ki_factory_stop(ki_factory *factory)
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))
@@ -521,7 +521,7 @@ static void remove_whole(ki_factory *factory, member *out)
         ki_client_wait_gone(factory->client, serial);
 }
 
-/* All are told to stop before the first one is waited for. */
+/* All are asked to stop before the wait for the first one. */
 void ki_factory_free(ki_factory *factory)
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* held_back - list items that are applied only when the end of the list has shown that the list is not stale.
  *
- *   From:     informer/apply.c holds back, informer/apply_markers.c lets go   (dispatch)
+ *   From:     informer/apply.c holds back, informer/apply_markers.c releases (dispatch)
  *   Locks:    none; dispatch's.
  *   Not here: which change is held back: informer/rules.h.
  *

@@ -147,8 +147,8 @@ static void begin_locked(ki_life *life)
     ki_registrations_wake_all_locked(informer);
 }
 
-/* io has nothing under way any more. What is queued is forgotten; the store is complete up to `version`, and
- * that is where it goes on. */
+/* io has no requests any more. The queue is dropped; the store is complete up to `version`, from where it
+ * continues. */
 static bool stop_locked(ki_life *life)
 {
     KI_ASSERT_HELD(life->mu);
@@ -336,7 +336,7 @@ static void dispatch(ki_life *life)
     KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     uint64_t now_ms = ki_clock_now_ms(informer->life.client->clock);
-    bool is_short = ki_registrations_update(informer) < 0; /* of memory: the others go on meanwhile */
+    bool is_short = ki_registrations_update(informer) < 0; /* of memory: other informers continue meanwhile */
     int rc = 0;
     ki_stage stage = ki_life_advance(life);
     if (stage == KI_STAGE_RELEASED) {

@@ -160,7 +160,7 @@ void ki_life_request_stop(ki_life *life)
     life->is_wanted = false;
     life->stop_is_asked = true;
     life->may_deliver = false;
-    ki_client_notify(life->client); /* who waits for a sync waits in vain */
+    ki_client_notify(life->client); /* waits for a sync fail now */
     ki_life_wake_dispatch(life);
     ki_mutex_unlock(&life->mu);
 }
@@ -428,7 +428,7 @@ ki_stage ki_life_advance(ki_life *life)
         begin_locked(life);
     }
     if (life->client->is_closing)
-        ki_client_notify(life->client); /* who waits for a sync waits in vain */
+        ki_client_notify(life->client); /* waits for a sync fail now */
     ki_stage stage = life->stage;
     ki_mutex_unlock(&life->mu);
     return stage;

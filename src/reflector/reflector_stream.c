@@ -77,7 +77,7 @@ static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decod
                              "a bookmark arrived after a minute, but not the end of the list");
 }
 
-/* The list goes on. */
+/* The list continues. */
 static void note_item(ki_reflector *reflector)
 {
     reflector->quiet_ns = reflector->report.byte_ns;

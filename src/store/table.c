@@ -5,9 +5,9 @@
  *
  * So a probe always ends: it meets the entry, or a NULL, of which there is one. An insert keeps this by
  * taking the first NULL of its probe, or a tombstone of the same hash; a replace changes no slot's hash; a
- * remove leaves a tombstone, so that probes for what lies behind it go on. A rebuild inserts all entries into
- * an array that nobody sees, and publishes it when it is complete. A new array is at most half full, so that
- * the cost of filling it is spread over at least a quarter of its slots. */
+ * remove leaves a tombstone, so that probes for later slots continue. A rebuild inserts all entries into a
+ * private array, and publishes it when it is complete. A new array is at most half full, so that the cost of
+ * filling it is spread over at least a quarter of its slots. */
 #include "store/table.h"
 
 #include <assert.h>
