@@ -127,6 +127,12 @@ static void arrive(life *l, process *p)
 
 /* ---- processes --------------------------------------------------------------------------------------- */
 
+static char *copy_text(ki_str text)
+{
+    char *copy = text.len == 0 ? NULL : calloc(1, text.len + 1);
+    return copy == NULL ? NULL : memcpy(copy, text.ptr, text.len);
+}
+
 static void send_request(life *l, process *p, ki_election_request request)
 {
     uint64_t there_ns = ki_random_below(&l->random, 50 * KI_NS_PER_MS);
@@ -137,7 +143,7 @@ static void send_request(life *l, process *p, ki_election_request request)
     if (happens(l, 8))
         back_ns = ki_random_below(&l->random, 20 * KI_NS_PER_S);
     p->action = request.action;
-    p->body = request.body.len > 0 ? strndup(request.body.ptr, request.body.len) : NULL;
+    p->body = copy_text(request.body);
     p->served_ns = happens(l, 5) ? UINT64_MAX : l->now_ns + there_ns;
     p->is_answer_lost = p->served_ns == UINT64_MAX || happens(l, 5) || there_ns + back_ns > patience_ns;
     p->answered_ns = l->now_ns + (p->is_answer_lost ? patience_ns : there_ns + back_ns);
