@@ -1,4 +1,4 @@
-# The front door. CMake does the building (CMakePresets.json); this file only says what there is to do.
+# Entry points for developers. CMake builds (CMakePresets.json); each target here runs a script.
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -11,17 +11,17 @@ DISTRO_ARGS ?=
 .DEFAULT_GOAL := help
 .PHONY: help deps build run test test-arm64 test-distro test-cluster test-clients sim bench fuzz fuzz-merge lint format install coverage clean
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install what building, testing and checking need (Debian packages)
+deps: ## install the packages needed to build, test and lint (Debian)
 	@scripts/deps.sh build test lint
 
 build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer kinformer_static kinformer_apiserver kinformer_apiserver_static kinformer_program kinformer_examples
 
-run: ## build and show it at work: a simulated cluster, informers, and what goes wrong (RUN_ARGS="--pods 20000")
+run: ## build and run the demo: a simulated cluster, informers, injected faults (RUN_ARGS="--pods 20000")
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer_program
 	@scripts/run.sh $(RUN_ARGS)
@@ -37,15 +37,15 @@ test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kerne
 test-distro: ## run all tests in a clean Debian DISTRO (trixie; bookworm, sid), as root (DISTRO_ARGS=release)
 	@scripts/test_distro.sh $(DISTRO) $(DISTRO_ARGS)
 
-test-cluster: ## build a control plane with Go 1.26, start it on loopback, follow it with informers
+test-cluster: ## build a control plane with Go 1.26, start it on loopback, and test informers against it
 	@scripts/deps.sh build test
 	@scripts/test_cluster.sh
 
-test-clients: ## have kubectl, clients of Go, JavaScript and Python talk to the embedded server
+test-clients: ## test the embedded server with kubectl and clients in Go, JavaScript and Python
 	@scripts/deps.sh build test
 	@scripts/test_clients.sh
 
-sim: ## run the simulation of the informer for SEEDS (100000, or FROM-TO), on all cores
+sim: ## run the informer simulation for SEEDS (100000, or FROM-TO) on all cores
 	@scripts/deps.sh build test
 	@scripts/build.sh release sim_informer
 	@scripts/sim.sh $(SEEDS)
@@ -60,7 +60,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@scripts/build.sh fuzz
 	@scripts/fuzz.sh run $(FUZZ_SECONDS)
 
-fuzz-merge: ## keep the small inputs that fuzzing found and that reach new code
+fuzz-merge: ## add small inputs that reach new code to the fuzz corpus
 	@scripts/deps.sh build fuzz
 	@scripts/build.sh fuzz
 	@scripts/fuzz.sh merge
@@ -73,12 +73,12 @@ format: ## format all sources in place
 	@scripts/deps.sh lint
 	@scripts/format.sh
 
-install: ## install program, headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
+install: ## install program, headers and libraries under PREFIX (/usr/local); DESTDIR is supported
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer kinformer_static kinformer_apiserver kinformer_apiserver_static kinformer_program
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
 
-coverage: ## run the tests and write which lines they reach, build/coverage/report.txt
+coverage: ## run the tests and write a line coverage report, build/coverage/report.txt
 	@scripts/deps.sh build test coverage
 	@scripts/coverage.sh
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode - prints a list that an API server has sent, as a table.
+/* decode - prints a list from an API server as a table.
  *
  *   decode [FILE [RESOURCE]]
  *
- * FILE holds the JSON of a list, or a whole HTTP answer with one as its body; without it, or for "-",
- * standard input does. RESOURCE is what the list holds, named as kubectl accepts it; pods if not said.
+ * FILE has the JSON of a list, or a whole HTTP response with one as its body; the default, and "-", is
+ * standard input. RESOURCE is the type of the items, by any name that kubectl accepts; the default is pods.
  * Exit status: 0; 1 when the list or one of its items cannot be read; 2 for wrong usage.
  */
 #include <kinformer.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that is in the file; NULL when it cannot be read. */
+/* Reads a whole file; NULL when it cannot be read. */
 static char *read_all(FILE *file, size_t *out_len)
 {
     char *text = NULL;
@@ -34,7 +34,7 @@ static char *read_all(FILE *file, size_t *out_len)
     return NULL;
 }
 
-/* What stands behind the first empty line, if the text is an HTTP answer. */
+/* The body, if the text is an HTTP response: what follows the first empty line. */
 static ki_str body_of(ki_str text)
 {
     if (text.len < 5 || memcmp(text.ptr, "HTTP/", 5) != 0)
@@ -73,7 +73,7 @@ static void print_labels(const ki_object *object)
     putchar('\n');
 }
 
-/* Of the object, and there as long as that lives. */
+/* Borrowed from the object. */
 static ki_str field(const ki_object *object, const char *pointer)
 {
     ki_str text = ki_object_string(object, pointer);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_loop - a program with a poll() of its own, in which an informer runs beside everything else, on one
- * thread.
+/* event_loop - a program with its own poll() loop that also runs an informer, all on one thread.
  *
  *   event_loop [SERVER]
  *
- * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would talk to, and
- * finds them by their label "app": each line of standard input is a value of it. The end of that, or Ctrl-C,
- * ends it.
+ * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would use, and finds
+ * them by their label "app": each line of standard input is a value of it. End of input, or Ctrl-C, ends the
+ * program.
  */
 #include <errno.h>
 #include <kinformer.h>
@@ -19,7 +18,7 @@
 
 /* ---- the informer ------------------------------------------------------------------------------------ */
 
-/* On the loop, as all callbacks: no lock is needed for what the program has. */
+/* Runs on the loop, like all callbacks, so the program needs no locks. */
 static void added(const ki_event *e, void *user)
 {
     (void)user;
@@ -56,13 +55,13 @@ static void show(ki_informer *pods, ki_str app)
 
 /* ---- the program's own work -------------------------------------------------------------------------- */
 
-/* What was read of standard input, and is no whole line yet. */
+/* Bytes of standard input that are not a complete line yet. */
 typedef struct input {
     char text[256];
     size_t len;
 } input;
 
-/* Returns 0 at the end. A line that is too long is looked for in pieces. */
+/* Returns 0 at the end. A line that is too long is looked up in pieces. */
 static int read_lines(input *in, ki_informer *pods)
 {
     ssize_t n = read(STDIN_FILENO, in->text + in->len, sizeof(in->text) - in->len);
@@ -85,19 +84,20 @@ static int read_lines(input *in, ki_informer *pods)
 static int run(ki_client *client, ki_informer *pods, const ki_registration *handler, int signal_fd)
 {
     input in = {.len = 0};
-    struct pollfd fds[] = {{.fd = ki_client_fd(client), .events = POLLIN}, /* one for all its connections */
+    struct pollfd fds[] = {{.fd = ki_client_fd(client), .events = POLLIN}, /* one descriptor for all its
+                                                                            * connections */
                            {.fd = signal_fd, .events = POLLIN},
                            {.fd = -1, .events = POLLIN}};
     for (;;) {
-        /* Nobody is answered before the first list is in the cache, and the handler has heard of all of it;
-         * poll() passes over a descriptor of -1. */
+        /* Input is not read before the first list is in the cache and the handler has seen all of it; poll()
+         * ignores a descriptor of -1. */
         fds[2].fd = ki_registration_has_synced(handler) ? STDIN_FILENO : -1;
         if (poll(fds, 3, ki_client_timeout_ms(client)) < 0) {
             if (errno == EINTR)
                 continue;
             return -1;
         }
-        int rc = ki_client_dispatch(client, 1); /* about 1 ms of network, cache and handlers, here */
+        int rc = ki_client_dispatch(client, 1); /* about 1 ms of network, cache and handlers */
         if (rc < 0)
             return rc;
         if (fds[1].revents != 0 || (fds[2].revents != 0 && !read_lines(&in, pods)))
@@ -105,7 +105,7 @@ static int run(ki_client *client, ki_informer *pods, const ki_registration *hand
     }
 }
 
-/* Ctrl-C as a descriptor. */
+/* A descriptor that becomes readable on Ctrl-C. */
 static int open_signals(void)
 {
     sigset_t signals;
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     }
     ki_factory *factory = ki_factory_new(client, NULL);
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
-    (void)ki_informer_add_index(pods, "app", by_app, NULL); /* what fails here, start says */
+    (void)ki_informer_add_index(pods, "app", by_app, NULL); /* start reports a failure */
     ki_registration *handler =
         ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted}, NULL);
     int rc = ki_factory_start(factory, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello - follows the pods of the cluster that kubectl would talk to, until Ctrl-C. */
+/* hello - follows the pods of the cluster that kubectl would use, until Ctrl-C. */
 #include <kinformer.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void deleted(const ki_event *e, void *user)
     printf("- %s\n", ki_object_key(e->object));
 }
 
-/* Threads of the library block all signals, so it is this one that gets them. */
+/* The library's threads block all signals, so the main thread gets them. */
 static void wait_for_ctrl_c(const sigset_t *signals)
 {
     int number = 0;
@@ -35,7 +35,7 @@ int main(void)
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
 
     ki_error err = {0};
-    ki_client *client = ki_client_new(NULL, &err); /* $KUBECONFIG, ~/.kube/config or in-cluster, as kubectl */
+    ki_client *client = ki_client_new(NULL, &err); /* $KUBECONFIG, ~/.kube/config or in-cluster */
     if (client == NULL) {
         fprintf(stderr, "hello: %s\n", err.message);
         return 1;
@@ -52,7 +52,7 @@ int main(void)
         fprintf(stderr, "hello: %s\n", err.message);
     else
         wait_for_ctrl_c(&signals);
-    ki_factory_free(factory); /* stops everything, returns when nothing of ours runs */
+    ki_factory_free(factory); /* stops everything; no callback runs after this */
     ki_client_free(client);
     return rc < 0;
 }

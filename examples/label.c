@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* label - puts a label onto a pod of the cluster that kubectl talks to:
+/* label - sets a label of a pod in the cluster that kubectl would use:
  *
  *     label NAMESPACE POD NAME VALUE
  */
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: label NAMESPACE POD NAME VALUE\n");
         return 2;
     }
-    ki_client *client = ki_client_new(NULL, &err); /* $KUBECONFIG, ~/.kube/config or in-cluster, as kubectl */
+    ki_client *client = ki_client_new(NULL, &err); /* $KUBECONFIG, ~/.kube/config or in-cluster */
     int rc = client == NULL ? err.code : label(client, argv + 1, &err);
     if (rc < 0)
         fprintf(stderr, "label: %s\n", err.message);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* low_level - an informer made by hand: a feed, a delta queue, a store, and a source that is no API server.
+/* low_level - an informer built by hand: a feed, a delta queue, a store, and a source that is not an API
+ * server.
  *
- * Prints what happens to a few pods that exist in this file only.
- * Everything runs on the program's own thread.
+ * Prints what happens to a few pods that exist only in this file. Everything runs on the program's thread.
  */
 #include <kinformer.h>
 #include <poll.h>
@@ -18,7 +18,7 @@ static const char events[] =
     "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"web\",\"resourceVersion\":\"9\"}}}\n"
     "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"db\",\"resourceVersion\":\"10\"}}}\n";
 
-/* A list is answered at once; a watch tells what it knows and stays open. */
+/* A list is answered at once; a watch sends its events and stays open. */
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
     (void)user;
@@ -35,7 +35,7 @@ static void nothing(ki_answer *answer, void *user)
     (void)user;
 }
 
-/* What the queue hands over goes to the store: so the next list can be compared with it. */
+/* Stores what the queue hands over, so that the next list can be compared with it. */
 static int process(const ki_deltas *deltas, void *user)
 {
     static const char *const names[] = {"", "added", "updated", "deleted", "listed", "once more"};

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay - an informer that follows what a server once said: a recorded list, then a recorded watch.
+/* replay - an informer that replays a recorded list and a recorded watch.
  *
  *   replay LIST-FILE WATCH-FILE
  *
- * Each file is a whole HTTP answer. It shows the parts of a program with an informer: a handler, an index,
- * looking things up; and a source of one's own, which is how a program is tested without a cluster. Exit
- * status: 0; 1 when an answer cannot be read; 2 for wrong usage.
+ * Each file is a whole HTTP response. It shows the parts of a program with an informer: a handler, an index,
+ * lookups; and a source of its own, with which a program can be tested without a cluster. Exit status: 0; 1
+ * when a response cannot be read; 2 for wrong usage.
  */
 #include <kinformer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the source: answers from two files -------------------------------------------------------------- */
+/* ---- the source: responses from two files ------------------------------------------------------------ */
 
 typedef struct recording {
     char *list;
     char *watch;
     ki_client *client;
-    ki_answer *watching; /* the watch that is open; NULL: none */
+    ki_answer *watching; /* the open watch; NULL: none */
 } recording;
 
-/* The body of the HTTP answer in a file, to free; NULL when it cannot be read. */
+/* The body of the HTTP response in a file, to be freed; NULL when it cannot be read. */
 static char *read_body(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -46,7 +46,7 @@ static void play_watch(void *user)
         (void)ki_answer_body(from->watching, from->watch, strlen(from->watch));
 }
 
-/* A list ends when it is complete. A watch comes a moment later and stays open. */
+/* A list ends when it is complete. A watch is answered a moment later and stays open. */
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
     recording *from = user;
@@ -67,7 +67,7 @@ static void cancel(ki_answer *answer, void *user)
         from->watching = NULL;
 }
 
-/* All of a body was handed over at once, so there is no rest to send. */
+/* The whole body was sent at once, so nothing remains to be sent. */
 static void resume(ki_answer *answer, void *user)
 {
     (void)answer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* without_cluster - how a program with an informer is tested: the API server is in the same process, and
- * there is no cluster anywhere.
+/* without_cluster - tests a program with an informer without a cluster: the API server runs in the same
+ * process.
  *
- * It creates, changes and deletes pods, cuts the connections meanwhile, and writes what the handler has heard
- * and what the index has. Exit status: 0 when that is what it should be, else 1.
+ * It creates, changes and deletes pods, cuts the connections meanwhile, and prints what the handler received
+ * and what is in the index. Exit status: 0 when that is as expected, else 1.
  */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- what is tested: it notes each change of a pod, and finds pods by their node --------------------- */
+/* ---- the code under test: records each change of a pod, and finds pods by their node ----------------- */
 
 /* Handlers run on a thread of the library; the test waits on its own. */
 typedef struct notes {
@@ -55,7 +55,7 @@ static int by_node(const ki_object *pod, ki_index_emit *emit, void *user)
 
 /* ---- the test ---------------------------------------------------------------------------------------- */
 
-/* Whether the line comes within ten seconds. */
+/* Whether the line appears within ten seconds. */
 static int has_heard(notes *n, const char *line)
 {
     struct timespec until;
@@ -71,7 +71,7 @@ static int has_heard(notes *n, const char *line)
     return rc == 0;
 }
 
-/* A pod may lack what the test does not need. */
+/* Fields of a pod that the test does not need may be missing. */
 static int put_pod(ki_apiserver *server, const char *name, const char *phase)
 {
     char json[256];
@@ -102,7 +102,7 @@ static int live(ki_apiserver *server, ki_informer *pods, notes *n)
         !has_heard(n, "+ default/b Pending\n"))
         return 0;
     printf("%zu pods on n1\n", count_on(pods, "n1"));
-    ki_apiserver_cut(server, 1); /* every connection ends with RST; the informer goes on where it was */
+    ki_apiserver_cut(server, 1); /* closes every connection with RST; the informer resumes */
     ki_error err = {0};
     if (ki_apiserver_delete(server, &KI_CORE_V1_PODS, "default", "b", &err) < 0 ||
         !has_heard(n, "- default/b Pending\n"))
@@ -123,7 +123,7 @@ static int run(ki_apiserver *server, ki_client *client, notes *n, ki_error *err)
     if (!is_good)
         fprintf(stderr, "without_cluster: %s\n", err->message);
     is_good = is_good && live(server, pods, n);
-    ki_factory_free(factory); /* from here on nobody calls the handler */
+    ki_factory_free(factory); /* the handler is not called after this */
     return is_good;
 }
 
@@ -131,7 +131,7 @@ int main(void)
 {
     notes n = {.mu = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
     ki_error err = {0};
-    ki_apiserver *server = ki_apiserver_start(NULL, &err); /* a free port of 127.0.0.1 */
+    ki_apiserver *server = ki_apiserver_start(NULL, &err); /* on a free port of 127.0.0.1 */
     if (server == NULL) {
         fprintf(stderr, "without_cluster: %s\n", err.message);
         return 1;

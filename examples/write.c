@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write - what a controller writes: an object that another one owns, a change of what was read, a patch, a
- * condition; and a gate that stops all of it. The API server is in the same process.
+/* write - the writes of a controller: an owned object, an update, a patch, a condition; and a write gate that
+ * stops them all. The API server runs in the same process.
  */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -35,14 +35,14 @@ static ki_object *create_settings(ki_client *client, const ki_object *owner, con
 {
     ki_body *body = ki_body_format("{metadata:{name:'%.*s-settings'}, data:{team:%s}}",
                                    KI_STR_ARGS(ki_object_name(owner)), team);
-    ki_body_set_controller(body, owner); /* a failure stays in the body: the call reports it */
+    ki_body_set_controller(body, owner); /* the body remembers a failure, and the call reports it */
     return send_request(
         client,
         (ki_rest_request){.verb = KI_REST_CREATE, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "default"}, body,
         err);
 }
 
-/* Reads, decides and writes; again when somebody else was faster. */
+/* Reads, decides and writes; called again after a conflict. */
 static int scale_up(ki_error *err, void *user)
 {
     ki_client *client = user;
@@ -60,7 +60,7 @@ static int scale_up(ki_error *err, void *user)
     return 0;
 }
 
-/* Only what differs is sent; nothing at all when nothing does. */
+/* Sends only the differences; nothing if there are none. */
 static int guard(ki_client *client, const ki_object *object, ki_error *err)
 {
     ki_body *wanted = ki_body_of(object);
@@ -81,7 +81,7 @@ static int guard(ki_client *client, const ki_object *object, ki_error *err)
 static int set_ready(ki_client *client, const ki_object *object, ki_error *err)
 {
     ki_body *body = ki_body_of(object);
-    ki_body_remove(body, "/metadata/resourceVersion"); /* whoever changed it meanwhile */
+    ki_body_remove(body, "/metadata/resourceVersion"); /* overwrite changes made meanwhile */
     ki_body_set_condition(body, &(ki_condition){.type = KI_STR("Available"),
                                                 .status = KI_STR("True"),
                                                 .reason = KI_STR("Checked"),

@@ -4,7 +4,7 @@
 #   scripts/bench.sh [--quick] [--pods N] [--seconds S]
 #   BENCH="store pipeline"     only these
 #
-# All of them are run, whether or not one misses what it should reach; then it fails.
+# All benchmarks are run, even if one fails its check; then the script fails.
 #
 # Where Go is present, client-go's work queue takes part in bench_workqueue.
 set -eu

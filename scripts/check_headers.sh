@@ -1,13 +1,13 @@
 #!/bin/sh
-# Every public header compiles alone, as C11 and as C++17, with gcc and clang, without a warning; kinformer.h
-# includes all of them.
+# Checks that every public header compiles alone, as C11 and as C++17, with gcc and clang, without a warning,
+# and that kinformer.h includes all of them.
 set -eu
 cd "$(dirname "$0")/.."
 
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Werror'
 failed=0
 
-# $1 compiler, $2 language, $3 standard, $4 header. Twice, so that a missing include guard is seen as well.
+# $1 compiler, $2 language, $3 standard, $4 header. Included twice, to find a missing include guard.
 compiles() {
     # shellcheck disable=SC2086  # a list of options
     printf '#include <%s>\n#include <%s>\n' "$4" "$4" | "$1" -x "$2" "-std=$3" $warnings -Iinclude -fsyntax-only -
@@ -17,7 +17,7 @@ for path in include/kinformer.h include/kinformer/*.h; do
     header=${path#include/}
     for language in 'gcc c c11' 'clang c c11' 'g++ c++ c++17' 'clang++ c++ c++17'; do
         # shellcheck disable=SC2086  # three words
-        compiles $language "$header" || { echo "headers: $header alone: $language" >&2; failed=1; }
+        compiles $language "$header" || { echo "headers: $header does not compile alone: $language" >&2; failed=1; }
     done
     if [ "$header" != kinformer.h ] && ! grep -qxF "#include <$header>" include/kinformer.h; then
         echo "headers: kinformer.h does not include <$header>" >&2

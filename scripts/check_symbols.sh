@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a shared library exports is what the public headers declare with KI_API, no more and no less. The functions
-# ki_apiserver_* are those of libkinformer-apiserver, all others those of libkinformer.
+# Checks that a shared library exports exactly what the public headers declare with KI_API. The functions
+# ki_apiserver_* belong to libkinformer-apiserver, all others to libkinformer.
 #
 #   scripts/check_symbols.sh LIBRARY
 set -eu
@@ -10,8 +10,8 @@ library=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# In a copy of the headers KI_API becomes a word that the preprocessor leaves alone. A declaration is then the
-# text from that word to the semicolon; its name stands before "(" or "[", or else at the end.
+# In a copy of the headers KI_API becomes a word that the preprocessor does not expand. A declaration is then
+# the text from that word to the semicolon; its name is before "(" or "[", or else at the end.
 cp -R include "$work/include"
 find "$work/include" -name '*.h' -exec sed -i '/# *define  *KI_API/!s/\bKI_API\b/KI_EXPORTED/g' {} +
 for header in include/kinformer/*.h; do

@@ -2,7 +2,7 @@
 # Checks that every C and C++ file has a licence line, that no line is longer than 110 characters (except in generated
 # files), and that code and documents are free of the phrases below, for which there is a plainer wording.
 #
-#   scripts/check_text.sh [DIR ...]     checks, after proving on a small tree that it can fail
+#   scripts/check_text.sh [DIR ...]     checks, after a self-test
 set -eu
 cd "$(dirname "$0")/.."
 # Characters count, not bytes.
@@ -66,7 +66,7 @@ else
 fi
 if [ -n "$found" ]; then
     echo "$found" | sed 's/^/text: /' >&2
-    echo "text: comments are wrapped by: make format" >&2
+    echo "text: to wrap comments, run: make format" >&2
 fi
 if [ -n "$phrased" ]; then
     echo "$phrased" | sed 's/^/text: /' >&2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs all tests instrumented and writes which lines of src/ they reach.
+# Runs all tests with coverage instrumentation and reports which lines of src/ they reach.
 set -eu
 cd "$(dirname "$0")/.."
 

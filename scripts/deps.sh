@@ -1,11 +1,12 @@
 #!/bin/sh
-# Makes sure that what the given groups need is there; silent when it is.
+# Checks that the tools and libraries of the given groups are installed, and installs what is missing; silent
+# otherwise.
 #
 #   scripts/deps.sh [--list] build test lint bench fuzz coverage arm64 distro
 #
-# A tool or library counts as there when it answers, wherever it came from. What is missing is installed from
-# Debian's packages, as root or through a sudo that asks nothing; where that cannot be, it is said what is missing
-# and what to type.
+# A tool or library counts as installed when it works, wherever it comes from. Missing ones are installed from
+# Debian packages, as root or through a sudo that needs no password. Where that is not possible, the script
+# reports what is missing and the command to install it.
 set -eu
 
 # One "probe argument package" per line.
@@ -59,10 +60,10 @@ command qemu-aarch64 qemu-user' ;;
 }
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
-# Where not everybody's $PATH leads.
+# Directories that are not in every $PATH.
 has_daemon() { has_command "$1" || has_command "/usr/sbin/$1"; }
 has_library() { has_command pkg-config && pkg-config --exists "$1"; }
-# A compiler without the C library's headers is no use.
+# A compiler is of no use without the C library's headers.
 has_compiler() { has_command "$1" && echo '#include <stdlib.h>' | "$1" -E -x c - >/dev/null 2>&1; }
 has_clang_runtime() {
     has_command clang || return 1
@@ -104,7 +105,7 @@ install_packages() {
         </dev/null >/dev/null
 }
 
-# The lists of a fresh machine are empty, those of an old one name versions that are gone.
+# Package lists are empty on a fresh machine, and may name removed versions on an old one.
 has_package_lists() { ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; }
 
 list=0
@@ -120,7 +121,7 @@ if [ $list -eq 1 ]; then
     exit 0
 fi
 
-# What somebody with the right to do it types; the packages are the arguments.
+# The command for a user with the necessary rights; the packages are the arguments.
 line_to_type() {
     who='type:  '
     run='apt-get'
@@ -137,8 +138,8 @@ missing=$(missing_packages "$@")
 [ -n "$missing" ] || exit 0
 
 if ! has_command apt-get; then
-    echo "deps: missing, by the names of Debian's packages: $missing" >&2
-    echo "deps: there is no apt-get here; install them in the way of this system" >&2
+    echo "deps: missing (names of Debian packages): $missing" >&2
+    echo "deps: there is no apt-get; install them with this system's package manager" >&2
     exit 1
 fi
 # shellcheck disable=SC2086  # lists of words, below as well
@@ -149,9 +150,9 @@ if ! can_install; then
 fi
 echo "deps: installing $missing"
 if ! { has_package_lists && install_packages $missing 2>/dev/null; }; then
-    # An update that reaches nobody warns and succeeds; the installation then says what it cannot find.
+    # An update without a network warns but succeeds; the installation then reports what it cannot find.
     if ! { as_root apt-get update -qq && install_packages $missing; }; then
-        echo "deps: apt-get has failed, as it says above; is there a network?" >&2
+        echo "deps: apt-get failed, see above; is the network available?" >&2
         echo "deps: missing: $missing" >&2
         echo "deps: to try again, $(line_to_type $missing)" >&2
         exit 1
@@ -160,6 +161,6 @@ fi
 
 still_missing=$(missing_packages "$@")
 if [ -n "$still_missing" ]; then
-    echo "deps: installed, and yet not found: $still_missing" >&2
+    echo "deps: installed but not found: $still_missing" >&2
     exit 1
 fi

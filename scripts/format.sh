@@ -1,5 +1,6 @@
 #!/bin/sh
-# Formats all C and C++ files that we wrote, and wraps their comments; with --check says which ones are not formatted.
+# Formats all C and C++ files, and wraps comments in those that are not generated; with --check lists
+# files that are not formatted.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,6 +18,6 @@ unformatted=$(echo "$files" | while read -r file; do
 done)
 if [ -n "$unformatted" ]; then
     echo "$unformatted" >&2
-    echo "format: not as .clang-format wants it; run: make format" >&2
+    echo "format: files are not formatted; run: make format" >&2
     exit 1
 fi

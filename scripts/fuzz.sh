@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs the libFuzzer programs of the preset `fuzz`, or keeps what they found.
+# Runs the libFuzzer programs of the preset `fuzz`, or adds what they found to the corpus.
 #
-#   scripts/fuzz.sh run SECONDS   each target that long, from fuzz/corpus/<name>; finds go to build/fuzz/work
+#   scripts/fuzz.sh run SECONDS   runs each target that long, from fuzz/corpus/<name>; new inputs go to
+#                                 build/fuzz/work
 #   scripts/fuzz.sh merge         inputs of at most 4 KB that reach new code go into fuzz/corpus/<name>
 #   FUZZ_TARGETS="scan pointer"   only these
 set -eu

@@ -68,7 +68,7 @@ def read_rows():
     known = {row["resource"] for row in rows}
     for name in WITH_STATUS + WITH_SCALE + WITH_GENERATION + sum(CATEGORIES.values(), []):
         if name not in known:
-            sys.exit(f"{name} is no resource of {TABLE}")
+            sys.exit(f"{name} is not a resource of {TABLE}")
     return sorted(rows, key=lambda row: (row["group"], row["version"], row["resource"]))
 
 

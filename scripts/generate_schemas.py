@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/apiserver/kind/data/schemas_table.c from src/apiserver/kind/data/schemas.txt, rules.txt and defaults.txt: which fields the
-built-in kinds have, what their values may be, and what they are when nobody sets them.
+built-in kinds have, what their values may be, and their defaults.
 
     scripts/generate_schemas.py                 write the table
     scripts/generate_schemas.py --check         change nothing; fail when the table is not what would be written

@@ -6,7 +6,7 @@ destdir=$1
 prefix=$2
 
 DESTDIR=$destdir cmake --install build/release --prefix "$prefix"
-# The loader knows a new library in its usual folders only after this.
+# The loader finds a new library in its default directories only after this.
 if [ -z "$destdir" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then
     ldconfig
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# All checks, one after the other; stops at none, and names those that failed.
+# Runs all checks, even after a failure, and names those that failed.
 set -u
 cd "$(dirname "$0")/.."
 

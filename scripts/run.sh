@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs what there is to see: `kinformer demo`. On a terminal until Ctrl-C; elsewhere it ends by itself after 20 s.
+# Runs `kinformer demo`: on a terminal until Ctrl-C, otherwise for 20 s.
 #
 #   scripts/run.sh [FLAG ...]
 set -eu

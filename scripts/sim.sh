@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs the simulation of the informer for a range of seeds, on all cores, and says how many passed and which failed.
+# Runs the informer simulation for a range of seeds on all cores, and reports how many passed and which
+# failed.
 #
 #   scripts/sim.sh [COUNT | FROM-TO] [PRESET]
 #
-# One failing seed again, with its whole story: build/PRESET/sim_informer --seed N --verbose
+# To run one failing seed again, with a full log: build/PRESET/sim_informer --seed N --verbose
 set -eu
 cd "$(dirname "$0")/.."
 seeds=${1-1-100000}
@@ -15,7 +16,7 @@ esac
 from=${seeds%-*}
 to=${seeds#*-}
 case $from$to in
-*[!0-9]* | '') echo "sim: $seeds is no range of seeds, such as 1-100000" >&2; exit 2 ;;
+*[!0-9]* | '') echo "sim: $seeds is not a range of seeds, such as 1-100000" >&2; exit 2 ;;
 esac
 started=$(date +%s)
 
@@ -32,7 +33,7 @@ done | xargs -P "$(nproc)" -I '{}' sh -c \
     "build/$preset/sim_informer --seeds {} >$work/{} 2>&1 || echo \"{}: ended with \$?\" >$work/{}.failed"
 
 cat "$work"/*[0-9] | grep '^seed ' | sort -t ' ' -k 2 -n || true
-# A program that has died has no last line.
+# A crashed program has no last line.
 for failed in "$work"/*.failed; do
     [ -e "$failed" ] || continue
     grep -q 'seeds passed' "${failed%.failed}" || { cat "${failed%.failed}" "$failed"; }

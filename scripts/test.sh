@@ -1,16 +1,17 @@
 #!/bin/sh
-# Builds the given presets, runs all suites in each, and says plainly how many passed and failed.
+# Builds the given presets, runs all suites in each, and reports how many passed and failed.
 set -eu
 cd "$(dirname "$0")/.."
 
-# ThreadSanitizer of gcc 12 cannot live with the widest address space randomisation; without it every
-# kernel setting works. Where personality() is forbidden the tests run as they are.
+# ThreadSanitizer of gcc 12 fails with the widest address space randomisation, so it is switched off. Where
+# personality() is forbidden, the tests run without this.
 no_aslr=
 if [ "$(uname -s)" = Linux ] && setarch "$(uname -m)" -R true 2>/dev/null; then
     no_aslr="setarch $(uname -m) -R"
 fi
 
-# Three for each processor: what computes counts as two, what waits as one (cmake/KinformerTests.cmake).
+# Three slots per processor: a test that computes uses two, one that waits uses one
+# (cmake/KinformerTests.cmake).
 jobs=$((3 * $(nproc)))
 
 summary=
@@ -27,7 +28,7 @@ for preset in "$@"; do
     $launcher ctest --preset "$preset" --parallel "$jobs" 2>&1 | tee "$log"
     line=$(grep -aE 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)
     if [ -z "$line" ]; then
-        echo "test: ctest gave no result for the preset $preset" >&2
+        echo "test: ctest printed no result for the preset $preset" >&2
         exit 1
     fi
     failed=$(echo "$line" | sed -E 's/.*, ([0-9]+) tests failed.*/\1/')

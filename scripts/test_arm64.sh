@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds everything for 64-bit ARM and runs all suites under qemu, which is how the NEON kernel is tested on other
-# machines. Slower than `make test` by far, and without sanitizers.
+# Builds everything for 64-bit ARM and runs all suites under qemu, to test the NEON kernel on other machines.
+# Much slower than `make test`, and without sanitizers.
 set -eu
 cd "$(dirname "$0")/.."
 

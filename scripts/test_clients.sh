@@ -1,12 +1,13 @@
 #!/bin/sh
-# Has other people's clients talk to the embedded API server: kubectl, client-go's informer, JavaScript's informer,
-# Python's client; and compares client-go's work queue with ours.
+# Tests the embedded API server with third-party clients: kubectl, client-go's informer, the JavaScript
+# informer, the Python client; and compares client-go's work queue with ours.
 #
-#   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four, unless some are named
+#   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four by default
 #
-# Go builds kubectl and the informer from its module proxy; without it, a kubectl on the PATH is taken. npm gets the
-# JavaScript client, pip the one for Python. All servers listen on loopback, and are ended by their process ids.
-# Exit status: 0 when all passed; 1; 77 when one could not be run, after a line that says why.
+# Go builds kubectl and the informer from its module proxy; without Go, a kubectl in $PATH is used. npm
+# fetches the JavaScript client, pip the one for Python. All servers listen on loopback and are killed by
+# process id.
+# Exit status: 0 when all passed; 1 on failure; 77 when one could not be run, after a line that says why.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- kubectl go js python
@@ -40,9 +41,9 @@ not_run() {
     return 77
 }
 
-# ---- what they need ----
+# ---- requirements ----
 
-# get NAME LOG COMMAND...: 77 when what it fetches cannot be had; all else is a mistake of ours
+# get NAME LOG COMMAND...: 77 when a download fails; other failures are errors of this project
 get() {
     what=$1
     log=$2
@@ -108,7 +109,7 @@ with_server() {
     until grep -q listening "$work/server.log"; do
         tries=$((tries + 1))
         if [ $tries -ge 100 ] || [ ! -e "/proc/$server_pid" ]; then
-            echo "clients: the server does not start: $(cat "$work/server.log")" >&2
+            echo "clients: the server did not start: $(cat "$work/server.log")" >&2
             return 1
         fi
         sleep 0.1

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds a control plane from the Go module proxy, starts it on loopback in a folder of its own, runs the tests of
-# tests/cluster against it, and ends it.
+# Builds a control plane from the Go module proxy, starts it on loopback in its own directory, runs the tests
+# of tests/cluster against it, and stops it.
 #
 #   scripts/test_cluster.sh [PRESET]
 #
-# Exit status: 0 when all passed; 1; 77 when there is no control plane to test with, after a line that says why.
+# Exit status: 0 when all passed; 1 on failure; 77 when there is no control plane to test with, after a line
+#              that says why.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1-release}
@@ -52,7 +53,7 @@ PATH=$KI_CLUSTER/bin:$PATH
 export KI_CONTROLPLANE KI_CLUSTER PATH
 test_pid=
 
-# The ports first: what a test that is ended has begun to start finds none, and gives up.
+# Ports first: a server that a killed test was still starting finds none, and exits.
 end_all() {
     [ -z "$test_pid" ] || kill -KILL "$test_pid" || true
     rm -f "$KI_CLUSTER/ports"
@@ -62,7 +63,7 @@ end_all() {
 trap end_all EXIT
 trap 'exit 1' HUP INT TERM
 
-# Each program has a control plane of its own, whatever the one before has done to its own.
+# Each test program gets a fresh control plane.
 run_test() {
     "$KI_CONTROLPLANE" prepare "$program"
     "$KI_CONTROLPLANE" start etcd

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds and tests the project in a clean Debian of another release.
 #
-#   scripts/test_distro.sh trixie|bookworm|sid [PRESET ...]     `make test`, unless presets are named
+#   scripts/test_distro.sh trixie|bookworm|sid [PRESET ...]     runs `make test`, or the given presets
 #
-# The system is made once, in build/distro/NAME, by debootstrap from the mirror that this machine's apt uses; the
-# sources are copied into it each time, and what was built there is built upon. Needs root. What it mounts is seen by
-# nobody else, and goes with its processes when it ends, however it does.
-# Exit status: 0 when all passed; 1; 77 when it could not be run, after a line that says why.
+# The system is installed once, in build/distro/NAME, by debootstrap from the mirror that this machine's apt
+# uses. The sources are copied into it each time; builds are incremental. Needs root. Its mounts are private
+# and disappear with its processes.
+# Exit status: 0 when all passed; 1 on failure; 77 when it could not be run, after a line that says why.
 set -eu
 cd "$(dirname "$0")/.."
 distro=${1-}
@@ -27,12 +27,12 @@ not_run() {
 
 # ---- the system ----
 
-# Where apt gets its packages from, each place once.
+# The package sources of apt, each once.
 mirrors() {
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | awk '!seen[$0]++'
 }
 
-# What the sources of apt are signed with, where that is a file.
+# The key files that the sources of apt are signed with.
 keyring() {
     sed -n -E 's/^Signed-By: *//p; s/.*signed-by=([^] ]*).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
         /etc/apt/sources.list.d/*.sources 2>/dev/null | while read -r file; do
@@ -40,7 +40,7 @@ keyring() {
     done | head -n 1
 }
 
-# Proxies and the like: as here.
+# Proxies and similar settings, as on this machine.
 copy_apt_options() {
     apt-config dump | grep -E '^Acquire::' | grep -vE '^Acquire::(IndexTargets|cdrom|Changelogs|Languages|CompressionTypes)' \
         >"$1/etc/apt/apt.conf.d/90host" || true
@@ -66,14 +66,14 @@ make_system() {
 
 # ---- the project in it ----
 
-# Times stay as they are: what has not changed is not built again.
+# File times are kept, so that unchanged files are not built again.
 copy_sources() {
     mkdir -p "$root/src"
     find "$root/src" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
     tar --exclude=./build --exclude=./.git -cf - . | tar -xf - -C "$root/src"
 }
 
-# go_inside COMMAND: becomes that, in the clean system, in the folder of the sources
+# go_inside COMMAND: replaces this process by COMMAND, in the clean system, in the source directory
 go_inside() {
     # shellcheck disable=SC2016  # the arguments are those of the inner shell
     private_mounts sh -euc '
@@ -88,17 +88,17 @@ go_inside() {
 
 inside() { (go_inside "$1"); }
 
-# With packages that do not exist there the mirror is not at fault.
+# Packages that do not exist in that release are not an error of the mirror.
 install_packages() {
     inside 'scripts/deps.sh build test' && return 0
     inside 'apt-get update -qq --error-on=any' || not_run "the mirror of this machine's apt cannot be reached"
     inside 'scripts/deps.sh build test'
 }
 
-# ---- all of it ----
+# ---- main ----
 
 [ "$(id -u)" -eq 0 ] || not_run "root is needed for a system of its own"
-command -v apt-get >/dev/null || not_run "there is no apt here, whose mirror it could use"
+command -v apt-get >/dev/null || not_run "there is no apt, whose mirror is needed"
 scripts/deps.sh distro || not_run "there is no debootstrap"
 (private_mounts true) 2>/dev/null || not_run "this machine allows no mounts"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Moves what stands beyond 110 columns in comments to the next line, and makes rulers as long as the others.
+"""Wraps comments at 110 columns, and makes all rulers the same length.
 
     scripts/wrap_comments.py FILE ...
 
-clang-format would fill whole paragraphs anew, and with them lists, tables and code in comments. Here only lines that
-are too long change, and those that they flow into. What is code stays, and scripts/check_text.sh tells of it.
+clang-format would refill whole paragraphs, including lists, tables and code in comments. This script changes only
+lines that are too long, and the lines they flow into. Code is not changed; scripts/check_text.sh reports it.
 """
 import re
 import sys

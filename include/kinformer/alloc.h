@@ -8,9 +8,10 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Three functions as malloc, realloc and free, each with `user` last. They are called from any thread, also
- * from several at once, and may fail: out of memory is an error like the others. Some calls are made while
- * the library holds a lock: so they neither call the library nor wait for somebody who does.
+ * Three functions that work like malloc, realloc and free, each with `user` as its last argument. They are
+ * called from any thread, also from several at once. They may fail: the library then returns
+ * KI_ERR_NO_MEMORY. Some calls are made while the library holds a lock, so they must not call the library,
+ * nor wait for a thread that does.
  */
 typedef struct ki_allocator {
     void *(*allocate)(size_t size, void *user);
@@ -20,11 +21,12 @@ typedef struct ki_allocator {
 } ki_allocator;
 
 /**
- * Replaces the allocator of the process; NULL brings back malloc. Memory is released by the allocator that is
- * set at that time, so call it before anything else of the library, or when nothing of the library is left.
+ * Replaces the allocator of the process; NULL restores malloc. Memory is always released with the current
+ * allocator. So call this before any other function of the library, or after everything that the library made
+ * has been freed.
  *
  * Returns: 0, or KI_ERR_INVALID when one of the functions is missing.
- * Threads: none other may be inside the library.
+ * Threads: no other thread may be using the library.
  */
 KI_API KI_NODISCARD int ki_set_allocator(const ki_allocator *allocator);
 

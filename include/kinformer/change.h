@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change - what is learnt about a collection, one thing at a time, and the words for it.
+/* change - one change of a collection, as a reflector reports it, and the names of change types.
  *
- * A list comes as its items and its end, and may be tried several times: each attempt has a number, and what
- * an attempt without an end has brought is true all the same. What was there before and is in no item of a
- * list that has ended is gone.
+ * A list is reported as its items and its end. It may take several attempts; each has a number. Items of an
+ * attempt that did not end are valid nevertheless. When a list has ended, objects that were known before and
+ * are not among its items have been deleted.
  */
 #ifndef KI_CHANGE_H
 #define KI_CHANGE_H
@@ -13,38 +13,38 @@
 
 KI_EXTERN_C_BEGIN
 
-/** The words for what happens to an object, from the decoder of a watch to the handlers. The first five are
- * also those of a delta queue, the first three those of handlers. */
+/** The types of changes, from the watch decoder to the handlers. A delta queue uses the first five, handlers
+ * the first three. */
 typedef enum ki_change_type {
     KI_CHANGE_ADDED = 1,
-    KI_CHANGE_UPDATED, /* MODIFIED, as a server calls it */
+    KI_CHANGE_UPDATED, /* MODIFIED in the Kubernetes API */
     KI_CHANGE_DELETED,
-    KI_CHANGE_REPLACED, /* an item of a list: new, changed or as before */
-    KI_CHANGE_SYNC,     /* nothing has changed: an object of the store once more */
-    KI_CHANGE_SEEN,     /* an item of a list that cannot be used: only that its key exists is known */
+    KI_CHANGE_REPLACED, /* an item of a list: new, changed or unchanged */
+    KI_CHANGE_SYNC,     /* a resync: an object of the store, unchanged */
+    KI_CHANGE_SEEN,     /* an invalid item of a list: only its key is known */
     KI_CHANGE_LIST_END, /* the list was complete, as of `version` */
-    KI_CHANGE_BOOKMARK, /* nothing has changed up to `version` but what was reported before */
-    KI_CHANGE_RESET     /* the server has another history: drop what waits, versions start over */
+    KI_CHANGE_BOOKMARK, /* all changes up to `version` have been reported */
+    KI_CHANGE_RESET     /* the server has another history: drop queued changes, versions start over */
 } ki_change_type;
 
 /** What a reflector reports; never KI_CHANGE_SYNC. */
 typedef struct ki_change {
     ki_change_type type;
-    /* The number of the attempt: of REPLACED, SEEN, LIST_END, RESET, and of a DELETED that a streamed list
-     * reports before its end, which counts with that. */
+    /* The number of the list attempt: for REPLACED, SEEN, LIST_END, RESET, and for a DELETED that a streamed
+     * list reports before its end; that takes effect with the end. */
     uint32_t list;
-    const ki_object *object; /* of ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
-    ki_str key;              /* of SEEN */
-    ki_str version;          /* received until then; empty when this says nothing about that */
-    /* Of REPLACED: the list may turn out to be older than what was reported before; its end decides. An
-     * object that is not known, and not newer than that, may have been deleted since. */
+    const ki_object *object; /* for ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
+    ki_str key;              /* for SEEN */
+    ki_str version;          /* everything up to here has been received; empty: unknown */
+    /* For REPLACED: the list may turn out to be older than what was reported before; its end decides. An
+     * object that is unknown and not newer may have been deleted since. */
     int is_doubtful;
 } ki_change;
 
 /**
- * Takes one change.
+ * Receives one change.
  *
- * Returns: 0; 1: taken, and the next one only when there is room; KI_ERR_NO_MEMORY: not taken, to be told
+ * Returns: 0; 1: accepted, but send no more until there is room; KI_ERR_NO_MEMORY: not accepted, it is sent
  *          again.
  */
 typedef int (*ki_change_cb)(const ki_change *change, void *user);

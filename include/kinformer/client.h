@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client - the cluster that the informers of a program follow, and the threads that they run on.
+/* client - the connection to a cluster, and the threads that informers run on.
  *
- * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores
- * up to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
+ * Informers of one client share its threads: `io`, which sends requests and reads responses; `dispatch`,
+ * which updates the stores; and those that call handlers, one for each registration, so that a slow handler
+ * does not delay the others.
  *
- * Inside someone else's process:
+ * How it behaves in a program that does other things too:
  *
- *   Lifetimes  Whatever is made with a client keeps it alive: see ki_client_free(). Frees work in any order,
- *              on any threads, in exit handlers too.
- *   fork()     A client belongs to the process that made it. In a child every call that would run it returns
- *              KI_ERR_FORKED at once, or NULL where it would return an object. Stores can be read there, as
- *              they were. Stops and frees return at once: ki_client_free() closes the child's copies of
- *              descriptors and nothing else, so the parent misses nothing; the child keeps the memory. Do not
- *              call it after the child has closed descriptors itself: the numbers may have been reused.
- *              Children make clients of their own. A child that was forked inside a callback must not
- *              return from it.
- *   dlclose()  The library stays loaded: threads that are on their way out need it.
- *   Signals    All are blocked in threads of ours, so that the program's handlers run on the program's
- *              threads. No handler is installed. A connection that breaks raises no SIGPIPE, whoever's thread
- *              writes to it. Children are waited for by number; a program that ignores SIGCHLD, or waits for
- *              all of its children, may do so. Waits go on after a signal.
- *   libcurl    It is begun with curl_global_init(CURL_GLOBAL_DEFAULT), once, by the first client of a
- *              cluster, and never ended. A program that uses libcurl itself does as it likes, before or
- *              after; what curl_global_cleanup() ends is its own share. Its functions for memory
- *              (curl_global_init_mem()) it has to set before the first client.
- *   Memory     <kinformer/alloc.h>; what libcurl and its TLS use comes from where those take theirs.
+ *   Lifetimes  Everything made with a client keeps the client's memory alive: see ki_client_free(). Objects
+ *              can be freed in any order, on any thread, in exit handlers too.
+ *   fork()     A client belongs to the process that made it. In a child, every call that would run it returns
+ *              KI_ERR_FORKED at once, or NULL where it would return an object. Stores can be read there, in
+ *              the state they had at the fork. Stops and frees return at once: ki_client_free() only closes
+ *              the child's copies of the descriptors, which does not affect the parent; the memory is not
+ *              freed. Do not call it after the child has closed descriptors itself: their numbers may have
+ *              been reused. A child can make clients of its own. A child that was forked inside a callback
+ *              must not return from it.
+ *   dlclose()  The library stays loaded, because threads that are ending still need it.
+ *   Signals    All signals are blocked in the library's threads, so the program's signal handlers run on the
+ *              program's threads. The library installs no signal handler. A broken connection raises no
+ *              SIGPIPE on any thread. Child processes are waited for by process id; the program may ignore
+ *              SIGCHLD, or wait for any child. A wait that a signal interrupts is continued.
+ *   libcurl    The first client of a cluster calls curl_global_init(CURL_GLOBAL_DEFAULT), once;
+ *              curl_global_cleanup() is never called. A program that uses libcurl itself may initialize and
+ *              clean it up at any time: libcurl counts these calls. Memory functions for libcurl
+ *              (curl_global_init_mem()) must be set before the first client is made.
+ *   Memory     Comes from the allocator in <kinformer/alloc.h>; libcurl and its TLS library use their own.
  */
 #ifndef KI_CLIENT_H
 #define KI_CLIENT_H
@@ -42,53 +43,54 @@ typedef struct ki_client ki_client;
 typedef struct ki_config ki_config; /* <kinformer/config.h> */
 
 typedef enum ki_mode {
-    KI_MODE_THREADS = 0,      /* everything on threads of ours */
-    KI_MODE_HANDLERS_ON_LOOP, /* callbacks inside ki_client_dispatch(), the rest on threads of ours */
-    KI_MODE_EVENT_LOOP        /* everything inside ki_client_dispatch(); no thread of ours */
+    KI_MODE_THREADS = 0,      /* everything runs on the library's threads */
+    KI_MODE_HANDLERS_ON_LOOP, /* callbacks run inside ki_client_dispatch(), the rest on the library's
+                               * threads */
+    KI_MODE_EVENT_LOOP        /* everything runs inside ki_client_dispatch(); the library has no threads */
 } ki_mode;
 
 /**
- * Makes the list_watch of a collection: what informers of this client ask, unless they bring their own.
+ * Makes the list_watch of a collection, which informers of this client use unless their options have one.
  * `ns` is "" for all namespaces.
  *
- * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a
- *          negative code, with what is wrong in `err`.
+ * Returns: 0 with *out_list_watch set, whose `release` is called when it is no longer needed; or a negative
+ *          code, with the reason in `err`.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
 
 /**
- * Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied.
+ * Zero means default: the cluster and the user that kubectl would use. Texts are copied.
  *
  * Requests go through a proxy when the cluster has a `proxy-url` or the environment names one ($HTTPS_PROXY
  * and so on): http, https or socks5. As with kubectl, the certificate of an HTTPS proxy is verified with the
- * cluster's CA, and not at all with `insecure_skip_tls_verify`; the proxy gets our certificate if it asks for
- * one; and a socks5 proxy looks up the server's name itself. Unlike with kubectl, `tls_server_name` is not
- * the name of the proxy: its certificate must have the proxy's own name.
+ * cluster's CA, and not at all with `insecure_skip_tls_verify`; the client certificate is sent to the proxy
+ * if it asks for one; and a socks5 proxy resolves the server's name itself. Unlike with kubectl,
+ * `tls_server_name` does not apply to the proxy: its certificate must have the proxy's own name.
  *
- * Tokens and passwords are sent over https:// only, and exec plug-ins are run for such servers only, wherever
- * they are configured; a loopback address is no exception. `allow_plaintext_credentials` lifts this. When
- * credentials are withheld, a warning of the component "credentials" is logged once, and errors of 401 and
- * 403 say so. As with kubectl, a server without a scheme ("host:6443") is reached over https:// if a
- * certificate authority, a client certificate or `insecure_skip_tls_verify` is given, else over http://.
+ * Tokens and passwords are sent over https:// only, and exec plug-ins are run for https:// servers only,
+ * wherever these are configured, even for a loopback address. `allow_plaintext_credentials` removes this
+ * restriction. When credentials are withheld, a warning of the component "credentials" is logged once, and
+ * the errors for 401 and 403 say so. As with kubectl, a server without a scheme ("host:6443") is reached over
+ * https:// if a certificate authority, a client certificate or `insecure_skip_tls_verify` is given, else over
+ * http://.
  */
 typedef struct ki_client_options {
     int mode;       /* a ki_mode */
-    int no_cluster; /* 1: nobody is connected to; every informer brings a list_watch of its own */
+    int no_cluster; /* 1: no cluster; every informer must have a list_watch of its own */
 
-    /* Where to connect and as whom; each as the flag of kubectl that is named so.
-     * NULL: as the kubeconfig says. */
+    /* Server and credentials; each like the kubectl flag of the same name. NULL: from the kubeconfig. */
     const char *kubeconfig; /* NULL: $KUBECONFIG, ~/.kube/config, or the files of a pod */
     const char *context;
     const char *cluster;
     const char *user;
-    const char *server; /* "https://10.0.0.1:6443"; enough by itself when there is no kubeconfig */
+    const char *server; /* "https://10.0.0.1:6443"; sufficient without a kubeconfig */
     const char *token;
     const char *certificate_authority; /* a file */
-    const char *tls_server_name;       /* the name of a host, or an address */
-    const char *client_certificate;    /* a file, as the next; both together */
+    const char *tls_server_name;       /* a host name or an address */
+    const char *client_certificate;    /* a file, like the next; set both */
     const char *client_key;
-    const char *username; /* with the next: instead of a token */
+    const char *username; /* with `password`, instead of a token */
     const char *password;
     const char *as;
     const char *as_uid;
@@ -96,101 +98,103 @@ typedef struct ki_client_options {
     const char *ns;
     int insecure_skip_tls_verify;
 
-    /* How. */
-    int http2; /* 1: many watches on one connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
-    int gzip;  /* 1: asks for compressed answers */
+    /* Connections. */
+    int http2; /* 1: many watches share a connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
+    int gzip;  /* 1: ask for compressed responses */
     int allow_plaintext_credentials; /* 1: tokens and passwords are sent over http:// too */
     const char *user_agent;          /* NULL: "kinformer/" and the version; no control characters */
-    size_t connections_max;          /* 0: no limit. With http2 each of the two ways to speak has its own */
+    size_t connections_max;          /* 0: no limit. With http2, counted separately for HTTP/1.1 and HTTP/2 */
     uint64_t connect_timeout_ms;     /* 0: 30,000 */
-    size_t head_bytes_max;           /* of an answer: its status, headers and trailers; 0: 64 KiB */
+    size_t head_bytes_max;           /* of a response: status line, headers and trailers; 0: 64 KiB */
 
-    size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
-    ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
+    size_t handler_threads; /* KI_MODE_THREADS: handlers share this many threads; 0: one thread for each */
+    ki_source_cb source;    /* answers requests instead of a cluster; the two parts above are ignored then */
     void *source_user;
-    ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
+    ki_metrics *metrics; /* may be shared between clients; NULL: its own, see ki_client_metrics() */
 
-    /* Of single calls (<kinformer/rest.h>), and of nothing that informers do, but for the first: the answer
-     * to a list has to begin within it as well. A watch is never ended by it. */
-    uint64_t request_timeout_ms; /* 0: 60,000, as the servers' own */
-    double requests_per_second;  /* client-go's QPS: more have to wait; 0: no limit */
-    uint64_t requests_burst;     /* so many at first; 0: 10 */
-    uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
+    /* For single calls only (<kinformer/rest.h>); request_timeout_ms also limits the time until a list's
+     * response begins. It never ends a watch. */
+    uint64_t request_timeout_ms; /* 0: 60,000, like the servers' own */
+    double requests_per_second;  /* client-go's QPS: further requests wait; 0: no limit */
+    uint64_t requests_burst;     /* requests that need not wait at first; 0: 10 */
+    uint64_t requests_at_once;   /* requests in flight; further ones wait, up to their timeout. 0: 64 */
 
-    /* More of where to connect and as whom. */
-    /* Loaded before. No other option beside it may say where to connect or as whom: `kubeconfig` and those
-     * down to `insecure_skip_tls_verify`, `allow_plaintext_credentials`, `kubeconfig_text` and those down to
-     * `client_key_pem`. */
+    /* More about server and credentials. */
+    /* Loaded with ki_config_new(). No other option for server or credentials may be set beside it:
+     * `kubeconfig` and those down to `insecure_skip_tls_verify`, `allow_plaintext_credentials`,
+     * `kubeconfig_text` and those down to `client_key_pem`. */
     const ki_config *config;
-    const char *kubeconfig_text; /* instead of files; relative names in it start in the current directory */
+    const char *kubeconfig_text; /* instead of files; relative file names in it start in the current
+                                  * directory */
     /* Read again before a request when 50 s have passed since the last read, and after a 401. While it cannot
-     * be read the last token stays, and a warning is logged once. A `token` beside it counts until the file
-     * was read for the first time. */
+     * be read, the last token is used, and a warning is logged once. A `token` beside it is used until the
+     * file has been read for the first time. */
     const char *token_file;
-    const char *certificate_authority_pem; /* PEM instead of the file, as the next two */
+    const char *certificate_authority_pem; /* PEM text instead of a file, like the next two */
     const char *client_certificate_pem;
     const char *client_key_pem;
 
-    /* Gets what this client has to say, with all that is made with it, instead of ki_set_log()'s: for a
-     * module that is one of several in its process. As that it is called from any thread,
-     * without a lock of ours. */
-    ki_log_cb log; /* NULL: that of the process */
+    /* Receives the log records of this client and of everything made with it, instead of the callback of
+     * ki_set_log(): for a module that shares its process with others. Like that one it is called from any
+     * thread, without a lock held. */
+    ki_log_cb log; /* NULL: the one of the process */
     void *log_user;
-    int log_level; /* a ki_log_level: the most talkative that it gets; 0: KI_LOG_INFO */
+    int log_level; /* a ki_log_level: the most verbose level it receives; 0: KI_LOG_INFO */
 
-    /* Of single calls that do not set retries_max themselves: further attempts. 0: 10. Negative: none, so
-     * that a call which the server puts off (429 or 5xx with Retry-After) ends at once, and its error says
-     * how long to wait. A program with a queue of its own sets this: the wait then holds no thread. */
+    /* Retries of single calls that do not set retries_max themselves. 0: 10. Negative: none; then a call that
+     * the server rejects with Retry-After (429 or 5xx) ends at once, and its error says how long to wait. A
+     * program that has a queue of its own sets this, so that the wait does not block a thread. */
     int request_retries_max;
     uint64_t reserved[16];
 } ki_client_options;
 
 /**
- * Starts no thread yet: that is done when the first informer starts.
+ * Makes a client. Sends nothing and starts no thread: the first informer to start does.
  *
  * Returns:   a client to free, or NULL with KI_ERR_CONFIG (which file, line and field), KI_ERR_INVALID,
- *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. Nothing is sent yet.
+ *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
  * Ownership: the caller frees it, before or after what was made with it.
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
 /**
- * Gives up the caller's reference. Stops everything that was made with it, and returns when no thread,
- * connection or descriptor of its own is left; calls that are under way (<kinformer/rest.h>) are given up,
- * and their callbacks called. What waits for something of it returns with KI_ERR_STOPPED.
+ * Stops everything that was made with the client, and returns when it has no thread, connection or descriptor
+ * left. Calls in flight (<kinformer/rest.h>) are cancelled, and their callbacks called. Functions that are
+ * waiting for something of this client return KI_ERR_STOPPED.
  *
- * Informers, feeds and factories that are not freed yet keep the memory. Their stores can be read, handlers
- * come and go, but nothing starts any more (KI_ERR_STOPPED), and new informers are refused. They are freed as
- * ever; callbacks that are due then, on_release, run on the thread that frees them.
+ * Informers, feeds and factories that are not freed yet keep the client's memory. Their stores can still be
+ * read, and handlers added and removed, but nothing starts any more (KI_ERR_STOPPED), and no new informer can
+ * be made. They are freed as usual; their on_release callbacks then run on the thread that frees them.
  *
- * Waits for callbacks that are running; and for read sections, in any thread, when an informer that a
- * callback has freed is not gone yet. NULL is allowed.
+ * Waits for callbacks that are running. If a callback has freed an informer whose memory is still in use, it
+ * also waits for the read sections of all threads. NULL is allowed.
  *
- * Inside a callback or a read section it returns at once. Everything is stopped then, and the rest follows
- * when the callback has returned. On a thread of the program's it is carried out by the call that runs the
- * callback, such as ki_client_dispatch() or a wait, before that returns. Elsewhere, on threads of ours and in
- * read sections, a thread is started that carries it out and ends; callbacks that are still due may run
- * there. If no thread can be started it is tried again; for a client without threads of its own an error is
- * logged then, and the client stays.
+ * Inside a callback or a read section it returns at once. Everything is stopped by then; the rest is done
+ * after the callback has returned. If the callback runs on a thread of the program, the function that runs
+ * it, such as ki_client_dispatch() or a wait, does the rest before it returns. Otherwise, on the library's
+ * threads and in read sections, a temporary thread does it; callbacks that are still due may run there. If
+ * that thread cannot be started, it is tried again; for a client without threads of its own, an error is
+ * logged instead and the client is leaked.
  *
- * Threads: any, once; also while other threads free what was made with it, or wait for it. The pointer must
- *          not be used afterwards, also not by a callback that is still running, nor its descriptor polled.
+ * Threads: any, once; also while other threads free objects made with the client, or wait for them.
+ *          Afterwards the pointer must not be used, not even by a callback that is still running, and the
+ *          descriptor must not be polled.
  */
 KI_API void ki_client_free(ki_client *client);
 
 /**
- * Uses another bearer token from now on: for programs that renew it themselves. Every request that is begun
- * after the call has returned is sent with it; a watch that is under way goes on. It takes the place of a
- * token, a token's file, a user's password and an exec plug-in, and of one that was set before; certificates
- * stay. Informers that wait after a 401 go on waiting: call ki_informer_retry_now().
+ * Replaces the bearer token: for programs that renew it themselves. Every request that begins after the call
+ * has returned is sent with the new token; a watch in flight continues. The token replaces a configured
+ * token, token file, password or exec plug-in, and one that was set before; certificates stay. Informers that
+ * are backing off after a 401 keep waiting: call ki_informer_retry_now().
  *
- * Returns: 0; KI_ERR_INVALID for a token that is empty or has a character that no header can have, and for a
+ * Returns: 0; KI_ERR_INVALID for a token that is empty or has a character not allowed in a header, and for a
  *          client without a cluster; KI_ERR_NO_MEMORY; KI_ERR_FORKED in a child.
  * Threads: any.
  */
 KI_API KI_NODISCARD int ki_client_set_token(ki_client *client, const char *token);
 
-/** A write that is about to be sent. Borrowed for the time of the callback. */
+/** A write that is about to be sent. Borrowed for the callback. */
 typedef struct ki_write {
     const char *method; /* "POST", "PUT", "PATCH" or "DELETE" */
     ki_str target;      /* "/api/v1/namespaces/web/pods?dryRun=All" */
@@ -200,63 +204,64 @@ typedef struct ki_write {
 /**
  * Decides whether a write may be sent now.
  *
- * Returns: 0 to send it. Anything else refuses it: the call ends with KI_ERR_REFUSED and with the message
- *          that the gate has written to `why`, if it has; nothing of the request is sent.
+ * Returns: 0 to send it. Any other value refuses it: the call ends with KI_ERR_REFUSED and the message in
+ *          `why`, if the gate wrote one; nothing is sent.
  * Threads: `io`, or inside ki_client_dispatch() in KI_MODE_EVENT_LOOP; one call at a time. All requests of
- *          the client wait for it: return at once, and do not wait for a lock that others hold for long.
+ *          the client wait for it: return quickly, and do not wait for a lock that is held for long.
  */
 typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user);
 
 /**
- * Has `gate` asked before every write of this client: each POST, PUT, PATCH and DELETE of <kinformer/rest.h>,
- * dry runs included. It is asked last of all, when the call has waited for its turn, has its credentials and
- * its connection, and its first byte would be written next; and again before each further attempt. Reads are
- * never asked about. This is how leader election keeps a process that has lost its lease from writing.
+ * Sets a function that is called before every write of this client: each POST, PUT, PATCH and DELETE of
+ * <kinformer/rest.h>, dry runs included. It is called at the last moment, when the call has passed the rate
+ * limit, has credentials and a connection, and its first byte would be written next; and again before each
+ * retry. It is not called for reads. Leader election uses this to stop a process that has lost its lease from
+ * writing.
  *
- * NULL takes the gate away. When this has returned, the gate that was set before is not running and is not
- * called again, so that its `user` may be freed; therefore do not hold a lock here that the old gate waits
- * for. From inside the gate itself it returns at once.
+ * NULL removes the gate. When this returns, the previous gate is not running and is not called again, so its
+ * `user` may be freed; so do not call this with a lock held that the old gate waits for. From inside the gate
+ * itself it returns at once.
  *
  * Returns: 0, KI_ERR_INVALID without a client, KI_ERR_FORKED in a child.
- * Threads: any, at any time, also while calls are under way.
+ * Threads: any, at any time, also while calls are in flight.
  */
 KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
 
-/** The namespace that the context names, or "default". Lives as long as the client. */
+/** The namespace of the kubeconfig context, or "default". Lives as long as the client. */
 KI_API const char *ki_client_namespace(const ki_client *client);
 
-/** What its informers count. Lives as long as the client. */
+/** The metrics of the client and its informers. Live as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of
- * its own comes to the thread on which it may answer.
+ * Calls a function on `io`, once, soon, at the latest in ki_client_free(). A source
+ * (<kinformer/list_watch.h>) with threads of its own uses this to get to the thread on which it may answer.
  *
- * A callback may post again: others have their turn in between.
+ * A callback may post again; other work runs in between.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY; KI_ERR_STOPPED from a callback that ki_client_free() runs;
  *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
 
-/** To be polled for reading: readable when ki_client_dispatch() has something to do.
- * -1 in KI_MODE_THREADS. */
+/** A descriptor to poll for reading: readable when ki_client_dispatch() has work to do. -1 in
+ * KI_MODE_THREADS. */
 KI_API int ki_client_fd(const ki_client *client);
 
-/** For poll(): milliseconds until ki_client_dispatch() has something to do;
- * -1: not before the fd is readable. */
+/** The timeout for poll(): milliseconds until ki_client_dispatch() has work to do; -1: none before the
+ * descriptor is readable. */
 KI_API int ki_client_timeout_ms(ki_client *client);
 
 /**
- * Does what there is to do, for about `budget_ms`; 0: until there is nothing left, or callbacks have kept
- * making work for each other. What is done in one go is not cut short: a callback of the program's, and what
- * is in proportion to the store (letting in a handler, planning what a relist sweeps away or a resync
- * repeats: some milliseconds for 100,000 objects). Of what servers send some 100 KB are read and decoded in
- * one go, a millisecond's work; with `http2`, all that has come for a connection.
+ * Does the work that is due, for about `budget_ms`. 0: until no work is left; callbacks that keep making work
+ * for each other do not keep it from returning. May exceed the budget by one callback of yours, or by one
+ * pass over a store (adding a handler, finding what a relist removes or a resync repeats: some milliseconds
+ * for 100,000 objects). Responses are read and decoded in pieces of about 100 KB, a millisecond's work; with
+ * `http2`, all bytes that have arrived on a connection are one piece.
  *
- * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
- *          inside a read section; KI_ERR_FORKED in a child.
- * Threads: any; while one of them runs the loop the others do nothing.
+ * Returns: the number of jobs done; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback
+ *          or inside a read section; KI_ERR_FORKED in a child.
+ * Threads: any; while one thread is in this call, calls on other threads do nothing.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);
 

@@ -27,8 +27,8 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Text that somebody else owns: a pointer and a length, not ended by a NUL.
- * The zeroed value is the empty string, and what a lookup returns that found nothing.
+ * Borrowed text: a pointer and a length, not NUL-terminated. A zeroed ki_str is the empty string; a lookup
+ * that finds nothing returns it.
  */
 typedef struct ki_str {
     const char *ptr;
@@ -51,10 +51,11 @@ KI_API ki_str ki_str_of(const char *text);
 /** 1 when both hold the same bytes, else 0. */
 KI_API int ki_str_equal(ki_str a, ki_str b);
 
-/** Bytewise order: negative, 0 or positive, a prefix before what it begins. */
+/** Compares bytes, as memcmp() does. Returns a negative number, 0 or a positive number. A prefix sorts before
+ * the longer text. */
 KI_API int ki_str_compare(ki_str a, ki_str b);
 
-/** The version of the library that runs, "1.2.3". */
+/** The version of the library at run time: "1.2.3". */
 KI_API const char *ki_version(void);
 
 KI_EXTERN_C_END

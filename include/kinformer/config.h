@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config - where to connect and as whom, loaded apart from the client that uses it.
+/* config - the server and the credentials, loaded separately from the client that uses them.
  *
  * A program that drops its privileges, changes its root directory or clears its environment (nginx, postgres)
  * loads the configuration first and makes clients from it afterwards, in any number of child processes:
@@ -16,23 +16,23 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Loads what ki_client_new() would load with these options; only those that say where to connect and as whom
- * count. NULL: defaults. All files are read now: kubeconfigs, certificate authorities, client certificate and
- * key, the token file.
+ * Loads the configuration that ki_client_new() would load with these options. Only the options for the server
+ * and the credentials are used. NULL: defaults. All files are read now: kubeconfigs, certificate authorities,
+ * client certificate and key, the token file.
  *
- * A client still checks these files for changes, and keeps what was loaded here while it cannot read them. So
- * it notices new certificates and tokens if it may read the files; otherwise use ki_client_set_token(). Exec
- * plug-ins are started by the client, with its privileges and in its root directory.
+ * A client still checks these files for changes, and so picks up new certificates and tokens. While it cannot
+ * read them, it uses what was loaded here; a program can then renew the token with ki_client_set_token().
+ * Exec plug-ins are started by the client, with its privileges and in its root directory.
  *
  * Returns:   a configuration to free, or NULL with KI_ERR_CONFIG (which file, line and field),
  *            KI_ERR_INVALID, KI_ERR_NO_MEMORY. Nothing is sent, and no thread started.
  * Ownership: the caller frees it. Clients copy it.
- * Threads:   any; the environment must not change meanwhile. It is constant, so that several threads, and
- *            children of fork(), may use one.
+ * Threads:   any; the environment must not change during the call. A configuration is never modified, so
+ *            several threads, and children of fork(), may use the same one.
  */
 KI_API KI_NODISCARD ki_config *ki_config_new(const ki_client_options *options, ki_error *err);
 
-/** Wipes all that is secret in it. NULL is allowed. */
+/** Wipes the secrets and frees it. NULL is allowed. */
 KI_API void ki_config_free(ki_config *config);
 
 KI_EXTERN_C_END

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* controller - turns events into work: a reconcile function that is called with the key of what has changed.
+/* controller - calls a reconcile function with the key of each object that has changed.
  *
  *   static ki_result reconcile(ki_request *request, void *user)
  *   {
  *       ki_object *foo = ki_store_get_key(ki_informer_store(foos), ki_request_key(request));
  *       if (foo == NULL)
  *           return ki_done();                         // deleted: nothing left to do
- *       …                                             // make the cluster as foo wants it
+ *       …                                             // bring the cluster to the state that foo describes
  *       return rc == 0 ? ki_done() : ki_retry(&err);
  *   }
  *
@@ -16,16 +16,16 @@
  *   ki_controller_watch_owned(c, deployments, &foos_resource, NULL); // the Foo that controls the Deployment
  *   rc = ki_controller_run(c, &err);                                 // until ki_controller_stop()
  *
- * What a reconcile may count on:
+ * What is guaranteed to a reconcile function:
  *   - one key is worked on by one worker at a time;
- *   - a change that comes while it runs leads to another call;
+ *   - a change that arrives while it runs leads to another call;
  *   - every watched informer has synced before the first call;
- *   - after ki_request_expect(), the key is not worked on again before the cache has seen what was written;
- *   - what has just changed goes before what the first list or a resync has brought.
+ *   - after ki_request_expect(), the key is not worked on again before the cache has the written object;
+ *   - keys of recent changes go before keys from the first list or a resync.
  *
- * With KI_MODE_THREADS reconciles run on threads of the controller's own, and may wait, as in ki_rest_run().
- * In the other modes they run inside ki_client_dispatch() and must not wait: return ki_later() after
- * ki_rest_begin(), and call ki_request_finish() from its callback.
+ * With KI_MODE_THREADS, reconcile functions run on the controller's own threads and may wait, for example in
+ * ki_rest_run(). In the other modes they run inside ki_client_dispatch() and must not wait: call
+ * ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback.
  *
  * Threads: any, for all calls.
  */
@@ -54,7 +54,7 @@ KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);
 
-/** How often this key has failed in a row: 0 at first. */
+/** How many times in a row this key has failed: 0 at first. */
 KI_API uint32_t ki_request_failures(const ki_request *request);
 
 typedef enum ki_verdict {
@@ -65,7 +65,7 @@ typedef enum ki_verdict {
     KI_VERDICT_LATER
 } ki_verdict;
 
-/** What a reconcile has come to; made by the functions below. */
+/** The result of a reconcile; made by the functions below. */
 typedef struct ki_result {
     ki_verdict verdict;
     int code; /* a ki_error_code, for the log */
@@ -73,42 +73,45 @@ typedef struct ki_result {
     char message[KI_ERROR_MESSAGE_BYTES];
 } ki_result;
 
-/** All is as it should be. Failures of the key are forgotten. */
+/** Success. The key's failure count is reset. */
 KI_API ki_result ki_done(void);
 
-/** Done for now; the key is worked on again after so long, or earlier when something changes. */
+/** Success for now; the key is worked on again after this time, or earlier when something changes. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
-/** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is
- * logged; a server that has said when to come back (Retry-After) is not asked before. */
+/** Failed; the key is tried again after a delay that grows with each failure, and not before the time in the
+ * server's Retry-After, if `err` has one. `err`, which may be NULL, is logged. */
 KI_API ki_result ki_retry(const ki_error *err);
 
-/** Failed for good: nothing happens before the next change. `err`, which may be NULL, is logged. */
+/** Failed for good: the key is not tried again before the next change. `err`, which may be NULL, is
+ * logged. */
 KI_API ki_result ki_give_up(const ki_error *err);
 
 /** Not finished: ki_request_finish() follows, from any thread. */
 KI_API ki_result ki_later(void);
 
-/** Finishes a request whose reconcile returned ki_later(); once. The request is gone afterwards. */
+/** Finishes a request whose reconcile function returned ki_later(). Call it once; the request is no longer
+ * valid afterwards. */
 KI_API void ki_request_finish(ki_request *request, ki_result result);
 
 /**
- * After a write: the key is not worked on again before the cache of `informer` has seen `written`, the object
- * that the server answered with. So a reconcile never acts on a cache that does not know its own writes.
+ * Call it after a write: the key is not worked on again before the cache of `informer` is as new as
+ * `written`, the object in the server's response. So a reconcile function never acts on a cache that lacks
+ * its own writes.
  *
  * The wait ends when the store is complete up to that version, when the server's history was reset, or after
- * expect_timeout_ms, which is counted and logged. No worker is held meanwhile. The informer must not be freed
- * before the controller.
+ * expect_timeout_ms, which is counted and logged. The wait does not occupy a worker. The informer must not be
+ * freed before the controller.
  *
- * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY: then nothing is waited for.
+ * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY. After an error there is no wait.
  */
 KI_API int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written);
 
 /**
- * Makes the cluster as the object with this key wants it.
+ * Brings the cluster to the state that the object with this key describes.
  *
- * Threads: a worker of the controller, or inside ki_client_dispatch(): see above. All calls of the library
- *          are allowed.
+ * Threads: a worker of the controller, or inside ki_client_dispatch(): see above. All functions of the
+ *          library may be called.
  */
 typedef ki_result (*ki_reconcile_cb)(ki_request *request, void *user);
 
@@ -119,11 +122,10 @@ typedef struct ki_controller_options {
     const char *name;          /* in metrics and the log; required */
     ki_reconcile_cb reconcile; /* required */
     size_t workers;            /* keys worked on at the same time; 0: 1 */
-    ki_limiter *limiter;       /* delays of retries; its reference is taken. NULL: ki_limiter_new_default() */
-    uint64_t
-        reconcile_timeout_ms; /* one that takes longer is logged and counted; 0: none. None is interrupted */
+    ki_limiter *limiter;       /* delays of retries; takes the reference. NULL: ki_limiter_new_default() */
+    uint64_t reconcile_timeout_ms;  /* a longer one is logged and counted, not interrupted; 0: no limit */
     uint64_t expect_timeout_ms;     /* 0: 10,000 */
-    uint64_t stop_timeout_ms;       /* how long a stop waits for reconciles that run; 0: 30,000 */
+    uint64_t stop_timeout_ms;       /* how long a stop waits for running reconciles; 0: 30,000 */
     void (*on_release)(void *user); /* once, after the last callback */
     void *user;
     uint64_t reserved[8];
@@ -139,78 +141,79 @@ typedef struct ki_controller_options {
 KI_API KI_NODISCARD ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options,
                                                      ki_error *err);
 
-/** Stops and frees it: see ki_controller_stop(). Waits for all reconciles that run, however long they take.
- * From a callback or a reconcile it returns at once, and is carried out soon. NULL is allowed. */
+/** Stops and frees it: see ki_controller_stop(). Waits for all running reconciles, without a time limit. From
+ * a callback or a reconcile function it returns at once, and the work is done soon after. NULL is allowed. */
 KI_API void ki_controller_free(ki_controller *controller);
 
 /* ---- what to watch ----------------------------------------------------------------------------------- */
 
-/* Each adds a handler to the informer, before or after the start of either. An error is remembered, and the
- * next ki_controller_start() reports it: set-up may ignore what these return. Returns: 0, KI_ERR_INVALID,
- * KI_ERR_NO_MEMORY, KI_ERR_FORKED. A predicate, which may be NULL, must live as long as the controller. */
+/* Each adds a handler to the informer; controller and informer may be started or not. An error is remembered,
+ * and the next ki_controller_start() reports it, so the return values may be ignored. Returns: 0,
+ * KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED. A predicate, which may be NULL, must live as long as the
+ * controller. */
 
-/** The key is that of the object. */
+/** Adds the key of the object. */
 KI_API int ki_controller_watch(ki_controller *controller, ki_informer *informer,
                                const ki_predicate *predicate);
 
-/** The key is that of the owner that controls the object, if it has the kind and the group of `owner`. */
+/** Adds the key of the owner that controls the object, if it has the kind and the group of `owner`. */
 KI_API int ki_controller_watch_owned(ki_controller *controller, ki_informer *informer,
                                      const ki_resource *owner, const ki_predicate *predicate);
 
 typedef struct ki_key_emit ki_key_emit;
 
-/** Names the keys that an object concerns: calls ki_key_emit_key() for each. Called on a handler thread. */
+/** Maps an object to keys: calls ki_key_emit_key() for each. Called on a handler thread. */
 typedef void (*ki_map_cb)(const ki_object *object, ki_key_emit *emit, void *user);
 
 KI_API void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name);
 
-/** The keys are those that a function names, for the old and the new object of an update alike. */
+/** Adds the keys that `map` emits; for an update it is called with the old and with the new object. */
 KI_API int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer, ki_map_cb map,
                                       void *user, const ki_predicate *predicate);
 
-/** Adds a key from elsewhere, now or after a delay. Returns: as ki_workqueue_add(). */
+/** Adds a key, now or after a delay. Returns: as ki_workqueue_add(). */
 KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_ms);
 
 /* ---- running ----------------------------------------------------------------------------------------- */
 
 /**
- * Starts the workers; they begin when every watched informer has synced. Does not start informers. Started
- * already: nothing happens. After a stop it goes on with the keys that have come meanwhile.
+ * Starts the workers; they begin when every watched informer has synced. Does not start informers. Does
+ * nothing when already started. After a stop it continues with the keys that have been added meanwhile.
  *
  * Returns: 0; the first error of the set-up; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
  */
 KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error *err);
 
 /**
- * Begins no reconcile any more, and waits for those that run. Keys are kept for the next start. From a
- * reconcile of the same controller, inside a read section, or in the modes without worker threads from any
- * callback, it returns at once.
+ * Begins no further reconcile, and waits for those that are running. Keys are kept for the next start. It
+ * does not wait when it is called from a reconcile function of the same controller, inside a read section or,
+ * in the modes without worker threads, from any callback.
  *
- * Returns: 0; KI_ERR_TIMEOUT: reconciles still run after stop_timeout_ms, `err` names one.
+ * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` names one.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
- * Starts it and returns when it has been stopped. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it
- * runs the loop of the client meanwhile.
+ * Starts the controller, and returns when it has been stopped. With KI_MODE_EVENT_LOOP and
+ * KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile.
  *
  * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
  *          KI_ERR_WOULD_DEADLOCK from a callback.
  */
 KI_API KI_NODISCARD int ki_controller_run(ki_controller *controller, ki_error *err);
 
-/** How it is doing. */
+/** The state of a controller. */
 typedef struct ki_controller_status {
     int is_running;
-    int has_synced;        /* every watched informer has */
+    int has_synced;        /* every watched informer has synced */
     size_t queued;         /* keys that wait */
-    size_t delayed;        /* keys that wait for a time */
-    size_t active;         /* reconciles that run */
-    uint64_t reconciles;   /* that have ended */
-    uint64_t failures;     /* of these: retried or given up */
-    uint64_t longest_ms;   /* the reconcile that runs longest */
+    size_t delayed;        /* keys that wait for a delay to pass */
+    size_t active;         /* running reconciles */
+    uint64_t reconciles;   /* finished */
+    uint64_t failures;     /* of these: failed, to be retried or given up */
+    uint64_t longest_ms;   /* how long the oldest running reconcile has been running */
     char longest_key[256]; /* its key, cut */
-    char waiting_for[512]; /* the informer that has not synced, and why; "" */
+    char waiting_for[512]; /* an informer that has not synced, and why; "" for none */
     uint64_t reserved[8];
 } ki_controller_status;
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* delta_queue - changes of objects that wait to be processed, in order, together for each key: client-go's
- * DeltaFIFO, for who builds an informer of their own. Those of the library do not need it.
+/* delta_queue - a queue of changes, grouped by key: client-go's DeltaFIFO, for programs that build their own
+ * informer. The library's informers do not need it.
  *
- * A producer says what was added, updated or deleted, or what a whole collection consists of now. A consumer
- * pops one key at a time, with everything that has happened to it since it was popped last, oldest first.
- * Keys leave in the order in which they came to wait. To find out what is missing from a new collection the
- * queue looks at the store that the consumer keeps, if there is one.
+ * A producer pushes adds, updates and deletes, or replaces the whole collection. A consumer pops one key at a
+ * time, with all its changes since it was last popped, oldest first. Keys leave in the order in which they
+ * were queued. To find out what a new collection no longer contains, the queue reads the consumer's store, if
+ * it has one.
  *
- * Threads: any, for all calls, but one consumer: callbacks of two that pop at the same time overlap, also
- *          those for one key, and then nobody knows which of them came first.
+ * Threads: any, for all calls, but use one consumer: with two, callbacks overlap, even for the same key, and
+ *          their order is unknown.
  *
- * fork():  a child has the queue as it was in the parent at that moment, and may use and free it. What was
- *          being processed there waits again in the child, unless something newer waits for the key. A child
- *          that was forked inside a callback must not return from it, and a key function must not fork().
+ * fork():  a child has a copy of the queue, and may use and free it. Deltas that the parent was processing
+ *          are queued again in the child, unless newer ones wait for the key. A child that was forked inside
+ *          a callback must not return from it, and a key function must not fork().
  */
 #ifndef KI_DELTA_QUEUE_H
 #define KI_DELTA_QUEUE_H
@@ -32,16 +32,16 @@ typedef struct ki_delta_queue ki_delta_queue;
 /** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
 typedef struct ki_delta {
     ki_change_type type;
-    uint32_t list; /* 0: informers use it, as the next two, for their own queues */
+    uint32_t list; /* 0; informers use it, like the next two, for their own queues */
     uint32_t after_list;
     uint8_t is_doubtful;
-    uint8_t final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
+    uint8_t final_state_unknown; /* the delete was missed: the object is the last known state */
     uint8_t reserved[2];
     const ki_object *object;
-    size_t bytes; /* of the object when it was queued; the queue sets it */
+    size_t bytes; /* size of the object when it was queued; set by the queue */
 } ki_delta;
 
-/** What has happened to one key. Borrowed for the call. */
+/** The changes of one key. Borrowed for the call. */
 typedef struct ki_deltas {
     ki_str key;
     const ki_delta *items; /* oldest first, at least one */
@@ -49,15 +49,15 @@ typedef struct ki_deltas {
     int is_initial; /* the queue had not synced when these left it */
 } ki_deltas;
 
-/** Puts the deltas back into the queue: see ki_delta_queue_cb. */
+/** Return value that puts the deltas back into the queue: see ki_delta_queue_cb. */
 #define KI_DELTA_QUEUE_REQUEUE 1
 
 /**
- * Processes the deltas of one key. No lock is held, and all calls but ki_delta_queue_free() are allowed.
+ * Processes the deltas of one key. No lock is held; all functions except ki_delta_queue_free() may be called.
  *
- * Returns: 0; KI_DELTA_QUEUE_REQUEUE: the deltas go back to the end of the queue as they are, unless
- *          something newer waits for the key by now, which then stands for them; or a negative code of the
- *          callback's own, which ki_delta_queue_pop() returns: the deltas are dropped.
+ * Returns: 0; KI_DELTA_QUEUE_REQUEUE: the deltas go back to the end of the queue unchanged, unless newer ones
+ *          wait for the key by now: then they are dropped; or a negative code, which ki_delta_queue_pop()
+ *          returns: the deltas are dropped.
  */
 typedef int (*ki_delta_queue_cb)(const ki_deltas *deltas, void *user);
 
@@ -65,10 +65,9 @@ typedef int (*ki_delta_queue_cb)(const ki_deltas *deltas, void *user);
 
 /** Zero means default. */
 typedef struct ki_delta_queue_options {
-    ki_store
-        *known;    /* what the consumer has processed; written by its callback alone. Borrowed. NULL: none */
-    ki_key_cb key; /* NULL: "namespace/name". The same as that of `known`. May not call the queue */
-    void *user;    /* of `key` */
+    ki_store *known;  /* the consumer's store, written only by its callback. Borrowed. NULL: none */
+    ki_key_cb key;    /* NULL: "namespace/name". The same as for `known`. Must not call the queue */
+    void *user;       /* of `key` */
     size_t items_max; /* keys; 0: 10,000 */
     size_t bytes_max; /* of objects; 0: 16 MiB */
     uint64_t reserved[4];
@@ -77,7 +76,7 @@ typedef struct ki_delta_queue_options {
 /** Returns: a queue to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM. `options` may be NULL. */
 KI_API KI_NODISCARD ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_error *err);
 
-/** Drops what waits. Nobody may use the queue any more. NULL is allowed. */
+/** Drops all deltas and frees the queue, which must not be in use. NULL is allowed. */
 KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 
 /* ---- producing --------------------------------------------------------------------------------------- */
@@ -85,21 +84,22 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 /**
  * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
  * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
- * a row one stays: the later, unless it is older or only the earlier was seen.
+ * a row one is kept: the later, unless it is older, or its final state is unknown and that of the earlier is
+ * not.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
  *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. Nothing changes on
- *            failure. A full queue still takes what it is given and never drops anything: who gets 1 waits
- *            for ki_delta_queue_has_room().
+ *            failure. A full queue still accepts changes and never drops any: after a 1, wait for
+ *            ki_delta_queue_has_room().
  * Ownership: the queue takes a reference of its own.
  */
 KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta);
 
 /**
- * Says what the whole collection consists of. Queues, as one change: KI_CHANGE_REPLACED for each object; a
- * delete of unknown final state for each key that waits or is being processed and is not among the objects,
- * with the newest object that waits; and for each that is in the store of known objects only, with the object
- * there. A key that waits with a delete as its last delta gets no second one.
+ * Replaces the whole collection. Queues, in one step: KI_CHANGE_REPLACED for each object; a delete with
+ * unknown final state for each key that waits or is being processed and is not among the objects, with its
+ * newest queued object; and one for each other key of the store of known objects, with the object there. A
+ * key whose last delta is a delete gets no second one.
  *
  * Returns:   as ki_delta_queue_push(). Nothing changes on failure.
  * Ownership: the queue takes references of its own.
@@ -108,39 +108,39 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
                                                size_t count);
 
 /**
- * Queues KI_CHANGE_SYNC for each known object whose key neither waits nor is being processed. Nothing
+ * Queues KI_CHANGE_SYNC for each known object whose key neither waits nor is being processed. Does nothing
  * without a store of known objects.
  *
  * Returns: as ki_delta_queue_push(). Nothing changes on failure.
  */
 KI_API KI_NODISCARD int ki_delta_queue_resync(ki_delta_queue *queue);
 
-/** 1 when no more than half of either limit is used: time to go on producing. */
+/** 1 when at most half of either limit is used: the producer may continue. */
 KI_API int ki_delta_queue_has_room(ki_delta_queue *queue);
 
-/** Wakes who waits in a pop; what is queued, now and later, is popped as before. */
+/** Wakes threads that wait in a pop. Deltas that are queued, now or later, can still be popped. */
 KI_API void ki_delta_queue_close(ki_delta_queue *queue);
 
 /* ---- consuming --------------------------------------------------------------------------------------- */
 
 /**
- * Waits until something is queued, for up to `timeout_ms` (UINT64_MAX: for ever), takes the first key off the
- * queue with all its deltas, and has them processed.
+ * Waits for up to `timeout_ms` (UINT64_MAX: no limit) until something is queued, takes the first key with all
+ * its deltas off the queue, and calls `process` with them.
  *
- * Returns: what the callback has returned; KI_ERR_TIMEOUT when nothing came; KI_ERR_STOPPED when the queue is
- *          closed and empty; KI_ERR_INVALID without a queue or a callback; KI_ERR_WOULD_DEADLOCK in a read
- *          section, and with a timeout in a callback of the library's.
+ * Returns: what the callback returned; KI_ERR_TIMEOUT when nothing was queued; KI_ERR_STOPPED when the queue
+ *          is closed and empty; KI_ERR_INVALID without a queue or a callback; KI_ERR_WOULD_DEADLOCK in a read
+ *          section, and, with a timeout, in a callback of the library.
  */
 KI_API int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user,
                               uint64_t timeout_ms);
 
 /**
- * 1 when all that the first replace has queued is processed: after the callback of the last of it has
- * returned. A push before any replace says that there will be none to wait for. Once 1, always 1.
+ * 1 when everything that the first replace queued has been processed: after the callback for the last of it
+ * has returned. After a push before any replace it is 1 at once. Once 1, it stays 1.
  */
 KI_API int ki_delta_queue_has_synced(ki_delta_queue *queue);
 
-/** How many keys wait, and the bytes of their objects. */
+/** The number of waiting keys, and the bytes of their objects. */
 KI_API size_t ki_delta_queue_len(ki_delta_queue *queue);
 KI_API size_t ki_delta_queue_bytes(ki_delta_queue *queue);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery - asks a cluster for a resource that is not built in, by the name that kubectl accepts.
  *
- * Built-in resources are found by ki_resource_find() and "widgets.v1.example.com" is read by
- * ki_resource_parse(), both without a server. This is for the rest: "widgets", "widget",
- * "wd", "widgets.example.com".
+ * ki_resource_find() finds built-in resources and ki_resource_parse() reads "widgets.v1.example.com", both
+ * without a server. Discovery is for all other names: "widgets", "widget", "wd", "widgets.example.com".
  */
 #ifndef KI_DISCOVERY_H
 #define KI_DISCOVERY_H
@@ -16,10 +15,10 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Called once for each search that was begun. `found`: the resource, or NULL and `err` says why; see
+ * Called once for each search that was begun. `found` is the resource, or NULL; then `err` says why: see
  * ki_discovery_run().
  *
- * Ownership: `found` is the callee's, to be freed with ki_resource_free().
+ * Ownership: the callback takes `found` and frees it with ki_resource_free().
  * Threads:   as a ki_rest_cb.
  */
 typedef void (*ki_discovery_cb)(ki_resource *found, const ki_error *err, void *user);
@@ -34,12 +33,12 @@ typedef struct ki_discovery_request {
 } ki_discovery_request;
 
 /**
- * Begins a search: one request to servers of today, which answer with all they have; older ones are asked for
- * each group that comes into question. Full names (plural, singular, kind) go before short ones, and what the
- * server prefers before the rest. Only what can be listed and watched is found.
+ * Begins a search. Current servers describe all their resources in one response; older ones need one request
+ * per candidate group. Full names (plural, singular, kind) take precedence over short names, and the server's
+ * preferred version over others. Only resources that can be listed and watched are found.
  *
- * Returns: 0, and on_end is called whatever happens, at the latest in ki_client_free(); or, and then nobody
- *          is called, KI_ERR_INVALID (no name, no on_end, or a client without a cluster), KI_ERR_NO_MEMORY,
+ * Returns: 0: on_end will be called exactly once, at the latest by ki_client_free(). On failure on_end is not
+ *          called: KI_ERR_INVALID (no name, no on_end, or a client without a cluster), KI_ERR_NO_MEMORY,
  *          KI_ERR_SYSTEM, KI_ERR_STOPPED.
  * Threads: any. Never waits.
  */
@@ -47,11 +46,10 @@ KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery
                                            ki_error *err);
 
 /**
- * The same, and waits for its end, running the client's loops meanwhile if it has no threads for them.
+ * Searches and waits for the result. In a mode without threads it runs the client's loop meanwhile.
  *
- * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource, or none
- *            that can be watched; what ki_rest_run() returns: the server could not be asked;
- *            KI_ERR_WOULD_DEADLOCK.
+ * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource, or it
+ *            cannot be watched; what ki_rest_run() returns: the request failed; KI_ERR_WOULD_DEADLOCK.
  * Ownership: the caller frees *out_resource with ki_resource_free().
  */
 KI_API KI_NODISCARD int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error - the codes that calls return, and the message that goes with one.
+/* error - the error codes that functions return, and their messages.
  *
- * A fallible call returns 0 (or a count) on success and one of these negative codes on failure. Most take a
- * `ki_error *` as well, which may be NULL; it is written on failure only. Other outputs are written on
- * success only. There is no last-error per thread.
+ * A function that can fail returns 0 (or a count) on success and one of these negative codes on failure. Most
+ * also have a `ki_error *` parameter, which may be NULL; it is written on failure only. Other outputs are
+ * written on success only. There is no thread-local last error.
  */
 #ifndef KI_ERROR_H
 #define KI_ERROR_H
@@ -12,20 +12,20 @@
 
 KI_EXTERN_C_BEGIN
 
-/** Every error: X(name, code, what it means in a few words). Codes never change their number. */
+/** Every error: X(name, code, short description). The numbers never change. */
 #define KI_ERRORS(X)                                                                                         \
     X(INVALID, -1, "invalid argument")                                                                       \
     X(NO_MEMORY, -2, "out of memory")                                                                        \
     X(NOT_FOUND, -3, "not found")                                                                            \
     X(TYPE, -4, "the value has another type")                                                                \
     X(RANGE, -5, "the number is out of range")                                                               \
-    X(SYSTEM, -6, "the operating system refused a call")                                                     \
+    X(SYSTEM, -6, "a system call failed")                                                                    \
     X(TOO_LARGE, -7, "a size limit was exceeded")                                                            \
     X(ESCAPED, -8, "the string contains escapes and needs memory to be read")                                \
     X(WOULD_DEADLOCK, -9, "the call would wait for its own thread")                                          \
-    X(TIMEOUT, -10, "the time ran out")                                                                      \
+    X(TIMEOUT, -10, "timed out")                                                                             \
     X(STOPPED, -11, "it has been stopped")                                                                   \
-    X(FORKED, -12, "it belongs to the process that made it, and this is a child")                            \
+    X(FORKED, -12, "not available in a child of the process that made it")                                   \
     X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
     X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
     X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \
@@ -44,11 +44,11 @@ KI_EXTERN_C_BEGIN
     X(SELECTOR, -46, "not a selector")                                                                       \
     X(CONFIG, -60, "the configuration cannot be used")                                                       \
     X(HTTP, -61, "the request failed")                                                                       \
-    X(CONFLICT, -62, "the object is not what it was when it was read")                                       \
-    X(ALREADY_EXISTS, -63, "there is such an object already")                                                \
-    X(EXPIRED, -64, "the version is too old, or the page token")                                             \
+    X(CONFLICT, -62, "the object has changed since it was read")                                             \
+    X(ALREADY_EXISTS, -63, "the object already exists")                                                      \
+    X(EXPIRED, -64, "the version or the page token has expired")                                             \
     X(FORBIDDEN, -65, "the server does not allow it")                                                        \
-    X(UNAUTHORIZED, -66, "the server does not take the credentials")                                         \
+    X(UNAUTHORIZED, -66, "the server did not accept the credentials")                                        \
     X(REFUSED, -67, "the program's write gate refused the write")
 
 typedef enum ki_error_code {
@@ -58,18 +58,18 @@ typedef enum ki_error_code {
 #undef KI_ERROR_ENUM
 } ki_error_code;
 
-/** Enough for what we say and a sentence of the server's; what is longer is cut, and ends with "…". */
+/** Room for our message and a sentence from the server. A longer message is cut, and ends with "…". */
 #define KI_ERROR_MESSAGE_BYTES 496
 
-/** A failure with its story, kept by value: nothing to free. A zeroed one means "no error". */
+/** A failure with its message. A plain value: nothing to free. Zeroed, it means "no error". */
 typedef struct ki_error {
     int code;                /* a ki_error_code, or 0 */
-    uint32_t retry_after_ms; /* the server asks to wait so long, at most 10 min; 0: it does not */
-    uint64_t offset;         /* of the offending byte, where input was being read; else 0 */
+    uint32_t retry_after_ms; /* how long the server asks to wait, at most 10 min; 0: it does not ask */
+    uint64_t offset;         /* of the offending byte, for errors in input; else 0 */
     char message[KI_ERROR_MESSAGE_BYTES]; /* NUL-terminated, one line, no secret */
 } ki_error;
 
-/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for what is no code. */
+/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for an unknown code. */
 KI_API const char *ki_error_name(int code);
 
 /** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH. */

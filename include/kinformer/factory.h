@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* factory - one informer for each collection, shared by the whole program: client-go's SharedInformerFactory.
  *
- * Parts of a program that know nothing of each other ask for the same collection and get the same informer.
- * Set-up calls on a NULL factory, or that fail, are harmless and remembered: the next start reports the first
- * error.
+ * Independent parts of a program that ask for the same collection get the same informer. A set-up call that
+ * fails, or is made on a NULL factory, does no harm: the error is remembered, and the next start reports the
+ * first one.
  *
  * Threads: any, for all calls.
  */
@@ -20,70 +20,72 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_factory ki_factory;
 
-/** How often handlers of one resource may be reminded. */
+/** The resync period of one resource. */
 typedef struct ki_factory_resync {
     const ki_resource *resource;
     uint64_t resync_ms;
 } ki_factory_resync;
 
-/** Zero means default. What it points at is copied, but for what the callbacks get. */
+/** Zero means default. What it points at is copied, except the `user` pointers of callbacks. */
 typedef struct ki_factory_options {
-    ki_informer_options informer;    /* of every informer that ki_factory_informer() makes */
-    const ki_factory_resync *resync; /* instead of informer.resync_ms, for some; ended by a NULL resource */
+    ki_informer_options informer;    /* for every informer that ki_factory_informer() makes */
+    const ki_factory_resync *resync; /* overrides informer.resync_ms for these resources; ended by a NULL
+                                      * resource */
     uint64_t reserved[4];
 } ki_factory_options;
 
 /**
- * Returns:   a factory to free, or NULL when there is no client or memory is out: ki_factory_start() then
- *            says that there is none. With a wrong option it is a factory that makes no informer: those calls
- *            return NULL, and every start and wait says what is wrong.
+ * Returns:   a factory to free, or NULL without a client or when out of memory; ki_factory_start() reports
+ *            that. With an invalid option it returns a factory that makes no informers: calls for one return
+ *            NULL, and every start and wait reports the option.
  * Ownership: the caller frees it. `options` may be NULL.
  */
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
 
-/** Stops and frees all its informers; returns when nothing of theirs runs any more. From a callback: carried
- * out soon. Before or after the client. NULL is allowed. */
+/** Stops and frees all its informers, and returns when none of their callbacks or requests is running any
+ * more. From a callback it returns at once, and the work is done soon after. May be called before or after
+ * ki_client_free(). NULL is allowed. */
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**
- * The informer of a collection: made at the first call, the same one afterwards. It is the same for the same
- * resource and the same options, all of them: namespace, selectors as they are written, paths, numbers,
- * callbacks with what they are given. The options are the factory's; with ki_factory_informer_with() they are
- * these, and nothing of the factory's.
+ * Returns the informer of a collection. The first call makes it; later calls with the same resource and the
+ * same options return the same one. All options are compared: namespace, selectors (as text), paths, numbers,
+ * callbacks and their `user`. ki_factory_informer() uses the options of the factory;
+ * ki_factory_informer_with() uses only those it is given.
  *
- * Returns:   the informer, or NULL: the next start says why.
+ * Returns:   the informer, or NULL: the next start reports why.
  * Ownership: the factory's, until ki_factory_remove().
  */
 KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource);
 KI_API ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
                                              const ki_informer_options *options);
 
-/** The same for a resource by name: as ki_resource_find() and, for custom ones, ki_resource_parse() take
- * it. */
+/** The same for a resource by name, in the forms that ki_resource_find() and, for custom resources,
+ * ki_resource_parse() accept. */
 KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name);
 
 /**
- * Starts the informers that do not run. To be called again when informers were added.
+ * Starts the informers that are not running. Call it again after informers were added.
  *
- * Returns: 0, or the first error of the set-up since the last start, or of a start; the others have been
- *          started all the same. With a wrong option of the factory's: always that error, and nothing starts.
- *          KI_ERR_STOPPED when the client has been freed, KI_ERR_FORKED in a child.
+ * Returns: 0, or the first error of the set-up since the last start, or of a start; the other informers are
+ *          started nevertheless. With an invalid option of the factory: always that error, and nothing
+ *          starts. KI_ERR_STOPPED when the client has been freed, KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 
-/** Stops all, and returns when nothing runs any more; from a callback: at once. */
+/** Stops all informers, and returns when nothing is running any more; from a callback it returns at once. */
 KI_API void ki_factory_stop(ki_factory *factory);
 
 /**
- * Waits until all informers that were started have synced, `timeout_ms` in all.
+ * Waits until all started informers have synced, for at most `timeout_ms` in total.
  *
- * Returns: 0, also when none was started; KI_ERR_INVALID without a factory; what is wrong with an option of
- *          the factory's; else as ki_informer_wait_for_sync(), with a message that names those that are not
- *          ready, and why.
+ * Returns: 0, also when none was started; KI_ERR_INVALID without a factory; the error of an invalid option of
+ *          the factory; else as ki_informer_wait_for_sync(), with a message that names the informers that
+ *          have not synced, and why.
  */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err);
 
-/** An informer that is not ready, and what it is doing. */
+/** An informer that has not synced, and its status. */
 typedef struct ki_factory_pending {
     ki_informer *informer; /* the factory's */
     ki_informer_status status;
@@ -97,11 +99,12 @@ typedef struct ki_factory_pending {
 KI_API size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count);
 
 /**
- * Stops, forgets and frees an informer that nobody has a handler with any more. Whoever else was given it,
- * and has no handler (yet), must not use it any more: only the program can know.
+ * Stops and frees an informer that has no handlers any more, and removes it from the factory. The factory
+ * cannot know whether another part of the program still holds the pointer without a handler: such a part must
+ * not use it any more.
  *
- * Returns: 0: `informer` is not used any more; 1: there are handlers, it stays; KI_ERR_NOT_FOUND: it is not
- *          of this factory; KI_ERR_INVALID without one of the two.
+ * Returns: 0: `informer` is no longer valid; 1: it has handlers, and stays; KI_ERR_NOT_FOUND: it is not from
+ *          this factory; KI_ERR_INVALID when one of the two is NULL.
  */
 KI_API int ki_factory_remove(ki_factory *factory, ki_informer *informer);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer - a live copy of one collection: a store that follows the server, and handlers that are called on
- * every change: client-go's SharedIndexInformer.
+/* informer - a local copy of one collection, kept up to date, and handlers that are called on every change:
+ * client-go's SharedIndexInformer.
  *
  * Most programs get theirs from a factory (<kinformer/factory.h>), which shares one per collection.
  *
- * Set-up calls on a NULL informer, or on one whose making has failed, are harmless and remembered: the next
- * start reports the first error.
+ * A set-up call that fails, or is made on a NULL informer, does no harm: the error is remembered, and the
+ * next start reports the first one.
  *
- * Threads: any, for all calls. Inside a callback all are allowed: those that would wait for the thread
- *          they are called on become requests that are carried out soon, or return KI_ERR_WOULD_DEADLOCK
- *          where each says so; docs/threading.md has the table.
- *          Inside a read section it is the same, and no call waits.
+ * Threads: any, for all calls. All functions may be called from a callback. One that would have to wait for
+ *          its own thread either returns at once and does its work soon after, or returns
+ *          KI_ERR_WOULD_DEADLOCK, as documented there; docs/threading.md has a table. The same holds inside a
+ *          read section, where no call waits.
  */
 #ifndef KI_INFORMER_H
 #define KI_INFORMER_H
@@ -31,69 +31,73 @@ typedef struct ki_registration ki_registration;
 
 /* ---- options ----------------------------------------------------------------------------------------- */
 
-/** Whether the first sync may be a watch that begins with the list. */
+/** Whether the collection may be listed by a watch that begins with all objects (a streamed list). */
 typedef enum ki_watch_list {
-    KI_WATCH_LIST_AUTO = 0, /* when the server takes it: after two that have failed, a LIST for ten minutes */
-    KI_WATCH_LIST_ALWAYS,   /* never a LIST: tries again, and the status says why. A list_watch with
-                             * `no_watch_list` is refused */
+    KI_WATCH_LIST_AUTO = 0, /* if the server supports it; after two failures, LIST for ten minutes */
+    KI_WATCH_LIST_ALWAYS,   /* never LIST: retries, and the status says why. A list_watch with `no_watch_list`
+                             * is refused */
     KI_WATCH_LIST_NEVER
 } ki_watch_list;
 
-/** What is done about a program that writes into objects of the store. Looking for that costs time. */
+/** What to do when the program writes into objects of the store. Detecting this costs time. */
 typedef enum ki_mutations {
-    KI_MUTATIONS_AUTO = 0, /* as $KUBE_CACHE_MUTATION_DETECTOR says: true is ABORT, else IGNORE */
-    KI_MUTATIONS_REPORT,   /* a log record with the key and both fingerprints */
-    KI_MUTATIONS_ABORT,    /* that, and the process ends */
+    KI_MUTATIONS_AUTO = 0, /* $KUBE_CACHE_MUTATION_DETECTOR decides: true is ABORT, else IGNORE */
+    KI_MUTATIONS_REPORT,   /* log the key and both fingerprints */
+    KI_MUTATIONS_ABORT,    /* log, and end the process */
     KI_MUTATIONS_IGNORE
 } ki_mutations;
 
 /**
- * Sees an object before anyone else, and may put another in its place: `*object` is borrowed; to replace it,
- * set it to a new reference, which is taken over. Namespace, name, UID and version must stay the same. Of an
- * object that others have references to, too, say another informer's, a copy is stored.
+ * Called with each object before it is stored, and may replace it. `*object` is borrowed; to replace it, set
+ * it to a new reference, which the informer takes. Namespace, name, UID and version must stay the same. If
+ * others also hold references to the new object, such as another informer, a copy is stored.
  *
- * Returns: 0; or a negative code: the object is refused, its last good version stays, and that is counted and
- *          reported.
+ * Returns: 0; or a negative code: the object is refused, its previous version stays in the store, and the
+ *          error is counted and reported.
  * Threads: `io`.
  */
 typedef int (*ki_transform_cb)(const ki_object **object, void *user);
 
-/** Changes what is asked of the server; texts that it sets live until the informer is freed. */
+/** Changes the options of a request. Texts that it sets must live until the informer is freed. */
 typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
 
 /**
  * Zero means default. Texts are copied.
  *
- * Resync, as in client-go: every `resync_ms` the informer looks who is to be reminded. A handler says so by a
- * resync_ms of its own, which is a second at least and in effect a multiple of the informer's. One that is
- * added before the start and asks for a shorter period shortens the informer's; one that comes later has to
- * wait as long as the informer does, and up to twice as long for its first time.
+ * Resync, as in client-go: every `resync_ms` the informer checks which handlers are due for a resync. A
+ * handler asks for it with a resync_ms of its own, which is at least a second and in effect rounded up to a
+ * multiple of the informer's. A handler that is added before the start and asks for a shorter period shortens
+ * the informer's. One that is added later cannot: it gets the informer's period, and its first resync may
+ * take up to twice as long.
  */
 typedef struct ki_informer_options {
     const char *ns;             /* NULL or "": all namespaces */
-    const char *label_selector; /* the server's: what does not match is not part of the collection */
+    const char *label_selector; /* evaluated by the server: objects that do not match are not part of the
+                                 * collection */
     const char *field_selector;
-    const char *const *keep; /* paths to keep of each object, as in ki_object_options */
+    const char *const *keep; /* paths to keep in each object, as in ki_object_options */
     const char *const *drop;
     int keep_managed_fields;
-    int deliver_unchanged; /* 1: updates that change nothing of what `keep` and `drop` leave are delivered */
-    size_t object_bytes_max; /* of the text that is kept; a larger object is refused. 0: 64 MiB */
-    uint64_t resync_ms;      /* the check period: handlers are reminded that often at the most. 0: none is */
+    int deliver_unchanged;   /* 1: also deliver updates that do not change what `keep` and `drop` leave */
+    size_t object_bytes_max; /* of the text that is kept; larger objects are refused. 0: 64 MiB */
+    uint64_t resync_ms;      /* how often to check for handlers that are due for a resync. 0: no resync */
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
     int watch_list;          /* a ki_watch_list */
     int mutations;           /* a ki_mutations: what is done about writes into cached objects */
-    uint64_t backoff_ms;     /* after a failure; doubled each time; up to twice as long is waited. 0: 800 */
-    uint64_t backoff_max_ms; /* of what is doubled; 0: 30,000 */
-    size_t queue_items_max;  /* changes that wait between network and store; 0: 10,000 */
+    uint64_t backoff_ms;     /* first delay after a failure; doubled each time; the wait is up to twice as
+                              * long. 0: 800 */
+    uint64_t backoff_max_ms; /* limit of the doubling; 0: 30,000 */
+    size_t queue_items_max;  /* changes received but not yet in the store; 0: 10,000 */
     size_t queue_bytes_max;  /* 0: 16 MiB */
     ki_transform_cb transform;
     void *transform_user;
     ki_tweak_cb tweak;
     void *tweak_user;
-    const ki_list_watch *list_watch; /* who answers; copied. NULL: the client */
-    const char *name;          /* in metrics and logs; NULL: "pods", or "pods/ns"; a second one "pods#2" */
-    uint64_t pages_max;        /* of one list; one that has more is given up. 0: 100,000 */
-    uint32_t object_depth_max; /* of containers in containers; a deeper object is left out. 0: 1,000 */
+    const ki_list_watch *list_watch; /* where requests go; copied. NULL: to the client's cluster */
+    const char *name;                /* in metrics and logs; NULL: "pods" or "pods/ns"; for a second informer
+                                      * "pods#2" */
+    uint64_t pages_max;              /* of one list; a list with more is abandoned. 0: 100,000 */
+    uint32_t object_depth_max;       /* levels of nesting; a deeper object is left out. 0: 1,000 */
     uint32_t reserved_number;
     uint64_t reserved[6];
 } ki_informer_options;
@@ -110,17 +114,17 @@ typedef struct ki_informer_options {
 KI_API KI_NODISCARD ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
                                                  const ki_informer_options *options, ki_error *err);
 
-/** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows.
- * Waits for callbacks that run, and until every read section has ended that has begun, in any thread: objects
- * that were peeked at live as long. Others go on meanwhile. From a callback or inside a read section:
- * returns at once, and is carried out soon. NULL is allowed. */
+/** Stops it, ends every registration, and frees it. No other call with this informer may be in progress or
+ * follow. Waits for running callbacks, and for the read sections of all threads that have begun by then,
+ * because objects peeked at in them must stay valid. Other informers are not affected. From a callback or
+ * inside a read section it returns at once, and the work is done soon after. NULL is allowed. */
 KI_API void ki_informer_free(ki_informer *informer);
 
 /* ---- running ----------------------------------------------------------------------------------------- */
 
 /**
- * Begins to follow the server, or goes on after a stop: from what the store holds, with the backlogs that
- * waited. Started already: nothing happens.
+ * Begins to follow the server. After a stop it continues from what is in the store, and delivers the events
+ * that were still waiting. Does nothing when already started.
  *
  * Returns: 0; the first error of the set-up; KI_ERR_INVALID without an informer; KI_ERR_SYSTEM,
  *          KI_ERR_NO_MEMORY when a thread cannot be started; KI_ERR_STOPPED when the client has been freed;
@@ -128,29 +132,30 @@ KI_API void ki_informer_free(ki_informer *informer);
  */
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *err);
 
-/** Ends requests and callbacks, keeps the store, the handlers and what waits for them. Returns when nothing
- * runs any more: it waits for callbacks that run, not for readers. From a callback: returns at once, and is
- * carried out soon. Idempotent. */
+/** Ends requests and callbacks; keeps the store, the handlers and the events that wait for them. Returns when
+ * nothing is running any more: it waits for running callbacks, not for readers. From a callback it returns at
+ * once, and the work is done soon after. Idempotent. */
 KI_API void ki_informer_stop(ki_informer *informer);
 
-/** Tries again now instead of when the back-off ends. */
+/** Retries now instead of waiting for the end of the back-off. */
 KI_API void ki_informer_retry_now(ki_informer *informer);
 
-/** 1 when the first list is in the store. Handlers have theirs: ki_registration_has_synced(). */
+/** 1 when the first list is in the store. For a handler, see ki_registration_has_synced(). */
 KI_API int ki_informer_has_synced(const ki_informer *informer);
 
 /**
- * Waits for that, `timeout_ms` at the most.
+ * Waits until the first list is in the store, for at most `timeout_ms`.
  *
- * Returns: 0; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED, at once, when it was never
- *          started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section; KI_ERR_FORKED
- *          in a child.
+ * Returns: 0; KI_ERR_TIMEOUT, with the phase and the reason in `err`; KI_ERR_STOPPED, at once, when it was
+ *          never started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section;
+ *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
 
 /**
  * The version up to which the store is complete; "" before the first list. A buffer of
- * KI_RESOURCE_VERSION_BYTES_MAX + 1 holds any; 64 bytes do for those of Kubernetes itself.
+ * KI_RESOURCE_VERSION_BYTES_MAX + 1 bytes holds any version; 64 bytes are enough for those of Kubernetes
+ * itself.
  *
  * Returns: the length as snprintf does.
  */
@@ -158,10 +163,10 @@ KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, cha
                                                 size_t buffer_bytes);
 
 /**
- * Waits until the store is complete up to `version`: to read what was just written.
+ * Waits until the store is complete up to `version`: to read your own writes.
  *
- * A version that is no decimal number can only be met, not passed: when changes follow each other quickly,
- * the store may be complete up to a later one without ever having been so up to just this one.
+ * A version that is not a decimal number cannot be ordered: the wait ends only when the store is at exactly
+ * this version, and may miss it when changes follow each other quickly.
  *
  * Returns: as ki_informer_wait_for_sync(); KI_ERR_INVALID for a version that is empty or longer than
  *          KI_RESOURCE_VERSION_BYTES_MAX.
@@ -170,25 +175,25 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
                                                      uint64_t timeout_ms, ki_error *err);
 
 /**
- * How old the store is, in milliseconds: for how long there may have been changes that it does not have.
+ * How old the store is, in milliseconds: changes made on the server within this time may be missing from it.
  *
- * While nothing waits to be applied, it is the time since a list ended or an event or a bookmark came; a
- * connection or the head of an answer proves nothing. While changes wait (a handler with KI_OVERFLOW_BLOCK
- * that is behind, a reader inside ki_read_lock(), a machine without time), it is the time since the oldest
- * of them was received. A list under way counts once it has ended and is in the store.
+ * While no changes wait to be applied, it is the time since a list ended or an event or a bookmark arrived; a
+ * new connection or the headers of a response do not count. While changes wait (for a handler with
+ * KI_OVERFLOW_BLOCK, for a reader inside ki_read_lock(), for CPU time), it is the time since the oldest of
+ * them was received. A list counts when it has ended and is in the store.
  *
- * Servers send a bookmark about once a minute, so a store that follows one is seldom older than that; where a
- * server sends none, the age grows for as long as nothing changes. While lists make up for broken watches
- * (reason Polling), they may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. For
- * as long as the server answers each watch with 429 (reason TooManyRequests) nothing is listed, and the age
- * grows. It goes on growing after a stop.
+ * Servers send a bookmark about once a minute, so a store is seldom older than that. If a server sends none,
+ * the age grows while nothing changes. While the informer lists because watches are broken (reason Polling),
+ * lists may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. While the server
+ * answers each watch with 429 (reason TooManyRequests), nothing is listed, and the age grows. It keeps
+ * growing after a stop.
  *
  * Returns: UINT64_MAX before the first list is in the store.
- * Threads: any. A read without a lock.
+ * Threads: any. Takes no lock.
  */
 KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 
-/** To read; writing is refused. Lives as long as the informer. */
+/** The store, for reading; writes are refused. Lives as long as the informer. */
 KI_API ki_store *ki_informer_store(ki_informer *informer);
 
 KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
@@ -196,34 +201,36 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 /* ---- set-up ------------------------------------------------------------------------------------------ */
 
 /**
- * Adds a handler; what it says is copied. Before or after start: it hears of everything that is in the store,
- * as adds with KI_EVENT_INITIAL, and of all that follows; nothing is lost or doubled.
+ * Adds a handler, before or after the start; the struct is copied. The handler first gets every object in the
+ * store, as adds with KI_EVENT_INITIAL, and then every change that follows, without gaps or duplicates.
  *
- * Returns:   the registration, or NULL with KI_ERR_INVALID (which field of the handler is wrong) or
- *            KI_ERR_NO_MEMORY. Before the first start that reports it as well, so `err` may be NULL there.
- * Ownership: the informer's. It is valid until it is removed or the informer is freed.
+ * Returns:   the registration, or NULL with KI_ERR_INVALID (the message names the field) or KI_ERR_NO_MEMORY.
+ *            The first start reports an earlier error as well, so `err` may be NULL.
+ * Ownership: the informer owns it. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
                                                 ki_error *err);
 
-/** Adds an index, before or after start, with what is in the store. Returns: as ki_store_add_index(). */
+/** Adds an index, before or after the start; objects already in the store are indexed too. Returns: as
+ * ki_store_add_index(). */
 KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user);
 
 /** Returns: 0, or KI_ERR_INVALID after the first start. */
 KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user);
 
-/** What went wrong, each time: lists, watches, events inside a watch, objects that were refused. */
+/** One error: of a list, a watch, an event in a watch, or an object that was refused. */
 typedef struct ki_watch_error {
     ki_reason reason;
     int http_status;           /* 0: none */
-    uint64_t since_success_ms; /* since a list ended, an event or a bookmark came; UINT64_MAX: never yet */
-    uint64_t retry_ms;         /* until the next try; 0: at once, or none is needed */
-    const ki_error *error;     /* borrowed, as the next */
-    const char *key;           /* of the object that was refused; else "" */
+    uint64_t since_success_ms; /* since a list ended, or an event or a bookmark arrived; UINT64_MAX: never
+                                * yet */
+    uint64_t retry_ms;         /* until the next attempt; 0: at once, or none is needed */
+    const ki_error *error;     /* borrowed, like the next */
+    const char *key;           /* of the refused object; else "" */
     uint64_t reserved[4];
 } ki_watch_error;
 
-/** Called on `io`; to be quick. */
+/** Called for each error, on `io`; must be quick. */
 typedef void (*ki_watch_error_cb)(ki_informer *informer, const ki_watch_error *error, void *user);
 
 /** Returns: 0, or KI_ERR_INVALID after the first start. */
@@ -242,21 +249,23 @@ KI_API int ki_registration_has_synced(const ki_registration *registration);
 KI_API KI_NODISCARD int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms,
                                                       ki_error *err);
 
-/** Nothing more is delivered, what waits is dropped; a callback that runs may go on, then on_release is
- * called. The registration is not used any more. NULL is allowed. */
+/** Removes the handler: nothing more is delivered, and waiting events are dropped. on_release is called when
+ * a callback that is still running has returned. The registration must not be used afterwards. NULL is
+ * allowed. */
 KI_API void ki_registration_remove(ki_registration *registration);
 
-/** The same, and returns after on_release. From a callback of the same handler: as ki_registration_remove().
+/** The same, but returns after on_release. From a callback of the same handler it works like
+ * ki_registration_remove().
  *
  * Returns: 0; KI_ERR_WOULD_DEADLOCK from another callback that this would have to wait for, or inside a
  *          read section: then it was not removed. */
 KI_API int ki_registration_remove_and_wait(ki_registration *registration);
 
 typedef struct ki_registration_stats {
-    uint64_t backlog; /* events that wait */
+    uint64_t backlog; /* waiting events */
     uint64_t backlog_bytes;
     uint64_t backlog_high_water;
-    uint64_t coalesced; /* events that joined one that waited */
+    uint64_t coalesced; /* events that were merged with a waiting one */
     uint64_t delivered;
     uint64_t handler_ns; /* spent in callbacks */
     uint64_t reserved[4];
@@ -268,11 +277,12 @@ KI_API void ki_registration_read_stats(const ki_registration *registration, ki_r
 
 typedef enum ki_phase {
     KI_PHASE_STOPPED = 0,
-    KI_PHASE_LISTING,        /* and, after the list, waits for the answer to the watch */
-    KI_PHASE_STREAMING_LIST, /* a watch that begins with the list */
-    KI_PHASE_WATCHING,   /* once the server has answered the watch; also from one that it ended to the next */
-    KI_PHASE_BACKING_OFF /* waits before it tries again, or for the answer to a watch that takes up another,
-                          * or for the rest of one that refuses it */
+    KI_PHASE_LISTING,        /* also, after the list, waiting for the response to the watch */
+    KI_PHASE_STREAMING_LIST, /* a watch that begins with the list: a streamed list */
+    KI_PHASE_WATCHING,       /* the server has answered the watch; also between a watch that it ended and the
+                              * next */
+    KI_PHASE_BACKING_OFF /* not connected: waiting for the next attempt, for the response to a resumed watch,
+                          * or for the end of an error response */
 } ki_phase;
 
 /** "WATCHING" for KI_PHASE_WATCHING. */
@@ -281,36 +291,36 @@ KI_API const char *ki_phase_name(ki_phase phase);
 /** Ages are in milliseconds; UINT64_MAX: never yet. */
 typedef struct ki_informer_status {
     ki_phase phase;
-    ki_reason reason; /* of the last failure, NONE once all is well again; never NONE while BACKING_OFF;
-                       * POLLING in any phase, for as long as lists make up for watches */
+    ki_reason reason; /* of the last failure; NONE after recovery; never NONE while BACKING_OFF; POLLING in
+                       * any phase, while lists replace broken watches */
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
     uint64_t phase_age_ms;
-    uint64_t byte_age_ms; /* since the last byte, event, bookmark came */
+    uint64_t byte_age_ms; /* since the last byte, event, bookmark arrived */
     uint64_t event_age_ms;
     uint64_t bookmark_age_ms;
-    uint64_t retry_ms; /* until the next try, while BACKING_OFF; 0: it is under way */
+    uint64_t retry_ms; /* until the next attempt, while BACKING_OFF; 0: it has begun */
     uint64_t objects;
     uint64_t bytes;
-    uint64_t queued; /* changes that wait to be applied */
+    uint64_t queued; /* changes not yet in the store */
     uint64_t lists;
     uint64_t watches;
-    uint64_t reconnects; /* watches that took up where one had been lost */
+    uint64_t reconnects; /* watches that resumed a lost one */
     uint64_t events;
-    uint64_t refused; /* objects and events that could not be used */
+    uint64_t refused; /* invalid objects and events */
     uint64_t bytes_read;
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
-    uint64_t success_age_ms;              /* of the store: as ki_informer_age_ms() */
+    uint64_t success_age_ms;              /* the age of the store: see ki_informer_age_ms() */
     uint64_t resource_version_bytes;      /* the length of `resource_version` */
     uint64_t reserved[6];
-    /* As ki_informer_last_resource_version(). What is behind its NUL is not written. */
+    /* See ki_informer_last_resource_version(). The bytes after its NUL are not written. */
     char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
-/** Called on `io` after each change of phase or reason; to be quick. Changes that follow each other at once,
- * as when a source answers inside `begin`, may be told as one. The last call, of KI_PHASE_STOPPED, comes
+/** Called on `io` after each change of phase or reason; must be quick. Changes in immediate succession, as
+ * when a source answers inside `begin`, may be reported as one. The last call, with KI_PHASE_STOPPED, comes
  * before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json - reading JSON text without building a tree, writing it, comparing it.
+/* json - reads JSON text without building a tree, writes it, compares it.
  *
- * A ki_json is a slice of JSON text that somebody else keeps. Reading looks at the bytes each time it is
- * asked; nothing is allocated. Text that came out of this library (an object's body) is valid. Text from
- * elsewhere goes through ki_json_validate() first; reading unchecked text is safe, but finds what it finds.
+ * A ki_json is a borrowed slice of JSON text. Every read scans the bytes; nothing is allocated. Text that
+ * comes from this library, such as that of an object, is valid. Check other text with ki_json_validate()
+ * first; reading unchecked text is safe, but the result is unspecified.
  *
- * A name that occurs twice in one object: the first counts, for lookups and comparisons; iterators show both.
+ * When a name occurs twice in one object, lookups and comparisons use the first; iterators return both.
  * Threads: any, for all calls; a writer belongs to one thread at a time.
  */
 #ifndef KI_JSON_H
@@ -17,7 +17,7 @@
 KI_EXTERN_C_BEGIN
 
 typedef enum ki_json_type {
-    KI_JSON_NONE = 0, /* no value: a lookup that found nothing, or text that is no JSON value */
+    KI_JSON_NONE = 0, /* no value: a lookup that found nothing, or text that is not a JSON value */
     KI_JSON_NULL,
     KI_JSON_BOOL,
     KI_JSON_NUMBER,
@@ -26,7 +26,7 @@ typedef enum ki_json_type {
     KI_JSON_OBJECT
 } ki_json_type;
 
-/** One JSON value, borrowed: its text without white space around it. Zeroed: no value. */
+/** One JSON value, borrowed: its text without surrounding white space. Zeroed: no value. */
 typedef struct ki_json {
     ki_str raw;
 } ki_json;
@@ -36,17 +36,17 @@ typedef struct ki_json {
 /** Checks that `text` is exactly one JSON value by RFC 8259, at most 1,000 levels deep. */
 KI_API KI_NODISCARD int ki_json_validate(ki_str text, ki_error *err);
 
-/** The value that `text` holds; white space around it is left out. */
+/** The value in `text`, without surrounding white space. */
 KI_API ki_json ki_json_of(ki_str text);
 
-/** By the first character; costs nothing. */
+/** The type, from the first character. */
 KI_API ki_json_type ki_json_type_of(ki_json value);
 
 /**
  * Finds a value by JSON Pointer (RFC 6901): "/spec/containers/0/name", "" for the value itself, "~1" for
  * "/" and "~0" for "~" in a name.
  *
- * Returns: the value, or KI_JSON_NONE when there is none or the pointer is malformed.
+ * Returns: the value, or KI_JSON_NONE when nothing is there or the pointer is malformed.
  */
 KI_API ki_json ki_json_find(ki_json value, const char *pointer);
 
@@ -56,7 +56,7 @@ KI_API ki_json ki_json_find_str(ki_json value, ki_str pointer);
 /** The member `name` (plain text, no escapes) of an object; KI_JSON_NONE otherwise. */
 KI_API ki_json ki_json_member(ki_json object, ki_str name);
 
-/** Walks over the members of an object or the elements of an array; over nothing for any other value. */
+/** Iterates over the members of an object or the elements of an array; any other value has none. */
 typedef struct ki_json_iter {
     const char *at;
     const char *end;
@@ -70,23 +70,23 @@ KI_API ki_json_iter ki_json_iterate(ki_json container);
  * Steps to the next member or element. `out_name` (may be NULL) is set to a JSON string, for an object, and
  * to KI_JSON_NONE for an array.
  *
- * Returns: 1, or 0 at the end (or where unchecked text stops making sense).
+ * Returns: 1, or 0 at the end (or where unchecked text is malformed).
  */
 KI_API int ki_json_next(ki_json_iter *iter, ki_json *out_name, ki_json *out_value);
 
 /**
  * The text of a string that has no escapes, borrowed from the JSON text.
  *
- * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_ESCAPED when it has escapes: use
+ * Returns: 0, KI_ERR_TYPE when it is not a string, KI_ERR_ESCAPED when it has escapes: use
  *          ki_json_string_copy().
  */
 KI_API KI_NODISCARD int ki_json_string(ki_json value, ki_str *out_text);
 
 /**
- * Unescapes a string into `buffer`; value.raw.len bytes are always enough. No NUL is added. The buffer holds
- * anything after a failure.
+ * Unescapes a string into `buffer`; value.raw.len bytes are always enough. No NUL is added. After a failure
+ * the content of the buffer is undefined.
  *
- * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_TOO_LARGE when the buffer is too small,
+ * Returns: 0, KI_ERR_TYPE when it is not a string, KI_ERR_TOO_LARGE when the buffer is too small,
  *          KI_ERR_JSON_ESCAPE for unchecked text with a bad escape.
  */
 KI_API KI_NODISCARD int ki_json_string_copy(ki_json value, char *buffer, size_t buffer_bytes,
@@ -96,58 +96,59 @@ KI_API KI_NODISCARD int ki_json_string_copy(ki_json value, char *buffer, size_t 
 KI_API int ki_json_string_equals(ki_json value, ki_str text);
 
 /**
- * A number as int64, exactly: 12, -3, 1e3 and 5.0 are; 1.5 is KI_ERR_TYPE, 1e19 is KI_ERR_RANGE.
+ * A number as int64, if it is exactly one: 12, -3, 1e3 and 5.0 are; 1.5 is KI_ERR_TYPE, 1e19 is KI_ERR_RANGE.
  */
 KI_API KI_NODISCARD int ki_json_int64(ki_json value, int64_t *out_number);
 
-/** A number as the nearest double; KI_ERR_RANGE when it is beyond the largest one. */
+/** A number as the nearest double; KI_ERR_RANGE when it is larger than the largest double. */
 KI_API KI_NODISCARD int ki_json_double(ki_json value, double *out_number);
 
 /** true and false as 1 and 0. */
 KI_API KI_NODISCARD int ki_json_bool(ki_json value, int *out_flag);
 
 /**
- * Structural equality: the order of names does not count, nor do white space, spelling of escapes and of
- * numbers (1.0 equals 1, 1e2 equals 100; compared as exact decimals). Two missing values are equal.
+ * Compares the values, not the text: the order of names, white space and the spelling of escapes and of
+ * numbers are ignored (1.0 equals 1, 1e2 equals 100; compared as exact decimals). Two missing values are
+ * equal.
  *
- * Returns: 1 equal, 0 different, KI_ERR_NO_MEMORY, KI_ERR_JSON_DEPTH past 1,000 levels, or
- *          KI_ERR_JSON_SYNTAX for unchecked text, where a mistake was met before a difference.
+ * Returns: 1 equal, 0 different, KI_ERR_NO_MEMORY, KI_ERR_JSON_DEPTH past 1,000 levels, or KI_ERR_JSON_SYNTAX
+ *          for unchecked text with a syntax error before the first difference.
  */
 KI_API KI_NODISCARD int ki_json_equal(ki_json a, ki_json b);
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-/** Writes one JSON text into memory of its own; commas, colons and escapes are its business. */
+/** Writes one JSON text into its own memory, and adds commas, colons and escapes. */
 typedef struct ki_json_writer ki_json_writer;
 
 typedef struct ki_json_writer_options {
-    int indent;       /* spaces a level; 0 or less: compact */
+    int indent;       /* spaces per level; 0 or less: compact */
     size_t bytes_max; /* 0: 64 MiB */
     uint64_t reserved[2];
 } ki_json_writer_options;
 
-/** Returns: a writer, or NULL when memory is out. `options` may be NULL. */
+/** Returns: a writer, or NULL when out of memory. `options` may be NULL. */
 KI_API KI_NODISCARD ki_json_writer *ki_json_writer_new(const ki_json_writer_options *options);
 KI_API void ki_json_writer_free(ki_json_writer *writer);
 
-/* The calls below return nothing: the first failure (out of memory, too large, a name missing in an object,
- * a value too many) is remembered, later calls do nothing, and ki_json_writer_finish() reports it. A NULL
- * writer, as from a failed ki_json_writer_new(), is harmless and ends in KI_ERR_INVALID. */
+/* The calls below return nothing: the writer remembers the first failure (out of memory, too large, a name
+ * missing in an object, one value too many), later calls do nothing, and ki_json_writer_finish() reports it.
+ * A NULL writer, as from a failed ki_json_writer_new(), is allowed; finishing it returns KI_ERR_INVALID. */
 KI_API void ki_json_write_object_begin(ki_json_writer *writer);
 KI_API void ki_json_write_object_end(ki_json_writer *writer);
 KI_API void ki_json_write_array_begin(ki_json_writer *writer);
 KI_API void ki_json_write_array_end(ki_json_writer *writer);
-/** The name of the next member. `name` is UTF-8 text; so is a string's. Malformed UTF-8 is an error. */
+/** The name of the next member. Names and strings are UTF-8 text; malformed UTF-8 is an error. */
 KI_API void ki_json_write_name(ki_json_writer *writer, ki_str name);
 KI_API void ki_json_write_string(ki_json_writer *writer, ki_str text);
 KI_API void ki_json_write_int64(ki_json_writer *writer, int64_t number);
-/** As few digits as read back as the same double, laid out as ECMAScript and Go do; infinities and NaN are
- * an error. */
+/** Writes the fewest digits that read back as the same double, in the format of ECMAScript and Go; infinities
+ * and NaN are errors. */
 KI_API void ki_json_write_double(ki_json_writer *writer, double number);
 KI_API void ki_json_write_bool(ki_json_writer *writer, int flag);
 KI_API void ki_json_write_null(ki_json_writer *writer);
-/** A whole value, re-formatted as the options say; from ki_json_of() or a lookup, so without white space
- * before it. Valid JSON is the caller's promise. */
+/** Writes a whole value, re-formatted according to the options. It must be valid JSON without white space
+ * before it, as from ki_json_of() or a lookup. */
 KI_API void ki_json_write_value(ki_json_writer *writer, ki_json value);
 
 /**
@@ -158,7 +159,7 @@ KI_API void ki_json_write_value(ki_json_writer *writer, ki_json value);
  */
 KI_API KI_NODISCARD int ki_json_writer_finish(ki_json_writer *writer, ki_str *out_text, ki_error *err);
 
-/** Forgets text and error and begins anew; keeps the memory. */
+/** Clears text and error; keeps the memory. */
 KI_API void ki_json_writer_reset(ki_json_writer *writer);
 
 KI_EXTERN_C_END

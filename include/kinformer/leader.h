@@ -4,7 +4,7 @@
  * The processes share a Lease (coordination.k8s.io/v1). Its holder renews it; the others take it over when it
  * has not been renewed for its whole duration.
  *
- *   ki_leader_options options = {.name = "my-controller", .on_started = begin, .on_stopped = end};
+ *   ki_leader_options options = {.name = "my-controller", .on_started = on_lead, .on_stopped = on_lose};
  *   ki_leader *leader = ki_leader_new(lease_client, &options, &err);
  *   rc = ki_leader_start(leader, &err);
  *   …
@@ -12,14 +12,15 @@
  *
  * Give it a client of its own, so that a renewal never waits behind other requests.
  *
- * What is promised, for machines whose clocks run equally fast within 1/64:
+ * Guarantees, for machines whose clocks differ in speed by at most 1/64:
  *   - ki_leader_is_leading() is true in at most one process at a time. It reads the clock: after a suspend or
- *     SIGSTOP that outlasted the lease it is false at once. The lease counts from when its renewal was sent.
- *   - on_stopped is called before the lease is released, and renew_deadline_ms after the last renewal at the
- *     latest, so there is time to stop before the lease ends.
+ *     SIGSTOP that outlasted the lease it is false at once. The lease is counted from the moment its renewal
+ *     was sent.
+ *   - on_stopped is called before the lease is released, and at the latest renew_deadline_ms after the last
+ *     renewal, so there is time to stop before the lease ends.
  *   - The lease is released only if it is still ours.
  *
- * What no lease can promise: a request that was sent while leading may reach the server afterwards. Writes
+ * What no lease can guarantee: a request that was sent while leading may reach the server afterwards. Writes
  * must therefore carry a resourceVersion wherever a late one would do harm.
  *
  * Threads: any, for all calls.
@@ -37,7 +38,7 @@ typedef struct ki_leader ki_leader;
 
 typedef void (*ki_leader_cb)(ki_leader *leader, void *user);
 
-/** Called with the identity of the holder; "" when nobody holds the lease. */
+/** Called with the identity of the holder; "" when the lease has no holder. */
 typedef void (*ki_leader_change_cb)(ki_leader *leader, const char *identity, void *user);
 
 /** Zero means default. Texts are copied. */
@@ -48,12 +49,12 @@ typedef struct ki_leader_options {
     uint64_t lease_duration_ms; /* 0: 15,000; must be more than renew_deadline_ms */
     uint64_t renew_deadline_ms; /* 0: 10,000; must be more than 1.2 times retry_period_ms */
     uint64_t retry_period_ms;   /* 0: 2,000 */
-    int keep_lease_on_stop;     /* 1: a stop does not release the lease; it ends by itself */
+    int keep_lease_on_stop;     /* 1: a stop does not release the lease; it expires */
     int reserved_number;
     /* Callbacks run one at a time, on a handler thread or inside ki_client_dispatch(), and never while the
-     * lease is being renewed: a slow one does not lose it. */
+     * lease is being renewed: a slow callback does not lose the lease. */
     ki_leader_cb on_started; /* acting may begin */
-    ki_leader_cb on_stopped; /* acting must end; when this returns, it has. Once for each on_started */
+    ki_leader_cb on_stopped; /* acting must have ended when this returns. Once for each on_started */
     ki_leader_change_cb on_new_leader;
     void (*on_release)(void *user); /* once, after the last callback */
     void *user;
@@ -71,46 +72,46 @@ KI_API KI_NODISCARD ki_leader *ki_leader_new(ki_client *client, const ki_leader_
                                              ki_error *err);
 
 /**
- * Begins to contend. When the lease is lost, it stops acting and contends again. Started already: nothing
- * happens.
+ * Begins to contend. When the lease is lost, it stops acting and contends again. Does nothing when already
+ * started.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
  */
 KI_API KI_NODISCARD int ki_leader_start(ki_leader *leader, ki_error *err);
 
 /**
- * Stops acting, then releases the lease. Returns when on_stopped has returned and the release was answered,
- * or could not be sent within renew_deadline_ms. From a callback or inside a read section it returns at once.
- * Idempotent.
+ * Stops acting, then releases the lease. Returns when on_stopped has returned and the server has answered the
+ * release, or when it could not be sent within renew_deadline_ms. From a callback or inside a read section it
+ * returns at once. Idempotent.
  */
 KI_API void ki_leader_stop(ki_leader *leader);
 
-/** Stops and frees it, as ki_informer_free() does: from a callback this is carried out soon.
- * NULL is allowed. */
+/** Stops and frees it. From a callback it returns at once, and the work is done soon after. NULL is
+ * allowed. */
 KI_API void ki_leader_free(ki_leader *leader);
 
 /**
- * Whether this process may act now. A read of the clock, without a lock: ask before every write, not once for
- * a whole piece of work.
+ * Whether this process may act now. It reads the clock and takes no lock: call it before every write, not
+ * once for a whole piece of work.
  *
  * Returns: 1 or 0; 0 for NULL and in a forked child.
  */
 KI_API int ki_leader_is_leading(const ki_leader *leader);
 
 /**
- * Has a client refuse its writes (POST, PUT, PATCH, DELETE) with KI_ERR_REFUSED while this process does not
- * lead: each is asked about when its first byte would be sent, so after a pause at most what was already
- * under way follows. It takes the place of another write gate of the client. When the leader is freed, all
- * writes are refused.
+ * Makes a client refuse its writes (POST, PUT, PATCH, DELETE) with KI_ERR_REFUSED while this process does not
+ * lead. The check is made just before the first byte is sent, so after a pause only a request already in
+ * flight can still arrive. It replaces another write gate of the client. When the leader is freed, all writes
+ * are refused.
  *
  * Returns: 0; KI_ERR_INVALID for the client that the leader itself uses; KI_ERR_NO_MEMORY; KI_ERR_FORKED.
  */
 KI_API int ki_leader_guard(ki_leader *leader, ki_client *client);
 
 /**
- * Who holds the lease, as last seen; "" when nobody does or it was never read.
+ * The identity of the lease's holder, as last seen; "" when it has none or was never read.
  *
- * Returns: the length as snprintf does.
+ * Returns: the length, like snprintf.
  */
 KI_API size_t ki_leader_holder(ki_leader *leader, char *buffer, size_t buffer_bytes);
 

@@ -1,52 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_watch - how an informer asks for its collection, whoever answers: client-go's ListerWatcher.
+/* list_watch - the source that an informer lists and watches, if it is not a cluster: client-go's
+ * ListerWatcher.
  *
- * A request is a page of a LIST or a WATCH. It is begun by a call of the informer's; the answer is brought by
- * calls of the source's: its head, its body in any pieces, its end. A body is what a Kubernetes API server
- * sends: JSON of a List, a run of watch events, or, with an error code, a Status.
+ * A request is a page of a LIST, or a WATCH. The informer begins it by calling the source; the source answers
+ * by calling the functions below: the head, the body in pieces of any size, the end. A body is what a
+ * Kubernetes API server sends: the JSON of a List, a sequence of watch events, or, with an error status, a
+ * Status.
  *
- * What a source has to know:
- *   - A first request is a watch with `send_initial_events`, unless `no_watch_list` says that the source does
- *     not know of it: ADDED events for all that is there, then a BOOKMARK whose object has the annotation
- *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. No
- *     other BOOKMARK is needed before that one, and none counts. A source refuses it with a status of 400,
- *     405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. One that fails twice
- *     in a row in another way, with 5xx, by a cut, by silence, is followed by a LIST as well; then the
- *     collection is listed for ten minutes before a stream is tried again.
- *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is
- *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
- *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
- *     no byte of the body comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s;
- *     these count from when the request was sent (see `tells_sent`), and not while the source is to wait. An
- *     error (a status that is not 2xx) whose body has not ended after 10 s, or is longer than 64 KiB, is
- *     cancelled as well: its status counts all the same.
- *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for
- *     again with the same `continue_token`, after a while, three times in all and for 30 s at the most; then
- *     the list begins anew. A page with no item is followed by the next after a second. No token comes twice
- *     in one list: that is an error.
- *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on
- *     while nothing changes.
- *   - Three watches in a row that bring neither event nor BOOKMARK are followed by a LIST, since a source
- *     with broken watches looks like that; such lists are 30 s apart at the least, and 5 minutes if they find
- *     nothing new.
- *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which
- *     asks how far the source has come.
- *   - After ki_answer_body() has returned 1 there is no limit to what is kept of what is sent all the same.
+ * What a source must know:
+ *   - The first request is a watch with `send_initial_events`, unless `no_watch_list` is set. The answer is
+ *     ADDED events for all objects, then a BOOKMARK whose object has the annotation
+ *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen.
+ *     BOOKMARKs before that one are not needed, and ignored. A source can reject it with a status of 400,
+ *     405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. After two failures
+ *     of another kind in a row (5xx, cut, silent), a LIST follows as well, and the collection is listed for
+ *     ten minutes before a stream is tried again.
+ *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
+ *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
+ *   - The source ends a watch after `timeout_seconds`; 30 s later it is cancelled. A LIST without a byte of
+ *     body for 60 s is cancelled, and a list at the beginning of a watch after 10 s. These times count from
+ *     when the request was sent (see `tells_sent`), and not while the source has been told to wait. An error
+ *     response (a status that is not 2xx) whose body has not ended after 10 s, or is longer than 64 KiB, is
+ *     cancelled as well; its status is used nevertheless.
+ *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is requested
+ *     again with the same `continue_token` after a delay, up to three times and for at most 30 s; then the
+ *     list starts over. After a page without items the next is requested a second later. A token that occurs
+ *     twice in one list is an error.
+ *   - BOOKMARK events, about one a minute, show that the source is alive: without them, ki_informer_age_ms()
+ *     grows while nothing changes.
+ *   - Three watches in a row without an event or a BOOKMARK are followed by a LIST, since the source's
+ *     watches may be broken; such lists are at least 30 s apart, and up to 5 minutes if they find nothing
+ *     new.
+ *   - Two requests may be in progress at a time: a watch, and a LIST of one item (limit 1), which asks for
+ *     the current version of the source.
+ *   - Bytes sent after ki_answer_body() has returned 1 are still kept, without limit: the source must stop.
  *
- * A source may answer inside `begin`: some of it, or all. It has to expect there that
+ * A source may send a part or all of the answer inside `begin`. It must then expect that
  *   - `cancel` is called for the answer before `begin` has returned, inside any of its calls: so what
- *     `cancel` needs (ki_answer_set_data()) is set before the first of them, and none follows it. What
- *     `begin` returns does not matter then, as it does not after ki_answer_end().
- *   - ki_answer_body() returns 1, as elsewhere: `begin` returns 0, and `resume` comes later.
- *   - `begin` is not called inside `begin`: the next request follows when it has returned, and may have
- *     the same `answer`. So the pointer says nothing after the end, or a `cancel`, of its request.
- *   - a negative code, returned after a part of the answer, cuts that off there.
- *   - functions of the program's run inside these calls (transforms, those that hear of errors): a source
- *     holds no lock that they may want.
+ *     `cancel` needs (ki_answer_set_data()) must be set before the first of them, and no call may follow it.
+ *     The return value of `begin` is ignored then, as it is after ki_answer_end().
+ *   - ki_answer_body() may return 1, as elsewhere: `begin` then returns 0, and `resume` is called later.
+ *   - `begin` is not called inside `begin`: the next request follows when it has returned, and may have the
+ *     same `answer`. So the pointer must not be used after the end, or a `cancel`, of its request.
+ *   - a negative code, returned after a part of the answer, ends the answer as cut off.
+ *   - callbacks of the program run inside these calls (transforms, error handlers): a source must not hold a
+ *     lock that they may need.
  *
- * Threads: all on the thread that the informer's network side runs on (`io`; the caller's own in
- *          KI_MODE_EVENT_LOOP); the calls of the source's also inside `begin` and `resume`. A source with
- *          threads of its own comes there by ki_client_post().
+ * Threads: `io` for all calls in both directions (in KI_MODE_EVENT_LOOP the thread that dispatches); the
+ *          source may also make its calls inside `begin` and `resume`. A source with threads of its own uses
+ *          ki_client_post() to get to `io`.
  */
 #ifndef KI_LIST_WATCH_H
 #define KI_LIST_WATCH_H
@@ -56,15 +58,16 @@
 
 KI_EXTERN_C_BEGIN
 
-/** What is asked for, as in metav1.ListOptions. The texts are borrowed for the call. */
+/** The options of a request, as in metav1.ListOptions. The texts are borrowed for the call. */
 typedef struct ki_list_options {
     ki_str label_selector;
     ki_str field_selector;
-    ki_str resource_version;       /* "": the newest; "0": any; else not older than it, or from it on */
-    ki_str resource_version_match; /* "NotOlderThan" for a list, also one that a watch begins with; else "" */
-    ki_str continue_token;         /* of the page before */
+    ki_str resource_version;       /* "": the newest; "0": any; else for a list not older than this, for a
+                                    * watch from this on */
+    ki_str resource_version_match; /* "NotOlderThan" for a list, also at the beginning of a watch; else "" */
+    ki_str continue_token;         /* from the previous page */
     uint64_t limit;                /* of a page; 0: none */
-    uint32_t timeout_seconds;      /* of a watch */
+    uint32_t timeout_seconds;      /* for a watch */
     uint8_t watch;                 /* 0: a LIST */
     uint8_t allow_bookmarks;
     uint8_t send_initial_events; /* a watch that begins with the list */
@@ -72,7 +75,7 @@ typedef struct ki_list_options {
     uint64_t reserved[4];
 } ki_list_options;
 
-/** Why something did not work, in one word, as status and logs have it: ki_reason_name(). */
+/** The reason for a failure, as shown in status and logs: see ki_reason_name(). */
 #define KI_REASONS(X)                                                                                        \
     X(NONE, "")                                                                                              \
     X(EXPIRED, "Expired")                   /* 410: the version is too old */                                \
@@ -82,28 +85,28 @@ typedef struct ki_list_options {
     X(NOT_FOUND, "NotFound")                /* 404: no such resource (yet) */                                \
     X(BAD_REQUEST, "BadRequest")            /* any other 4xx */                                              \
     X(SERVER_ERROR, "ServerError")          /* 5xx */                                                        \
-    X(VERSION_TOO_LARGE, "VersionTooLarge") /* the server has not come as far as we have */                  \
+    X(VERSION_TOO_LARGE, "VersionTooLarge") /* the server has not reached this version yet */                \
     X(CONNECTION_REFUSED, "ConnectionRefused")                                                               \
     X(CONNECTION_LOST, "ConnectionLost")                                                                     \
     X(DNS, "Dns")                                                                                            \
     X(TLS, "Tls")                                                                                            \
     X(TIMEOUT, "Timeout")                                                                                    \
-    X(SILENT, "Silent")              /* a watch on which nothing came for too long */                        \
+    X(SILENT, "Silent")              /* a watch that was silent for too long */                              \
     X(SHORT_WATCH, "ShortWatch")     /* a watch that the server closed at once */                            \
     X(NO_END_OF_LIST, "NoEndOfList") /* a streamed list without its end */                                   \
-    X(ENDLESS_LIST, "EndlessList")   /* pages without an end */                                              \
-    X(MALFORMED, "Malformed")        /* what came is no list or no event */                                  \
-    X(STALE, "Stale")                /* a list older than what we have */                                    \
-    X(HISTORY_RESET, "HistoryReset") /* the server's history is another one than before */                   \
+    X(ENDLESS_LIST, "EndlessList")   /* pages that repeat, or too many */                                    \
+    X(MALFORMED, "Malformed")        /* not a list, or not an event */                                       \
+    X(STALE, "Stale")                /* a list older than the store */                                       \
+    X(HISTORY_RESET, "HistoryReset") /* the server has another history than before */                        \
     X(NO_MEMORY, "NoMemory")                                                                                 \
-    X(TOO_MANY_OPEN_FILES, "TooManyOpenFiles") /* of this process or the system: no socket */                \
+    X(TOO_MANY_OPEN_FILES, "TooManyOpenFiles") /* in this process or the system */                           \
     X(REDIRECTED, "Redirected")                                                                              \
-    X(NO_CREDENTIALS, "NoCredentials") /* a plug-in or a file of ours: nothing was asked */                  \
+    X(NO_CREDENTIALS, "NoCredentials") /* a plug-in or file failed: nothing was sent */                      \
     X(OTHER, "Other")                                                                                        \
-    /* Nothing has failed: why it waits all the same. */                                                     \
-    X(PACED, "Paced")       /* for its turn: five requests at once, and then one a second */                 \
-    X(RESUMING, "Resuming") /* after a start, for the answer to a watch from what is known */                \
-    X(POLLING, "Polling")   /* watches bring nothing: when one ends so, the collection is listed */
+    /* Not failures: reasons for waiting. */                                                                 \
+    X(PACED, "Paced")       /* rate limit: five requests at once, then one a second */                       \
+    X(RESUMING, "Resuming") /* after a start: for the response to the resumed watch */                       \
+    X(POLLING, "Polling")   /* watches bring nothing: the collection is listed instead */
 
 typedef enum ki_reason {
 #define KI_REASON_ENUM(name, text) KI_REASON_##name,
@@ -111,55 +114,54 @@ typedef enum ki_reason {
 #undef KI_REASON_ENUM
 } ki_reason;
 
-/** "Expired" for KI_REASON_EXPIRED; "" for KI_REASON_NONE and for what is no reason. */
+/** "Expired" for KI_REASON_EXPIRED; "" for KI_REASON_NONE and for an unknown reason. */
 KI_API const char *ki_reason_name(ki_reason reason);
 
-/** One request and what comes of it. */
+/** One request and its answer. */
 typedef struct ki_answer ki_answer;
 
-/** What a source does. */
+/** The functions of a source. */
 typedef struct ki_list_watch {
     /**
-     * Begins a request; `options` is borrowed for the call. The answer may come during the call.
+     * Begins a request; `options` is borrowed for the call. The source may answer during the call.
      *
-     * Returns: 0; or a negative code, and no answer comes: KI_ERR_INVALID counts as a status of 400,
-     *          KI_ERR_NO_MEMORY as what it is, all others as a lost connection.
+     * Returns: 0; or a negative code, when there is no answer: KI_ERR_INVALID counts as a status of 400,
+     *          KI_ERR_NO_MEMORY as out of memory, all others as a lost connection.
      */
     int (*begin)(ki_answer *answer, const ki_list_options *options, void *user);
-    /** Ends a request early: no call for this answer afterwards. Also called inside ki_answer_body(). */
+    /** Cancels a request: the source must not use this answer afterwards. Also called inside
+     * ki_answer_body(). */
     void (*cancel)(ki_answer *answer, void *user);
-    /** After ki_answer_body() has returned 1: the rest is welcome now. */
+    /** Called after ki_answer_body() has returned 1: the source may send the rest now. */
     void (*resume)(ki_answer *answer, void *user);
-    /** Once for each informer that was made with it, when that does not use it any more.
-     * NULL: nothing to do. */
+    /** Called once for each informer made with the source, when it no longer uses it. NULL: nothing to do. */
     void (*release)(void *user);
     void *user;
-    int no_watch_list; /* 1: never asked for a watch that begins with the list */
-    int tells_sent;    /* 1: calls ki_answer_sent(); 0: a request is sent when it is begun */
+    int no_watch_list; /* 1: never request a watch that begins with the list */
+    int tells_sent;    /* 1: the source calls ki_answer_sent(); 0: a request counts as sent when it begins */
     uint64_t reserved[4];
 } ki_list_watch;
 
-/** The request is on its way: what it took until then, for credentials or a connection, is no silence of the
- * server's. For a source that `tells_sent`; where it is not called the request was never sent. */
+/** Reports that the request has been sent, so that the time needed for credentials or a connection does not
+ * count as silence. For a source with `tells_sent`; without this call the request counts as never sent. */
 KI_API void ki_answer_sent(ki_answer *answer);
 
-/** The HTTP status of the answer, before its body; without it 200. A watch counts as one once its head
- * or a byte of it has come, so say it at once: see KI_PHASE_WATCHING. `retry_after_seconds` 0: not said. */
+/** Sets the HTTP status, before the body; the default is 200. The phase KI_PHASE_WATCHING begins with the
+ * head or the first byte, so call this at once for a watch. `retry_after_seconds` 0: no Retry-After. */
 KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds);
 
 /**
- * Some bytes of the body; all of them are taken.
+ * Passes bytes of the body; all of them are accepted.
  *
- * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: the answer is no longer wanted, and has been
- *          cancelled.
+ * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: the answer has been cancelled.
  */
 KI_API int ki_answer_body(ki_answer *answer, const char *bytes, size_t n);
 
-/** The end of the answer: KI_REASON_NONE when it is complete, else what cut it, with a message or NULL. The
- * answer is not the source's any more. */
+/** Ends the answer: KI_REASON_NONE when it is complete, else the reason why it was cut, with a message or
+ * NULL. The source must not use the answer afterwards. */
 KI_API void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message);
 
-/** A pointer of the source's own, NULL at first. */
+/** A pointer for the source's own use, NULL at first. */
 KI_API void ki_answer_set_data(ki_answer *answer, void *data);
 KI_API void *ki_answer_data(const ki_answer *answer);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lister - part of a store to read from: a namespace, the objects under a value of an index, those whose
- * labels match: client-go's listers.
+/* lister - reads a part of a store: one namespace, or the objects with one value of an index, filtered by
+ * labels: client-go's listers.
  *
  *   ki_lister web = ki_lister_of(store, KI_STR("web"));
  *   ki_object *pod = ki_lister_get(web, KI_STR("web-0"));
  *   rc = ki_lister_list(web, selector, &list);
  *   rc = ki_lister_list(ki_lister_by_index(web, "node", KI_STR("node-1")), NULL, &list);
  *
- * A lister is a plain value, made in no time and never freed. It borrows its store and its texts.
+ * A lister is a plain value: cheap to make, nothing to free. It borrows its store and its texts.
  * Threads: any, for all calls.
  */
 #ifndef KI_LISTER_H
@@ -30,16 +30,16 @@ typedef struct ki_lister {
     uint64_t reserved[2];
 } ki_lister;
 
-/** The objects of one namespace; of all, and those that have none, when it is empty. */
+/** The objects of one namespace; if `ns` is empty, all objects, including cluster-scoped ones. */
 KI_API ki_lister ki_lister_of(ki_store *store, ki_str ns);
 
-/** Of the objects that a lister shows, those under one value of an index. In the place of another index. */
+/** Narrows a lister to the objects with one value of an index. Replaces an index that was set before. */
 KI_API ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str value);
 
 /**
  * Finds the object with this name in the lister's namespace; for a lister of all namespaces `name` is the
- * key: "namespace/name", or the name of a cluster-scoped object. An index does not matter here.
- * A store with keys of its own is asked by key only: take a lister of all namespaces.
+ * key: "namespace/name", or the name of a cluster-scoped object. The index is ignored here. A store with
+ * custom keys is searched by key only: use a lister of all namespaces.
  *
  * Returns:   a new reference, or NULL when there is no such object.
  * Ownership: the caller drops the reference with ki_object_unref().
@@ -47,13 +47,13 @@ KI_API ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str 
  */
 KI_API KI_NODISCARD ki_object *ki_lister_get(ki_lister lister, ki_str name);
 
-/** The same inside a read section, without a reference. NULL outside of one. */
+/** The same inside a read section, without taking a reference. NULL outside a read section. */
 KI_API const ki_object *ki_lister_peek(ki_lister lister, ki_str name);
 
 /**
- * The objects whose labels match, from one state of the store, in any order. `selector` NULL means all
- * objects; so check what ki_selector_parse() has returned.
- * One namespace, or one value of an index, is found without looking at the rest of the store.
+ * Lists the objects whose labels match, from one state of the store, in any order. A `selector` of NULL means
+ * all objects, so check the result of ki_selector_parse() first. Listing one namespace, or one value of an
+ * index, does not scan the rest of the store.
  *
  * Returns:   0; KI_ERR_INVALID without a store or a list; KI_ERR_NOT_FOUND for an unknown index;
  *            KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section.
@@ -63,10 +63,10 @@ KI_API KI_NODISCARD int ki_lister_list(ki_lister lister, const ki_selector *sele
                                        ki_object_list *out_list);
 
 /**
- * Calls for each of these objects, without a lock and without memory, as ki_store_walk() does: the store
- * may change meanwhile.
+ * Calls `callback` for each of these objects. Takes no lock and allocates nothing; the store may change
+ * meanwhile: see ki_store_walk().
  *
- * Returns: 0, or what the callback has stopped with; KI_ERR_INVALID without a store or a callback;
+ * Returns: 0, or the value that the callback stopped with; KI_ERR_INVALID without a store or a callback;
  *          KI_ERR_NOT_FOUND for an unknown index.
  * Threads: any; the callback runs inside a read section.
  */

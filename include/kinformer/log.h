@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log - what the library has to say, through a callback. It prints nothing by itself: without ki_set_log() it
- * is silent, but for clients that have a log of their own (ki_client_options.log). */
+/* log - log records, passed to a callback. The library prints nothing itself: without ki_set_log() it is
+ * silent, except for clients with a log callback of their own (ki_client_options.log). */
 #ifndef KI_LOG_H
 #define KI_LOG_H
 
@@ -31,16 +31,16 @@ typedef struct ki_log_record {
     size_t field_count;
 } ki_log_record;
 
-/** Called from any thread, also from several at once, and never while a lock of the library is held, but for
- * what an index or key function makes the library say itself, as by ki_store_free(); must not call into the
- * library. */
+/** Called from any thread, also from several at once, and must not call into the library. No lock of the
+ * library is held, except when an index or key function itself causes the record, for example by calling
+ * ki_store_free(). */
 typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
 
 /**
- * Sets the sink of the process and the most talkative level it gets; NULL: silence, as at start. It hears of
- * everything that belongs to no client, and of clients without a log of their own.
+ * Sets the log callback of the process and the most verbose level it receives. NULL, the default: no logging.
+ * It receives the records of clients without a log callback of their own, and those that belong to no client.
  *
- * Threads: none other may be inside the library.
+ * Threads: no other thread may be using the library.
  */
 KI_API void ki_set_log(ki_log_cb callback, ki_log_level level, void *user);
 

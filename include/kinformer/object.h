@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object - one Kubernetes object of any resource: immutable, shared by reference count, a single run of
- * bytes.
+/* object - one Kubernetes object of any resource: immutable, reference-counted, in one block of memory.
  *
- * An object is its JSON text, minified, with the places of its metadata noted beside it. Fields are read by
- * JSON Pointer straight from the text; nothing is turned into a tree. The text is complete, with kind and
- * apiVersion also when the server left them out, as it does in lists; metadata.managedFields is left out
- * unless asked for. A projection keeps less.
+ * An object is its minified JSON text, with the positions of its metadata stored beside it. Fields are read
+ * from the text by JSON Pointer; no tree is built. The text is complete: kind and apiVersion are added when
+ * the server leaves them out, as it does in lists. Only metadata.managedFields is left out, unless asked for.
+ * A projection (ki_object_options) keeps less.
  *
- * All text that these calls give out is unescaped, belongs to the object and lives as long as the caller's
- * reference.
- * A NULL object is empty; calls that return a code return KI_ERR_INVALID for it, and for a missing output.
+ * All text that these functions return is unescaped, belongs to the object and lives as long as the caller's
+ * reference. A NULL object is treated as an empty one; functions that return a code return KI_ERR_INVALID for
+ * it, and for a NULL output.
  * Threads: any, for all calls.
  */
 #ifndef KI_OBJECT_H
@@ -27,44 +26,44 @@ typedef struct ki_object ki_object;
 
 /* ---- making and sharing -------------------------------------------------------------------------------- */
 
-/** What is kept of an object. Zeroed: everything but metadata.managedFields. */
+/** Which fields of an object are kept. Zeroed: everything but metadata.managedFields. */
 typedef struct ki_object_options {
-    const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL or empty: all */
-    const char *const *drop; /* paths, NULL-terminated; these are not kept. NULL: none */
+    const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL or empty: all are */
+    const char *const *drop; /* paths, NULL-terminated; these are removed. NULL: none */
     int keep_managed_fields;
-    uint32_t depth_max; /* of containers in containers; 0: 1,000; 1,024 is the most */
+    uint32_t depth_max; /* levels of nesting; 0: 1,000; at most 1,024 */
     size_t bytes_max;   /* of the text that is kept; 0: 64 MiB */
     uint64_t reserved[4];
 } ki_object_options;
 
 /**
- * Makes an object from JSON text, as a decoder does from what a server sends. `resource` supplies the kind
- * and the apiVersion that the text leaves out; what the text says itself is not held against it.
+ * Makes an object from JSON text, as informers do from what a server sends. `resource` supplies kind and
+ * apiVersion when the text has none; those in the text are not checked against it.
  *
- * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a
- * map; elements of arrays are reached by * alone, since leaving out single ones would renumber the rest; a
- * number is the name of a member. The longest path decides. What encloses something kept stays as an empty
- * shell, and what stands in its place and is no container goes. Name, namespace, uid, resourceVersion,
- * apiVersion and kind can be asked of an object whatever is kept of its text.
+ * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a map.
+ * Array elements can only be selected with *, since removing single ones would renumber the rest; a number is
+ * the name of a member. The longest matching path decides. A container on the way to a kept field stays,
+ * empty if the field is missing; a scalar where a path expects a container is dropped. Name, namespace, uid,
+ * resourceVersion, apiVersion and kind are available whatever is kept of the text.
  *
- * Returns:   a new object, or NULL with the error: of JSON, KI_ERR_METADATA (no name, or metadata of a
- *            wrong type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
+ * Returns:   a new object, or NULL with a JSON error, KI_ERR_METADATA (no name, or metadata of the wrong
+ *            type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
  * Ownership: the caller drops it with ki_object_unref(). `resource` and `options` may be NULL and are not
  *            kept.
  */
 KI_API KI_NODISCARD ki_object *ki_object_new(const ki_resource *resource, ki_str json,
                                              const ki_object_options *options, ki_error *err);
 
-/** Takes another reference; returns its argument. NULL stays NULL. */
+/** Takes another reference; returns its argument. NULL is allowed. */
 KI_API ki_object *ki_object_ref(const ki_object *object);
 
-/** Drops a reference; the last one frees the object. Always returns NULL. */
+/** Drops a reference; the last one frees the object. NULL is allowed. Always returns NULL. */
 KI_API ki_object *ki_object_unref(ki_object *object);
 
-/** The memory that the object takes, in bytes. */
+/** The memory that the object uses, in bytes. */
 KI_API size_t ki_object_bytes(const ki_object *object);
 
-/* ---- metadata: found without looking at the text ------------------------------------------------------- */
+/* ---- metadata: available without searching the text ---------------------------------------------------- */
 
 /** "namespace/name", or "name" when there is no namespace; NUL-terminated. */
 KI_API const char *ki_object_key(const ki_object *object);
@@ -80,7 +79,7 @@ KI_API ki_str ki_object_resource_version(const ki_object *object);
 KI_API ki_str ki_object_api_version(const ki_object *object);
 KI_API ki_str ki_object_kind(const ki_object *object);
 
-/* What follows can be asked as far as a projection has kept it. */
+/* The following depend on what a projection has kept. */
 
 /** metadata.generation, or 0. */
 KI_API int64_t ki_object_generation(const ki_object *object);
@@ -88,10 +87,10 @@ KI_API int64_t ki_object_generation(const ki_object *object);
 /** Returns: 0, KI_ERR_NOT_FOUND when it has none, KI_ERR_TIMESTAMP when it is malformed. */
 KI_API KI_NODISCARD int ki_object_creation_time(const ki_object *object, ki_timestamp *out_time);
 
-/** As above; an object that has one is being deleted. */
+/** As above; an object that has a deletion time is being deleted. */
 KI_API KI_NODISCARD int ki_object_deletion_time(const ki_object *object, ki_timestamp *out_time);
 
-/** The JSON of metadata.labels and so on, for ki_json_iterate(); KI_JSON_NONE when it has none. */
+/** The JSON of metadata.labels and so on, for ki_json_iterate(); KI_JSON_NONE when there is none. */
 KI_API ki_json ki_object_labels(const ki_object *object);
 KI_API ki_json ki_object_annotations(const ki_object *object);
 KI_API ki_json ki_object_owner_references(const ki_object *object);
@@ -122,13 +121,14 @@ typedef struct ki_owner {
  */
 KI_API KI_NODISCARD int ki_object_owner(const ki_object *object, size_t index, ki_owner *out_owner);
 
-/** The owner that controls the object. Returns as ki_object_owner. */
+/** The owner that controls the object. Returns: as ki_object_owner(). */
 KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *out_owner);
 
-/** 1 when `owner` controls the object, by UID: one of the same name that was made anew does not. */
+/** 1 when `owner` controls the object. UIDs are compared, so an owner that was deleted and created again does
+ * not. */
 KI_API int ki_object_is_controlled_by(const ki_object *object, const ki_object *owner);
 
-/** 1 when metadata.finalizers has this one. */
+/** 1 when metadata.finalizers contains this name. */
 KI_API int ki_object_has_finalizer(const ki_object *object, ki_str name);
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
@@ -136,14 +136,14 @@ KI_API int ki_object_has_finalizer(const ki_object *object, ki_str name);
 /** The whole text: one line of JSON. */
 KI_API ki_str ki_object_json(const ki_object *object);
 
-/** The value at a JSON Pointer, "/spec/containers/0/name"; KI_JSON_NONE when there is none. */
+/** The value at a JSON Pointer, "/spec/containers/0/name"; KI_JSON_NONE when nothing is there. */
 KI_API ki_json ki_object_find(const ki_object *object, const char *pointer);
 
-/** The string at a JSON Pointer; empty when there is none, when it is no string, or when memory for
- * unescaping is out. */
+/** The string at a JSON Pointer; empty when nothing is there, when it is not a string, or when there is no
+ * memory to unescape it. */
 KI_API ki_str ki_object_string(const ki_object *object, const char *pointer);
 
-/** The same, with the reason. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
+/** The same, with an error code. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
 KI_API KI_NODISCARD int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text);
 
 /** Returns: 0, KI_ERR_NOT_FOUND, or as ki_json_int64(), ki_json_double(), ki_json_bool(). */
@@ -153,8 +153,8 @@ KI_API KI_NODISCARD int ki_object_get_double(const ki_object *object, const char
                                              double *out_number);
 KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
 
-/* The same for fields that are optional: what is at the pointer or, when nothing is there, when it is of
- * another type or does not fit, `fallback`. For strings also when memory for unescaping is out. */
+/* For optional fields: the value at the pointer, or `fallback` when nothing is there, when it has another
+ * type or does not fit; for strings also when there is no memory to unescape them. */
 KI_API ki_str ki_object_string_or(const ki_object *object, const char *pointer, ki_str fallback);
 KI_API int64_t ki_object_int64_or(const ki_object *object, const char *pointer, int64_t fallback);
 KI_API double ki_object_double_or(const ki_object *object, const char *pointer, double fallback);
@@ -163,32 +163,32 @@ KI_API ki_str ki_object_label_or(const ki_object *object, ki_str name, ki_str fa
 KI_API ki_str ki_object_annotation_or(const ki_object *object, ki_str name, ki_str fallback);
 
 /**
- * The text of a JSON string that was found in this object (a value or a name that an iterator gave out).
+ * The unescaped text of a JSON string of this object (a value, or a name from an iterator).
  *
- * Strings without escapes are read where they stand. For the others the object unescapes all it has, once,
- * at the first call that needs it; that memory counts in ki_object_bytes().
+ * Strings without escapes are returned in place. The first call that meets an escaped string unescapes all
+ * strings of the object, once; that memory counts in ki_object_bytes().
  *
- * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_INVALID when it is not of this object,
+ * Returns: 0, KI_ERR_TYPE when it is not a string, KI_ERR_INVALID when it does not belong to this object,
  *          KI_ERR_NO_MEMORY.
  */
 KI_API KI_NODISCARD int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
 
 /* ---- comparing ---------------------------------------------------------------------------------------- */
 
-/** 1 when both have the same text, byte for byte. Names and versions that a projection has left out of the
- * text do not count. */
+/** 1 when both have the same text, byte for byte. Fields that a projection has removed, such as the version,
+ * are not compared. */
 KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
 
-/** The longest resource version that informers and feeds take; a buffer for one needs a byte more.
- * Kubernetes' own have 20 digits at the most; those of aggregating proxies may say something of each cluster.
+/** The longest resource version that informers and feeds accept; a buffer for one needs a byte more. Those of
+ * Kubernetes have at most 20 digits; those of aggregating proxies may have a part for each cluster.
  */
 #define KI_RESOURCE_VERSION_BYTES_MAX 4096
 
 /**
  * Compares two resource versions as decimal numbers.
  *
- * Returns: 0 with -1, 0 or 1 in `out_order`; KI_ERR_TYPE when one of them is no decimal number: then only
- *          equality means anything.
+ * Returns: 0 with -1, 0 or 1 in `out_order`; KI_ERR_TYPE when one of them is not a decimal number: then they
+ *          can only be compared for equality.
  */
 KI_API KI_NODISCARD int ki_resource_version_compare(ki_str a, ki_str b, int *out_order);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predicate - which events a controller is interested in.
+/* predicate - selects the events that a controller reacts to.
  *
  *   static const ki_predicate *parts …
  *   ki_predicate either = ki_predicate_or(&KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_LABELS_CHANGED);
  *   ki_controller_watch(controller, informer, &either);
  *
- * The ready-made ones look at updates; adds and deletes always pass them. Predicates are plain values that
- * borrow what they are made of.
+ * The ready-made predicates test updates only; adds and deletes always pass. Predicates are plain values that
+ * borrow the predicates they are made of.
  */
 #ifndef KI_PREDICATE_H
 #define KI_PREDICATE_H
@@ -23,15 +23,15 @@ typedef int (*ki_predicate_cb)(const ki_event *event, const ki_predicate *self);
 
 struct ki_predicate {
     ki_predicate_cb passes; /* NULL: everything passes */
-    void *user;             /* of a function of the program's own */
-    const ki_predicate *a;  /* what and, or, not are made of */
+    void *user;             /* for a function of your own */
+    const ki_predicate *a;  /* the operands of and, or, not */
     const ki_predicate *b;
     uint64_t reserved[2];
 };
 
-/** metadata.generation differs: the spec was changed, not the status. Resyncs do not pass. */
+/** metadata.generation differs: the spec was changed, not just the status. Resyncs do not pass. */
 KI_API extern const ki_predicate KI_PREDICATE_GENERATION_CHANGED;
-/** Anything was changed. Resyncs do not pass. */
+/** The object was changed in any way. Resyncs do not pass. */
 KI_API extern const ki_predicate KI_PREDICATE_RESOURCE_VERSION_CHANGED;
 KI_API extern const ki_predicate KI_PREDICATE_LABELS_CHANGED;
 KI_API extern const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED;

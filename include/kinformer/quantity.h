@@ -9,9 +9,8 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * An exact amount, in whole units and billionths (the precision that Kubernetes keeps; finer is rounded
- * away from zero). The sign is the same in both, as far as they are not 0: -1.5 is units -1, nanos
- * -500000000.
+ * An exact amount, in whole units and billionths (the precision of Kubernetes; finer amounts are rounded away
+ * from zero). Both have the same sign, unless they are 0: -1.5 is units -1, nanos -500000000.
  */
 typedef struct ki_quantity {
     int64_t units;
@@ -20,20 +19,20 @@ typedef struct ki_quantity {
 } ki_quantity;
 
 /**
- * Reads <sign?><digits[.digits]><suffix>: suffix n u m k M G T P E (decimal), Ki Mi Gi Ti Pi Ei (binary),
- * or a decimal exponent e3, E-6. ".5" and "5." are numbers, "1E" is exa, "1e" and "1ki" are nothing. No
- * floating point is involved, however many digits there are. Amounts beyond int64 are cut to 2^63-1 or its
- * negative, with any suffix (Kubernetes cuts binary ones alone, and leaves what a larger decimal one gives
- * as an int64 undefined).
+ * Reads <sign?><digits[.digits]><suffix>: suffix n u m k M G T P E (decimal), Ki Mi Gi Ti Pi Ei (binary), or
+ * a decimal exponent e3, E-6. ".5" and "5." are numbers, "1E" is exa, "1e" and "1ki" are errors. No floating
+ * point is used, however many digits there are. Amounts beyond int64 are clamped to 2^63-1 or its negative,
+ * with any suffix (Kubernetes clamps only those with a binary suffix; the int64 of a larger decimal one is
+ * undefined there).
  *
- * Returns: 0, KI_ERR_QUANTITY, or KI_ERR_INVALID without a place for the result.
+ * Returns: 0, KI_ERR_QUANTITY, or KI_ERR_INVALID when `out_quantity` is NULL.
  */
 KI_API KI_NODISCARD int ki_quantity_parse(ki_str text, ki_quantity *out_quantity);
 
-/** The amount in units, rounded away from zero, as Kubernetes' Value(). */
+/** The amount in units, rounded away from zero, like Kubernetes' Value(). */
 KI_API int64_t ki_quantity_value(ki_quantity quantity);
 
-/** The amount in thousandths, rounded away from zero, cut at int64; as Kubernetes' MilliValue(). */
+/** The amount in thousandths, rounded away from zero and clamped to int64, like Kubernetes' MilliValue(). */
 KI_API int64_t ki_quantity_milli_value(ki_quantity quantity);
 
 /** The nearest double. */

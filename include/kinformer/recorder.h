@@ -10,36 +10,35 @@
  *   …
  *   ki_recorder_free(recorder);   // sends what is left; then the client may be freed
  *
- * Recording never waits and never fails what the program is doing: an event is copied into a bounded queue,
- * and sent in the background, one at a time. To keep a server from being flooded, events are correlated as
- * client-go does it:
+ * Recording never waits: an event is copied into a bounded queue, and sent in the background, one at a time.
+ * To keep a server from being flooded, events are correlated as in client-go:
  *
  *   core/v1 (the default)
  *     Identical    Same object, severity, reason and message: the first event is created, the others patch
  *                  its count, lastTimestamp and message.
- *     Similar      They differ in the message only: from the tenth message on, one event stands for all that
- *                  follow, "(combined from similar events): " and the message of the last; until there has
- *                  been none for 10 minutes.
- *     Spam         25 events about an object at once, then one in 5 minutes. The others are dropped, but
- *                  counted: the next patch of the same event has them in its count.
+ *     Similar      They differ in the message only: from the tenth message on, one event represents all that
+ *                  follow, "(combined from similar events): " and the last message, until there has been none
+ *                  for 10 minutes.
+ *     Spam         25 events about an object at once, then one per 5 minutes. The others are dropped, but
+ *                  counted: the next patch of the same event includes them in its count.
  *   events.k8s.io/v1
  *     Isomorphic   Same object (at the same resourceVersion), severity, reason and action: the first event is
  *                  created, the second makes it a series, the others are counted. The count is written every
  *                  30 minutes, and 6 minutes after the last event, which ends the series.
  *
- * 4,096 of each are known, those used last.
+ * The 4,096 most recently used of each kind are remembered.
  *
- * An event that the server (4xx, 5xx) or a write gate of the client refuses is dropped. (An answer that says
- * when to come back is followed first: see <kinformer/rest.h>.) One without an answer is sent again, up to 12
- * times in all, 10 seconds apart, the first time after a random part of that; meanwhile the others wait.
- * ki_recorder_read_stats() and the metrics event_recorder_events_total and event_recorder_queued say what
- * became of events.
+ * An event that the server (4xx, 5xx) or a write gate of the client refuses is dropped. (A response with
+ * Retry-After is retried first: see <kinformer/rest.h>.) An event without a response is sent again, up to 12
+ * times in total, 10 seconds apart, the first time after a random part of that; meanwhile the others wait.
+ * ki_recorder_read_stats() and the metrics event_recorder_events_total and event_recorder_queued count the
+ * results.
  *
  * An event is named after its object, "<object>.<time>", and belongs to the object's namespace, or to
- * "default" when it has none. What is too long is cut: reason and action at 128 bytes, messages at 1,024
- * bytes (events.k8s.io/v1) or 8,192 bytes (core/v1). Bytes that are not UTF-8 are replaced by '?'.
+ * "default" when it has none. Long texts are cut: reason and action at 128 bytes, messages at 1,024 bytes
+ * (events.k8s.io/v1) or 8,192 bytes (core/v1). Bytes that are not UTF-8 are replaced by '?'.
  *
- * Threads: any, for all calls; also in callbacks and inside read sections, where none of them waits.
+ * Threads: any, for all calls; also in callbacks and inside read sections, where no call waits.
  * In a forked child, calls return KI_ERR_FORKED or do nothing.
  */
 #ifndef KI_RECORDER_H
@@ -63,12 +62,12 @@ typedef enum ki_recorder_api {
 
 /** Zero means default. Texts are copied. */
 typedef struct ki_recorder_options {
-    const char *component; /* who reports: "my-controller" or "example.com/my-controller"; required */
+    const char *component; /* the reporter: "my-controller" or "example.com/my-controller"; required */
     const char *instance;  /* core/v1: the host, NULL: none. events.k8s.io/v1: NULL: component-hostname */
     int api;               /* a ki_recorder_api */
     int reserved_number;
-    size_t queue_max;         /* events that wait; more are dropped. 0: 1,000 */
-    uint64_t free_timeout_ms; /* how long ki_recorder_free() goes on sending. 0: 5,000 */
+    size_t queue_max;         /* waiting events; further ones are dropped. 0: 1,000 */
+    uint64_t free_timeout_ms; /* how long ki_recorder_free() continues to send. 0: 5,000 */
     uint64_t reserved[8];
 } ki_recorder_options;
 
@@ -83,17 +82,16 @@ KI_API KI_NODISCARD ki_recorder *ki_recorder_new(ki_client *client, const ki_rec
                                                  ki_error *err);
 
 /**
- * Stops recording, sends what waits, and frees the recorder. It goes on sending for free_timeout_ms at the
- * most, or until a request gets no answer; the rest is dropped. Open series are written once more. Returns
- * when this is done; from a callback or inside a read section it returns at once, and the rest is carried out
- * in the background while the client lives. After ki_client_free(), nothing can be sent any more.
- * NULL is allowed.
+ * Stops recording, sends waiting events, and frees the recorder. It sends for at most free_timeout_ms, or
+ * until a request gets no response; the rest is dropped. Open series are written once more. Returns when this
+ * is done; from a callback or inside a read section it returns at once, and the rest is done in the
+ * background while the client lives. After ki_client_free(), nothing can be sent any more. NULL is allowed.
  */
 KI_API void ki_recorder_free(ki_recorder *recorder);
 
 /**
- * Records an event about `object`. `reason` is a word for programs ("Synced"), `action` what was done about
- * it ("Scaling"; NULL: the reason; events.k8s.io/v1 only), `format` and what follows a sentence for people.
+ * Records an event about `object`. `reason` is a machine-readable word ("Synced"), `action` what was done
+ * ("Scaling"; NULL: the reason; events.k8s.io/v1 only), `format` and the rest a message for people.
  *
  * Returns: 0; KI_ERR_INVALID: no recorder, object, reason or format; KI_ERR_TOO_LARGE: the queue is full;
  *          KI_ERR_NO_MEMORY; KI_ERR_STOPPED: the client has been freed; KI_ERR_FORKED.
@@ -102,10 +100,10 @@ KI_API void ki_recorder_free(ki_recorder *recorder);
 KI_API int ki_recorder_event(ki_recorder *recorder, const ki_object *object, ki_record_severity severity,
                              const char *reason, const char *action, const char *format, ...) KI_PRINTF(6, 7);
 
-/** An event for ki_recorder_record(). Zero means default. All is copied. */
+/** An event for ki_recorder_record(). Zero means default. Everything is copied. */
 typedef struct ki_record {
     const ki_object *object;  /* what the event is about; required */
-    const ki_object *related; /* a second object that takes part; NULL: none */
+    const ki_object *related; /* a second object that is involved; NULL: none */
     int severity;             /* a ki_record_severity */
     int reserved_number;
     ki_str reason; /* required */
@@ -126,11 +124,11 @@ KI_API int ki_recorder_record(ki_recorder *recorder, const ki_record *record);
  */
 KI_API KI_NODISCARD int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms);
 
-/** What became of events: `recorded` is the sum of all that follow, but for the last two. */
+/** Counts of results: `recorded` is the sum of all that follow, except the last two. */
 typedef struct ki_recorder_stats {
     uint64_t recorded;
     uint64_t created;
-    uint64_t patched; /* counted in an event that was there */
+    uint64_t patched; /* counted in an existing event */
     uint64_t counted; /* in a series, to be written later */
     uint64_t dropped_queue_full;
     uint64_t dropped_no_memory;
@@ -138,13 +136,13 @@ typedef struct ki_recorder_stats {
     uint64_t dropped_refused; /* by the server, or by a write gate */
     uint64_t dropped_no_answer;
     uint64_t dropped_stopped; /* recorder or client were freed before it was sent */
-    uint64_t queued;          /* that wait, or are being sent */
-    uint64_t refreshed;       /* writes of a series that no event of its own has caused */
+    uint64_t queued;          /* waiting or being sent */
+    uint64_t refreshed;       /* writes of a series that were not caused by an event */
     uint64_t retries;         /* requests sent again */
     uint64_t reserved[7];
 } ki_recorder_stats;
 
-/** Zeroes without a recorder, and in a forked child. */
+/** All zero without a recorder, and in a forked child. */
 KI_API void ki_recorder_read_stats(ki_recorder *recorder, ki_recorder_stats *out_stats);
 
 KI_EXTERN_C_END

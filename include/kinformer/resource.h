@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource - which collection of which API: "deployments of apps/v1".
+/* resource - identifies a collection of the API: "deployments of apps/v1".
  *
- * The 147 built-in ones are constants in <kinformer/resources.h>, KI_CORE_V1_PODS and so on; a custom one is
- * made at run time. Both are plain data: a ki_resource on the stack or in a static works as well as any
- * other.
+ * The 147 built-in resources are constants in <kinformer/resources.h>, KI_CORE_V1_PODS and so on; custom ones
+ * are made at run time. Both are plain data: a ki_resource on the stack or in a static variable works just as
+ * well.
  */
 #ifndef KI_RESOURCE_H
 #define KI_RESOURCE_H
@@ -18,7 +18,7 @@ typedef enum ki_scope {
     KI_SCOPE_NAMESPACED = 1,
 } ki_scope;
 
-/** The layout is frozen: the constants are compiled into programs. No string is NULL. */
+/** The layout never changes: the constants are compiled into programs. No string is NULL. */
 typedef struct ki_resource {
     const char *group;   /* "apps"; "" for the core group */
     const char *version; /* "v1" */
@@ -28,17 +28,16 @@ typedef struct ki_resource {
     int32_t reserved;    /* 0 */
 } ki_resource;
 
-/** The resources that client-go has informers for (so neither crd nor apiservices), ordered by group,
- * version, plural; 147 of them. */
+/** The 147 resources that client-go has informers for (so not CustomResourceDefinitions and APIServices),
+ * sorted by group, version, plural. */
 KI_API extern const ki_resource ki_resources[];
 KI_API extern const size_t ki_resource_count;
 
 /**
- * Makes a custom resource with copies of the strings. Group, version and plural must be what Kubernetes
- * takes as such: lower case, digits and '-', dots in the group alone. Group and kind may be "" or NULL.
+ * Makes a custom resource with copies of the strings. Group, version and plural must be valid in Kubernetes:
+ * lower-case letters, digits and '-'; dots only in the group. Group and kind may be "" or NULL.
  *
- * Returns:   the resource, or NULL with KI_ERR_INVALID for a part that cannot stand in a REST path, or
- *            KI_ERR_NO_MEMORY.
+ * Returns:   the resource, or NULL with KI_ERR_INVALID for an invalid part, or KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it with ki_resource_free().
  */
 KI_API KI_NODISCARD ki_resource *ki_resource_new(const ki_resource *like, ki_error *err);
@@ -48,50 +47,51 @@ KI_API void ki_resource_free(ki_resource *resource);
 KI_API int ki_resource_equal(const ki_resource *a, const ki_resource *b);
 
 /**
- * "apps/v1", or "v1" for the core group.
+ * Writes "apps/v1", or "v1" for the core group.
  *
- * Returns: the length as snprintf does, or KI_ERR_INVALID without a resource.
+ * Returns: the length, like snprintf, or KI_ERR_INVALID without a resource.
  */
 KI_API int ki_resource_api_version(const ki_resource *resource, char *buffer, size_t buffer_bytes);
 
 /**
- * The REST path of a collection or of one object: "/apis/apps/v1/namespaces/web/deployments/api". `ns` ""
- * or NULL: all namespaces (or a cluster-scoped resource); `name` and `subresource` may be empty. Names are
- * percent-encoded where needed.
+ * Writes the REST path of a collection or of one object: "/apis/apps/v1/namespaces/web/deployments/api". An
+ * empty `ns` means all namespaces (or a cluster-scoped resource); `name` and `subresource` may be empty.
+ * Names are percent-encoded where needed.
  *
- * Returns: the length as snprintf does, or KI_ERR_INVALID: a namespace for a cluster-scoped resource, a
- *          name without a namespace for a namespaced one, a subresource without a name, a name (or
- *          namespace, or subresource) that is "." or ".." or contains '/' or '%', or a resource that
- *          ki_resource_new() would refuse; KI_ERR_TOO_LARGE for a name that an int cannot count.
+ * Returns: the length, like snprintf; KI_ERR_INVALID: a namespace for a cluster-scoped resource, a name
+ *          without a namespace for a namespaced one, a subresource without a name, a name (or namespace, or
+ *          subresource) that is "." or ".." or contains '/' or '%', or a resource that ki_resource_new()
+ *          would refuse; KI_ERR_TOO_LARGE for a length that does not fit into an int.
  */
 KI_API KI_NODISCARD int ki_resource_path(const ki_resource *resource, ki_str ns, ki_str name,
                                          ki_str subresource, char *buffer, size_t buffer_bytes);
 
 /**
- * Finds a built-in resource by what kubectl accepts, in any case: plural "pods", singular "pod", short name
- * "po", kind "Pod"; with group "deployments.apps", or what it begins with "storageclasses.storage"; with
- * version and group "deployments.v1.apps"; with version alone "pods.v1." (the dot at the end says so). Of
- * several versions the one that a server prefers (v2 before v1 before v1beta1 before v1alpha1); of several
- * groups the one kubectl takes (core, then apps, …).
+ * Finds a built-in resource by a name that kubectl accepts, in upper or lower case: plural "pods", singular
+ * "pod", short name "po", kind "Pod"; with the group "deployments.apps", or its beginning
+ * "storageclasses.storage"; with version and group "deployments.v1.apps"; with the version only "pods.v1."
+ * (note the final dot). Of several versions it takes the one a server prefers (v2, v1, v1beta1, v1alpha1); of
+ * several groups the one kubectl takes (core, then apps, …).
  *
- * Returns: a pointer into ki_resources, or NULL with KI_ERR_RESOURCE and a message that names what is
- *          near.
+ * Returns: a pointer into ki_resources, or NULL with KI_ERR_RESOURCE and a message that suggests similar
+ *          names.
  */
 KI_API KI_NODISCARD const ki_resource *ki_resource_find(ki_str name, ki_error *err);
 
 /**
  * Reads "plural.version.group" for resources that are not built in ("widgets.v1.example.com"): such a name
- * needs no discovery. The kind stays "" (the server's objects bring it) and the scope is namespaced, unless
- * it is a built-in one. The version must begin with 'v' and a digit, so that "widgets.example.com" is not
- * mistaken for one; ki_resource_new() takes any.
+ * needs no discovery. For a resource that is not built in, the kind is "" (objects from the server have it)
+ * and the scope is namespaced. The version must begin with 'v' and a digit, so that "widgets.example.com" is
+ * not misread; ki_resource_new() accepts any version.
  *
- * Returns:   a resource to free, or NULL with KI_ERR_RESOURCE when it is not of that form,
+ * Returns:   a resource to free, or NULL with KI_ERR_RESOURCE when it does not have this form,
  *            KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it with ki_resource_free().
  */
 KI_API KI_NODISCARD ki_resource *ki_resource_parse(ki_str name, ki_error *err);
 
-/** The short names of a built-in resource ("po"), ended by NULL and never freed; an empty list for others. */
+/** The short names of a built-in resource ("po"), NULL-terminated and not to be freed; an empty list for
+ * others. */
 KI_API const char *const *ki_resource_short_names(const ki_resource *resource);
 
 KI_EXTERN_C_END

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rest - single calls to the API server: get, list a page, create, update, patch, delete one or many.
+/* rest - single calls to the API server: get, list one page, create, update, patch, delete, delete a
+ * collection.
  *
- * For programs that write: controllers, leader election, events. Who wants to know what there is asks an
- * informer's store, which costs the server nothing.
+ * For programs that write: controllers, leader election, events. To read objects, use an informer's store,
+ * which costs the server nothing.
  *
  *     ki_body *patch = ki_body_format("{metadata:{labels:{color:%s}}}", color);
  *     ki_rest_request request = {.verb = KI_REST_PATCH, .patch = KI_PATCH_MERGE,
@@ -14,15 +15,14 @@
  *     ki_rest_answer_fini(&answer);
  *     ki_body_free(patch);
  *
- * ki_rest_begin() does the same and waits for nothing: the answer comes by a callback.
+ * ki_rest_begin() does the same without waiting, and passes the answer to a callback.
  *
- * An answer of 429 or 5xx that says when to come back (Retry-After) is followed: the call is sent again then,
- * 10 times at most and not when that would be behind its time-out. When it is not sent again, retry_after_ms
- * of the error says how long the server asks to wait. 401 has the credentials made anew and is
- * tried once more. A GET or LIST whose connection was lost is sent again after a second; what writes is not,
- * since nobody knows whether it has been carried out: then the error is KI_ERR_HTTP, and a look at the object
- * tells. (libcurl repeats a request on a fresh connection if the server had closed the old one before a byte
- * of answer.)
+ * Retries. A response of 429 or 5xx with Retry-After is retried after that time, at most 10 times, and not
+ * when the timeout would pass first. When it is not retried, retry_after_ms of the error says how long the
+ * server asks to wait. After a 401 the credentials are renewed and the call is sent once more. A GET or LIST
+ * whose connection is lost is sent again after a second. A write is not, since the server may have carried it
+ * out: the error is KI_ERR_HTTP; read the object to find out. (libcurl itself repeats a request on a new
+ * connection if the server closed the old one before the first byte of a response.)
  */
 #ifndef KI_REST_H
 #define KI_REST_H
@@ -40,127 +40,131 @@ KI_EXTERN_C_BEGIN
 
 typedef enum ki_rest_verb {
     KI_REST_GET = 1, /* the object `name` */
-    KI_REST_LIST,    /* one page of the collection; `list` says which */
-    KI_REST_CREATE,  /* `body`, which names the object; with a subresource (eviction, token) of `name` */
-    KI_REST_UPDATE,  /* `name` becomes `body`; with the subresource "status" that part alone */
-    KI_REST_PATCH,   /* `name` is changed by `body` as `patch` says */
+    KI_REST_LIST,    /* one page of the collection, selected by `list` */
+    KI_REST_CREATE,  /* create `body`, which has the name; with a subresource (eviction, token), of the object
+                      * `name` */
+    KI_REST_UPDATE,  /* replace `name` by `body`; with the subresource "status" only that part */
+    KI_REST_PATCH,   /* change `name` by `body`, a patch of the type `patch` */
     KI_REST_DELETE,  /* the object `name` */
-    KI_REST_DELETE_COLLECTION /* all that `list` selects in the namespace; `body` of the answer says which,
-                               * and is empty when that is more than body_bytes_max */
+    KI_REST_DELETE_COLLECTION /* all objects that `list` selects in the namespace; `body` of the answer lists
+                               * them, and is empty when that would exceed body_bytes_max */
 } ki_rest_verb;
 
-/** How the body of a patch is to be read. */
+/** The type of a patch. */
 typedef enum ki_patch {
     KI_PATCH_JSON = 1,  /* RFC 6902: a list of operations */
-    KI_PATCH_MERGE,     /* RFC 7386: what is there replaces, null removes */
-    KI_PATCH_STRATEGIC, /* the same with lists merged by their keys; built-in resources only */
-    KI_PATCH_APPLY      /* server-side apply: what `field_manager` wants; creates what is not there */
+    KI_PATCH_MERGE,     /* RFC 7386: values replace, null removes */
+    KI_PATCH_STRATEGIC, /* like MERGE, but lists are merged by their keys; built-in resources only */
+    KI_PATCH_APPLY      /* server-side apply for `field_manager`; creates the object if it does not exist */
 } ki_patch;
 
-/** What becomes of what the deleted object owns. */
+/** What happens to the objects that a deleted object owns. */
 typedef enum ki_propagation {
-    KI_PROPAGATION_DEFAULT = 0, /* as the server thinks best for the resource */
-    KI_PROPAGATION_BACKGROUND,  /* deleted afterwards */
-    KI_PROPAGATION_FOREGROUND,  /* deleted before */
-    KI_PROPAGATION_ORPHAN       /* left alone */
+    KI_PROPAGATION_DEFAULT = 0, /* the server's default for the resource */
+    KI_PROPAGATION_BACKGROUND,  /* deleted after it */
+    KI_PROPAGATION_FOREGROUND,  /* deleted before it */
+    KI_PROPAGATION_ORPHAN       /* kept */
 } ki_propagation;
 
-/** How a call ended. Borrowed by a callback for its time;
- * else the caller ends it with ki_rest_answer_fini(). */
+/** The result of a call. Callbacks borrow it for the call; otherwise the caller frees it with
+ * ki_rest_answer_fini(). */
 typedef struct ki_rest_answer {
-    ki_error error;   /* its code is 0 when all went well; else as ki_rest_run() returns it */
-    int code;         /* the HTTP status of the last answer; 0: there was none */
-    ki_reason reason; /* KI_REASON_NONE when all went well; else what went wrong, in a word */
+    ki_error error;   /* its code is 0 on success; else as ki_rest_run() returns it */
+    int code;         /* the HTTP status of the last response; 0: there was none */
+    ki_reason reason; /* KI_REASON_NONE on success; else the kind of failure */
     uint32_t attempts;
     uint32_t reserved_number;
-    ki_object *object;       /* NULL after a list, and when what came has no name of its own (see `body`) */
-    ki_str body;             /* the answer as it came, but for lists: a review, the Status of a delete */
-    const ki_status *status; /* what the server says about a failure, or of a delete; NULL: nothing */
+    ki_object *object;       /* NULL after a list, and when the response is not an object with a name (see
+                              * `body`) */
+    ki_str body;             /* the response as received, except for lists: a review, the Status of a
+                              * delete */
+    const ki_status *status; /* the server's Status for a failure or a delete; NULL: none */
 
-    /* Of a page. */
+    /* For a list. */
     ki_object **objects;
     size_t object_count;
-    size_t refused_count;    /* items that cannot be used, having no name */
-    ki_str continue_token;   /* for ki_list_options.continue_token of the next page; empty: there is none */
+    size_t refused_count;    /* items without a name, which cannot be used */
+    ki_str continue_token;   /* for ki_list_options.continue_token of the next page; empty: this is the
+                              * last */
     ki_str resource_version; /* of the list; a watch may begin there */
-    int64_t remaining_items; /* behind this page; -1: the server does not say */
+    int64_t remaining_items; /* after this page; -1: the server does not say */
 
     void *memory; /* the library's */
     uint64_t reserved[4];
 } ki_rest_answer;
 
 /**
- * Takes an answer. Called once for each call that was begun, whatever becomes of it.
+ * Receives an answer. Called exactly once for each call that was begun.
  *
- * Threads: a handler thread, or inside ki_client_dispatch(), or of ki_client_free(); one such call at a
- *          time for all of a client, in the order in which the answers came.
- *          Anything may be called here but what waits.
+ * Threads: a handler thread, or inside ki_client_dispatch() or ki_client_free(); one at a time per client, in
+ *          the order in which the responses arrived. Functions that wait must not be called here.
  */
 typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 
-/** What is to be done; zero means default. Texts are copied. */
+/** A call to make; zero means default. Texts are copied. */
 typedef struct ki_rest_request {
     int verb;  /* a ki_rest_verb */
-    int patch; /* a ki_patch; of a patch */
+    int patch; /* a ki_patch; for KI_REST_PATCH */
     const ki_resource *resource;
-    const char *ns; /* NULL or "": the resource has none; or a list of all namespaces */
+    const char *ns; /* NULL or "": a cluster-scoped resource, or a list of all namespaces */
     const char *name;
     const char *subresource; /* "status", "scale", …; NULL or "": none */
-    ki_str body;             /* JSON; of create, update and patch */
-    const ki_body *content;  /* instead of `body`; its failure is the call's. Copied */
+    ki_str body;             /* JSON; for create, update and patch */
+    const ki_body *content;  /* instead of `body`; a failed body fails the call. Copied */
 
-    /* Of create, update and patch. */
-    const char *field_manager;    /* who changes it; needed for KI_PATCH_APPLY. NULL: from the user agent */
-    const char *field_validation; /* "Strict", "Warn", "Ignore"; NULL: as the server thinks best */
+    /* For create, update and patch. */
+    const char *field_manager;    /* the name of the writer; required for KI_PATCH_APPLY. NULL: from the user
+                                   * agent */
+    const char *field_validation; /* "Strict", "Warn", "Ignore"; NULL: the server's default */
     int force;                    /* 1: KI_PATCH_APPLY takes fields away from other managers */
-    int dry_run;                  /* 1: all is checked and answered, nothing is changed; of delete as well */
+    int dry_run;                  /* 1: the server checks the request but changes nothing; also for delete */
 
-    /* Of delete. */
+    /* For delete. */
     int propagation;              /* a ki_propagation */
-    int has_grace_period;         /* 1: grace_period_seconds counts */
+    int has_grace_period;         /* 1: grace_period_seconds is used */
     int64_t grace_period_seconds; /* 0: at once */
-    ki_str if_uid;              /* only if it is this object, and not a later one of its name; of one alone */
-    ki_str if_resource_version; /* only if it has not changed since */
+    ki_str if_uid;                /* only if the object has this UID, not a later object of the same name;
+                                   * single deletes only */
+    ki_str if_resource_version;   /* only if it has not changed since this version */
 
-    /* Of list and delete_collection; resource_version also of get. What concerns watches is refused. */
+    /* For list and delete_collection; resource_version also for get. Options for watches are refused. */
     ki_list_options list;
 
-    /* What is kept of objects; NULL: all but metadata.managedFields. (An update without these leaves the
-     * server's alone.) */
+    /* Which fields of objects are kept; NULL: all but metadata.managedFields. (An update without
+     * managedFields does not change them on the server.) */
     const ki_object_options *objects;
-    size_t body_bytes_max; /* of an answer; 0: 64 MiB */
-    uint64_t timeout_ms; /* for all of it, waiting and further attempts too; 0: as the client's options say */
-    int retries_max;     /* further attempts; 0: as the client's options say; negative: none */
+    size_t body_bytes_max; /* of a response; 0: 64 MiB */
+    uint64_t timeout_ms; /* for the whole call, including waits and retries; 0: as in the client's options */
+    int retries_max;     /* 0: as in the client's options; negative: none */
     int reserved_flag;
 
-    /* Of ki_rest_begin(). */
-    ki_rest_cb on_answer; /* NULL: nobody wants to know */
+    /* For ki_rest_begin(). */
+    ki_rest_cb on_answer; /* NULL: the answer is discarded */
     void *user;
 
-    /* Of a get: any path of the server ("/version", "/apis"), in place of resource, namespace and name. Its
-     * answer is `body` alone, whatever that is. */
+    /* For a get: any path of the server ("/version", "/apis"), instead of resource, namespace and name. The
+     * answer has only `body`, of whatever type. */
     const char *path;
-    const char *accept; /* the content types that are welcome; NULL: application/json */
+    const char *accept; /* the Accept header; NULL: application/json */
     uint64_t reserved[6];
 } ki_rest_request;
 
 /**
- * Begins a call. When it has returned 0, `on_answer` is called once, whatever happens: at the latest in
- * ki_client_free(), then with KI_ERR_STOPPED.
+ * Begins a call. After a return of 0, `on_answer` is called exactly once, at the latest in ki_client_free(),
+ * then with KI_ERR_STOPPED.
  *
- * Returns: 0, with a number for ki_rest_cancel() in *out_id, which may be NULL; or, and then nobody is
- *          called, KI_ERR_INVALID (a request that no server could understand, or a client without a cluster),
- *          the failure of `content`,
- *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed),
- *          KI_ERR_FORKED (in a child).
+ * Returns: 0, with an id for ki_rest_cancel() in *out_id (`out_id` may be NULL). On failure `on_answer` is
+ *          not called: KI_ERR_INVALID (a malformed request, or a client without a cluster), the failure of
+ *          `content`, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being
+ *          freed), KI_ERR_FORKED (in a child).
  * Threads: any, also inside callbacks and read sections. Never waits.
  */
 KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id,
                                       ki_error *err);
 
 /**
- * Gives up a call: its callback comes soon, with KI_ERR_STOPPED, or with the answer if that was faster. What
- * the server has received it may carry out all the same. A call that has ended is left alone.
+ * Cancels a call: its callback is called soon, with KI_ERR_STOPPED, or with the answer if that came first.
+ * The server may still carry out a request that it has received. Does nothing when the call has ended.
  *
  * Threads: any. Never waits.
  */
@@ -168,47 +172,45 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
 
 /**
  * Makes a call and waits for its end. In KI_MODE_EVENT_LOOP it runs the loop meanwhile, handlers included,
- * and belongs on the thread that dispatches; in the other modes any thread of the program's may wait.
+ * and must be called on the thread that dispatches; in the other modes on any thread of the program.
  *
- * Returns:   0; what ki_rest_begin() returns; or
- *            KI_ERR_NOT_FOUND (404), KI_ERR_ALREADY_EXISTS and KI_ERR_CONFLICT (409), KI_ERR_EXPIRED (410),
- *            KI_ERR_FORBIDDEN (403), KI_ERR_UNAUTHORIZED (401, or credentials that cannot be had),
- *            KI_ERR_TIMEOUT: no answer in time, or 504,
- *            KI_ERR_HTTP: any other refusal, or no connection; `reason` says which,
- *            KI_ERR_REFUSED: by the write gate (ki_client_set_write_gate()); nothing was sent,
- *            KI_ERR_TOO_LARGE: an answer beyond body_bytes_max,
- *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or an error of JSON: an answer that is not what was asked
- *            for, KI_ERR_STOPPED: the client was freed meanwhile,
+ * Returns:   0; what ki_rest_begin() returns; or KI_ERR_NOT_FOUND (404), KI_ERR_ALREADY_EXISTS and
+ *            KI_ERR_CONFLICT (409), KI_ERR_EXPIRED (410), KI_ERR_FORBIDDEN (403), KI_ERR_UNAUTHORIZED (401,
+ *            or the credentials could not be obtained), KI_ERR_TIMEOUT: no response in time, or 504,
+ *            KI_ERR_HTTP: any other error status, or no connection; `reason` says which, KI_ERR_REFUSED: the
+ *            write gate (ki_client_set_write_gate()) refused it; nothing was sent, KI_ERR_TOO_LARGE: the
+ *            response exceeds body_bytes_max, KI_ERR_METADATA, KI_ERR_NOT_A_LIST or a JSON error: the
+ *            response is not what was asked for, KI_ERR_STOPPED: the client was freed meanwhile,
  *            KI_ERR_WOULD_DEADLOCK: inside a callback or a read section.
- * Ownership: `out_answer`, which may be NULL, is zeroed by the caller before. It is written when the call has
- *            ended, well or not; the caller ends it with ki_rest_answer_fini() in any case.
+ * Ownership: `out_answer`, which may be NULL, must be zeroed before the call. It is written when the call has
+ *            ended, on success and on failure; the caller frees it with ki_rest_answer_fini() in either case.
  */
 KI_API KI_NODISCARD int ki_rest_run(ki_client *client, const ki_rest_request *request,
                                     ki_rest_answer *out_answer, ki_error *err);
 
 /**
- * One attempt to change an object: reads it anew, decides, writes it. ki_retry_on_conflict() calls it.
+ * One attempt to change an object, called by ki_retry_on_conflict(): reads the object, decides, writes it.
  *
- * Returns: 0, or the code with which it failed, with the story in `err`; ki_rest_run() writes both.
+ * Returns: 0, or an error code, with the message in `err`; as ki_rest_run() returns them.
  */
 typedef int (*ki_attempt_cb)(ki_error *err, void *user);
 
 /**
- * Calls `attempt` until it returns something other than KI_ERR_CONFLICT, 5 times at most, with 10 to 11 ms in
- * between, as client-go's RetryOnConflict does. An attempt has to read the object from the server
- * (KI_REST_GET): an informer's store may not have seen the change yet that caused the conflict.
+ * Calls `attempt` until it returns something other than KI_ERR_CONFLICT, at most 5 times, with pauses of 10
+ * to 11 ms, like client-go's RetryOnConflict. Each attempt must read the object from the server
+ * (KI_REST_GET): an informer's store may not yet have the change that caused the conflict.
  *
- * It waits, so it belongs where ki_rest_run() does. A program on an event loop calls ki_rest_begin() and,
- * when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
+ * It waits, so it can be called where ki_rest_run() can. A program on an event loop calls ki_rest_begin()
+ * and, when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
  * queue.
  *
- * Returns: what the last attempt has returned; or, and then nothing was attempted, KI_ERR_INVALID,
- *          KI_ERR_WOULD_DEADLOCK inside a callback or a read section, KI_ERR_FORKED in a child.
+ * Returns: what the last attempt returned. Without any attempt: KI_ERR_INVALID, KI_ERR_WOULD_DEADLOCK inside
+ *          a callback or a read section, KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err,
                                              void *user);
 
-/** Takes a zeroed answer as well, and leaves one. */
+/** Frees what the answer holds and zeroes it. A zeroed answer is allowed. */
 KI_API void ki_rest_answer_fini(ki_rest_answer *answer);
 
 KI_EXTERN_C_END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status - a Kubernetes Status: how a server says what went wrong. */
+/* status - a Kubernetes Status: the server's description of an error. */
 #ifndef KI_STATUS_H
 #define KI_STATUS_H
 
@@ -9,22 +9,22 @@ KI_EXTERN_C_BEGIN
 
 #define KI_STATUS_CAUSES_MAX 8
 
-/** One of the reasons, about a field if it says so. */
+/** One cause of an error, possibly about one field. */
 typedef struct ki_status_cause {
     ki_str type; /* "FieldValueRequired"; "reason" on the wire */
     ki_str message;
     ki_str field; /* "spec.containers[0].image" */
 } ki_status_cause;
 
-/** All text is unescaped and lives as long as what the Status came with.
- * What the server does not say is empty. */
+/** All text is unescaped and lives as long as the answer that holds the Status. Fields that the server did
+ * not send are empty. */
 typedef struct ki_status {
-    int code;                /* 409; 0 when it does not say */
-    int retry_after_seconds; /* 0 when it does not say */
+    int code;                /* 409; 0: not sent */
+    int retry_after_seconds; /* 0: not sent */
     ki_str status;           /* "Failure" */
     ki_str reason;           /* "AlreadyExists" */
     ki_str message;
-    ki_str group; /* what the details are about */
+    ki_str group; /* the object that the error is about */
     ki_str kind;
     ki_str name;
     ki_str uid;

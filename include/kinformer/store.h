@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store - objects by key, with any number of named indexes; read by every thread without a lock.
  *
- * Writers take turns; an informer's store is written by the informer alone. Reading comes in four kinds:
+ * Writers exclude each other; an informer's store is written by the informer only. There are four ways to
+ * read:
  *
- *   get     a reference to keep. Never waits, not even for the writer.
- *   peek    a look inside ki_read_lock() … ki_read_unlock(), without touching the reference count.
- *   walk    a call for each object, likewise; the store may change meanwhile.
- *   list    an array from one state of the store; waits for the writer's batch at the most.
+ *   get     returns a reference. Never waits, not even for the writer.
+ *   peek    borrows an object inside ki_read_lock() … ki_read_unlock(), without touching the reference count.
+ *   walk    calls a function for each object, likewise; the store may change meanwhile.
+ *   list    returns an array from one state of the store; waits at most for the writer's current batch.
  *
  * A store made with ki_store_new() works by itself, without an informer.
  *
- * In a child of fork() every store is as it was in the parent at that moment, and can be read; one of your
- * own can also be written to and freed. Sections of other threads have ended there, as these threads have;
- * one of the forking thread goes on. fork() waits for writers and lists that are under way, not for readers.
+ * In a child of fork() every store has the state of that moment and can be read; a store of your own can also
+ * be written to and freed. Read sections of other threads do not exist in the child; one of the forking
+ * thread continues. fork() waits for writes and lists in progress, not for readers.
  */
 #ifndef KI_STORE_H
 #define KI_STORE_H
@@ -28,14 +29,15 @@ typedef struct ki_store ki_store;
 /* ---- read sections --------------------------------------------------------------------------------- */
 
 /**
- * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside one,
- * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon,
- * as from a callback (docs/threading.md has the table).
+ * Begins and ends a read section: what a peek returns stays valid until the section ends. Sections nest.
+ * Inside one, calls that wait or write return KI_ERR_WOULD_DEADLOCK; stops and frees return at once and take
+ * effect soon after, as from a callback (docs/threading.md has a table).
  *
- * Keep it short. Memory that stores have let go of since it began, whatever stores these are, is not freed
- * before it ends. When that of one store reaches its limit, the writer of that store waits as well: an
- * informer applies no more changes, ki_store_put() does not return. Freeing a store or an informer waits for
- * sections that have begun. Nothing else waits for a reader: neither other informers nor a stop.
+ * Keep sections short. While one is open, no store, whether it is being read or not, can free memory that it
+ * has released since the section began. When that memory reaches the limit of a store (retired_bytes_max),
+ * the writer of that store waits: an informer applies no more changes, ki_store_put() does not return.
+ * Freeing a store or an informer waits for sections that have begun. Nothing else waits for a reader: neither
+ * other informers nor a stop.
  *
  * Threads: any. Costs a few nanoseconds and touches no cache line that another thread writes to.
  */
@@ -45,21 +47,23 @@ KI_API void ki_read_unlock(void);
 /* ---- making one ------------------------------------------------------------------------------------ */
 
 /**
- * The key of an object, when it is not "namespace/name": text that lives as long as the object, or is
- * written to `buffer`. An object has the same key each time.
+ * Returns the key of an object, for keys other than "namespace/name": text that lives as long as the object,
+ * or that it writes to `buffer`. It must return the same key for an object each time.
  *
  * Returns: the key; an empty one refuses the object.
- * Threads: any, also several at once; under the store's lock, so it may neither call the store nor fork().
+ * Threads: any, also several at once; called with the store's lock held, so it must neither call the store
+ *          nor fork().
  */
 typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer_bytes, void *user);
 
-/** Room that a ki_key_cb is given, and the length of the longest key that a store takes. */
+/** The size of a ki_key_cb's buffer, and the longest key that a store accepts. */
 #define KI_KEY_BYTES 1024
 
 typedef struct ki_store_options {
     ki_key_cb key; /* NULL: "namespace/name" */
     void *user;
-    size_t retired_bytes_max; /* memory that waits for readers before the writer does, too; 0: 16 MiB */
+    size_t retired_bytes_max; /* memory that waits for readers to end; beyond it the writer waits. 0: 16
+                               * MiB */
     uint64_t reserved[4];
 } ki_store_options;
 
@@ -67,9 +71,9 @@ typedef struct ki_store_options {
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
 /**
- * Drops every object. Waits until every read section has ended that has begun, in any thread, as each may
- * look at one; inside one it does nothing but log an error. Nobody may use the store any more.
- * NULL is allowed.
+ * Drops every object and frees the store, which must not be in use any more. Waits for the read sections of
+ * all threads that have begun, since each may be looking at an object. Inside a read section it only logs an
+ * error. NULL is allowed.
  */
 KI_API void ki_store_free(ki_store *store);
 
@@ -78,44 +82,44 @@ KI_API void ki_store_free(ki_store *store);
 typedef struct ki_index_emit ki_index_emit;
 
 /**
- * Says under which values an object is found: calls ki_index_emit_value() for each, any number of times,
- * also never. The values depend on the object alone: the store asks again when the object leaves, to take it
- * out there. A function that says something else then is found out: the object is looked for under every
- * value of the index, which takes its time, and that is counted and logged as a failure. To say
- * KI_ERR_NO_MEMORY then is no failure; it only takes that time.
+ * Computes the index values of an object: calls ki_index_emit_value() for each, any number of times. The
+ * values must depend on the object alone: when the object leaves the store, the function is called again to
+ * find its entries. If it then emits other values, the store searches the whole index for the object, which
+ * is slow, and counts and logs a failure. If it then returns KI_ERR_NO_MEMORY, the store searches as well,
+ * but that is not a failure.
  *
- * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is
- *          put into the store, out of this index, and that is counted and logged.
- * Threads: that of the writer, under the store's lock and inside a read section: calls that would wait for
- *          the store are refused, get and peek are not; and no fork(), which waits for that lock.
+ * Returns: 0; KI_ERR_NO_MEMORY: the whole put fails; another negative code: the object is stored, but not in
+ *          this index, and that is counted and logged.
+ * Threads: that of the writer, with the store's lock held and inside a read section: get and peek work, calls
+ *          that would wait for the store are refused. It must not fork(), which waits for that lock.
  */
 typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *user);
 
 /**
- * The value is copied; it may be empty, and the same value twice counts once.
+ * Adds a value, which is copied. It may be empty; the same value twice counts once.
  *
  * Returns: 0, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE past 16 MiB or a million values. The store notices a
- *          failure also when the index function does not look.
+ *          failure even if the index function ignores it.
  */
 KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 
-/** The index that every store has: one value, the namespace ("" for cluster-scoped objects). */
+/** An index that every store has: its only value is the namespace ("" for cluster-scoped objects). */
 #define KI_INDEX_NAMESPACE "namespace"
 
 /**
- * Adds an index, and what is in the store to it.
+ * Adds an index, and fills it with the objects in the store.
  *
- * Returns: 0; KI_ERR_INVALID for a name that is taken; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
+ * Returns: 0; KI_ERR_INVALID for a name already in use; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
  *          section.
  */
 KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback,
                                            void *user);
 
-/* ---- writing (a store of your own only: that of an informer refuses with KI_ERR_INVALID) ----------- */
+/* ---- writing (only stores of your own; the store of an informer returns KI_ERR_INVALID) ------------ */
 
 /**
- * Adds the object or puts it in the place of the one with its key; takes a reference of its own. Waits for
- * readers, as the next two do, only when `retired_bytes_max` of what was taken out before waits for them.
+ * Adds the object, or replaces the one with the same key; takes a reference of its own. This and the next two
+ * functions wait for readers only when released memory has reached `retired_bytes_max`.
  *
  * Returns: 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
  *          KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section. Nothing changes on failure.
@@ -127,8 +131,8 @@ KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
 KI_API KI_NODISCARD int ki_store_remove(ki_store *store, ki_str key);
 
 /**
- * Makes these objects the whole content, as one change, also to readers without a lock. Of several with the
- * same key the last one counts.
+ * Replaces the whole content by these objects, in one step, also for readers without a lock. Of several
+ * objects with the same key the last one is stored.
  *
  * Returns: as ki_store_put(). Nothing changes on failure.
  */
@@ -146,26 +150,27 @@ KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *obje
 KI_API KI_NODISCARD ki_object *ki_store_get(ki_store *store, const char *ns, const char *name);
 KI_API KI_NODISCARD ki_object *ki_store_get_key(ki_store *store, ki_str key);
 
-/** The same inside a read section, without a reference. NULL outside of one. */
+/** The same inside a read section, without taking a reference. NULL outside a read section. */
 KI_API const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name);
 KI_API const ki_object *ki_store_peek_key(ki_store *store, ki_str key);
 
 /**
- * One object of an index inside a read section: the newest by resource version, if several have the
- * value; any of them when versions are no decimal numbers. NULL when none has, or there is no such index.
+ * One object with a value of an index, inside a read section. If several have the value: the one with the
+ * newest resource version, or any of them when versions are not decimal numbers. NULL when there is none, or
+ * no such index.
  */
 KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);
 
-/** An array of references; the zeroed one is empty. */
+/** An array of references. Zeroed, it is empty. */
 typedef struct ki_object_list {
     ki_object **objects;
     size_t count;
 } ki_object_list;
 
-/** Drops the references and the array. Takes a zeroed list. */
+/** Drops the references and frees the array. A zeroed list is allowed. */
 KI_API void ki_object_list_fini(ki_object_list *list);
 
-/** An array of texts in one block of memory; the zeroed one is empty. */
+/** An array of texts in one block of memory. Zeroed, it is empty. */
 typedef struct ki_str_list {
     ki_str *texts;
     size_t count;
@@ -174,12 +179,12 @@ typedef struct ki_str_list {
 KI_API void ki_str_list_fini(ki_str_list *list);
 
 /**
- * All objects, their keys, the objects or (sorted) keys under one value of an index, the (sorted) values of
- * an index: each from one state of the store. The order is arbitrary where it is not said.
+ * Lists all objects; their keys; the objects, or the sorted keys, with one value of an index; the sorted
+ * values of an index. Each list is from one state of the store. Unless sorted, the order is arbitrary.
  *
  * Returns:   0; KI_ERR_NOT_FOUND for an unknown index; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
  *            section.
- * Ownership: the caller ends the list with ki_object_list_fini() or ki_str_list_fini(). Untouched on
+ * Ownership: the caller frees the list with ki_object_list_fini() or ki_str_list_fini(). Untouched on
  *            failure.
  */
 KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_object_list *out_list);
@@ -190,26 +195,26 @@ KI_API KI_NODISCARD int ki_store_index_keys(ki_store *store, const char *index, 
                                             ki_str_list *out_keys);
 KI_API KI_NODISCARD int ki_store_index_values(ki_store *store, const char *index, ki_str_list *out_values);
 
-/** Called for one object; borrowed for the call. Returns 0 to go on, anything else to stop. */
+/** Called for each object, which is borrowed for the call. Returns 0 to continue, any other value to stop. */
 typedef int (*ki_walk_cb)(const ki_object *object, void *user);
 
 /**
- * Calls for every object, or for those under one value of an index, without a lock and without memory. A
- * key that is there from beginning to end is seen once, with an object that it had meanwhile; one that
- * comes or goes may or may not be seen.
+ * Calls `callback` for every object, or for those with one value of an index. Takes no lock and allocates
+ * nothing. A key that is in the store during the whole walk is visited once, with one of the objects it had;
+ * a key that is added or removed during the walk may or may not be visited.
  *
- * Returns: 0, or what the callback has stopped with; KI_ERR_NOT_FOUND for an unknown index.
+ * Returns: 0, or the value that the callback stopped with; KI_ERR_NOT_FOUND for an unknown index.
  * Threads: any; the callback runs inside a read section, which lasts for the whole walk.
  */
 KI_API int ki_store_walk(ki_store *store, ki_walk_cb callback, void *user);
 KI_API int ki_store_walk_index(ki_store *store, const char *index, ki_str value, ki_walk_cb callback,
                                void *user);
 
-/** How many objects, and the bytes that they take, without what they unescape later. */
+/** The number of objects, and the bytes that they use, not counting strings that are unescaped later. */
 KI_API size_t ki_store_count(const ki_store *store);
 KI_API size_t ki_store_bytes(const ki_store *store);
 
-/** How often an index function has failed, or has said something else about an object than before. */
+/** How many times an index function has failed, or has emitted other values for an object than before. */
 KI_API uint64_t ki_store_index_failures(const ki_store *store);
 
 KI_EXTERN_C_END

@@ -16,22 +16,23 @@ typedef struct ki_timestamp {
 } ki_timestamp;
 
 /**
- * Reads date-time of RFC 3339: a year of four digits, a fraction of any length (digits past the ninth are
- * cut), "Z" or an offset, letters in either case. Second 60 is read as the next minute's 0, where a leap
- * second can be: at the end of a day of UTC. An offset may move the time out of the years 0000 to 9999.
+ * Parses a date-time of RFC 3339: a year of four digits, a fraction of any length (digits past the ninth are
+ * ignored), "Z" or an offset, letters in either case. Second 60 is read as second 0 of the next minute, and
+ * is allowed only where a leap second can be: at the end of a UTC day. An offset may move the time out of the
+ * years 0000 to 9999.
  *
- * Returns: 0, KI_ERR_TIMESTAMP, or KI_ERR_INVALID without a place for the result.
+ * Returns: 0, KI_ERR_TIMESTAMP, or KI_ERR_INVALID when `out_time` is NULL.
  */
 KI_API KI_NODISCARD int ki_timestamp_parse(ki_str text, ki_timestamp *out_time);
 
-/** "2026-11-15T20:45:57.000000001Z" and NUL at the most. */
+/** Room for the longest text, "2026-11-15T20:45:57.000000001Z", and a NUL. */
 #define KI_TIMESTAMP_BYTES 32
 
 /**
  * Writes the time in UTC, with as many fraction digits (0, 3, 6 or 9) as it needs.
  *
- * Returns: the length without the NUL, KI_ERR_RANGE outside of the years 0000 to 9999, or KI_ERR_INVALID
- *          for nanos that are none.
+ * Returns: the length without the NUL, KI_ERR_RANGE outside the years 0000 to 9999, or KI_ERR_INVALID for
+ *          nanos out of range.
  */
 KI_API KI_NODISCARD int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES]);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* workqueue - keys to be worked on, each on one worker at a time; with delays, rate limits and priorities.
+/* workqueue - a queue of keys, each handed to one worker at a time, with delays, rate limits and priorities.
  *
- * Event handlers add the key of what has changed; workers get a key, do their work, and say that they are
- * done. A key that is added while it waits is there once. A key that is added while a worker has it waits
- * until that worker is done, and is handed out again then. So no two workers ever have the same key, and no
- * change is missed: the last run of a key begins after the last add. This is client-go's work queue, with its
- * names:
+ * Event handlers add the keys of changed objects; a worker gets a key, does its work, and calls
+ * ki_workqueue_done(). A key that is added while it waits is queued only once. A key that is added while a
+ * worker has it is handed out again when that worker is done. So no two workers ever have the same key, and
+ * no change is missed: the last run of a key begins after the last add. This is client-go's work queue, with
+ * its names:
  *
  *     ki_work_item item;
  *     while (ki_workqueue_get(queue, UINT64_MAX, &item) == 0) {
@@ -13,20 +13,20 @@
  *             ki_workqueue_forget(queue, item.key);
  *         else if (ki_workqueue_add_rate_limited(queue, item.key, item.priority) < 0)
  *             …                                      // out of memory: try again, or log it
- *         ki_workqueue_done(queue, item.key);        // always, and last: the key is gone afterwards
+ *         ki_workqueue_done(queue, item.key);        // always, and last: it ends item.key
  *     }
  *
- * The queue has no thread of its own. Whoever waits in ki_workqueue_get() also waits for the delayed keys;
- * an event loop polls ki_workqueue_fd() and gets with a timeout of 0.
+ * The queue has no thread of its own. A wait in ki_workqueue_get() also covers delayed keys; an event loop
+ * polls ki_workqueue_fd() and calls ki_workqueue_get() with a timeout of 0.
  *
- * Priorities. A key waits at high or at low priority: what a user has just changed at the high one, what the
- * first list or a resync has brought at the low one. Keys of one priority leave in the order in which they
- * came. High ones leave first, but the low ones do not starve: as long as keys of both priorities wait, every
- * 16th key that is handed out (KI_WORKQUEUE_LOW_EVERY) is the first of the low ones. A key that waits at low
- * priority and is added at the high one moves to the end of the high ones; it never moves down.
+ * Priorities. A key waits at high or at low priority: high for recent changes, low for keys from the first
+ * list or a resync. Keys of one priority leave in the order in which they were added. High priority goes
+ * first, but low priority does not starve: while keys of both priorities wait, every 16th key that is handed
+ * out (KI_WORKQUEUE_LOW_EVERY) is of low priority. A key that waits at low priority and is added at high
+ * priority moves to the end of the high ones; it never moves down.
  *
- * Threads: any, for all calls, also from callbacks of the library. In a child of fork() a queue that was made
- *          by the parent can only be freed.
+ * Threads: any, for all calls, also from callbacks of the library. In a child of fork() a queue that the
+ *          parent made can only be freed.
  */
 #ifndef KI_WORKQUEUE_H
 #define KI_WORKQUEUE_H
@@ -45,7 +45,7 @@ typedef enum ki_priority {
     KI_PRIORITY_LOW = 1
 } ki_priority;
 
-/** While keys of both priorities wait, one of so many that are handed out is a low one. */
+/** While keys of both priorities wait, one of this many keys handed out is of low priority. */
 #define KI_WORKQUEUE_LOW_EVERY 16
 
 /** The longest key. It may hold any bytes. */
@@ -55,8 +55,8 @@ typedef enum ki_priority {
 
 /** Zero means default. */
 typedef struct ki_workqueue_options {
-    const char *name;    /* the label `name` of its metrics. NULL: it has no metrics */
-    ki_metrics *metrics; /* where they are counted. NULL: it has none */
+    const char *name;    /* the label `name` of its metrics. NULL: no metrics */
+    ki_metrics *metrics; /* where it counts. NULL: no metrics */
     ki_limiter *limiter; /* for ki_workqueue_add_rate_limited(). NULL: ki_limiter_new_default() */
     uint64_t reserved[8];
 } ki_workqueue_options;
@@ -69,26 +69,26 @@ typedef struct ki_workqueue_options {
  */
 KI_API KI_NODISCARD ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *err);
 
-/** Drops every key. No call may be under way, and none may follow. NULL is allowed. */
+/** Drops every key and frees the queue. No other call may be in progress or follow. NULL is allowed. */
 KI_API void ki_workqueue_free(ki_workqueue *queue);
 
 /* ---- adding ------------------------------------------------------------------------------------------ */
 
 /**
- * Has a key worked on. The queue keeps a copy of it.
+ * Adds a key. The queue keeps a copy of it.
  *
- * Returns: 0, also when the key waits already; KI_ERR_STOPPED after a shut down; KI_ERR_INVALID for an empty
- *          key or an unknown priority; KI_ERR_TOO_LARGE above KI_WORK_KEY_BYTES_MAX; KI_ERR_NO_MEMORY;
+ * Returns: 0, also when the key is already waiting; KI_ERR_STOPPED after a shut down; KI_ERR_INVALID for an
+ *          empty key or an unknown priority; KI_ERR_TOO_LARGE above KI_WORK_KEY_BYTES_MAX; KI_ERR_NO_MEMORY;
  *          KI_ERR_FORKED. Nothing changes on failure. A key that the queue knows (it waits, is delayed or is
  *          being worked on) needs no memory.
  */
 KI_API KI_NODISCARD int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority);
 
 /**
- * Adds a key when so much time has passed; at once without a delay. A key has one delay: a second call moves
- * it earlier or changes nothing, and raises the priority or leaves it. An ki_workqueue_add() of the same key
- * does not end the delay, so that the key is added once more when the time comes. Keys that become due at the
- * same moment are added in any order.
+ * Adds a key after a delay; at once when the delay is 0. A key has at most one delay: a second call may make
+ * it shorter and raise the priority, never the reverse. ki_workqueue_add() of the same key does not end the
+ * delay: the key is added once more when the time comes. Keys that become due at the same moment are added in
+ * any order.
  *
  * Returns: as ki_workqueue_add(); a key that the queue knows may need memory for its delay.
  */
@@ -100,30 +100,30 @@ KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, 
 /** What a worker gets. */
 typedef struct ki_work_item {
     ki_str key;           /* borrowed until ki_workqueue_done() */
-    ki_priority priority; /* at which it waited: the one to add it with again */
+    ki_priority priority; /* at which it waited; use it to add the key again */
     uint64_t reserved[4];
 } ki_work_item;
 
 /**
- * Waits for up to `timeout_ms` (0: not at all; UINT64_MAX: for ever) until there is a key, and takes it.
- * Every key that was taken needs a ki_workqueue_done().
+ * Takes the next key. Waits for one for up to `timeout_ms` (0: does not wait; UINT64_MAX: no limit). Every
+ * key that was taken needs a ki_workqueue_done().
  *
- * Returns: 0; KI_ERR_TIMEOUT: no key came; KI_ERR_STOPPED: the queue is shut down and no key waits any more,
- *          the worker may end; KI_ERR_INVALID; KI_ERR_FORKED.
+ * Returns: 0; KI_ERR_TIMEOUT: no key came; KI_ERR_STOPPED: the queue is shut down and empty, so the worker
+ *          may end; KI_ERR_INVALID; KI_ERR_FORKED.
  */
 KI_API KI_NODISCARD int ki_workqueue_get(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *out_item);
 
 /**
- * Ends the work on a key. If it was added meanwhile, it waits again, behind the others of its priority.
+ * Ends the work on a key. If it was added meanwhile, it is queued again, after the others of its priority.
  *
  * Returns:   0; KI_ERR_NOT_FOUND: no worker has this key, nothing changes; KI_ERR_FORKED.
- * Ownership: the text of the key that ki_workqueue_get() gave ends here.
+ * Ownership: the key from ki_workqueue_get() is no longer valid.
  */
 KI_API int ki_workqueue_done(ki_workqueue *queue, ki_str key);
 
 /**
- * A descriptor for poll() and its kind: readable, level-triggered, while ki_workqueue_get() would not return
- * KI_ERR_TIMEOUT. It knows the delays as well. It is made with the first call, stays the same and belongs to
+ * A descriptor for poll(), epoll and so on: readable (level-triggered) while ki_workqueue_get() would not
+ * return KI_ERR_TIMEOUT, also when a delay ends. The first call makes it; it stays the same and belongs to
  * the queue.
  *
  * Returns: the descriptor; KI_ERR_SYSTEM; KI_ERR_INVALID; KI_ERR_FORKED.
@@ -135,55 +135,56 @@ KI_API KI_NODISCARD int ki_workqueue_fd(ki_workqueue *queue, ki_error *err);
 /**
  * ki_workqueue_add_after() with the delay that the limiter has for this key.
  *
- * Returns: as that; or what a limiter of the program's own has failed with. The limiter may have counted the
- *          attempt all the same.
+ * Returns: as ki_workqueue_add_after(); or the code of a custom limiter. The limiter may have counted the
+ *          attempt even then.
  */
 KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key, ki_priority priority);
 
-/** The limiter forgets the failures of a key: after a success, or when the program gives up. It ends neither
- * a delay nor the work on the key. */
+/** Resets the failures that the limiter has counted for a key: call it after a success, or when the program
+ * gives up. It ends neither a delay nor the work on the key. */
 KI_API void ki_workqueue_forget(ki_workqueue *queue, ki_str key);
 
-/** How often a key was added with ki_workqueue_add_rate_limited() since it was forgotten last. */
+/** How many times a key was added with ki_workqueue_add_rate_limited() since the last
+ * ki_workqueue_forget(). */
 KI_API uint32_t ki_workqueue_num_requeues(ki_workqueue *queue, ki_str key);
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
 
 /**
- * Accepts no more keys. Those that wait are still handed out, then workers get KI_ERR_STOPPED. Keys that are
- * only delayed are dropped, and counted in the stats. Ends every drain that is under way. Does not wait.
+ * Accepts no more keys. Waiting keys are still handed out; then workers get KI_ERR_STOPPED. Keys that are
+ * only delayed are dropped, and counted in the stats. Ends drains in progress. Does not wait.
  */
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
 
 /**
- * The same, but then waits for up to `timeout_ms` (UINT64_MAX: for ever) until no key waits and no worker has
- * one; somebody has to get and finish them. With a timeout of 0 it begins the drain and says how it stands:
- * call it again.
+ * The same, but then waits for up to `timeout_ms` (UINT64_MAX: no limit) until no key waits and no worker has
+ * one; workers must keep getting and finishing keys. With a timeout of 0 it begins the drain and returns its
+ * state: call it again.
  *
  * Returns: 0: nothing is left; KI_ERR_TIMEOUT; KI_ERR_STOPPED: ki_workqueue_shut_down() was called meanwhile;
  *          KI_ERR_INVALID; KI_ERR_FORKED.
  */
 KI_API int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, uint64_t timeout_ms);
 
-/** 1 from a shut down on. */
+/** 1 after a shut down. */
 KI_API int ki_workqueue_shutting_down(ki_workqueue *queue);
 
 /* ---- looking at it ----------------------------------------------------------------------------------- */
 
-/** How many keys a ki_workqueue_get() would find. */
+/** The number of keys that ki_workqueue_get() could take now. */
 KI_API size_t ki_workqueue_len(ki_workqueue *queue);
 
 typedef struct ki_workqueue_stats {
     size_t waiting;    /* as ki_workqueue_len() */
     size_t low;        /* of these, at low priority */
-    size_t depth;      /* keys that need work: those that wait, and those added while a worker has them */
+    size_t depth;      /* waiting keys, and keys added while a worker has them */
     size_t processing; /* keys that workers have */
     size_t delayed;    /* keys with a delay */
-    uint64_t dropped;  /* delays that a shut down has dropped, of keys that did not wait */
+    uint64_t dropped;  /* keys with only a delay that a shut down dropped */
     uint64_t reserved[8];
 } ki_workqueue_stats;
 
-/** All of one moment. Zeroes without a queue. */
+/** All values are from the same moment. Zeroed when `queue` is NULL. */
 KI_API void ki_workqueue_read_stats(ki_workqueue *queue, ki_workqueue_stats *out_stats);
 
 KI_EXTERN_C_END

@@ -87,7 +87,7 @@ static void note_back(cli_follower *follower, uint64_t now_ms, const ki_informer
     char length[CLI_DURATION_BYTES];
     cli_duration_format(now_ms - follower->outage.began_ms, length);
     say(&by, "watching again after %s: %s", length,
-        status->lists > follower->outage.lists ? "listed anew" : "resumed");
+        status->lists > follower->outage.lists ? "relisted" : "resumed");
 }
 
 /* ---- phases -------------------------------------------------------------------------------------------- */

@@ -8,7 +8,8 @@
 #include "util/loop/rcu.h"
 
 static _Thread_local unsigned callback_depth;
-static _Thread_local unsigned callback_generation; /* of the process that the depth is of: see util/fork.h */
+static _Thread_local unsigned callback_generation; /* the process in which the depth was counted: see
+                                                    * util/fork.h */
 
 /* A child that was forked inside a callback does not return from it. */
 static unsigned *depth(void)

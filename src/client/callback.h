@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callback - where a thread is inside one of the user's functions, and so may wait for nothing.
+/* callback - records that a thread is inside a function of the user, where it must not wait.
  *
  *   From:     client/, reflector/reflector.c, feed/ (around callbacks); queue/, rest/, informer/ (calls that
  *             wait)
  *   To:       util/loop/loop.h, util/loop/rcu.h
- *   Locks:    none; each thread has a count of its own.
+ *   Locks:    none; each thread has its own count.
  *   Not here: waiting (client/client.h).
  */
 #ifndef KI_CLIENT_CALLBACK_H
@@ -12,11 +12,11 @@
 
 #include <kinformer/common.h>
 
-/* Around each call of a user's function outside of a loop's job: inside nothing may be waited for. */
+/* Around each call of a user's function outside a loop's job: inside, waiting is not allowed. */
 void ki_callback_enter(void);
 void ki_callback_leave(void);
 
-/* 0, or KI_ERR_WOULD_DEADLOCK: inside a callback, a job or a read section nothing may be waited for. */
+/* 0, or KI_ERR_WOULD_DEADLOCK inside a callback, a job or a read section, where waiting is not allowed. */
 KI_NODISCARD int ki_client_may_wait(void);
 
 #endif

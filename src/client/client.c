@@ -20,7 +20,7 @@ typedef struct post {
     void *user;
 } post;
 
-/* Those that are there now. What they post wakes the job again, behind the others. */
+/* Runs those posted until now. What they post wakes the job again, after the others. */
 static void run_posts(ki_job *job)
 {
     ki_client *client = KI_CONTAINER_OF(job, ki_client, post);
@@ -36,7 +36,7 @@ static void run_posts(ki_job *job)
     }
 }
 
-/* Nothing that was posted is forgotten, and nothing is posted from here on. */
+/* Everything posted so far is run, and no more posts are accepted from here on. */
 static void run_last_posts(ki_client *client)
 {
     ki_mutex_lock(&client->mu);
@@ -58,7 +58,7 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
     *fresh = (post){.callback = callback, .user = user};
     ki_mutex_lock(&client->mu);
     bool is_taken = !client->takes_no_posts;
-    if (is_taken) { /* the callback may have the client freed as soon as the lock is given away */
+    if (is_taken) { /* the callback may lead to the client being freed as soon as the lock is released */
         ki_list_push_back(&client->posts, &fresh->node);
         ki_job_wake(&client->post);
     }
@@ -96,13 +96,13 @@ static int init_loops(ki_client *client, ki_error *err)
     return rc;
 }
 
-/* Names of informers hold names of namespaces, which others may choose. */
+/* Names of informers contain names of namespaces, which are not under our control: hence a keyed hash. */
 static int init_users(ki_client *client, ki_error *err)
 {
     if (client->seed != 0)
         ki_hash_key_init_seeded(&client->hash_key, client->seed);
     else if (ki_hash_key_init(&client->hash_key) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     ki_map_reserve(&client->names, 1);
     ki_map_reserve(&client->serials, 1);
     if (client->names.bucket_count == 0 || client->serials.bucket_count == 0)
@@ -110,7 +110,7 @@ static int init_users(ki_client *client, ki_error *err)
     return 0;
 }
 
-/* The last reference is gone, and before that it was closed; or it was never whole. */
+/* The last reference is gone; the client was closed before that, or its making has failed. */
 static void destroy(ki_client *client)
 {
     assert(ki_list_is_empty(&client->users) && ki_list_is_empty(&client->posts));
@@ -175,11 +175,11 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
     if (options == NULL)
         options = &defaults;
     if (options->mode < KI_MODE_THREADS || options->mode > KI_MODE_EVENT_LOOP) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no mode", options->mode);
+        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a mode", options->mode);
         return NULL;
     }
     if (options->log_level < 0 || options->log_level > KI_LOG_TRACE) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no level of a log", options->log_level);
+        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a log level", options->log_level);
         return NULL;
     }
     ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
@@ -249,15 +249,15 @@ static size_t handler_threads_locked(const ki_client *client)
     return count;
 }
 
-/* Starts those that are missing: some may be there after a start that failed. More handlers' threads than
- * the first only spare handlers the waiting for each other. */
+/* Starts missing threads: some may exist after a failed start. One handler thread is enough to run; more of
+ * them only keep handlers from waiting for each other. */
 static int run_locked(ki_client *client, ki_error *err)
 {
     KI_ASSERT_HELD(client->mu);
     if (client->is_closing)
         return ki_fail(err, KI_ERR_STOPPED, "the client has been freed");
     if (client->options.mode == KI_MODE_EVENT_LOOP || client->clock->is_virtual)
-        return 0; /* whoever has the clock runs the loops, too */
+        return 0; /* the driver of the clock runs the loops, too */
     int rc = ki_loop_grow(client->io, "io", 1, err);
     if (rc == 0)
         rc = ki_loop_grow(client->dispatch, "dispatch", 1, err);
@@ -307,7 +307,7 @@ static void announce(ki_client *client)
     ki_mutex_unlock(&client->mu);
 }
 
-/* But for the one who asks. Whoever is inside has what it waits for, or is told that it waits in vain. */
+/* Apart from the caller. Every waiting call has been met, or is told that its wait has failed. */
 static bool is_quiet(void *user)
 {
     const ki_client *client = user;
@@ -315,7 +315,7 @@ static bool is_quiet(void *user)
     return client->busy == 0 && client->inside == 1;
 }
 
-/* Nobody runs io meanwhile. What was posted runs as it would on io: nothing is waited for. */
+/* No thread runs io any more. Posted functions run here as they would on io: without waiting. */
 static void disconnect(ki_client *client)
 {
     ki_loop_hold(client->io);
@@ -324,15 +324,15 @@ static void disconnect(ki_client *client)
     ki_callback_leave();
     ki_http *http = client->http;
     ki_credentials *credentials = client->credentials;
-    client->http = NULL; /* first: a child may be made at any moment */
+    client->http = NULL; /* first: a fork may happen at any moment */
     client->credentials = NULL;
     ki_http_free(http);
     ki_credentials_free(credentials);
     ki_loop_release(client->io);
 }
 
-/* Where nothing may be waited for, a free leaves the rest to the loops. Either it sees that they are closed,
- * and carries it out itself, or it is seen here. */
+/* Where waiting is not allowed, a free leaves the rest to the loops. Either it sees that they are closed and
+ * does the rest itself, or it is seen here. */
 static void close_loops(ki_client *client)
 {
     assert(client->is_closing && !client->is_closed);
@@ -361,7 +361,7 @@ void ki_client_close(ki_client *client)
     ki_client_visit_end();
 }
 
-/* The parent's connections, and what it polls, stay as they are. */
+/* The parent's connections and poll sets are not touched. */
 static void close_descriptors(ki_client *client)
 {
     ki_http_close_descriptors(client->http);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the options of a client to a configuration, for this client or for later. */
+/* Makes a configuration from the options of a client, for this client or for later. */
 #include <assert.h>
 #include <kinformer/config.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static ki_config_overrides overrides_of(const ki_client_options *options)
     };
 }
 
-/* All pointers of the overrides, by the names that they have as options. */
+/* The pointers of the overrides, with the names of the options. */
 #define OPTION(name)                                                                                         \
     {                                                                                                        \
 #name, offsetof(ki_config_overrides, name)                                                           \
@@ -72,7 +72,7 @@ enum { POINTERS = sizeof(pointers) / sizeof(pointers[0]) };
 _Static_assert(POINTERS * sizeof(void *) == offsetof(ki_config_overrides, insecure_skip_tls_verify),
                "an override has no name");
 
-/* The first option that says where to connect or as whom; NULL: none does. */
+/* The first option for server or credentials that is set; NULL: none. */
 static const char *name_of_first(const ki_config_overrides *said)
 {
     static const void *const none;
@@ -84,7 +84,7 @@ static const char *name_of_first(const ki_config_overrides *said)
     return said->allow_plaintext_credentials ? "allow_plaintext_credentials" : NULL;
 }
 
-/* Two answers to one question: neither is silently the right one. */
+/* Two contradicting sources: neither may silently win. */
 static int copy_given(ki_config *out_config, const ki_client_options *options, ki_error *err)
 {
     assert(options->config != NULL);
@@ -92,7 +92,7 @@ static int copy_given(ki_config *out_config, const ki_client_options *options, k
     const char *name = name_of_first(&said);
     if (name != NULL)
         return ki_fail(err, KI_ERR_INVALID,
-                       "client: `%s` beside `config`: give it to ki_config_new() instead", name);
+                       "client: `%s` cannot be used with `config`: pass it to ki_config_new() instead", name);
     return ki_config_copy(out_config, options->config) < 0 ? ki_fail_no_memory(err) : 0;
 }
 

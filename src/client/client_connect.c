@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cluster a client talks to, and as whom. */
+/* The server and the credentials of a client. */
 #include <assert.h>
 
 #include "client/client.h"
 #include "util/alloc.h"
 
-/* What is read and decoded in less than a millisecond: between two such goes ki_client_dispatch() looks at
- * its budget. */
+/* What can be read and decoded in less than a millisecond: ki_client_dispatch() checks its budget between two
+ * such pieces. */
 enum { BYTES_AT_ONCE = 128 * 1024 };
 
 int ki_client_connect_as_configured(ki_client *client, ki_error *err)

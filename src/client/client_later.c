@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is freed inside a callback or a read section. Nothing may be waited for there, so it is
- * closed afterwards: on the program's thread by the call that has run the callback (ki_client_dispatch(), a
- * wait, a free), when that has left all clients; else, as on threads of ours, which would have to wait for
- * themselves, by a thread that is started for this and ends with it. */
+/* Freeing a client inside a callback or a read section. Waiting is not allowed there, so the client is closed
+ * afterwards: on a thread of the program by the call that has run the callback (ki_client_dispatch(), a wait,
+ * a free), when it has left all clients; otherwise, as on the library's threads, which would wait for
+ * themselves, by a temporary thread. */
 #include <assert.h>
 
 #include "client/client.h"
 #include "util/fork.h"
 #include "util/units.h"
 
-/* After the system had no thread. */
+/* Delay after a thread could not be started. */
 enum { TRY_AGAIN_MS = 100 };
 
 /* Of the calling thread. */
 typedef struct visits {
-    unsigned generation; /* of the process that they are of: see util/fork.h */
+    unsigned generation; /* the process in which they were counted: see util/fork.h */
     unsigned depth;      /* calls that are inside a client */
-    ki_client *freed;    /* to be closed when there are none */
+    ki_client *freed;    /* to be closed when there are no such calls */
 } visits;
 
 static _Thread_local visits visits_of_thread;
@@ -35,7 +35,7 @@ void ki_client_visit_begin(void)
     mine()->depth++;
 }
 
-/* To close one is a visit, too, in which more may be freed. */
+/* Closing one is a visit, too, in which more may be freed. */
 void ki_client_visit_end(void)
 {
     visits *here = mine();
@@ -88,7 +88,8 @@ void ki_client_close_later(ki_client *client)
     if (ki_loop_has_threads(client->dispatch))
         try_again(client);
     else
-        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "freed inside a callback or a read section, and no thread could be started that closes it: "
-                  "it stays");
+        ki_log_to(
+            client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+            "freed inside a callback or a read section, and the thread to close it could not be started: "
+            "it stays");
 }

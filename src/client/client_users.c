@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was made with a client, and is not gone yet. */
+/* The objects made with a client that are not freed yet. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void join_locked(ki_client *client, ki_client_user *user, const char *nam
     (void)n;
     ki_list_push_back(&client->users, &user->node);
     int rc = ki_map_insert(&client->names, &user->by_name, hash_name(client, user->name));
-    assert(rc == 0); /* there is room, as for the next */
+    assert(rc == 0); /* room was reserved, as for the next */
     rc = ki_map_insert(&client->serials, &user->by_serial, user->serial);
     assert(rc == 0);
     (void)rc;
@@ -99,8 +99,8 @@ typedef struct sought {
     uint64_t serial;
 } sought;
 
-/* In a closed client nobody but who frees something runs the loops: so it stays until others that were told
- * to go meanwhile, by callbacks, are gone as well. */
+/* In a closed client only a thread that frees something runs the loops: so it stays until objects that
+ * callbacks have freed meanwhile are gone as well. */
 static bool is_gone(void *user)
 {
     const sought *s = user;
@@ -109,8 +109,8 @@ static bool is_gone(void *user)
            (!s->client->is_closed || s->client->busy == 0);
 }
 
-/* Inside a callback nothing may be waited for. But in a closed client there is nothing to wait for,
- * either; and whoever runs one of its loops meanwhile goes on until nothing is left. */
+/* Inside a callback waiting is not allowed. But a closed client needs no waiting either: a thread that runs
+ * one of its loops continues until nothing is left. */
 void ki_client_wait_gone(ki_client *client, uint64_t serial)
 {
     sought s = {client, serial};
@@ -121,5 +121,5 @@ void ki_client_wait_gone(ki_client *client, uint64_t serial)
         }
     else if (client->is_closed)
         ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "freed inside a read section, after its client: it stays until the next free");
+                  "freed inside a read section, after its client: its memory stays until the next free");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is inside a client: whoever waits for something, and runs meanwhile the loops that have no threads;
- * and whoever runs them on a loop of the program's. */
+/* Calls inside a client: those that wait for something, and meanwhile run the loops without threads; and
+ * ki_client_dispatch(), which runs them from the program's loop. */
 #include <assert.h>
 #include <limits.h>
 
@@ -17,8 +17,8 @@ static void enter(ki_client *client)
     client->inside++;
 }
 
-/* Others may have left loops to this thread, or wait for it to leave. In a child that was forked by a
- * callback there is nobody. */
+/* Others may rely on this thread to run loops, or wait for it to leave. In a child that was forked by a
+ * callback there are no others. */
 static void leave(ki_client *client)
 {
     if (ki_client_is_foreign(client))
@@ -42,8 +42,8 @@ void ki_client_notify_locked(ki_client *client)
     ki_loop_rouse(client->handlers);
 }
 
-/* Whoever waits says so before it asks whether it has to. So nobody waits yet for what is told here, when
- * nobody is inside; which spares a lock for each change that is applied. */
+/* A waiting call registers before it checks its condition. So when no call is inside, none is waiting for
+ * this notification; this saves a lock for each applied change. */
 void ki_client_notify(ki_client *client)
 {
     if (client->inside == 0)
@@ -55,10 +55,10 @@ void ki_client_notify(ki_client *client)
 
 /* ---- waiting ----------------------------------------------------------------------------------------- */
 
-/* How long to run at a time: handlers that make work for themselves would never come to an end. */
+/* How long to run at a time: handlers that make work for themselves would never end. */
 #define STEP_NS (10 * KI_NS_PER_MS)
 
-/* How long to sleep at a time: neither a condition nor a loop knows of a machine that was suspended. */
+/* How long to sleep at a time: neither a condition nor a loop notices that the machine was suspended. */
 enum { LOOK_AGAIN_MS = 1000 };
 
 bool ki_client_step(ki_client *client)
@@ -88,7 +88,7 @@ static uint64_t changes_of(ki_client *client)
     return changes;
 }
 
-/* Until more was told than `seen`. */
+/* Until there were more notifications than `seen`. */
 static void sleep_until_told(ki_client *client, uint64_t seen, uint64_t timeout_ms)
 {
     ki_mutex_lock(&client->mu);
@@ -97,8 +97,8 @@ static void sleep_until_told(ki_client *client, uint64_t seen, uint64_t timeout_
     ki_mutex_unlock(&client->mu);
 }
 
-/* One waits on the loop, and is roused there; who finds it taken sleeps until something is told, be it only
- * that the one has left. What was told since `seen` may have been meant for a wait on the loop that had not
+/* One thread waits on the loop and is woken there; the others sleep until a notification, at the latest when
+ * that thread leaves. A notification since `seen` may have been meant for a wait on the loop that had not
  * begun. */
 static void sleep_on_loop(ki_client *client, uint64_t seen, uint64_t timeout_ms)
 {
@@ -106,7 +106,7 @@ static void sleep_on_loop(ki_client *client, uint64_t seen, uint64_t timeout_ms)
         sleep_until_told(client, seen, timeout_ms);
 }
 
-/* A virtual clock stands still, so waiting for it would last for ever. */
+/* A virtual clock does not advance by itself, so the wait would never end. */
 static bool wait_until(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
 {
     uint64_t began_ms = ki_clock_now_ms(client->clock);
@@ -140,7 +140,7 @@ bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
     return is_met;
 }
 
-/* ---- on someone else's loop -------------------------------------------------------------------------- */
+/* ---- on the program's loop --------------------------------------------------------------------------- */
 
 int ki_client_fd(const ki_client *client)
 {

@@ -3,7 +3,7 @@
 
 #include "util/hash.h"
 
-/* Resources come and go with their informers: a hash stays. */
+/* A resource may be freed with its informer, so a hash of it is stored. */
 static uint64_t hash_of(const ki_resource *resource)
 {
     const ki_hash_key key = {0};

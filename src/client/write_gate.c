@@ -29,7 +29,7 @@ void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user)
     ki_mutex_unlock(&gate->mu);
 }
 
-/* What runs from here on is waited for by whoever replaces it. */
+/* From here on a call that replaces the gate waits for it. */
 static ki_write_gate_cb begin(ki_write_gate *gate, void **out_user)
 {
     ki_mutex_lock(&gate->mu);

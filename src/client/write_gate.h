@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write_gate - the program's word on whether a write may be sent now.
+/* write_gate - the program's function that decides whether a write may be sent.
  *
  *   From:     ki_client_set_write_gate() (any thread)
- *   To:       rest/rest_call.c (io asks)
+ *   To:       rest/rest_call.c (io calls it)
  *   Locks:    mu, a leaf; it is not held while the gate runs.
- *   Not here: which requests are writes; what leads to a refusal.
+ *   Not here: which requests are writes; why the gate refuses.
  */
 #ifndef KI_CLIENT_WRITE_GATE_H
 #define KI_CLIENT_WRITE_GATE_H
@@ -17,16 +17,16 @@
 typedef struct ki_write_gate {
     ki_mutex mu;
     ki_cond ended;        /* the gate has returned */
-    ki_write_gate_cb ask; /* guarded by mu, as all below; NULL: every write may go */
+    ki_write_gate_cb ask; /* guarded by mu, like all below; NULL: every write may be sent */
     void *user;
-    bool is_asking; /* io runs the gate */
+    bool is_asking; /* io is running the gate */
     pthread_t asker;
 } ki_write_gate;
 
 void ki_write_gate_init(ki_write_gate *gate);
 void ki_write_gate_fini(ki_write_gate *gate);
 
-/* Returns when no other thread runs the gate that was set before. */
+/* Returns when no other thread runs the previous gate. */
 void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user) KI_EXCLUDES(gate->mu);
 
 /* On io, one at a time. Returns 0, or KI_ERR_REFUSED with the reason in `err`. */

@@ -16,15 +16,15 @@ static int check(const ki_feed_options *options, ki_error *err)
 {
     int destinations = (options->on_change != NULL) + (options->store != NULL) + (options->queue != NULL);
     if (destinations != 1)
-        return ki_fail(err, KI_ERR_INVALID, "feed: %d destinations, not one", destinations);
+        return ki_fail(err, KI_ERR_INVALID, "feed: %d destinations; exactly one is needed", destinations);
     if (options->store != NULL && options->store->is_sealed)
-        return ki_fail(err, KI_ERR_INVALID, "feed: the store of an informer is written by that alone");
+        return ki_fail(err, KI_ERR_INVALID, "feed: the store of an informer cannot be a destination");
     if (options->queue == NULL && (options->process != NULL || options->resync_ms != 0))
-        return ki_fail(err, KI_ERR_INVALID, "feed: process and resync_ms want a queue");
+        return ki_fail(err, KI_ERR_INVALID, "feed: process and resync_ms need a queue");
     return 0;
 }
 
-/* Neither so short that nothing else gets its turn, nor so long that sums overflow. */
+/* Neither so short that nothing else can run, nor so long that sums overflow. */
 static uint64_t period_ms(uint64_t asked_ms)
 {
     if (asked_ms == 0)
@@ -54,7 +54,7 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
     feed->life.kind = &ki_feed_kind;
     int rc = ki_life_init(&feed->life, client, resource, &options->informer, err);
     if (rc == 0 && ki_list_buffer_init(&feed->buffer) < 0)
-        rc = ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+        rc = ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     if (rc == 0)
         rc = ki_life_join(&feed->life, err);
     if (rc < 0)
@@ -67,7 +67,7 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
     return ki_life_open(&feed->life, &reflector, err);
 }
 
-/* Takes a half-made one; the reflector has been ended, or was never made. */
+/* A half-made one is allowed; the reflector has been ended, or was never made. */
 static void feed_fini(ki_feed *feed)
 {
     ki_life_fini(&feed->life);
@@ -126,13 +126,13 @@ void ki_feed_stop(ki_feed *feed)
         ki_life_stop(&feed->life);
 }
 
-/* Said first, then looked at by io: see wait_for_room() of feed_take.c. */
+/* Set first, then checked by io: see wait_for_room() in feed_apply.c. */
 void ki_feed_room(ki_feed *feed)
 {
     if (feed == NULL || ki_life_is_foreign(&feed->life) ||
         (feed->options.queue != NULL && !ki_delta_queue_has_room(feed->options.queue)))
         return;
-    ki_mutex_lock(&feed->life.mu); /* without it a callback may have the feed freed before the wake */
+    ki_mutex_lock(&feed->life.mu); /* without it a callback may free the feed before the wake */
     feed->has_room = true;
     if (feed->is_full)
         ki_job_wake(&feed->life.io_job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One change on its way to the destination of a feed. All on io. */
+/* Passes one change to the destination of a feed. Everything runs on io. */
 #include "client/callback.h"
 
 #include "feed/feed.h"
@@ -10,7 +10,7 @@
 
 /* ---- versions ----------------------------------------------------------------------------------------- */
 
-/* Of versions that are no numbers none is called old. */
+/* Versions that are not numbers never count as old. */
 static bool is_before(ki_str version, const ki_resource_version *received, int order_max)
 {
     int order = 1;
@@ -19,7 +19,7 @@ static bool is_before(ki_str version, const ki_resource_version *received, int o
            order <= order_max;
 }
 
-/* The events of a server come in the order of their versions: what is not newer was told before. */
+/* A server sends events in the order of their versions: one that is not newer was delivered before. */
 static bool is_echo(const ki_feed *feed, const ki_change *change)
 {
     return is_before(change->version, &feed->life.version, 0);
@@ -32,18 +32,17 @@ static bool is_stale_end(const ki_feed *feed, const ki_change *change)
 
 /* ---- one object ---------------------------------------------------------------------------------------- */
 
-/* What a destination can never take is not tried again: it would stop all that comes behind it. */
+/* An object that the destination always rejects is not retried: it would block everything after it. */
 static int leave_out_unusable(ki_feed *feed, const ki_object *object, int rc)
 {
     if (rc != KI_ERR_INVALID && rc != KI_ERR_TOO_LARGE)
         return rc;
     atomic_fetch_add_explicit(&feed->left_out, 1, memory_order_relaxed); /* a number by itself */
-    ki_error_log_object(&feed->life.errors, ki_object_key_str(object),
-                        "the object has no key that can be used");
+    ki_error_log_object(&feed->life.errors, ki_object_key_str(object), "the object has no usable key");
     return 0;
 }
 
-/* The key that the destination finds the object by. Returns as ki_delta_queue_key_of(). */
+/* The object's key in the destination. Returns as ki_delta_queue_key_of(). */
 static int key_of(const ki_feed *feed, const ki_object *object, ki_key_buffer *buffer, ki_str *out_key)
 {
     if (feed->options.queue != NULL)
@@ -98,7 +97,7 @@ static int gather(ki_feed *feed, const ki_change *change)
     return ki_list_buffer_put(&feed->buffer, change->object);
 }
 
-/* What could not be read is alive: its last good version stays. */
+/* An object that could not be read exists: its last good version stays. */
 static void fill_in_seen(ki_feed *feed)
 {
     if (feed->buffer.seen_count == 0)
@@ -122,7 +121,7 @@ static int replace(ki_feed *feed)
     return rc;
 }
 
-/* A list that is older than what was received is forgotten; the reflector begins another. */
+/* A list that is older than what was received is dropped; the reflector begins another. */
 static int end_list(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -136,7 +135,7 @@ static int end_list(ki_feed *feed, const ki_change *change)
     return rc;
 }
 
-/* A delete without a version happened while the list came, and is part of it. */
+/* A delete without a version happened during the list, and is part of it. */
 static int write_change(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -176,7 +175,7 @@ static int call_user(ki_feed *feed, const ki_change *change)
     return rc;
 }
 
-/* Publishes how far it has come, for readers and for the next begin: `version` is the change's. */
+/* Publishes the received version, for readers and for the next begin: `version` is the change's. */
 static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -194,7 +193,7 @@ static void publish(ki_feed *feed, const ki_change *change, const ki_resource_ve
     ki_mutex_unlock(&feed->life.mu);
 }
 
-/* A store has none while readers keep too much of what it has let go of. */
+/* A store has no room while readers keep too much released memory. */
 bool ki_feed_destination_has_room(ki_feed *feed)
 {
     if (feed->options.store != NULL)
@@ -202,10 +201,10 @@ bool ki_feed_destination_has_room(ki_feed *feed)
     return feed->options.queue != NULL && ki_delta_queue_has_room(feed->options.queue);
 }
 
-/* What was said before a change says nothing about the room behind it. Full is said first and asked again
- * afterwards: either the one who makes room sees that io waits for it, or io sees that there is some. Then an
- * earlier change of the same piece may have been told to wait, and nobody sees that any more: the job tells
- * the reflector. */
+/* Room reported before a change does not count after it. The flag is set first and room checked again
+ * afterwards: either the thread that makes room sees that io waits for it, or io sees that there is some. In
+ * the latter case an earlier change of the same piece may have paused the reflector, which no other thread
+ * will notice: so the job tells the reflector. */
 static int wait_for_room(ki_feed *feed)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -220,7 +219,8 @@ static int wait_for_room(ki_feed *feed)
     return 0;
 }
 
-/* A stop swallows a change. The version stays behind, so that it comes again; but not what only a list tells.
+/* A stop drops a change. The version is not raised, so the change is delivered again, unless only a list
+ * reports it.
  */
 static void owe_list(ki_feed *feed, const ki_change *change)
 {
@@ -246,7 +246,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
         rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
     if (rc < 0) {
         ki_resource_version_clear(&version);
-        ki_list_buffer_clear(&feed->buffer); /* the next attempt begins anew */
+        ki_list_buffer_clear(&feed->buffer); /* the next attempt starts over */
         return KI_ERR_NO_MEMORY;
     }
     publish(feed, change, &version);
@@ -256,7 +256,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
     if (rc > 0)
         rc = wait_for_room(feed);
     else if (had_room)
-        feed->has_room = true; /* io may not have heard of it yet */
+        feed->has_room = true; /* io may not know yet */
     if (feed->options.on_change == NULL || change->type == KI_CHANGE_LIST_END)
         ki_life_wake_dispatch(&feed->life);
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What dispatch does for a feed: the clock and `process`; and what the stages are to it. */
+/* The work of dispatch for a feed: timers and `process`; and its functions for the stages. */
 #include "client/callback.h"
 #include "feed/feed.h"
 #include "store/store.h"
@@ -9,7 +9,7 @@
 
 enum { LOOK_AGAIN_MS = 100 };
 
-/* Keys before something else gets its turn on dispatch. */
+/* Keys to process before other work on dispatch. */
 enum { KEYS_AT_A_TIME = 64 };
 
 /* ---- io ------------------------------------------------------------------------------------------------ */
@@ -71,7 +71,7 @@ static int process(const ki_deltas *deltas, void *user)
     if (rc < 0)
         ki_log(KI_LOG_WARNING, "feed",
                KI_LOG_FIELDS({"resource", ki_str_of(feed->life.resource->plural)}, {"key", deltas->key}),
-               "processing has failed: %s", ki_error_text(rc));
+               "processing failed: %s", ki_error_text(rc));
     return rc;
 }
 
@@ -84,8 +84,8 @@ static bool process_one(ki_feed *feed)
     return one.was_popped;
 }
 
-/* When all that waits was put back since something was done, dispatch would turn around and around: then it
- * rests for a moment. */
+/* When every waiting key was put back since the last success, dispatch would spin: then it pauses for a
+ * moment. */
 static void process_some(ki_feed *feed, uint64_t now_ms)
 {
     ki_delta_queue *queue = feed->options.queue;
@@ -102,7 +102,7 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
     }
 }
 
-/* Who pops a queue for themselves does not tell that there is room, nor do readers of a store. */
+/* A program that pops the queue itself does not report room, nor do readers of a store. */
 static void look_for_room(ki_feed *feed, uint64_t now_ms)
 {
     if (!feed->is_full || feed->options.on_change != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a feed says of itself, and waiting for it to say it. */
+/* The status of a feed, and waiting for a state. */
 #include "client/callback.h"
 #include "feed/feed.h"
 #include "queue/delta_queue.h"
@@ -22,7 +22,7 @@ size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t b
     return ki_life_write_version(feed == NULL ? NULL : &feed->life, buffer, buffer_bytes);
 }
 
-/* What has been received and waits to be processed is not fresh. */
+/* Received changes that wait to be processed count as old. */
 static uint64_t read_age_ms(const ki_feed *feed, uint64_t received_age_ms)
 {
     if (!ki_feed_has_synced(feed))
@@ -57,7 +57,7 @@ void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
 
 /* ---- waiting ------------------------------------------------------------------------------------------- */
 
-/* A wait ends also when nobody is going to make it true. */
+/* A wait also ends when its condition can no longer become true. */
 static bool is_synced_or_in_vain(void *user)
 {
     const ki_feed *feed = user;

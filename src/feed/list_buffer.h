@@ -4,10 +4,10 @@
  *   From:     feed/feed_apply.c (io)
  *   To:       ki_store_replace(), ki_delta_queue_replace()
  *   Locks:    none; io's.
- *   Not here: lists that flow through item by item (queue/delta_fifo.h).
+ *   Not here: lists that are applied item by item (queue/delta_fifo.h).
  *
- * One entry for each key that the server uses, "namespace/name", whatever the destination's keys are. An item
- * that could not be used has an entry without an object: what is known of it takes its place in the end.
+ * One entry for each key of the server, "namespace/name", whatever the destination's keys are. An invalid
+ * item has an entry without an object: the known object of that key replaces it at the end.
  */
 #ifndef KI_FEED_LIST_BUFFER_H
 #define KI_FEED_LIST_BUFFER_H
@@ -23,32 +23,32 @@ typedef struct ki_list_buffer {
     ki_map keys;
     ki_list entries;   /* in the order in which they came */
     size_t seen_count; /* entries without an object */
-    uint32_t list;     /* the attempt that they are of */
+    uint32_t list;     /* their attempt */
 } ki_list_buffer;
 
 /* Returns 0 or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_list_buffer_init(ki_list_buffer *buffer);
 
-/* Takes a zeroed struct. */
+/* A zeroed struct is allowed. */
 void ki_list_buffer_fini(ki_list_buffer *buffer);
 
-/* Forgets all. */
+/* Drops everything. */
 void ki_list_buffer_clear(ki_list_buffer *buffer);
 
-/* From here on that attempt is buffered; what is of another is forgotten. */
+/* Buffers this attempt from now on; entries of another are dropped. */
 void ki_list_buffer_begin(ki_list_buffer *buffer, uint32_t list);
 
-/* An item; takes a reference. The last of a key counts. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds an item; takes a reference. The last item of a key is kept. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_list_buffer_put(ki_list_buffer *buffer, const ki_object *object);
 
-/* An item that could not be used: one of its key that could stays. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds an invalid item; a valid one with the same key stays. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_list_buffer_put_seen(ki_list_buffer *buffer, ki_str key);
 
-/* Gone before the end of the list. */
+/* Removes an object that was deleted before the end of the list. */
 void ki_list_buffer_remove(ki_list_buffer *buffer, ki_str key);
 
-/* A known object: stands for the item of its key that could not be used, if there is one. A ki_walk_cb, whose
- * `user` is the ki_list_buffer; returns 0. */
+/* A known object: replaces the invalid item of its key, if there is one. A ki_walk_cb, whose `user` is the
+ * ki_list_buffer; returns 0. */
 int ki_list_buffer_fill_in(const ki_object *object, void *user);
 
 /* The objects, borrowed until the next change, in an array to ki_free(). NULL with a count of 0 when there

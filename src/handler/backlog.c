@@ -57,14 +57,14 @@ static KI_DEBUG_ONLY bool is_sound(const ki_backlog *backlog)
            (backlog->items > 0 || backlog->bytes == 0);
 }
 
-/* ---- what the handler begins with ---------------------------------------------------------------------- */
+/* ---- initial adds -------------------------------------------------------------------------------------- */
 
 static bool has_initial(const ki_backlog *backlog)
 {
     return backlog->initial_gone < backlog->initial.count;
 }
 
-/* For those of the next step: they lie anywhere in memory. */
+/* Prefetches those of the next step: they are anywhere in memory. */
 static void prefetch_initial(const ki_backlog *backlog)
 {
     size_t left = backlog->initial.count - backlog->initial_gone;
@@ -189,8 +189,8 @@ static void remove_merged(ki_backlog *backlog, ki_backlog_entry *entry)
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
 
-/* Past the byte limit the old object of a merged entry is let go. One that is the object, too, takes no
- * room. */
+/* Past the byte limit the old object of a merged entry is dropped, unless it is the same as the object and so
+ * uses no memory. */
 static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
 {
     if (entry->what.old == NULL || entry->what.old == entry->what.object || backlog->limits.keeps_old ||
@@ -201,7 +201,7 @@ static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
     recount(backlog, entry);
 }
 
-/* `entry` joins the one that its key has. Takes the entry. */
+/* Merges `entry` into the entry of its key. Takes the entry. */
 static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry *entry)
 {
     assert(place != entry && place->what.type != 0 && entry->what.type != 0);
@@ -219,7 +219,8 @@ static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry 
     let_go_of_old(backlog, place);
 }
 
-/* The next initial add gets an entry. Those before it are of other keys. Returns false when memory is out. */
+/* Turns the next initial add into an entry. Those before it have other keys. Returns false when out of
+ * memory. */
 static bool merge_initial(ki_backlog *backlog)
 {
     assert(backlog->is_coalescing && has_initial(backlog));
@@ -235,7 +236,7 @@ static bool merge_initial(ki_backlog *backlog)
     return true;
 }
 
-/* Returns false when there is nothing to be merged, or memory is out. */
+/* Returns false when there is nothing to merge, or when out of memory. */
 static bool merge_waiting(ki_backlog *backlog)
 {
     assert(backlog->is_coalescing && !has_initial(backlog));
@@ -258,7 +259,7 @@ static bool merge_waiting(ki_backlog *backlog)
     return true;
 }
 
-/* Few large events behind many small ones must not wait for their turn until there are as many of them. */
+/* A few large events after many small ones must be merged before there are as many of them. */
 static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry)
 {
     assert(backlog->is_coalescing && backlog->bytes_each > 0);
@@ -266,7 +267,7 @@ static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry
     return steps > backlog->limits.step ? steps : backlog->limits.step;
 }
 
-/* What cannot be merged for lack of memory stays as it is, and is tried again with the next push. */
+/* Entries that cannot be merged for lack of memory stay as they are; the next push tries again. */
 static void merge_some(ki_backlog *backlog, size_t steps)
 {
     bool was_one = true;
@@ -303,8 +304,8 @@ void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry)
         backlog->items_high_water = backlog->items;
 }
 
-/* Back to a plain queue once the handler has caught up; the table is given back with it. Not while initial
- * adds stand behind merged entries, which would not be in their place then. */
+/* Back to a plain queue once the handler has caught up; the table is freed then. Not while initial adds wait
+ * after merged entries: the order would change. */
 static void end_coalescing(ki_backlog *backlog)
 {
     if (!backlog->is_coalescing || backlog->items > backlog->limits.items_max / 2 ||

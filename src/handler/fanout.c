@@ -45,7 +45,7 @@ static int add_object(const ki_object *object, void *user)
     return 0;
 }
 
-/* dispatch alone changes the store, so that there are as many objects as it says. */
+/* Only dispatch changes the store, so the number of objects is exact. */
 static int take_snapshot(ki_store *store, snapshot *out_all)
 {
     snapshot all = {0};
@@ -61,7 +61,7 @@ static int take_snapshot(ki_store *store, snapshot *out_all)
     return 0;
 }
 
-/* The marker, which comes behind the objects if the store is synced, is an event told to this one alone. */
+/* The marker, which follows the objects if the store is synced, is an event for this handler only. */
 static void begin(ki_subscriber *subscriber, snapshot *all, ki_backlog_entry *marker)
 {
     ki_list first;
@@ -100,7 +100,7 @@ void ki_fanout_leave(ki_subscriber *subscriber)
     subscriber->reserved = NULL;
 }
 
-/* ---- telling --------------------------------------------------------------------------------------- */
+/* ---- notifying ------------------------------------------------------------------------------------- */
 
 int ki_fanout_reserve(ki_fanout *fanout, ki_audience audience)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handler_metrics - what is counted of one handler of an informer.
+/* handler_metrics - counters for one handler of an informer.
  *
  *   From:     informer/registration.c (handler)
  *   To:       metrics/metrics.h
  *   Locks:    none for counting.
  *   Not here: when something is counted.
  *
- * A zeroed one counts nothing.
+ * Zeroed, it counts nothing.
  */
 #ifndef KI_HANDLER_HANDLER_METRICS_H
 #define KI_HANDLER_HANDLER_METRICS_H

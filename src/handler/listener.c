@@ -131,7 +131,7 @@ static void call_update(ki_listener *listener, const ki_event *event)
         call(handler->on_add, &come, handler->user);
 }
 
-/* What an update is to a handler that does not hear of every object. Returns 0 when it is nothing. */
+/* The event type of an update for a handler with a filter. Returns 0 when it gets no event. */
 static int filter_update(const ki_handler *handler, ki_event *event)
 {
     assert(handler->filter != NULL && event->type == KI_CHANGE_UPDATED && event->old != NULL);
@@ -146,15 +146,15 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     return knew || knows;
 }
 
-/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final
- * state may differ from. */
+/* Whether the handler gets an add or a delete: a delete is judged by the object it knows, which may differ
+ * from the final state. */
 static int passes(const ki_handler *handler, const ki_notification *what)
 {
     const ki_object *judged = what->type == KI_CHANGE_DELETED && what->old != NULL ? what->old : what->object;
     return handler->filter == NULL || handler->filter(judged, handler->user);
 }
 
-/* Returns whether there was anything to be called for. */
+/* Returns whether a callback was called. */
 static int call_handler(ki_listener *listener, const ki_notification *what)
 {
     assert(what->type >= KI_CHANGE_ADDED && what->type <= KI_CHANGE_DELETED && what->object != NULL);
@@ -200,15 +200,15 @@ static void deliver_synced(ki_listener *listener)
         listener->handler.on_synced(listener->handler.user);
 }
 
-/* Relaxed: numbers for the stats that order nothing, and one thread alone writes them. */
+/* Relaxed: numbers for the stats that order nothing, written by one thread only. */
 static void count(_Atomic uint64_t *number, uint64_t more)
 {
     uint64_t before = atomic_load_explicit(number, memory_order_relaxed);
     atomic_store_explicit(number, before + more, memory_order_relaxed);
 }
 
-/* Reading the clock is a good part of delivering an event, so the next callback is said to begin where the
- * last one of the batch ended. What lies between is little. */
+/* Reading the clock is a large part of delivering an event, so the next callback counts as begun when the
+ * last one of the batch ended. The time in between is short. */
 static void deliver_one(ki_listener *listener, ki_notification *what)
 {
     uint64_t start = listener->last_ns != 0 ? listener->last_ns : ki_clock_now_ns(listener->clock);

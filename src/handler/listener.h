@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listener - the backlog of one handler, and the calling of it.
+/* listener - the backlog of one handler, and the calls of its callbacks.
  *
  *   From:     handler/fanout.c    (dispatch pushes)
  *   To:       the user's callbacks  (handler runs them)
@@ -22,8 +22,8 @@ typedef struct ki_listener_stats {
     size_t items;
     size_t bytes;
     size_t items_high_water;
-    uint64_t coalesced;  /* notifications that joined another */
-    uint64_t delivered;  /* events that were dealt with, also those that a filter did not let through */
+    uint64_t coalesced;  /* notifications merged into another */
+    uint64_t delivered;  /* events processed, including those that the filter dropped */
     uint64_t handler_ns; /* spent in them */
 } ki_listener_stats;
 
@@ -35,7 +35,7 @@ typedef struct ki_listener {
     ki_backlog backlog; /* guarded by mu, as the next two */
     int is_closed;      /* removed: nothing more is delivered */
     int is_synced;
-    /* Of the thread that delivers; others read the first two, for the stats. */
+    /* Used by the thread that delivers; others read the first two, for the stats. */
     _Atomic uint64_t delivered;
     _Atomic uint64_t handler_ns;
     int in_batch;     /* an event was delivered since the last on_batch_end */
@@ -46,11 +46,10 @@ typedef struct ki_listener {
 KI_NODISCARD int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_clock *clock,
                                   uint64_t hash_seed);
 
-/* Drops the backlog; calls nobody. */
+/* Drops the backlog; calls no callback. */
 void ki_listener_fini(ki_listener *listener);
 
-/* Queues what the handler begins with, before anything else is: one initial add for each object, as
- * ki_backlog_begin(). Takes them. */
+/* Queues the initial adds, before anything else: one for each object, as ki_backlog_begin(). Takes them. */
 void ki_listener_begin(ki_listener *listener, ki_object_list *objects, size_t bytes)
     KI_EXCLUDES(listener->mu);
 
@@ -64,14 +63,14 @@ int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
  * Returns false when there was none; then on_batch_end is called. */
 bool ki_listener_deliver(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
-/* Nothing more is queued or delivered; a callback that runs goes on. What waits is the next calls'
- * business. */
+/* Nothing more is queued or delivered; a running callback continues. The next functions drop what waits. */
 void ki_listener_close(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
-/* Takes all that waits, for the caller to ki_backlog_clear() when it holds no lock: that takes long. */
+/* Takes everything that waits, for the caller to ki_backlog_clear() without a lock, since that may take
+ * long. */
 void ki_listener_take_rest(ki_listener *listener, ki_backlog *out_rest) KI_EXCLUDES(listener->mu);
 
-/* Both at once, for who holds none. */
+/* Both at once, for a caller without locks. */
 void ki_listener_drop_rest(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 /* Calls on_batch_end if an event was delivered since the last: on the thread that delivers. */

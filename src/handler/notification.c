@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes of two events of one object when there is room for one: the table of rule 11 in
- * docs/consistency.md. */
+/* Merges two events of one object into one: the table of rule 11 in docs/consistency.md. */
 #include "handler/notification.h"
 
 #include <assert.h>
@@ -17,7 +16,7 @@ static int same_uid(const ki_object *a, const ki_object *b)
     return ki_str_equal(ki_object_uid(a), ki_object_uid(b));
 }
 
-/* The handler does not know the object: it hears of the final state, or of nothing. */
+/* The handler does not know the object: it gets the final state, or nothing. */
 static ki_notification merge_unknown(ki_notification first, ki_notification second)
 {
     assert(first.type == KI_CHANGE_ADDED && first.old == NULL);
@@ -30,7 +29,7 @@ static ki_notification merge_unknown(ki_notification first, ki_notification seco
 }
 
 /* Whether the object that the handler knows and the last one differ in their UID. When the known one was
- * let go, the flag tells how it stood to the object that came after it; UIDs never return. */
+ * dropped, the flag says whether it differed from the next object; UIDs are never reused. */
 static int is_replaced(const ki_notification *first, const ki_object *last)
 {
     if (first->old != NULL)
@@ -38,7 +37,7 @@ static int is_replaced(const ki_notification *first, const ki_object *last)
     return (first->flags & KI_EVENT_REPLACED) != 0 || !same_uid(first->object, last);
 }
 
-/* The handler knows the object, as first.old says: it hears how that became the final state. */
+/* The handler knows the object, first.old: it gets the change from that to the final state. */
 static ki_notification merge_known(ki_notification first, ki_notification second)
 {
     assert(first.type != KI_CHANGE_ADDED);

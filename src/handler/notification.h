@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* notification - one event on its way to one handler, and what comes of two.
+/* notification - one event for one handler, and the merging of two.
  *
  *   From:     informer/apply.c      (dispatch makes them)
  *   To:       handler/backlog.c, handler/listener.c
- *   Locks:    none; whoever owns it.
+ *   Locks:    none; it has one owner.
  *   Not here: waiting; calling.
  */
 #ifndef KI_HANDLER_NOTIFICATION_H
@@ -16,11 +16,11 @@ typedef struct ki_notification {
     ki_change_type type; /* 0: the marker SYNCED */
     uint32_t flags; /* KI_EVENT_REPLACED at a delete: the object that the handler knows was another one */
     ki_object *object;
-    ki_object *old; /* what the handler knew before: of updates and deletes; NULL when it was let go */
+    ki_object *old; /* what the handler knew before, for updates and deletes; NULL when it was dropped */
 } ki_notification;
 
-/* Joins two notifications of one key, in order. Takes both and returns what is left of them; type 0:
- * nothing. */
+/* Merges two notifications of one key, in order. Takes both and returns the result; type 0: nothing is
+ * left. */
 ki_notification ki_notification_merge(ki_notification first, ki_notification second);
 
 /* Drops the references. */

@@ -27,9 +27,9 @@ static void begin_entry(ki_apply *apply)
     apply->deleted = (ki_str){0};
 }
 
-/* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
- * has passed the version of the old one in the meantime would not show it again. Returns whether the end of a
- * list is. */
+/* The end of a history is final, so it is applied even though the rest of the queue is dropped: a server that
+ * has meanwhile passed the old history's version would not show the reset again. Returns whether the end of a
+ * list was dropped. */
 static bool forget(ki_apply *apply, ki_list *entries)
 {
     bool has_list_end = false;
@@ -79,10 +79,10 @@ void ki_apply_fini(ki_apply *apply)
     *apply = (ki_apply){0};
 }
 
-/* ---- marks: which list has met an object last, and a note about that ------------------------------- */
+/* ---- marks: which list has seen an object last, and a note about that ------------------------------ */
 
 enum {
-    MARK_OTHER = 1, /* the list has only told that it is alive: what is stored is of the history before */
+    MARK_OTHER = 1, /* the list has only shown that it exists: the stored object is of the previous history */
     MARK_BITS = 1
 };
 
@@ -101,7 +101,7 @@ bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object
 static void set_mark(const ki_object *object, uint32_t mark)
 {
     assert(object != NULL);
-    ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
+    ((ki_object *)object)->mark = mark; /* the writer's own note, not part of the const state */
 }
 
 /* The list that a change came with or, if it is an event, the newest that it is known to be newer than.
@@ -125,7 +125,7 @@ static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_d
         set_mark(stored, list << MARK_BITS);
 }
 
-/* An item that could not be used: its key is alive, and that says nothing about what is stored. */
+/* An invalid item: the object exists, but nothing is known about its state. */
 static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
     assert(stored != NULL);
@@ -146,7 +146,7 @@ static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_obje
     mark_seen(apply, delta->object, delta);
 }
 
-/* What is stored is what the server has, or newer, and of this history. */
+/* The stored object is as new as the server's, or newer, and of this history. */
 static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
     assert(stored != NULL);
@@ -184,8 +184,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* An object that is there already has its own version, and its own text: it is judged to have been
-     * seen. */
+    /* An object that is already stored, with the same version and text: it counts as seen. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
@@ -198,7 +197,8 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
     rc = ki_store_batch_put_at(apply->options.store, delta->object, place);
     if (rc < 0) {
         ki_mutation_detector_remove(apply->options.detector, delta->object);
-        return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that a store does not take: as if it were refused */
+        return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that the store rejects: the object counts as
+                                                 * refused */
     }
     mark_put(apply, delta, former);
     tell_put(apply, delta->object, former);
@@ -272,13 +272,13 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
         .hash = entry->by_key.hash,
         .delta = delta,
         .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
-    const ki_delta seen = {.type = KI_CHANGE_SEEN, .list = delta->list}; /* all that an echo says */
+    const ki_delta seen = {.type = KI_CHANGE_SEEN, .list = delta->list}; /* an echo shows no more than this */
     if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
         change.delta = &seen;
     return ki_apply_by_rules(apply, &change);
 }
 
-/* What this key was before its delete may be told once more behind it. */
+/* An older state of this key may be reported again after its delete. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
     assert(delta->type != KI_CHANGE_DELETED || delta->object != NULL);
@@ -287,7 +287,7 @@ static void note_delete(ki_apply *apply, const ki_delta *delta)
         apply->deleted = ki_object_resource_version(delta->object);
 }
 
-/* The object of a change, or NULL if there is none. */
+/* The object of a change, or NULL. */
 static const ki_object *object_of(const ki_delta_entry *entry, uint32_t number)
 {
     return number < entry->count ? entry->deltas[number].object : NULL;
@@ -326,8 +326,8 @@ static void end_entry(ki_delta_entry *entry)
     ki_delta_entry_free(entry);
 }
 
-/* In a large collection what a change needs is not in any cache. So it is fetched while changes before it are
- * applied: first where its key is, then, when that has come, what is there. */
+/* In a large collection the memory that a change needs is not in any CPU cache. So it is prefetched while
+ * earlier changes are applied: first the slot of its key, then the object there. */
 typedef struct lookahead {
     ki_list_node *far;
     ki_list_node *near;
@@ -423,7 +423,7 @@ int ki_apply_step(ki_apply *apply)
     if (rc < 0)
         return rc;
     if (rc == 1)
-        end_entry(entry); /* a marker that is done */
+        end_entry(entry); /* a finished marker */
     if (ki_list_is_empty(&apply->batch))
         end_batch(apply);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a list has told and what waits for its end: rules 3 and 4 of docs/consistency.md. */
+/* List items that wait for the end of their list: rules 3 and 4 of docs/consistency.md. */
 #include <assert.h>
 
 #include "informer/apply_parts.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of markers: what the end of a list sweeps away, what a resync repeats. It is planned as a whole,
- * by one walk over the store, and done in steps. */
+/* The work of markers: removals at the end of a list, repeats of a resync. It is planned in one walk over the
+ * store, and done in steps. */
 #include <assert.h>
 
 #include "informer/apply_parts.h"
@@ -50,8 +50,8 @@ static int plan_object(const ki_object *object, void *user)
     return p->is_wanted(p, object) ? plan_add(&p->apply->plan, object) : 0;
 }
 
-/* Returns 1 when the plan holds all that is wanted, 0 when it holds some of it for lack of memory, or
- * KI_ERR_NO_MEMORY when there is not even room for one. */
+/* Returns 1 when the plan is complete, 0 when it is partial for lack of memory, or KI_ERR_NO_MEMORY when
+ * there is no memory for a single object. */
 static int make_plan(planner *p)
 {
     int rc = ki_store_walk(p->apply->options.store, plan_object, p);
@@ -63,8 +63,8 @@ static int make_plan(planner *p)
 
 /* ---- the end of a list ------------------------------------------------------------------------------ */
 
-/* Not met by this list or a later one, and no newer than it. An object of another history of the server's has
- * a version that says nothing. */
+/* Not seen by this list or a later one, and not newer than it. The version of an object of another history is
+ * ignored. */
 static bool is_gone(const planner *p, const ki_object *object)
 {
     return ki_apply_list_of(object) < p->entry->list && (ki_apply_is_of_other_history(p->apply, object) ||
@@ -101,8 +101,7 @@ static int sweep_some(ki_apply *apply)
     return rc;
 }
 
-/* That it has synced is told by the next step, so that whoever hears of it finds what is published by
- * then. */
+/* SYNCED is sent by the next step, when the state has been published. */
 static void end_list(ki_apply *apply, const ki_delta_entry *entry)
 {
     assert(entry->marker == KI_CHANGE_LIST_END);
@@ -115,7 +114,7 @@ static void end_list(ki_apply *apply, const ki_delta_entry *entry)
 /* Returns as ki_apply_marker(). */
 static int sweep(ki_apply *apply, const ki_delta_entry *entry)
 {
-    if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
+    if (!apply->is_planned && apply->plan.count == 0) { /* otherwise the plan is partial, and not done yet */
         int rc = make_plan(&(planner){apply, entry, is_gone});
         if (rc < 0)
             return rc;
@@ -126,13 +125,13 @@ static int sweep(ki_apply *apply, const ki_delta_entry *entry)
         if (rc < 0 || apply->plan.next < apply->plan.count)
             return rc;
     }
-    bool is_done = apply->is_planned; /* else the rest did not fit */
+    bool is_done = apply->is_planned; /* otherwise the rest did not fit */
     ki_apply_plan_drop(apply);
     return is_done;
 }
 
-/* What older attempts, which have no end, have left here comes to nothing; as does this one if it is older
- * than what there is. */
+/* Held-back items of older attempts, which did not end, are dropped; so are those of this one if it is older
+ * than the store. */
 static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
 {
     assert(entry->marker == KI_CHANGE_LIST_END && entry->list > 0);
@@ -181,7 +180,7 @@ static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
     assert(entry->marker == KI_CHANGE_SYNC);
     if (!apply->is_planned) {
         int rc = make_plan(&(planner){apply, entry, is_anything});
-        if (rc != 1) { /* all or nothing: a part could not be told from the rest next time */
+        if (rc != 1) { /* all or nothing: a partial resync could not be continued */
             ki_apply_plan_drop(apply);
             return KI_ERR_NO_MEMORY;
         }
@@ -218,7 +217,7 @@ int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
     case KI_CHANGE_RESET:
         ki_apply_reset(apply, entry);
         return 1;
-    default: /* a bookmark says how far the queue was complete, which the end of its batch makes true */
+    default: /* a bookmark needs no work: the end of its batch publishes its version */
         assert(entry->marker == KI_CHANGE_BOOKMARK);
         return 1;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock, which guards the informers; it is never held while one is made, waited for or freed. Who waits
- * for one says so, and it stays until then. */
+/* One lock guards the informers; it is never held while one is made, waited for or freed. Waiting calls are
+ * counted, and an informer is not freed before they have ended. */
 #include <kinformer/factory.h>
 #include <stdio.h>
 
@@ -16,13 +16,13 @@ typedef struct own_resync {
     uint64_t resync_ms;
 } own_resync;
 
-/* An informer that someone waits for stays until nobody does, also when it was removed. */
+/* An informer is kept while calls wait for it, even when it was removed. */
 typedef struct member {
     ki_list_node node;
     ki_map_node by_setup; /* not when it was removed */
     ki_map_node by_informer;
     ki_informer *informer;
-    size_t waiting; /* calls of this factory's that wait for it */
+    size_t waiting; /* calls of this factory that wait for it */
     bool is_removed;
 } member;
 
@@ -32,12 +32,13 @@ struct ki_factory {
     ki_reflector_setup setup;
     own_resync *resyncs;
     size_t resync_count;
-    ki_error option_error; /* with a wrong option it makes, starts and waits for nothing, and says so */
-    ki_refcount refs; /* the owner's, and that of each call that waits: a callback may free it meanwhile */
+    ki_error option_error; /* with an invalid option it makes, starts and waits for nothing, and reports
+                            * this */
+    ki_refcount refs; /* one for the owner and one for each waiting call: a callback may free it meanwhile */
     ki_mutex mu;
     ki_list members;      /* guarded by mu, as all below; in the order in which they were made */
-    ki_map by_setup;      /* of these: what they were asked for with */
-    ki_map by_informer;   /* and what they are */
+    ki_map by_setup;      /* these by resource and options */
+    ki_map by_informer;   /* and by informer */
     ki_error setup_error; /* the first; the next start reports it */
     bool is_freed;
 };
@@ -97,7 +98,7 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
     ki_list_init(&factory->members);
     int rc = ki_hash_key_init(&factory->hash_key);
     if (rc < 0)
-        (void)ki_fail(&factory->option_error, rc, "factory: the system gives no random bytes");
+        (void)ki_fail(&factory->option_error, rc, "factory: cannot get random bytes from the system");
     else
         rc = ki_reflector_setup_init(&factory->setup, &options->informer, &factory->option_error);
     if (rc == 0)
@@ -222,7 +223,7 @@ ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *re
     return informer;
 }
 
-/* A namespace is for those resources that have one. */
+/* The namespace applies to namespaced resources only. */
 ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource)
 {
     if (factory == NULL)
@@ -254,7 +255,7 @@ ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
 
 /* ---- one after the other ----------------------------------------------------------------------------- */
 
-/* The one behind `before`; NULL: the first. */
+/* The one after `before`; NULL: the first. */
 static member *next_locked(const ki_factory *factory, const member *before)
 {
     ki_list_node *node =
@@ -284,8 +285,8 @@ static void take_out_locked(ki_factory *factory, member *out)
     ki_free(out);
 }
 
-/* To be waited for, without the lock, and given back. Informers come and go meanwhile; `before` does not, for
- * it has not been given back yet. */
+/* Takes the next one, to be waited for without the lock, and returned. Informers may be added and removed
+ * meanwhile, but not `before`, which has not been returned yet. */
 static member *borrow_next(ki_factory *factory, const member *before)
 {
     ki_mutex_lock(&factory->mu);
@@ -296,7 +297,7 @@ static member *borrow_next(ki_factory *factory, const member *before)
     return next;
 }
 
-/* Whoever is the last to wait for an informer that was removed frees it. Returns whether it was removed. */
+/* The last call that waits for a removed informer frees it. Returns whether it was removed. */
 static bool give_back(ki_factory *factory, member *given)
 {
     ki_mutex_lock(&factory->mu);
@@ -316,7 +317,7 @@ static bool give_back(ki_factory *factory, member *given)
 int ki_factory_start(ki_factory *factory, ki_error *err)
 {
     if (factory == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or no memory");
+        return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or out of memory");
     if (factory->option_error.code != 0)
         return refuse(factory, err);
     int rc = ki_client_check_process(factory->client, err);
@@ -339,7 +340,7 @@ static void factory_unref(ki_factory *factory)
         factory_fini(factory);
 }
 
-/* All are told to stop before the first one is waited for. */
+/* All are asked to stop before the wait for the first one. */
 void ki_factory_stop(ki_factory *factory)
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))
@@ -418,10 +419,10 @@ static int fail_freed(ki_factory *factory, ki_error *err)
     ki_mutex_lock(&factory->mu);
     bool is_freed = factory->is_freed;
     ki_mutex_unlock(&factory->mu);
-    return is_freed ? ki_fail(err, KI_ERR_STOPPED, "factory: freed while it was waited for") : 0;
+    return is_freed ? ki_fail(err, KI_ERR_STOPPED, "factory: freed during the wait") : 0;
 }
 
-/* One that is removed meanwhile is not waited for any more. */
+/* One that is removed meanwhile is skipped. */
 static int wait_for_all(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
 {
     const ki_clock *clock = factory->client->clock;
@@ -462,8 +463,7 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
 
 /* ---- one of them ------------------------------------------------------------------------------------- */
 
-/* Returns whether it is to be freed at once; else whoever waits for it does that, and is told to wait no
- * longer. */
+/* Returns whether to free it at once; otherwise a waiting call does, which is woken. */
 static bool forget_locked(ki_factory *factory, member *out)
 {
     if (out->waiting == 0) {
@@ -521,7 +521,7 @@ static void remove_whole(ki_factory *factory, member *out)
         ki_client_wait_gone(factory->client, serial);
 }
 
-/* All are told to stop before the first one is waited for. */
+/* All are asked to stop before the wait for the first one. */
 void ki_factory_free(ki_factory *factory)
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))

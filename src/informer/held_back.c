@@ -24,10 +24,10 @@ void ki_held_back_fini(ki_held_back *back)
     ki_map_fini(&back->by_key);
 }
 
-/* Whether what is held is over with this change of the same key. */
+/* Whether this change of the same key replaces the held-back one. */
 static bool is_over(const ki_delta *held, const ki_delta *delta)
 {
-    int order = 1; /* of versions that cannot be compared the later one counts */
+    int order = 1; /* when versions cannot be compared, the later change wins */
     (void)!ki_resource_version_compare(ki_object_resource_version(delta->object),
                                        ki_object_resource_version(held->object), &order);
     return order > 0 || (order == 0 && held->type != KI_CHANGE_DELETED);
@@ -54,7 +54,7 @@ static int is_of_same_and_newer(const ki_map_node *node, const void *key)
 bool ki_held_back_meet(ki_held_back *back, const ki_delta *delta, uint64_t hash)
 {
     ki_map_node *node = NULL;
-    if (delta->object == NULL) /* nothing is said of its version */
+    if (delta->object == NULL) /* its version is unknown */
         return false;
     while ((node = ki_map_find(&back->by_key, hash, is_of_same_and_over, delta)) != NULL)
         ki_held_back_drop(back, KI_CONTAINER_OF(node, ki_held, by_key));

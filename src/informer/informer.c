@@ -44,7 +44,7 @@ static int init_data(ki_informer *informer, ki_error *err)
                                    .bytes_max = options->queue_bytes_max,
                                    .hash_key = ki_store_hash_key(informer->store)};
     if (ki_delta_fifo_init(&informer->fifo, &queue) < 0 || init_detector(informer) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     informer->check_ms = ki_resync_period_ms(options->resync_ms);
     ki_apply_init(&informer->apply,
                   &(ki_apply_options){.store = informer->store,
@@ -84,7 +84,7 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
     return rc;
 }
 
-/* Takes a half-made one; the reflector has been ended, or was never made. */
+/* A half-made one is allowed; the reflector has been ended, or was never made. */
 static void informer_fini(ki_informer *informer)
 {
     ki_informer_metrics_fini(&informer->metrics); /* first: its age is read from the rest */
@@ -177,7 +177,7 @@ const ki_resource *ki_informer_resource(const ki_informer *informer)
     return informer == NULL ? NULL : informer->life.resource;
 }
 
-/* Remembers the first failure of the set-up, for the start. Afterwards the caller alone is told. */
+/* Remembers the first failure of the set-up, for the start. After the start only the caller gets it. */
 static int remember(ki_informer *informer, int code, const char *what, const char *name)
 {
     ki_mutex_lock(&informer->life.mu);
@@ -185,8 +185,8 @@ static int remember(ki_informer *informer, int code, const char *what, const cha
         ki_error_set(&informer->life.setup_error, code, 0, "%s: %s \"%s\": %s",
                      informer->life.resource->plural, what, name == NULL ? "" : name,
                      code != KI_ERR_INVALID ? ki_error_text(code)
-                     : name == NULL         ? "no name or no function"
-                                            : "the name is taken");
+                     : name == NULL         ? "name or function is missing"
+                                            : "the name is already in use");
     ki_mutex_unlock(&informer->life.mu);
     return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer - one collection: its reflector, queue, store and handlers, and the jobs that move things between
+/* informer - one collection: its reflector, queue, store and handlers, and the jobs that move changes between
  * them.
  *
  *   From:     the user's calls (any thread), in informer/
@@ -16,18 +16,18 @@
 #include "informer/informer_metrics.h"
 #include "reflector/life.h"
 
-/* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
+/* Times at which dispatch has work to do, in milliseconds; UINT64_MAX: never. */
 typedef struct ki_informer_timers {
-    uint64_t resync_ms; /* look who is to be reminded */
-    uint64_t detect_ms; /* look for mutations */
-    uint64_t retry_ms;  /* after memory was out */
-    uint64_t flush_ms;  /* let go of what readers may have looked at */
-    uint64_t room_ms;   /* go on, if readers have left */
+    uint64_t resync_ms; /* check for handlers that are due for a resync */
+    uint64_t detect_ms; /* check for mutations */
+    uint64_t retry_ms;  /* retry after running out of memory */
+    uint64_t flush_ms;  /* free what readers may have used */
+    uint64_t room_ms;   /* continue, if read sections have ended */
 } ki_informer_timers;
 
 struct ki_informer {
     ki_life life;             /* its mu guards what is said to be guarded by mu */
-    ki_informer_options used; /* life.setup's with what was set since; constant once started */
+    ki_informer_options used; /* the options of life.setup, with later changes; constant once started */
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;
     size_t pushed;  /* since dispatch was last woken for it; io's */
@@ -39,8 +39,8 @@ struct ki_informer {
     uint64_t index_failures;      /* that were counted */
     _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
-    _Atomic bool is_blocked;      /* dispatch waits for a handler that asked for that */
-    bool is_abandoned; /* guarded by mu, as all below: to be freed when nobody waits for it any more */
+    _Atomic bool is_blocked;      /* dispatch waits for a handler with KI_OVERFLOW_BLOCK */
+    bool is_abandoned; /* guarded by mu, like all below: to be freed when no call waits for it any more */
     size_t callbacks;  /* handlers that are being called */
     uint64_t check_ms; /* of resyncs */
     ki_list registrations;
@@ -55,24 +55,24 @@ static inline ki_informer *ki_informer_of(const ki_life *life)
     return KI_CONTAINER_OF(life, ki_informer, life);
 }
 
-/* Asks for a stop for good: whoever waits for it waits no longer, and then frees it. */
+/* Requests a final stop: waiting calls end, and the last one frees it. */
 void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
 bool ki_informer_was_started(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
-/* Whether a handler is registered that has not been removed. */
+/* Whether it has a handler that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
-/* What the stages are to it, and the run of dispatch. */
+/* Its functions for the stages, and for dispatch. */
 extern const ki_life_kind ki_informer_kind;
 
-/* What the reflector calls; `user` is its life. */
+/* Called by the reflector; `user` is its life. */
 int ki_informer_take_change(const ki_change *change, void *user);
 void ki_informer_end_changes(void *user);
 void ki_informer_report(const ki_watch_error *error, void *user);
 void ki_informer_report_status(void *user);
 
-/* Its age is among the metrics from now on. */
+/* Adds its age to the metrics. */
 void ki_informer_follow_age(ki_informer *informer);
 
 /* Frees it; on dispatch, from its own job. */

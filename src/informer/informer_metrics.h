@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer_metrics - what is counted of the queue and the store of one informer.
+/* informer_metrics - counters for the queue and the store of one informer.
  *
  *   From:     informer/informer_run.c (dispatch)
  *   To:       metrics/metrics.h
  *   Locks:    none for counting.
  *   Not here: lists and watches (reflector/reflector_metrics.h); handlers (handler/handler_metrics.h).
  *
- * A zeroed one counts nothing.
+ * Zeroed, it counts nothing.
  */
 #ifndef KI_INFORMER_INFORMER_METRICS_H
 #define KI_INFORMER_INFORMER_METRICS_H
@@ -38,7 +38,7 @@ void ki_informer_metrics_follow_age(ki_informer_metrics *cells, int64_t (*read)(
 /* Nothing is read afterwards. */
 void ki_informer_metrics_fini(ki_informer_metrics *cells);
 
-/* A version as a number: its last 15 digits, which a double holds exactly; 0 for none, -1 for what is not a
+/* A version as a number: its last 15 digits, which a double represents exactly; 0 for none, -1 if it is not a
  * number. */
 int64_t ki_informer_metrics_version(const ki_resource_version *version);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the jobs of an informer do: io_job drives the reflector, dispatch_job applies what it queued. */
+/* The jobs of an informer: io_job drives the reflector, dispatch_job applies what it has queued. */
 #include <assert.h>
 
 #include "informer/informer.h"
@@ -48,9 +48,9 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees
- * that dispatch has made some. Then an earlier change of the same answer may have been told to wait, and
- * dispatch will not see that any more: the job tells the reflector. */
+/* The flag is set first and the queue checked again afterwards: either dispatch sees that io waits for room,
+ * or io sees that dispatch has made some. In the latter case an earlier change of the same response may have
+ * paused the reflector, which dispatch will not notice: so the job tells the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);
@@ -59,7 +59,7 @@ static int wait_for_room(ki_informer *informer)
         return 1;
     informer->is_queue_full = false;
     if (informer->life.reflector
-            .is_full) /* said before, by a change of the same piece: dispatch does not know */
+            .is_full) /* set before, by a change of the same piece: dispatch does not know */
         ki_job_wake(&informer->life.io_job);
     return 0;
 }
@@ -78,7 +78,7 @@ int ki_informer_take_change(const ki_change *change, void *user)
     return rc == 1 ? wait_for_room(informer) : 0;
 }
 
-/* One wake for all that a piece of an answer has brought: waking a thread costs more than a change. */
+/* One wake for all changes of a piece of a response: waking a thread costs more than a change. */
 void ki_informer_end_changes(void *user)
 {
     ki_informer *informer = ki_informer_of(user);
@@ -125,7 +125,7 @@ static bool has_room(const ki_life *life)
 
 /* Under mu, which is the informer's as well as its life's: an analysis does not see that. */
 
-/* A stop that has not been carried out yet is taken back. */
+/* A stop that has not taken effect yet is cancelled. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void want_locked(ki_life *life)
 {
@@ -147,8 +147,8 @@ static void begin_locked(ki_life *life)
     ki_registrations_wake_all_locked(informer);
 }
 
-/* io has nothing under way any more. What is queued is forgotten; the store is complete up to `version`, and
- * that is where it goes on. */
+/* io has no requests any more. The queue is dropped; the store is complete up to `version`, from where it
+ * continues. */
 static bool stop_locked(ki_life *life)
 {
     KI_ASSERT_HELD(life->mu);
@@ -182,7 +182,7 @@ static bool leave_locked(ki_life *life)
 
 /* ---- dispatch: applying ------------------------------------------------------------------------------ */
 
-/* Blocked is said first and asked again afterwards, as above. */
+/* The flag is set first and the backlogs checked again afterwards, as above. */
 static bool is_blocked(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -226,7 +226,8 @@ static void measure(ki_informer *informer)
         ki_gauge_set(metrics->store_resource_version, version);
 }
 
-/* What more comes of it until io has heard is held back as well: not more than the queue holds. */
+/* Further items that arrive before io has abandoned it are held back as well: no more than the queue can
+ * hold. */
 static void tell_doubt(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -248,7 +249,7 @@ static void give_room(ki_informer *informer)
     }
 }
 
-/* Readers that stay in a section keep this informer waiting, and no other. */
+/* Readers that stay in a section delay only this informer. */
 static bool store_has_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -258,7 +259,7 @@ static bool store_has_room(ki_informer *informer)
     return has_room;
 }
 
-/* Returns as ki_apply_step(). A run that finds nothing to apply says nothing about how long that takes. */
+/* Returns as ki_apply_step(). A run that finds nothing to apply is not measured. */
 static int apply_some(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -276,7 +277,7 @@ static int apply_some(ki_informer *informer)
     if (was_something)
         ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
     measure(informer);
-    /* The handler wakes dispatch when it has caught up, and the clock does when readers may have. */
+    /* The handler wakes dispatch when it has caught up; a timer does when read sections may have ended. */
     if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
         rc = 0;
     give_room(informer);
@@ -285,8 +286,8 @@ static int apply_some(ki_informer *informer)
 
 /* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
 
-/* Before the first list has ended nobody has anything to be reminded of; a turn that comes then is due at the
- * first check afterwards. */
+/* There is no resync before the first list has ended; one that becomes due then happens at the first check
+ * afterwards. */
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -335,12 +336,12 @@ static void dispatch(ki_life *life)
     KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     uint64_t now_ms = ki_clock_now_ms(informer->life.client->clock);
-    bool is_short = ki_registrations_update(informer) < 0; /* of memory: the others go on meanwhile */
+    bool is_short = ki_registrations_update(informer) < 0; /* of memory: other informers continue meanwhile */
     int rc = 0;
     ki_stage stage = ki_life_advance(life);
     if (stage == KI_STAGE_RELEASED) {
-        /* A reader may still look at an object of the store. In a client that was freed before nobody else
-         * waits for dispatch, and nobody would come back. */
+        /* A reader may still use an object of the store. In a client that was freed before, no other thread
+         * runs dispatch, and it would not be called again. */
         if (life->client->is_closed || ki_store_close(informer->store))
             ki_informer_destroy(informer);
         else

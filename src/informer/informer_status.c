@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer says of itself, and waiting for it to say it. */
+/* The status of an informer, and waiting for a state. */
 #include <stdio.h>
 
 #include "client/callback.h"
@@ -46,7 +46,7 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
     ki_life_begin_status(informer == NULL ? NULL : &informer->life, out_status);
     if (informer == NULL)
         return;
-    ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
+    ki_informer *mine = (ki_informer *)informer; /* locks are not part of its const state */
     if (!ki_life_is_foreign(&informer->life)) {
         ki_reflector_read_status(&mine->life.reflector, out_status);
         out_status->queued = ki_delta_fifo_items(&mine->fifo);
@@ -59,14 +59,14 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
 
 /* ---- waiting ------------------------------------------------------------------------------------------- */
 
-/* A wait ends also when nobody is going to make it true. */
+/* A wait also ends when its condition can no longer become true. */
 typedef struct waiter {
     ki_informer *informer;
     ki_str version; /* empty: for the first list */
     bool is_met;
 } waiter;
 
-/* A version that is no number says nothing about others: docs/consistency.md, rule 8. */
+/* A version that is not a number can only be compared for equality: docs/consistency.md, rule 8. */
 static bool reaches(const ki_resource_version *version, ki_str wanted)
 {
     int order = 0;

@@ -18,8 +18,8 @@ static void measure_backlog(const ki_registration *registration, const ki_listen
     ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats->bytes);
 }
 
-/* The backlog is measured here as well: a handler that is stuck does not do it. What is pushed joins what
- * waits, so that is counted here alone. */
+/* The backlog is measured here as well, since a stuck handler does not do it. Merging happens on pushes, so
+ * it is counted only here. */
 void ki_registration_wake(ki_subscriber *subscriber)
 {
     assert(subscriber != NULL);
@@ -39,7 +39,7 @@ static void measure(ki_registration *registration)
     measure_backlog(registration, &stats);
 }
 
-/* Calls the handler once. Whoever waits for a place in the backlog need not wait for the rest of the run. */
+/* Calls the handler once. A wait for room in the backlog ends before the rest of the run. */
 static bool deliver_one(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
@@ -50,7 +50,7 @@ static bool deliver_one(ki_registration *registration)
     return was_one;
 }
 
-/* Whoever waits for it looks at the listener. */
+/* Waiting calls check the listener. */
 static void tell_synced(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
@@ -67,7 +67,7 @@ static void deliver(ki_registration *registration)
     size_t delivered = 0;
     while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
         delivered++;
-    /* Also of a run that goes on: a handler may never catch up, or be stopped. */
+    /* Also during a long run: a handler may never catch up, or be stopped. */
     ki_listener_end_batch(&registration->subscriber.listener);
     tell_synced(registration);
     measure(registration);
@@ -75,7 +75,7 @@ static void deliver(ki_registration *registration)
         ki_job_wake(&registration->job);
 }
 
-/* Returns whether handlers may be called now; then a stop waits for the end of it. */
+/* Returns whether handlers may be called now; then a stop waits for the end of the run. */
 static bool enter(ki_informer *informer)
 {
     ki_mutex_lock(&informer->life.mu);
@@ -106,8 +106,8 @@ static handler_state state_of(ki_registration *registration)
     return state;
 }
 
-/* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the
- * registration when this run has ended; until then the job may be woken again. */
+/* The last callback: nothing is delivered once the handler is removed. dispatch frees the registration when
+ * this run has ended; until then the job may be woken again. */
 static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
@@ -177,18 +177,18 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
     ki_resync_turn_begin(turn, ki_clock_now_ms(informer->life.client->clock));
 }
 
-/* NULL when it can be taken. */
+/* NULL when it is valid. */
 static const char *fault_of(const ki_handler *handler)
 {
     if (handler == NULL)
         return "there is none";
     if (handler->overflow < KI_OVERFLOW_COALESCE || handler->overflow > KI_OVERFLOW_UNBOUNDED)
-        return "its overflow is no ki_overflow";
+        return "its overflow is not a ki_overflow";
     return NULL;
 }
 
-/* The first failure of the set-up is for the start to report as well. Later there may be no start any more,
- * and one that fails because of it would stop what runs well. */
+/* The start reports the first failure of the set-up as well. After the first start this is not done: a later
+ * start would fail although the informer works. */
 static ki_registration *refuse(ki_informer *informer, int code, const char *why, ki_error *err)
 {
     ki_error failure = {0};
@@ -249,8 +249,7 @@ static bool is_coming(const ki_registration *registration)
     return !registration->is_removed && !registration->is_joined;
 }
 
-/* The next one that has something to be done for it. They stay where they are: dispatch alone takes one
- * out. */
+/* The next one that needs work. The list stays valid: only dispatch removes from it. */
 static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki_registration *registration))
 {
     ki_registration *due = NULL;

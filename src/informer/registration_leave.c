@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a handler is removed, and how it is waited for. */
+/* Removing a handler, and waiting for it. */
 #include "client/callback.h"
 #include "informer/registration.h"
 #include "util/error.h"
 
 /* ---- going ------------------------------------------------------------------------------------------- */
 
-/* What waits for it stays: freeing it takes longer than dispatch may have to wait for the lock. */
+/* Its backlog is not freed here: that takes longer than dispatch may wait for the lock. */
 static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->life.mu)
 {
     (void)informer; /* whose lock it is */
@@ -42,16 +42,15 @@ bool ki_informer_has_handlers(ki_informer *informer)
     return has_some;
 }
 
-/* Asks for the removal; who waits for it is counted at the same time: without a handler somebody else may
- * free the informer as soon as the lock is given away. */
+/* Requests the removal, and counts the waiting call at the same time: without a handler another thread may
+ * free the informer as soon as the lock is released. */
 static void request_removal(ki_registration *registration, bool is_waited_for)
 {
     ki_informer *informer = registration->informer;
     ki_backlog rest;
     ki_mutex_lock(&informer->life.mu);
     remove_locked(informer, registration);
-    /* Here, because a callback that runs may take its time, and under the lock, without which it may be
-     * gone. */
+    /* Here, because a running callback may take long, and under the lock, without which it may be gone. */
     ki_listener_take_rest(&registration->subscriber.listener, &rest);
     if (is_waited_for)
         ki_life_begin_wait_locked(&informer->life);
@@ -68,15 +67,15 @@ void ki_registration_remove(ki_registration *registration)
 
 /* ---- waiting ----------------------------------------------------------------------------------------- */
 
-/* What somebody waits for. The registration may be gone meanwhile, and is looked for each time; the informer
- * stays for as long as the wait is counted in it. */
+/* The condition of a wait. The registration may be freed meanwhile, so it is looked up each time; the
+ * informer is kept while the wait is counted in it. */
 typedef struct sought {
     ki_informer *informer;
     uint64_t serial;
     bool has_synced;
 } sought;
 
-/* Under the informer's mu, as whoever waits asks for it. */
+/* Called under the informer's mu, like all conditions. */
 static ki_registration *find_locked(const sought *s)
 {
     ki_list_node *node = ki_list_first(&s->informer->registrations);
@@ -129,8 +128,10 @@ static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
         return 0;
     if (!ki_informer_has_synced(informer)) /* then that is the reason */
         return ki_informer_wait_for_sync(informer, 0, err);
-    return is_over ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had heard of all", plural)
-                   : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler has not heard of all in time", plural);
+    return is_over
+               ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had received everything",
+                         plural)
+               : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler did not receive everything in time", plural);
 }
 
 int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms, ki_error *err)

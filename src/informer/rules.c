@@ -13,7 +13,7 @@ static version_order order_of(ki_str version, ki_str other)
     return order < 0 ? OLDER : order > 0 ? NEWER : SAME;
 }
 
-/* Versions that are no numbers can be the same one for two states, or be missing: then the text decides. */
+/* Versions that are not numbers may be the same for two states, or be missing: then the text decides. */
 bool ki_rules_is_number(ki_str version)
 {
     assert(version.ptr != NULL || version.len == 0);
@@ -21,7 +21,7 @@ bool ki_rules_is_number(ki_str version)
     return ki_resource_version_compare(version, version, &order) == 0;
 }
 
-/* What a projection keeps may be the same of two objects. */
+/* Two objects may have the same projection. */
 static bool is_same(const ki_object *a, const ki_object *b)
 {
     return ki_object_equal(a, b) && ki_str_equal(ki_object_uid(a), ki_object_uid(b));
@@ -46,8 +46,8 @@ static ki_verdict judge_present(const ki_object *object, const ki_standing *stan
     return KI_VERDICT_PUT;
 }
 
-/* That it is gone before the list has ended is part of the list, and said with its end: an attempt that comes
- * after a cut, from a server that lags behind, may still have it. */
+/* A delete before the end of a list is part of the list, and takes effect with its end: another attempt after
+ * a cut, from a server that lags behind, may still have the object. */
 static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standing)
 {
     assert(delta->type == KI_CHANGE_DELETED && delta->object != NULL);
@@ -60,8 +60,8 @@ static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standin
     return order == OLDER && !standing->of_other_history ? KI_VERDICT_IGNORE : KI_VERDICT_REMOVE;
 }
 
-/* What a list names that is at least as new as what is complete is alive. An event may be an echo of
- * something that was deleted since, and so may an item of a list of which that is not known yet. */
+/* Objects in a list that is at least as new as the store exist. An event may be an echo of an object deleted
+ * since, and so may an item of a list whose version is not known yet. */
 static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
 {
     assert(delta->object != NULL);

@@ -92,7 +92,7 @@ int ki_delta_entry_reserve(ki_delta_entry *entry)
     return 0;
 }
 
-/* An event may be reported twice, and the second time come behind a newer one. */
+/* An event may be reported twice, the second time after a newer one. */
 static bool is_older(const ki_object *object, const ki_object *other)
 {
     int order = 0;
@@ -101,15 +101,15 @@ static bool is_older(const ki_object *object, const ki_object *other)
            order < 0;
 }
 
-/* Two deletes in a row are one, but not those of different lists: what a list says counts with its end only,
- * which may never come. */
+/* Two deletes in a row are merged, but not those of different lists: what a list reports takes effect only
+ * with its end, which may never come. */
 static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
 {
     return delta->type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
            ki_delta_entry_last(entry)->list == delta->list;
 }
 
-/* `delta` has its reference: one of the two objects is let go. */
+/* `delta` has its reference: one of the two objects is dropped. */
 static void merge_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = &entry->deltas[entry->count - 1];

@@ -3,7 +3,7 @@
  *
  *   From:     queue/delta_fifo.c, queue/delta_queue.c
  *   To:       informer/apply.c, or the callback of ki_delta_queue_pop()
- *   Locks:    the queue's. Once popped it belongs to whoever popped it, and needs none.
+ *   Locks:    the queue's. A popped entry belongs to the consumer, and needs none.
  *   Not here: order among keys, limits.
  *
  * Invariants: `bytes` is the sum of the deltas' bytes; each delta has a reference to its object; no two
@@ -21,7 +21,7 @@
 
 typedef struct ki_delta_entry {
     ki_list_node node;
-    ki_map_node by_key; /* its hash is the key's, also after it was popped */
+    ki_map_node by_key; /* its hash is that of the key, also after a pop */
     ki_delta *deltas;   /* oldest first; `first` while there is one */
     uint32_t count;
     uint32_t cap;
@@ -34,14 +34,13 @@ typedef struct ki_delta_entry {
                             * for all objects */
     uint32_t list;
     ki_resource_version version;
-    ki_resource_version version_before; /* the newest that was received before it was queued */
-    uint64_t fresh_ns; /* all that was received before is complete up to this moment; UINT64_MAX: it is not */
+    ki_resource_version version_before; /* the newest version received before it was queued */
+    uint64_t fresh_ns; /* the time up to which everything before it had been received; UINT64_MAX: unknown */
 
     /* Of a ki_delta_queue. */
     uint64_t queued_ns; /* when it began to wait; 0: unknown */
-    uint32_t
-        settled; /* deltas that were there before the change under way, which may have to be taken back */
-    uint8_t is_listed;  /* its key is in the collection that replaces the former one */
+    uint32_t settled;   /* deltas before the current change, which may have to be undone */
+    uint8_t is_listed;  /* its key is in the new collection of a replace */
     uint8_t is_initial; /* the queue has not synced before this is processed */
 
     size_t key_len;
@@ -70,10 +69,10 @@ const ki_object *ki_delta_entry_newest(const ki_delta_entry *entry);
 /* Whether the last thing known about the key is that it was deleted. */
 bool ki_delta_entry_ends_deleted(const ki_delta_entry *entry);
 
-/* An entry without a delta. NULL when memory is out. */
+/* An entry without a delta. NULL when out of memory. */
 KI_NODISCARD ki_delta_entry *ki_delta_entry_new(ki_str key);
 
-/* Drops what is in it. NULL is allowed. */
+/* Drops its deltas and frees it. NULL is allowed. */
 void ki_delta_entry_free(ki_delta_entry *entry);
 
 /* The entry of a key among those of a map; NULL when there is none. `hash` is the key's. */
@@ -83,10 +82,11 @@ ki_delta_entry *ki_delta_entry_find(const ki_map *entries, ki_str key, uint64_t 
 KI_NODISCARD int ki_delta_entry_reserve(ki_delta_entry *entry);
 
 /* Adds a delta after a reserve, and sets its bytes. Takes a reference to its object, which may be NULL. Of
- * two deletes in a row one remains: the later one, unless it is older or only the earlier was seen. */
+ * two deletes in a row one remains: the later, unless it is older, or its final state is unknown and that of
+ * the earlier is not. */
 void ki_delta_entry_append(ki_delta_entry *entry, ki_delta delta);
 
-/* Takes back all but the first `count` deltas. */
+/* Removes all but the first `count` deltas. */
 void ki_delta_entry_truncate(ki_delta_entry *entry, uint32_t count);
 
 #endif

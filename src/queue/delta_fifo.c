@@ -41,7 +41,7 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
     return 0;
 }
 
-/* What is cheap to check of that. */
+/* The parts of the invariants that are cheap to check. */
 static KI_DEBUG_ONLY bool is_sound_locked(const ki_delta_fifo *fifo)
 {
     return ki_list_is_empty(&fifo->queue) == (fifo->items == 0) && fifo->keys.count <= fifo->items &&
@@ -57,7 +57,7 @@ static void drop_all_locked(ki_delta_fifo *fifo)
     fifo->items = 0;
     fifo->bytes = 0;
     fifo->ended_list = 0;
-    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* what was heard since is forgotten */
+    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* times of later events are dropped */
 }
 
 void ki_delta_fifo_fini(ki_delta_fifo *fifo)
@@ -100,8 +100,8 @@ static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
     atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);
 }
 
-/* What a watch tells comes in order: so when it tells of something, all before that has been received. Before
- * the end of a list nothing is complete. */
+/* A watch reports changes in order: so with each event everything before it has been received. Before the end
+ * of a list nothing is complete. */
 static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -123,7 +123,7 @@ static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t 
     fifo->items++;
 }
 
-/* That a key is alive is said once for each list. Returns whether it was. */
+/* A key is reported as seen once for each list. Returns whether it was already. */
 static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
 {
     const ki_delta *last = ki_delta_entry_last(entry);
@@ -131,8 +131,8 @@ static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
            last->list == delta->list;
 }
 
-/* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when memory is
- * out. */
+/* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when out of
+ * memory. */
 static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -148,7 +148,7 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
     return entry;
 }
 
-/* An echo of what was received before says nothing about now. */
+/* An echo of an earlier change proves nothing. */
 static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version *version)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -214,7 +214,7 @@ static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry
            !ki_resource_version_is_newer(&fifo->received, &entry->version);
 }
 
-/* A list is a picture of when it began, whenever it has ended; an event may have come since. */
+/* A list shows the state when it began, whenever it has ended; an event may have arrived since. */
 static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -250,7 +250,7 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32
     return rc;
 }
 
-/* Takes out the resyncs that wait, which are of no history. */
+/* Removes the waiting resyncs, which belong to no history. */
 static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -265,7 +265,7 @@ static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
     }
 }
 
-/* What was popped is still being processed; what is dropped here is not. */
+/* Popped entries are still being processed; those dropped here are not. */
 int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 {
     assert(list > 0);

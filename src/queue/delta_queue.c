@@ -26,7 +26,7 @@ ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_err
         return NULL;
     }
     if (ki_hash_key_init(&queue->keyer.secret) < 0) {
-        ki_error_set(err, KI_ERR_SYSTEM, 0, "the system gives no random bytes");
+        ki_error_set(err, KI_ERR_SYSTEM, 0, "cannot get random bytes from the system");
         ki_free(queue);
         return NULL;
     }
@@ -105,7 +105,7 @@ ki_delta_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queu
     return node == NULL ? NULL : ki_delta_entry_of(node);
 }
 
-/* Lets an entry wait at the end of the queue. Returns 0 or KI_ERR_NO_MEMORY with nothing changed. */
+/* Puts an entry at the end of the queue. Returns 0 or KI_ERR_NO_MEMORY with nothing changed. */
 static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -138,7 +138,7 @@ ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, 
         return NULL;
     /* Relaxed: the thread that pushes has set it. */
     entry->queued_ns = atomic_load_explicit(&queue->now_ns, memory_order_relaxed);
-    ki_delta_entry_append(entry, delta); /* there is room for one */
+    ki_delta_entry_append(entry, delta); /* room was reserved for one */
     if (enqueue_locked(queue, entry) < 0) {
         ki_delta_entry_free(entry);
         return NULL;
@@ -272,14 +272,14 @@ static ki_delta_entry *take_first_locked(ki_delta_queue *queue, ki_deltas *out_d
     return entry;
 }
 
-/* Puts the entry back, or leaves it to what waits for its key by now. Returns whether it is back. */
+/* Puts the entry back, unless newer deltas wait for its key. Returns whether it is back. */
 static int requeue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     ki_delta_entry *newer = ki_delta_queue_find_locked(queue, ki_delta_entry_key(entry));
     if (newer == NULL) {
         int rc = enqueue_locked(queue, entry);
-        assert(rc == 0); /* the table was made when the entry came first, and stays */
+        assert(rc == 0); /* the table exists since the entry was first queued */
         return rc == 0;
     }
     if (entry->is_initial && !newer->is_initial) {
@@ -301,8 +301,8 @@ static ki_delta_entry *finish_locked(ki_delta_queue *queue, ki_delta_entry *entr
     return entry;
 }
 
-/* In a child nobody finishes what other threads were processing, nor waits for a change. Nothing is freed, as
- * another thread may have been inside the allocator. */
+/* In a child no thread finishes what others were processing, and none waits for a change. Nothing is freed,
+ * since another thread may have been inside the allocator. */
 static void take_over_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
     ki_cond_init(&queue->changed);
@@ -326,7 +326,7 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
         take_over_locked(queue);
     ki_mutex_unlock(&queue->mu);
     if (phase == KI_FORK_CHILD)
-        ki_mutex_init(&queue->mu); /* a mutex counts those who wait with it, and they are not here */
+        ki_mutex_init(&queue->mu); /* a condition counts its waiting threads, which do not exist here */
 }
 
 int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user, uint64_t timeout_ms)

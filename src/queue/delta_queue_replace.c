@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a delta queue does with many keys at once. Deltas are only ever added behind others on the way, so
- * that without memory half-way all of it can be taken back. */
+/* Operations of a delta queue on many keys at once. They only append deltas, so that everything can be undone
+ * when memory runs out half-way. */
 #include <assert.h>
 
 #include "queue/delta_queue.h"
@@ -9,7 +9,7 @@
 typedef struct known_walk {
     ki_delta_queue *queue;
     ki_delta delta;            /* to be queued with each object */
-    int leaves_out_processing; /* keys that are being processed are not meant */
+    int leaves_out_processing; /* skip keys that are being processed */
 } known_walk;
 
 static ki_delta unseen_delete_of(const ki_object *object)
@@ -49,8 +49,8 @@ static void take_back_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 
 /* ---- known objects ----------------------------------------------------------------------------------- */
 
-/* Called with the queue's mutex held, for an object whose key may wait already. What is being processed is
- * older in the store than on its way there. */
+/* Called with the queue's mutex held, for an object whose key may already wait. The stored object of a key
+ * that is being processed is older than its queued one. */
 static int append_known(const ki_object *object, void *user) KI_NO_THREAD_SAFETY_ANALYSIS
 {
     const known_walk *walk = user;
@@ -160,7 +160,7 @@ static int delete_unlisted_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
     return rc;
 }
 
-/* All that waits after the first replace is part of it. */
+/* Everything that waits after the first replace belongs to it. */
 static void populate_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);

@@ -78,7 +78,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
         ki_watch_decoder_init(&answer->decoder.watch, answer->plan);
 }
 
-/* Closes it; the decoder goes when nobody is inside it any more. */
+/* Closes it; the decoder is ended when it is no longer in use. */
 static void close_answer(ki_answer *answer, const ki_failure *failure)
 {
     assert(answer->is_open);
@@ -96,7 +96,7 @@ void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_optio
         return;
     ki_failure failure = {.reason = rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_CONNECTION_LOST};
     answer->is_sent = rc == KI_ERR_INVALID;
-    if (rc == KI_ERR_INVALID) { /* the source does not know how to ask that */
+    if (rc == KI_ERR_INVALID) { /* the source does not support this request */
         failure.reason = KI_REASON_BAD_REQUEST;
         failure.http_status = 400;
     }
@@ -162,7 +162,7 @@ static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_er
                : ki_watch_decoder_feed(&answer->decoder.watch, bytes.ptr, bytes.len, out_used, err);
 }
 
-/* The decoder could not go on. A Status that came as a list speaks for itself. */
+/* The decoder has failed. A Status in place of a list is reported as it is. */
 static void give_up(ki_answer *answer, const ki_error *err)
 {
     assert(answer->is_open && answer->is_feeding);
@@ -183,7 +183,7 @@ static void give_up(ki_answer *answer, const ki_error *err)
     report_over(answer, &failure);
 }
 
-/* Before anybody reads what the server says: errors, and why something was refused. */
+/* Before the server's text is used in errors and refusals. */
 static void mask_step(ki_answer *answer, int step)
 {
     if (answer->kind == KI_ANSWER_LIST && step == KI_LIST_REFUSED)
@@ -213,8 +213,8 @@ static void take_body(ki_answer *answer, ki_str bytes)
     }
 }
 
-/* A page of text from a proxy may be long, and nothing in it is needed: it is left out then, and what follows
- * is not waited for. */
+/* An error page of a proxy may be long, and is not needed: it is left out then, and its rest not waited
+ * for. */
 static void take_error_body(ki_answer *answer, ki_str bytes)
 {
     if (ki_buf_append_str(&answer->error_body, bytes) == 0)
@@ -223,7 +223,7 @@ static void take_error_body(ki_answer *answer, ki_str bytes)
     ki_answer_cut_refused(answer);
 }
 
-/* Who is owed a pause gets none once the answer is closed: nothing waits for it then. */
+/* No pause is reported once the answer is closed: nothing waits for it then. */
 static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
 {
     if (answer == NULL || !answer->is_open)
@@ -265,7 +265,7 @@ void ki_answer_pause(ki_answer *answer)
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
 
-/* The server has answered with an error, and says more about it in a Status if all is as it should be. */
+/* The server has answered with an error, and normally describes it in a Status. */
 static void explain_error(ki_answer *answer, ki_failure *failure)
 {
     ki_status status = {0};
@@ -296,7 +296,7 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     if (!is_good(answer)) {
         explain_error(answer, &failure);
         if (reason == KI_REASON_REDIRECTED && message != NULL)
-            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* it says where to */
+            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* the message says where to */
     } else if (reason != KI_REASON_NONE) {
         ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
                      message != NULL && message[0] != 0 ? message : ki_reason_name(reason));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backoff - how long to wait after a failure: twice as long each time, and never two clients alike.
+/* backoff - how long to wait after a failure: twice as long each time, with jitter.
  *
  *   From:     reflector/reflector.c
  *   Locks:    none; one owner.
  *   Not here: timers; what has failed.
  *
- * The delays begin again only after two minutes without a failure: a server that takes a request and fails
- * soon after is not well.
+ * The delays start over only after two minutes without a failure: a server that accepts a request and fails
+ * soon after has not recovered.
  */
 #ifndef KI_REFLECTOR_BACKOFF_H
 #define KI_REFLECTOR_BACKOFF_H
@@ -17,19 +17,19 @@ typedef struct ki_backoff {
     uint64_t first_ns;
     uint64_t max_ns;
     uint64_t delay_ns;         /* of the next failure, before jitter */
-    uint64_t healthy_since_ns; /* UINT64_MAX: it is not */
+    uint64_t healthy_since_ns; /* UINT64_MAX: there is a failure */
 } ki_backoff;
 
 /* 0: 800 ms, and 30 s. A maximum below the first delay is raised to it. */
 void ki_backoff_init(ki_backoff *backoff, uint64_t first_ms, uint64_t max_ms);
 
-/* All is well from now on, or has been before. */
+/* Success, now or continued. */
 void ki_backoff_set_healthy(ki_backoff *backoff, uint64_t now_ns);
 
-/* It is not any more; no delay is asked for. */
+/* A failure without a delay. */
 void ki_backoff_set_failed(ki_backoff *backoff, uint64_t now_ns);
 
-/* The delays begin again. */
+/* The delays start over. */
 void ki_backoff_reset(ki_backoff *backoff);
 
 /* After a failure: how long to wait, uniform in [d, 2d). The next time d is twice as large. */

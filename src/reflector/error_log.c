@@ -84,11 +84,11 @@ static void end_loss(ki_error_log *log, const ki_informer_status *status)
     char message[96];
     uint64_t ms = ki_ns_age_ms(ki_clock_now_ns(log->clock), log->lost_ns);
     (void)snprintf(message, sizeof(message), "watching again after %" PRIu64 ".%03u s: %s", ms / 1000,
-                   (unsigned)(ms % 1000), status->lists > log->lists ? "listed anew" : "resumed");
+                   (unsigned)(ms % 1000), status->lists > log->lists ? "relisted" : "resumed");
     write_turn(log, KI_LOG_INFO, KI_REASON_NONE, message);
 }
 
-/* Why it waits, though nothing has failed. */
+/* The reason for waiting, when nothing has failed. */
 static bool is_wait(ki_reason reason)
 {
     return reason == KI_REASON_NONE || reason == KI_REASON_PACED || reason == KI_REASON_RESUMING;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error_log - what goes wrong with a collection, and when it is well again, as lines of the log: not one for
- * each object that is refused.
+/* error_log - logs failures of a collection and its recovery, with a limit for lines about refused objects.
  *
  *   From:     informer/informer_run.c, feed/feed_run.c, feed/feed_apply.c
  *   To:       util/log.h
  *   Locks:    none; io's.
- *   Not here: the program's own handler, which hears of everything.
+ *   Not here: the program's error handler, which gets every error.
  *
- * A server may send objects that cannot be used as fast as it likes. So many lines about them are written at
- * once, and then one now and then, which says how many were left out.
- * Other failures are followed by a back-off. That lists make up for watches is written once, and that a
- * watch is there again once for each loss; both keep such a pace as well.
+ * A server may send invalid objects at any rate. A few lines about them are written at once, and then one
+ * from time to time, with the number of those left out. Other failures are limited by the back-off. One line
+ * says that lists replace broken watches, and one for each loss that the watch has recovered; both are
+ * limited as well.
  */
 #ifndef KI_REFLECTOR_ERROR_LOG_H
 #define KI_REFLECTOR_ERROR_LOG_H
@@ -21,10 +20,10 @@
 #include "util/clock.h"
 #include "util/token_bucket.h"
 
-/* Whose errors they are. All is borrowed. */
+/* Whose errors these are. All pointers are borrowed. */
 typedef struct ki_error_log_owner {
-    const char *component; /* as the log has it */
-    const char *name;      /* as metrics have it, too: there may be several of one resource */
+    const char *component; /* as in the log */
+    const char *name;      /* as in metrics: there may be several for one resource */
     const ki_resource *resource;
 } ki_error_log_owner;
 
@@ -38,15 +37,15 @@ typedef struct ki_error_log {
     bool is_polling;
     bool is_lost;
     uint64_t lost_ns; /* since when */
-    uint64_t lists;   /* that had been begun then */
+    uint64_t lists;   /* number of those begun by then */
 } ki_error_log;
 
 void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const ki_clock *clock);
 
 void ki_error_log_write(ki_error_log *log, const ki_watch_error *error);
 
-/* At each change of phase or reason: writes a line when lists begin to make up for watches, and when a watch
- * is there again, after how long and by which way. */
+/* Call it at each change of phase or reason: logs when lists begin to replace watches, and when a watch has
+ * recovered, after how long and how. */
 void ki_error_log_status(ki_error_log *log, const ki_informer_status *status);
 
 /* Of one object. */

@@ -125,8 +125,8 @@ static char *make_path(const ki_resource *resource, ki_str ns, ki_error *err)
     return path;
 }
 
-/* A list that is streamed goes on as a watch with a connection of its own: with HTTP/2 that is not done
- * unless nothing else is wanted. */
+/* A streamed list continues as a watch on its own connection: with HTTP/2 this is done only with
+ * KI_WATCH_LIST_ALWAYS. */
 static int streams_none(const ki_http *http, const ki_informer_options *options)
 {
     return ki_http_uses_http2(http) && options->watch_list != KI_WATCH_LIST_ALWAYS;

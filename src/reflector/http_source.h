@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_source - a ki_list_watch that asks a Kubernetes API server.
+/* http_source - a ki_list_watch for a Kubernetes API server.
  *
  *   From:     reflector/source.c; the reflector begins, cancels and resumes
  *   To:       http/transfer.c
  *   Locks:    none; io's.
- *   Not here: which list or watch is asked for when; reading bodies.
+ *   Not here: which request is made when; decoding bodies.
  */
 #ifndef KI_REFLECTOR_HTTP_SOURCE_H
 #define KI_REFLECTOR_HTTP_SOURCE_H

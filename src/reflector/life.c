@@ -62,7 +62,7 @@ static void run_io(ki_job *job);
 static void run_dispatch(ki_job *job);
 static void schedule_io(uint64_t due_ns, void *user);
 
-/* Until it is made the client is not closed. */
+/* The client is not closed before the making has ended. */
 int ki_life_join(ki_life *life, ki_error *err)
 {
     assert(life != NULL);
@@ -114,7 +114,7 @@ void ki_life_leave(ki_life *life, void *memory)
 {
     assert(life != NULL);
     ki_client *client = life->client;
-    if (!ki_client_is_foreign(client)) /* else it has never joined, and the lock may be held for ever */
+    if (!ki_client_is_foreign(client)) /* otherwise it has never joined, and the lock may never be released */
         ki_client_leave(client, &life->alive);
     ki_free(memory);
     ki_client_unref(client);
@@ -150,7 +150,7 @@ int ki_life_start(ki_life *life, ki_error *err)
     return rc;
 }
 
-/* Nothing is delivered from here on, also not by a thread that is inside a run of events. */
+/* Nothing is delivered from here on, not even by a thread that is delivering a batch. */
 void ki_life_request_stop(ki_life *life)
 {
     assert(life != NULL);
@@ -160,7 +160,7 @@ void ki_life_request_stop(ki_life *life)
     life->is_wanted = false;
     life->stop_is_asked = true;
     life->may_deliver = false;
-    ki_client_notify(life->client); /* who waits for a sync waits in vain */
+    ki_client_notify(life->client); /* waits for a sync fail now */
     ki_life_wake_dispatch(life);
     ki_mutex_unlock(&life->mu);
 }
@@ -219,7 +219,7 @@ size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_by
     static const ki_resource_version none;
     if (life == NULL || ki_life_is_foreign(life))
         return ki_resource_version_write(&none, buffer, buffer_bytes);
-    ki_mutex *mu = (ki_mutex *)&life->mu; /* its locks are not part of what is const */
+    ki_mutex *mu = (ki_mutex *)&life->mu; /* locks are not part of its const state */
     ki_mutex_lock(mu);
     size_t length = ki_resource_version_write(&life->version, buffer, buffer_bytes);
     ki_mutex_unlock(mu);
@@ -258,7 +258,7 @@ void ki_life_begin_wait(ki_life *life)
     ki_mutex_unlock(&life->mu);
 }
 
-/* In a closed client nobody else would carry out a free that has waited for this. */
+/* In a closed client no other thread would carry out a free that has waited for this. */
 void ki_life_end_wait(ki_life *life)
 {
     ki_client *client = life->client;
@@ -322,7 +322,7 @@ static requests take_requests(ki_life *life)
     return taken;
 }
 
-/* The last that io does here: dispatch may free it then. */
+/* The last access on io: dispatch may free it then. */
 static void answer_dispatch(ki_life *life, ki_stage stage)
 {
     KI_ASSERT_ON(life->client->io);
@@ -371,7 +371,7 @@ static void run_io(ki_job *job)
 
 /* ---- dispatch ---------------------------------------------------------------------------------------- */
 
-/* Due no more before anything is looked at: what is noted from here on wakes it again. */
+/* Cleared before anything is checked: work that is recorded from here on wakes it again. */
 static void run_dispatch(ki_job *job)
 {
     ki_life *life = KI_CONTAINER_OF(job, ki_life, dispatch_job);
@@ -428,7 +428,7 @@ ki_stage ki_life_advance(ki_life *life)
         begin_locked(life);
     }
     if (life->client->is_closing)
-        ki_client_notify(life->client); /* who waits for a sync waits in vain */
+        ki_client_notify(life->client); /* waits for a sync fail now */
     ki_stage stage = life->stage;
     ki_mutex_unlock(&life->mu);
     return stage;

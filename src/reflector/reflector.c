@@ -28,7 +28,7 @@ uint64_t ki_reflector_now_ns(const ki_reflector *reflector)
 
 /* ---- what is next ---------------------------------------------------------------------------------- */
 
-/* What was under way is over. */
+/* The current request is over. */
 static void end_step(ki_reflector *reflector)
 {
     if (reflector->doing == KI_STEP_WATCH || reflector->doing == KI_STEP_STREAM)
@@ -49,7 +49,7 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
 }
 
-/* Nobody watches after a failure, also when it is tried again at once. */
+/* After a failure it is not watching, even when it retries at once. */
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns)
 {
@@ -125,7 +125,7 @@ void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options 
         informer->tweak(options, informer->tweak_user);
 }
 
-/* From now on silence counts. The first byte ends it in any case. */
+/* Silence counts from now on, until the first byte. */
 static void begin_silence(ki_reflector *reflector)
 {
     reflector->quiet_ns = reflector->little_ns = ki_reflector_now_ns(reflector);
@@ -137,8 +137,8 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
     uint64_t now = ki_reflector_now_ns(reflector);
     begin_silence(reflector);
     if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
-        reflector->behind_ns = UINT64_MAX;                      /* what a list brings is of now */
-    if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has lived to see it */
+        reflector->behind_ns = UINT64_MAX;                      /* a list shows the current state */
+    if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has reached its end */
         reflector->relisted_ns = now;
         step = KI_STEP_SYNC;
     }
@@ -152,8 +152,8 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
         ki_reflector_begin_list(reflector, step);
 }
 
-/* Further pages belong to an attempt that has its token, as long as they bring something: pages that are
- * empty may go on for ever. Who waits for one of those is still listing. */
+/* Further pages belong to an attempt that has already been paced, as long as they have items: empty pages may
+ * go on forever. While waiting for one of those, the phase is still LISTING. */
 static int has_token(ki_reflector *reflector, uint64_t now)
 {
     int is_page = reflector->next == KI_STEP_PAGE;
@@ -168,12 +168,12 @@ static int has_token(ki_reflector *reflector, uint64_t now)
         return 0;
     ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     if (reflector->report.reason == KI_REASON_NONE)
-        ki_reflector_set_reason(reflector, KI_REASON_PACED, "requests are sent one a second at the most");
+        ki_reflector_set_reason(reflector, KI_REASON_PACED, "at most one request is sent per second");
     return 0;
 }
 
-/* Begins one request after the other as long as they are answered at once; so a source that does that does
- * not make the stack grow. */
+/* Begins one request after the other as long as they are answered at once, so that a source which answers
+ * inside `begin` does not make the stack grow. */
 static void run(ki_reflector *reflector)
 {
     while (reflector->next != KI_STEP_NONE && !reflector->is_full) {
@@ -188,14 +188,14 @@ static void run(ki_reflector *reflector)
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
-/* Whether a list was asked for by a watch. Before it is sent, for want of credentials or of a connection,
- * silence says nothing about streams. */
+/* Whether a streamed list has been requested and sent. Before it is sent, while credentials or a connection
+ * are missing, silence does not count against streams. */
 static int is_stream_sent(const ki_reflector *reflector)
 {
     return reflector->doing == KI_STEP_STREAM && reflector->answer.is_sent;
 }
 
-/* When the answer that is under way has been silent for too long. */
+/* The time at which the current answer has been silent for too long. */
 static uint64_t silence_due_ns(const ki_reflector *reflector)
 {
     uint64_t little_due_ns = reflector->little_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
@@ -208,12 +208,12 @@ static uint64_t silence_due_ns(const ki_reflector *reflector)
     return UINT64_MAX;
 }
 
-/* What is said of it: nothing has come, or almost nothing. */
+/* The message: nothing, or almost nothing, has arrived. */
 static const char *silence_text(const ki_reflector *reflector)
 {
     return reflector->little_bytes > 0 && reflector->little_bytes < LITTLE_BYTES
-               ? "less than 1,024 bytes of the list have come for too long"
-               : "nothing has come of the list for too long";
+               ? "fewer than 1,024 bytes of the list have arrived for too long"
+               : "nothing of the list has arrived for too long";
 }
 
 static uint64_t deadline_ns(const ki_reflector *reflector)
@@ -233,7 +233,7 @@ static uint64_t probe_deadline_ns(const ki_reflector *reflector)
                                            : UINT64_MAX;
 }
 
-/* While there is no room nothing is asked for, and nobody can be called silent. */
+/* While there is no room, nothing is requested, and silence does not count. */
 static uint64_t due_ns(const ki_reflector *reflector)
 {
     uint64_t due = probe_deadline_ns(reflector);
@@ -247,7 +247,8 @@ static uint64_t due_ns(const ki_reflector *reflector)
     return ki_ns_min(due, ki_reflector_probe_due_ns(reflector));
 }
 
-/* A timer that goes off too early does no harm: a deadline that moves on with every byte moves no timer. */
+/* A timer that fires too early does no harm: so a deadline that moves with every byte does not move the
+ * timer. */
 static void schedule(ki_reflector *reflector)
 {
     uint64_t due = due_ns(reflector);
@@ -260,7 +261,7 @@ static void schedule(ki_reflector *reflector)
 
 static void enter(ki_reflector *reflector)
 {
-    ki_callback_enter(); /* a transform, or who hears of an error, may wait for nothing */
+    ki_callback_enter(); /* transforms and error handlers must not wait */
     reflector->depth++;
 }
 
@@ -290,7 +291,7 @@ static void relist(ki_reflector *reflector, uint64_t now)
 static void fail_probe(ki_reflector *reflector)
 {
     ki_failure failure = {.reason = KI_REASON_TIMEOUT};
-    ki_error_set(&failure.error, KI_ERR_TIMEOUT, 0, "nothing has come of the list of one item");
+    ki_error_set(&failure.error, KI_ERR_TIMEOUT, 0, "nothing of the one-item list has arrived");
     ki_answer_cancel(&reflector->probe_answer);
     ki_reflector_probe_over(reflector, &failure);
 }
@@ -302,7 +303,7 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
     if (reflector->is_full)
         return;
     if (now >= deadline_ns(reflector))
-        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch has outlived its time");
+        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch did not end in time");
     else if (now >= silence_due_ns(reflector) && ki_answer_is_refused(&reflector->answer))
         ki_answer_cut_refused(&reflector->answer);
     else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
@@ -315,7 +316,7 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
         ki_reflector_begin_probe(reflector);
 }
 
-/* ---- what the answers tell ------------------------------------------------------------------------- */
+/* ---- what the answers report ----------------------------------------------------------------------- */
 
 static void take_sent(ki_reflector *reflector, const ki_answer *answer)
 {
@@ -325,8 +326,7 @@ static void take_sent(ki_reflector *reflector, const ki_answer *answer)
     reflector->watch.item_ns = reflector->quiet_ns;
 }
 
-/* A list that trickles would hold everything up for as long as it likes: a few bytes are little more than
- * silence. */
+/* A list that arrives too slowly would delay everything without limit: a few bytes count as silence. */
 static void end_silence(ki_reflector *reflector, size_t bytes, uint64_t now)
 {
     reflector->quiet_ns = now;
@@ -356,7 +356,8 @@ static void take_heard(ki_reflector *reflector, const ki_answer *answer, size_t 
     ki_reflector_watch_heard(reflector);
 }
 
-/* Nobody watches from here on. The status of the answer says why until all of the refusal has come. */
+/* It is not watching from here on. The HTTP status is the reason until the whole error response has
+ * arrived. */
 static void take_refused(ki_reflector *reflector, const ki_answer *answer)
 {
     ki_phase phase = reflector->report.phase;
@@ -457,12 +458,11 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
     assert(reflector != NULL);
     uint64_t seed = options->seed;
     if (options->informer->watch_list == KI_WATCH_LIST_ALWAYS && options->list_watch.no_watch_list)
-        return ki_fail(
-            err, KI_ERR_INVALID,
-            "the list is always to be streamed (KI_WATCH_LIST_ALWAYS), and the source streams none "
-            "(no_watch_list)");
+        return ki_fail(err, KI_ERR_INVALID,
+                       "lists must be streamed (KI_WATCH_LIST_ALWAYS), but the source does not stream them "
+                       "(no_watch_list)");
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");
+        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     *reflector = (ki_reflector){.options = *options,
                                 .scheduled_ns = UINT64_MAX,
                                 .behind_ns = UINT64_MAX,
@@ -504,8 +504,8 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed
- * meanwhile, its silence tells. */
+/* A known version continues with a watch, unless a list was due. If the server's history has changed
+ * meanwhile, the watch stays silent, which is detected. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;
@@ -532,7 +532,7 @@ void ki_reflector_owe_list(ki_reflector *reflector)
     reflector->owes_list = 1;
 }
 
-/* Events that could not be used are not told again by a watch. */
+/* A watch does not repeat events that could not be used. */
 static int owes_list(const ki_reflector *reflector)
 {
     return reflector->relist_ns != UINT64_MAX || reflector->doing == KI_STEP_LIST ||
@@ -579,7 +579,8 @@ void ki_reflector_room(ki_reflector *reflector)
     leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
-/* Sockets hold what is read in much less than a second, so whoever has read for that long has read it all. */
+/* Socket buffers are read in much less than a second, so after reading for that long everything has been
+ * read. */
 uint64_t ki_reflector_received_ns(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reflector - lists and watches one collection, for ever, and says what it learns.
+/* reflector - lists and watches one collection until it is stopped, and reports changes.
  *
  *   From:     a ki_list_watch (io: heads, bodies and ends of answers), a timer
  *   To:       `on_change`: queue/delta_fifo.c
- *   Locks:    status_mu, a leaf, for who reads the status; all else is io's.
+ *   Locks:    status_mu, a leaf, for readers of the status; everything else belongs to io.
  *   Not here: sockets and threads; what a change does to the store.
  *
- * A state machine: reflector.c begins requests and knows when something is due; reflector_list.c,
- * reflector_stream.c, reflector_watch.c and reflector_probe.c say what comes of each kind, reflector_poll.c
- * what is done about watches that bring nothing;
- * reflector_give.c hands on what they bring; reflector_status.c tells how it is. `version` is how far it has
- * received: all that was handed to on_change and taken. What it asks for is never older than that.
+ * A state machine: reflector.c begins requests and keeps the deadlines; reflector_list.c, reflector_stream.c,
+ * reflector_watch.c and reflector_probe.c handle the responses of each kind, reflector_poll.c watches that
+ * bring nothing; reflector_give.c passes changes on; reflector_status.c keeps the status. `version` is the
+ * received version: everything up to it was passed to on_change and accepted. Requests are never for an older
+ * one.
  */
 #ifndef KI_REFLECTOR_REFLECTOR_H
 #define KI_REFLECTOR_REFLECTOR_H
@@ -31,35 +31,34 @@
 
 typedef struct ki_reflector ki_reflector;
 
-/* Texts and pointers are borrowed for the reflector's life, but for list_watch, which is copied. */
+/* Texts and pointers are borrowed for the reflector's life, except list_watch, which is copied. */
 typedef struct ki_reflector_options {
     ki_list_watch list_watch; /* `release` is called by ki_reflector_fini() */
     ki_object_plan *plan;
     const ki_informer_options *informer; /* pages, watch_list, backoff, selectors, tweak, transform */
     const ki_clock *clock;
-    uint64_t seed; /* of jitter and watch time-outs; 0: random */
+    uint64_t seed; /* for jitter and watch time-outs; 0: random */
     ki_change_cb on_change;
-    void (*on_pause)(
-        void *user); /* no change follows at once: time to go to work on them. NULL: nobody waits */
-    void (*on_error)(const ki_watch_error *error, void *user); /* NULL: nobody listens */
-    void (*on_status)(void *user);                 /* phase or reason has changed; NULL: nobody listens */
-    void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
+    void (*on_pause)(void *user); /* no change follows at once: time to process them. NULL: not needed */
+    void (*on_error)(const ki_watch_error *error, void *user); /* NULL: none */
+    void (*on_status)(void *user);                             /* phase or reason has changed; NULL: none */
+    void (*schedule)(uint64_t due_ns, void *user); /* when to call ki_reflector_tick(); UINT64_MAX: never */
     void *user;                                    /* of the four */
-    /* Io's, of all reflectors of one server, with what is listed here. NULL: this one speaks for itself. */
+    /* On io, shared by all reflectors of one server, with the resource that is listed. NULL: not shared. */
     ki_stream_memory *streams;
     const ki_resource *resource;
     const ki_reflector_metrics *metrics; /* NULL: nothing is counted */
-    size_t key_bytes_max;                /* what has a longer key is refused; 0: nothing is */
+    size_t key_bytes_max;                /* objects with a longer key are refused; 0: no limit */
 } ki_reflector_options;
 
 /* ---- what it is made of: for reflector/reflector*.c ---------------------------------------------------- */
 
-/* Which request is under way, and which one is begun next. */
+/* The current request, and the next one. */
 typedef enum ki_reflector_step {
     KI_STEP_NONE = 0,
-    KI_STEP_SYNC,       /* next only: a list, in the one way or the other */
+    KI_STEP_SYNC,       /* next only: a list, of either kind */
     KI_STEP_WHOLE_LIST, /* next only: a LIST without pages */
-    KI_STEP_LIST,       /* next: also when it might be streamed */
+    KI_STEP_LIST,       /* next: even when it could be streamed */
     KI_STEP_PAGE,       /* next only: the next page of a LIST, or the same again */
     KI_STEP_STREAM,     /* a watch before the end of its list */
     KI_STEP_WATCH
@@ -72,54 +71,54 @@ typedef struct ki_list_attempt {
     int is_quorum; /* the newest was asked for */
     int is_whole;  /* without pages */
     int has_given; /* an item of it */
-    int has_news;  /* an item newer than what was received, if anybody wants to know */
+    int has_news;  /* an item newer than what was received, where this is needed */
     uint64_t items;
-    int was_interrupted;         /* by a page that failed: the server may have another history since */
-    uint32_t pages;              /* that are complete */
-    uint32_t page_failures;      /* of the page that is asked for */
-    uint64_t page_ns;            /* when that was first asked for */
-    int page_has_items;          /* the one that is asked for, or was last */
+    int was_interrupted;         /* after a failed page: the server may have another history now */
+    uint32_t pages;              /* complete pages */
+    uint32_t page_failures;      /* of the requested page */
+    uint64_t page_ns;            /* when it was first requested */
+    int page_has_items;          /* the token requested now, or last */
     ki_backoff page_backoff;     /* between its failures */
     ki_resource_version version; /* of its first page */
     ki_buf continue_token;
-    ki_buf marked_token; /* the one behind the last page whose number is a power of two */
+    ki_buf marked_token; /* the token after the last page whose number is a power of two */
 } ki_list_attempt;
 
-/* One watch, from its request on. */
+/* One watch, from its request. */
 typedef struct ki_watch_attempt {
     uint64_t begun_ns;
     uint64_t deadline_ns;
     uint64_t bookmark_ns; /* of its last bookmark; UINT64_MAX: none */
     uint64_t item_ns;     /* of the last item of its list; before that, when it was sent */
     int was_heard;        /* anything but an error */
-    int has_news;         /* something newer than what was known when it began */
-    int has_fruit;        /* an event, or a bookmark, behind the list that it may have begun with */
-    int was_paused;       /* since its list: when something was sent is not known */
-    int is_unproven;      /* begun after a failure: may be a server with another history */
+    int has_news;         /* something newer than the received version when it began */
+    int has_fruit;        /* an event or a bookmark, after the list that it may have begun with */
+    int was_paused;       /* since its list: send times are unknown */
+    int is_unproven;      /* begun after a failure: the server may have another history */
 } ki_watch_attempt;
 
-/* The one-item list beside a watch, to tell whether the server's history is another one. */
+/* The one-item list beside a watch, which detects another history of the server. */
 typedef struct ki_history_probe {
     ki_resource_version base;    /* `version` when it began */
-    ki_resource_version version; /* what it brought */
+    ki_resource_version version; /* its result */
     uint64_t begun_ns;
     uint64_t not_before_ns; /* of the next */
-    int is_last_hope;       /* the watch is silent: it is cut in any case */
+    int is_last_hope;       /* the watch is silent: it is cut whatever the result */
     int has_item;
 } ki_history_probe;
 
-/* Watches that bring nothing, and the lists that make up for them. */
+/* Watches that bring nothing, and the lists made instead. */
 typedef struct ki_reflector_poll {
     uint32_t fruitless;     /* watches in a row that brought neither event nor bookmark */
     int was_counted;        /* the last watch, as one of them */
-    int is_listing;         /* the list that is under way, or next, is such a list: it need not succeed */
-    int has_failed;         /* the last of them: nothing makes up for the watches */
-    uint64_t interval_ns;   /* from one list to the next, at the least */
+    int is_listing;         /* the current or next list is such a list: it may fail */
+    int has_failed;         /* the last of them has failed: nothing replaces the watches */
+    uint64_t interval_ns;   /* minimum time between lists */
     uint64_t not_before_ns; /* of the next */
-    uint64_t items;         /* of the last list; UINT64_MAX: events have come since */
+    uint64_t items;         /* of the last list; UINT64_MAX: events have arrived since */
 } ki_reflector_poll;
 
-/* What is known for the status. Moments; UINT64_MAX: never. */
+/* State for the status. Times; UINT64_MAX: never. */
 typedef struct ki_reflector_report {
     ki_phase phase;
     ki_reason reason;
@@ -128,7 +127,7 @@ typedef struct ki_reflector_report {
     uint64_t byte_ns;
     uint64_t event_ns;
     uint64_t bookmark_ns;
-    uint64_t success_ns; /* of the last event or bookmark that was taken, or the end of a list */
+    uint64_t success_ns; /* of the last event or bookmark that was accepted, or the end of a list */
     uint64_t retry_ns;
     uint64_t lists;
     uint64_t watches;
@@ -147,40 +146,40 @@ struct ki_reflector {
 
     ki_reflector_step doing;
     ki_reflector_step next;
-    uint64_t next_ns;      /* when `next` is begun */
+    uint64_t next_ns;      /* when `next` begins */
     int next_is_forced;    /* without a token */
-    int depth;             /* calls of ours that are on the stack: the outermost begins what is next */
+    int depth;             /* our calls on the stack: the outermost begins the next request */
     int is_full;           /* on_change has returned 1 */
     int is_ready;          /* initialised */
-    uint64_t scheduled_ns; /* what `schedule` was told */
-    uint64_t behind_ns;    /* since when not all is read that has come; UINT64_MAX: all is */
-    uint64_t room_ns;      /* when there was room again, the last time */
-    uint64_t quiet_ns;     /* since when nothing was heard on `answer` while it was not full */
-    uint64_t little_ns;    /* since when it was too little for a list, */
-    size_t little_bytes;   /* and how much that was */
+    uint64_t scheduled_ns; /* the last argument of `schedule` */
+    uint64_t behind_ns;    /* since when received bytes are left unread; UINT64_MAX: none are */
+    uint64_t room_ns;      /* when there was last room again */
+    uint64_t quiet_ns;     /* since when `answer` has been silent, not counting pauses */
+    uint64_t little_ns;    /* since when a list has been too slow, */
+    size_t little_bytes;   /* and its bytes since then */
     ki_answer answer;
     ki_answer probe_answer;
 
     ki_resource_version version;
-    int wants_quorum; /* the next list asks for the newest */
-    int trusts_lists; /* until one has ended: what it brings is believed before that */
+    int wants_quorum; /* the next list requests the newest version */
+    int trusts_lists; /* until one has ended: its items are applied before its end */
     int owes_reset;   /* the next list begins with RESET */
-    int has_expired;  /* a watch, and none since has brought news */
-    int owes_list;    /* one was due, or under way, when it was halted */
+    int has_expired;  /* a watch, and none since has brought anything new */
+    int owes_list;    /* a list was due, or in progress, when it was halted */
     ki_list_attempt list;
     ki_watch_attempt watch;
     ki_reflector_poll poll;
     ki_history_probe probe;
 
     uint32_t failed_streams;       /* in a row */
-    uint64_t stream_again_ns;      /* until then a LIST is used instead; of this one alone */
+    uint64_t stream_again_ns;      /* until then a LIST is used instead; for this resource only */
     int is_listed_instead;         /* streams have failed, and no LIST has succeeded since */
-    uint64_t bookmark_interval_ns; /* of this server; 0: it has sent none */
-    uint64_t relist_ns;            /* because of an event that made no sense; UINT64_MAX: none is due */
+    uint64_t bookmark_interval_ns; /* of this server; 0: none received */
+    uint64_t relist_ns;            /* because of an invalid event; UINT64_MAX: none is due */
     uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */
 
     ki_reflector_report report; /* io's, as the next two */
-    ki_phase told_phase;        /* what on_status was last called for */
+    ki_phase told_phase;        /* the last arguments of on_status */
     ki_reason told_reason;
     ki_reflector_report published; /* guarded by status_mu */
     ki_mutex status_mu;
@@ -188,21 +187,21 @@ struct ki_reflector {
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 
-/* Returns 0; KI_ERR_INVALID: lists are always to be streamed, and the source streams none; KI_ERR_SYSTEM (no
- * random seed). */
+/* Returns 0; KI_ERR_INVALID: lists must be streamed, but the source does not stream; KI_ERR_SYSTEM (no random
+ * seed). */
 KI_NODISCARD int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options,
                                    ki_error *err);
 
-/* Halted before. Takes a zeroed struct. */
+/* It must have been halted. A zeroed struct is allowed. */
 void ki_reflector_fini(ki_reflector *reflector);
 
-/* Goes to work: `version` is how far the store is complete; unset: nothing is known. */
+/* Starts: the store is complete up to `version`; unset: nothing is known. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version);
 
-/* Before that: it begins with a list in any case. */
+/* Call it before that to begin with a list in any case. */
 void ki_reflector_owe_list(ki_reflector *reflector);
 
-/* Cancels what is under way. The phase is STOPPED then; ki_reflector_begin() may follow. */
+/* Cancels all requests. The phase is STOPPED then; ki_reflector_begin() may follow. */
 void ki_reflector_halt(ki_reflector *reflector);
 
 /* The time that `schedule` named has come. */
@@ -211,18 +210,18 @@ void ki_reflector_tick(ki_reflector *reflector);
 /* After on_change has returned 1: there is room again. */
 void ki_reflector_room(ki_reflector *reflector);
 
-/* Too much of this attempt to list waits for the proof that it is not older than what we have: if it is still
- * under way, it is given up for one of the newest version, which is believed from its beginning. */
+/* Too many items of this attempt are held back until it has proved not to be older than the store: if it is
+ * still in progress, it is abandoned for a list of the newest version, whose items are applied at once. */
 void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list);
 
-/* Inside on_change: when the change came. After a pause that is not known, since it may have waited in a
- * socket: then it is when the pause began, until all has been read. */
+/* Inside on_change: when the change arrived. After a pause this is not known, since the bytes may have waited
+ * in a socket: then it is when the pause began, until everything has been read. */
 uint64_t ki_reflector_received_ns(ki_reflector *reflector);
 
 /* Ends a back-off now. */
 void ki_reflector_retry_now(ki_reflector *reflector);
 
-/* Any thread: fills in the members that the reflector knows: phase, reason, http_status, ages, retry_ms,
+/* Any thread: fills in the members that belong to the reflector: phase, reason, http_status, ages, retry_ms,
  * lists, watches, reconnects, events, refused, bytes_read, message. */
 void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was learnt, on its way to on_change: through the user's transform, and with what was refused told
- * apart. */
+/* Passes changes to on_change: runs the user's transform, and reports refused objects. */
 #include <assert.h>
 
 #include "api/object/object_layout.h"
@@ -54,7 +53,7 @@ static int is_same(const ki_object *a, const ki_object *b)
            ki_str_equal(ki_object_resource_version(a), ki_object_resource_version(b));
 }
 
-/* Returns NULL: it is refused, which has been told. */
+/* Returns NULL when it is refused, which has been reported. */
 static ki_object *transform(ki_reflector *reflector, ki_object *object)
 {
     const ki_informer_options *informer = reflector->options.informer;
@@ -63,9 +62,10 @@ static ki_object *transform(ki_reflector *reflector, ki_object *object)
     int rc = informer->transform(&result, informer->transform_user);
     ki_object *replacement = result == object ? ki_object_ref(object) : (ki_object *)result;
     if (rc < 0)
-        ki_fail(&why, rc, "the transform has failed: %s", ki_error_text(rc));
+        ki_fail(&why, rc, "the transform failed: %s", ki_error_text(rc));
     else if (replacement == NULL || !is_same(object, replacement))
-        rc = ki_fail(&why, KI_ERR_INVALID, "the transform has made another object of it");
+        rc = ki_fail(&why, KI_ERR_INVALID,
+                     "the transform returned an object with another name, UID or version");
     if (rc >= 0)
         return replacement;
     ki_counter_add(reflector->options.metrics->transform_failures, 1);
@@ -73,8 +73,8 @@ static ki_object *transform(ki_reflector *reflector, ki_object *object)
     return ki_object_unref(replacement);
 }
 
-/* An object that others have may be in another store, and its mark is for one store alone: so it is copied.
- * Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+/* An object with other references may be in another store, and its mark is for one store only: so it is
+ * copied. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 static int unshare(ki_object **object)
 {
     if (!ki_refcount_is_shared(&(*object)->refs))
@@ -93,7 +93,7 @@ void ki_reflector_fail_long_version(ki_error *err, const ki_object *object)
             ki_object_resource_version(object).len, KI_RESOURCE_VERSION_BYTES_MAX);
 }
 
-/* Returns whether the object was refused, which has been told; as the next. */
+/* Returns whether the object was refused, which has been reported; like the next. */
 static int refuse_long_version(ki_reflector *reflector, const ki_object *object)
 {
     ki_error why = {0};
@@ -104,7 +104,7 @@ static int refuse_long_version(ki_reflector *reflector, const ki_object *object)
     return 1;
 }
 
-/* A key that the destination cannot take. */
+/* A key that is too long for the destination. */
 static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
 {
     ki_error why = {0};
@@ -117,8 +117,8 @@ static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
     return 1;
 }
 
-/* What the user makes of the object: a new reference, to the same one or another; or NULL, as above.
- * Returns 0, or KI_ERR_NO_MEMORY. */
+/* The result of the transform: a new reference, to the same object or another; or NULL, as above. Returns 0,
+ * or KI_ERR_NO_MEMORY. */
 static int make_usable(ki_reflector *reflector, ki_object *object, ki_object **out_usable)
 {
     if (refuse_long_key(reflector, object) || refuse_long_version(reflector, object)) {
@@ -135,7 +135,7 @@ static int make_usable(ki_reflector *reflector, ki_object *object, ki_object **o
     return 0;
 }
 
-/* An item that cannot be used is alive all the same. */
+/* An invalid item still proves that the object exists. */
 static int give_seen(ki_reflector *reflector, ki_str key)
 {
     reflector->list.has_given = 1;
@@ -143,7 +143,7 @@ static int give_seen(ki_reflector *reflector, ki_str key)
         reflector, &(ki_change){.type = KI_CHANGE_SEEN, .list = reflector->list.number, .key = key});
 }
 
-/* Of a stream, or where its metadata come last: its version is not known yet. */
+/* For a stream, or when the metadata come last, the version of the list is not known yet. */
 static int is_doubtful(const ki_reflector *reflector)
 {
     return !ki_resource_version_is_set(&reflector->list.version) && !reflector->trusts_lists;

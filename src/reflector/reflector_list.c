@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIST, page by page, and what is true of lists in whatever way they come: docs/consistency.md, rules 4 to
- * 7. */
+/* LIST, page by page, and what LIST and streamed lists share: docs/consistency.md, rules 4 to 7. */
 #include <assert.h>
 
 #include "api/decode/reason.h"
@@ -27,7 +26,7 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     *list = (ki_list_attempt){
         .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
     if (reflector->relist_ns != UINT64_MAX)
-        reflector->poll.is_listing = 0; /* it has to succeed */
+        reflector->poll.is_listing = 0; /* it must succeed */
     reflector->poll.was_counted = 0;
     reflector->relist_ns = UINT64_MAX; /* this is it */
     list->begun_ns = ki_reflector_now_ns(reflector);
@@ -54,7 +53,7 @@ void ki_reflector_forget_history(ki_reflector *reflector)
     ki_resource_version_clear(&reflector->version);
     reflector->wants_quorum = 1;
     reflector->owes_reset = 1;
-    reflector->poll.is_listing = 0; /* nothing is known that a watch could go on from */
+    reflector->poll.is_listing = 0; /* there is no version from which a watch could continue */
 }
 
 static int give_end(ki_reflector *reflector)
@@ -68,14 +67,14 @@ static int give_end(ki_reflector *reflector)
 static ki_failure history_failure(const ki_reflector *reflector, ki_reason reason)
 {
     ki_failure failure = {.reason = reason};
-    ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the list is of version %.*s, and %.*s was received before",
+    ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the list has version %.*s, but %.*s was received before",
                  KI_STR_ARGS(ki_resource_version_str(&reflector->list.version)),
                  KI_STR_ARGS(ki_resource_version_str(&reflector->version)));
     return failure;
 }
 
-/* Its end is told when it has given items: what was held back of them is forgotten then. When memory is out
- * for that, the end of the next list forgets it. */
+/* Its end is reported if it has items: those held back are dropped then. If there is no memory for that, the
+ * end of the next list drops them. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector)
 {
     assert(reflector != NULL);
@@ -90,14 +89,14 @@ void ki_reflector_drop_stale_list(ki_reflector *reflector)
     ki_reflector_retry(reflector, &failure, KI_STEP_SYNC, 0);
 }
 
-/* The newest is asked for: what it names is alive, in this history or in another one. */
+/* The newest version is requested: the objects it names exist, in this history or in another one. */
 void ki_reflector_drop_doubted_list(ki_reflector *reflector)
 {
     assert(reflector != NULL);
     int may_list = reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
     ki_failure failure = {.reason = KI_REASON_STALE};
     ki_error_set(&failure.error, KI_ERR_RANGE, 0,
-                 "the list has too many objects that are not known and not newer than what was received");
+                 "the list has too many unknown objects that are not newer than what was received");
     ki_answer_cancel(&reflector->answer);
     reflector->wants_quorum = reflector->trusts_lists = 1;
     ki_reflector_retry(reflector, &failure, may_list ? KI_STEP_LIST : KI_STEP_SYNC, 0);
@@ -118,7 +117,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     reflector->failed_streams = 0;
     reflector->owes_list = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
-    reflector->report.success_ns = reflector->list.begun_ns; /* what it tells is of then */
+    reflector->report.success_ns = reflector->list.begun_ns; /* its state is that of then */
     ki_reflector_settle(reflector);
     return 0;
 }
@@ -141,8 +140,8 @@ static ki_str first_version(const ki_reflector *reflector)
                                                            : KI_STR("0");
 }
 
-/* Without a word on it, servers take a version together with a limit for just that one. They may still have
- * that, though they have refused to watch from it: list and watch would take turns until it is compacted. */
+/* Without this, servers take a version with a limit to mean exactly that version. They may still have it,
+ * although they refused to watch from it: list and watch would alternate until it is compacted. */
 static ki_str first_match(ki_str version)
 {
     int is_any = version.len == 0 || ki_str_equal(version, KI_STR("0"));
@@ -180,7 +179,7 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     ki_answer_begin(&reflector->answer, KI_ANSWER_LIST, &options);
 }
 
-/* The server has another history, and nothing of this list was given yet: it goes on with it. */
+/* The server has another history, and no item of this list was passed on yet: continue with this list. */
 static void reset_in_place(ki_reflector *reflector)
 {
     ki_failure failure = history_failure(reflector, KI_REASON_HISTORY_RESET);
@@ -193,7 +192,7 @@ static void reset_in_place(ki_reflector *reflector)
         reflector->owes_reset = 0;
 }
 
-/* Only the first page says of which version the list is. */
+/* Only the first page has the version of the list. */
 static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metadata)
 {
     ki_list_attempt *list = &reflector->list;
@@ -233,9 +232,8 @@ void ki_reflector_list_step(ki_reflector *reflector, int step)
     }
 }
 
-/* Tokens that come round again, after however many others, meet the one that is marked: once the mark lies
- * inside the round and is as old as the round is long, the next of its kind is seen. The one before is at
- * hand anyway. */
+/* Finds cycles of tokens of any length (Brent's algorithm): once the marked token is inside the cycle and at
+ * least one cycle length old, it is met again. The previous token is compared as well. */
 static int is_seen(const ki_list_attempt *list, ki_str token)
 {
     return ki_str_equal(token, ki_buf_str(&list->continue_token)) ||
@@ -260,10 +258,10 @@ static void go_to_next_page(ki_reflector *reflector, ki_str token)
     int is_marked = (list->pages & (list->pages - 1)) == 0;
     list->page_failures = 0;
     if (has_too_many_pages(reflector))
-        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
+        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the list has too many pages");
     else if (is_seen(list, token))
         ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST,
-                             "the list has no end: a continue token has come again");
+                             "the list has no end: a continue token was repeated");
     else if (keep_token(&list->continue_token, token) < 0 ||
              (is_marked && keep_token(&list->marked_token, token) < 0))
         fail_without_memory(reflector);
@@ -287,9 +285,8 @@ static void finish_page(ki_reflector *reflector)
     }
 }
 
-/* A server that is busy, or away for a moment, still has the list that the token is of: to begin it again
- * would be more work for it, and might never come to an end. What has brought items is not asked for
- * twice. */
+/* A server that is busy, or unreachable for a moment, still has the list of this token: starting over would
+ * be more work for it, and might never end. A page that has brought items is not requested twice. */
 static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reason)
 {
     if (list->pages == 0 || list->page_has_items)
@@ -298,8 +295,8 @@ static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reas
            ki_reason_is_transport(reason);
 }
 
-/* The same page of the same attempt. Its delays are its own: pages that come in between are progress. Returns
- * 0 when it was asked for often enough, or would be for too long: then the list begins anew. */
+/* Requests the same page of the same attempt. It has its own delays: pages in between are progress. Returns 0
+ * when it was tried often enough, or for too long: then the list starts over. */
 static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure)
 {
     ki_list_attempt *list = &reflector->list;
@@ -317,8 +314,8 @@ static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure
     return 1;
 }
 
-/* A token that is too old has one way out, a version that the server does not have another; each is tried
- * at once, and once. */
+/* An expired token and a version that the server does not have need different remedies; each is tried at
+ * once, and only once. */
 void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
 {
     assert(reflector != NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reflector_metrics - what is counted of the lists and watches of one collection.
+/* reflector_metrics - counters for the lists and watches of one collection.
  *
  *   From:     reflector/reflector.c (io)
  *   To:       metrics/metrics.h
@@ -7,7 +7,7 @@
  *   Not here: what is counted of stores (informer/informer_metrics.h, feed/feed.h) and of handlers
  *             (handler/handler_metrics.h); what the status says.
  *
- * A zeroed one counts nothing.
+ * Zeroed, it counts nothing.
  */
 #ifndef KI_REFLECTOR_REFLECTOR_METRICS_H
 #define KI_REFLECTOR_REFLECTOR_METRICS_H

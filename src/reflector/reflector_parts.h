@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reflector_parts - what the files of the reflector know of each other.
+/* reflector_parts - what the files of the reflector share.
  *
  *   From:     reflector/reflector*.c
  *   Locks:    none; all on io.
@@ -15,14 +15,14 @@
 
 uint64_t ki_reflector_now_ns(const ki_reflector *reflector);
 
-/* Ends what is under way; `step` begins after `delay_ns`, and once there is room. */
+/* Ends the current request; `step` begins after `delay_ns`, and once there is room. */
 void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns);
 
 /* The same after a failure, which is reported. */
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns);
 
-/* How long the server wants us to wait, at the most. */
+/* The longest delay that a server may ask for. */
 uint64_t ki_reflector_asked_ns(const ki_failure *failure);
 
 /* The next delay of the back-off, or what the server has asked for if that is longer. */
@@ -31,13 +31,13 @@ uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failur
 /* The same by another back-off than that of the attempts. */
 uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure);
 
-/* Gives up the request that is under way, as if it had ended so. */
+/* Abandons the current request, as if it had ended with this failure. */
 void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message);
 
 /* The same when a version could not be kept: for lack of memory, or since it is too long. */
 void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long);
 
-/* Fills in what all requests have in common, and lets the user change it: call last. */
+/* Fills in the options common to all requests, and calls the user's tweak: call last. */
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options);
 
 /* ---- one file for each state ----------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ void ki_reflector_begin_stream(ki_reflector *reflector);
 void ki_reflector_stream_step(ki_reflector *reflector, int step);
 void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure);
 
-/* A LIST has ended well. */
+/* A LIST has succeeded. */
 void ki_reflector_note_listed(ki_reflector *reflector);
 
 /* Whether a list may be streamed now. */
@@ -64,10 +64,10 @@ void ki_reflector_watch_heard(ki_reflector *reflector);
 /* What the two kinds of watches share: sends the request. */
 void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options);
 
-/* The failure that an ERROR event tells of. */
+/* The failure reported by an ERROR event. */
 ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder);
 
-/* An event that could not be used and may have meant something: a list is due, one a minute at the most. */
+/* An invalid event that may have been a change: a list is due, at most one a minute. */
 void ki_reflector_want_relist(ki_reflector *reflector);
 
 uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector);
@@ -80,26 +80,26 @@ void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure)
 
 void ki_reflector_init_poll(ki_reflector *reflector);
 
-/* Whether so many watches have brought nothing that lists are made in their stead. */
+/* Whether so many watches have brought nothing that lists replace them. */
 int ki_reflector_is_polling(const ki_reflector *reflector);
 
 /* The watch has brought an event or a bookmark. */
 void ki_reflector_note_fruit(ki_reflector *reflector);
 
-/* A watch has ended, with `failure` or well: before it is said what comes next. */
+/* A watch has ended, with `failure` or normally: call it before the next step is chosen. */
 void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure);
 
-/* What follows the watch: another one after the delay, or a list, which may be due before that. */
+/* Chooses what follows the watch: another one after the delay, or a list, which may be due earlier. */
 ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const ki_failure *failure,
                                                 uint64_t *delay_ns);
 
 /* An item of a list. */
 void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object);
 
-/* A list has ended well; `version` is that of before. */
+/* A list has succeeded; `version` is the one before it. */
 void ki_reflector_finish_poll(ki_reflector *reflector);
 
-/* What follows a list that has failed: a list, or the watch whose place it was to take. */
+/* Chooses what follows a failed list: a list, or the watch that it was to replace. */
 ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector);
 
 /* The reason for the status while it polls; `failure` of the last watch, or NULL. */
@@ -107,47 +107,47 @@ void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failur
 
 /* ---- reflector_list.c: what both kinds of lists share ---------------------------------------------- */
 
-/* A new number; tells of a reset if one is owed. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Begins a new attempt; reports a reset if one is due. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum);
 
 /* Whether the list is older than what was received. */
 int ki_reflector_list_is_stale(const ki_reflector *reflector);
 
-/* Gives up such a list; what comes next is known then. */
+/* Abandons such a list and chooses the next step. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector);
 
-/* Gives up a list that too much is held back of for one that is believed from its beginning. */
+/* Abandons a list with too many held-back items for one whose items are applied at once. */
 void ki_reflector_drop_doubted_list(ki_reflector *reflector);
 
-/* All items were given: tells so, and goes on from there. Returns 0 or KI_ERR_NO_MEMORY. */
+/* All items were passed on: reports the end, and continues from there. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_reflector_finish_list(ki_reflector *reflector);
 
-/* A quorum read was older than what was received: nothing of that is true any more. */
+/* A quorum read was older than what was received: the server has another history. */
 void ki_reflector_forget_history(ki_reflector *reflector);
 
 /* ---- reflector_give.c ------------------------------------------------------------------------------ */
 
-/* Returns 0, or KI_ERR_NO_MEMORY when it was not taken. */
+/* Returns 0, or KI_ERR_NO_MEMORY when it was not accepted. */
 KI_NODISCARD int ki_reflector_give(ki_reflector *reflector, const ki_change *change);
 
-/* Whether the object of an event is one of the collection; an object that does not say is, and one whose
- * metadata alone was sent. */
+/* Whether the object of an event belongs to the collection; objects without a kind do, and those with
+ * metadata only. */
 int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object);
 
-/* Takes an object that is not: it is told of, and a list is due. */
+/* Handles one that does not: it is reported, and a list is due. */
 void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object);
 
-/* That the version of an object is too long. */
+/* Reports that the version of an object is too long. */
 void ki_reflector_fail_long_version(ki_error *err, const ki_object *object);
 
-/* Takes the object of a list. Gives up the request when memory is out, as the next two. */
+/* Handles an item of a list. Abandons the request when out of memory, like the next two. */
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object);
 
-/* An item of a list that cannot be used. */
+/* An invalid item of a list. */
 void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refused);
 
-/* Takes the object of an event. `version` may be unset. Returns 1 when it was given, 0 when it was refused
- * or the request given up. */
+/* Handles the object of an event. `version` may be unset. Returns 1 when it was passed on, 0 when it was
+ * refused or the request abandoned. */
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
                             const ki_resource_version *version);
 
@@ -155,28 +155,28 @@ int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_obj
 
 void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase);
 
-/* A list has ended, or a bookmark has come. */
+/* A list has ended, or a bookmark has arrived. */
 void ki_reflector_note_success(ki_reflector *reflector);
 
-/* A list or a watch was answered as it should be. */
+/* The server has answered a list or a watch successfully. */
 void ki_reflector_settle(ki_reflector *reflector);
 
-/* Nothing is wrong any more. */
+/* Clears the failure. */
 void ki_reflector_clear_failure(ki_reflector *reflector);
 
-/* Why it is as it is, for the status alone: nobody else is told. BACKING_OFF has always a reason. */
+/* Sets the reason of the status only, without calling error handlers. BACKING_OFF always has a reason. */
 void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const char *message);
 
-/* Tells the status and whoever listens. */
+/* Sets the status and calls the error handler. */
 void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
 
-/* Tells whoever listens of what is no failure of the list or watch itself; the status is that of before. */
+/* Reports an error that is not a failure of the list or watch itself; the status does not change. */
 void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
 
-/* Counts and tells of an object that cannot be used; the status is that of before. */
+/* Counts and reports an invalid object; the status does not change. */
 void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error, ki_str key);
 
-/* Shows other threads how it is. */
+/* Publishes the status for other threads. */
 void ki_reflector_publish(ki_reflector *reflector);
 
 #endif

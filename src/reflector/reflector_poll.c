@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that bring nothing. A server may end each at once, cut it or refuse it, for as long as it likes,
- * and still answer lists: then the collection is listed from time to time. A quiet collection whose watches
- * are cut looks the same, so lists that find nothing new become rare. */
+/* Watches that bring nothing. A server may end each at once, cut it or reject it, for a long time, and still
+ * answer lists: then the collection is listed from time to time. A quiet collection whose watches are cut
+ * looks the same, so lists that find nothing new become less frequent. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -38,7 +38,7 @@ void ki_reflector_note_fruit(ki_reflector *reflector)
         ki_reflector_clear_failure(reflector);
 }
 
-/* A server that is busy, or was not reached, says nothing about watches. */
+/* A server that is busy or cannot be reached does not count. */
 static int counts(const ki_reflector *reflector, ki_reason reason)
 {
     if (reason == KI_REASON_TOO_MANY_REQUESTS || ki_reason_is_before_sending(reason))
@@ -53,8 +53,8 @@ void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure
     reflector->poll.fruitless += (uint32_t)reflector->poll.was_counted;
 }
 
-/* The list does not wait for the back-off of watches, but for what the server has asked for. Lists that are
- * far apart belong to different spells: a new one begins with short distances. */
+/* The list does not wait for the back-off of watches, only for a delay that the server asks for. After a long
+ * time without such lists the intervals start over. */
 ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const ki_failure *failure,
                                                 uint64_t *delay_ns)
 {
@@ -86,7 +86,7 @@ void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object)
 }
 
 /* Whatever was created or changed since has a newer version; what was deleted, or is not selected any more,
- * is missing in the count. The version of the list says nothing: other resources move it. */
+ * is missing in the count. The version of the list proves nothing: other resources change it, too. */
 static int has_news(const ki_reflector *reflector)
 {
     int order = 0;
@@ -111,8 +111,8 @@ void ki_reflector_finish_poll(ki_reflector *reflector)
     poll->items = reflector->list.items;
 }
 
-/* Items of a list that has failed may be ahead of the watch, which would tell what was before them. Numbers
- * show that; of other versions nobody knows which is newer, so only a list that ends may follow. */
+/* Items of a failed list may be newer than the watch, which would deliver older states. Numeric versions show
+ * that; other versions cannot be ordered, so only a complete list may follow. */
 static int has_run_ahead(const ki_reflector *reflector)
 {
     int order = 0;
@@ -134,11 +134,11 @@ ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector)
 void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failure)
 {
     assert(reflector != NULL);
-    static const char text[] = "the last watches brought nothing: when one ends so, the collection is listed";
+    static const char text[] = "the last watches brought nothing: the collection is listed instead";
     char message[KI_ERROR_MESSAGE_BYTES + sizeof(text) + 32];
     const char *last = failure != NULL ? failure->error.message : "";
     if (failure == NULL && reflector->report.reason == KI_REASON_POLLING)
-        return; /* that one says more */
+        return; /* that message is more specific */
     (void)snprintf(message, sizeof(message), "%s%s%s", text, last[0] != 0 ? "; the last watch: " : "", last);
     ki_reflector_set_reason(reflector, KI_REASON_POLLING, message);
     if (failure != NULL)

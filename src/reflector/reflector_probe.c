@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the server still has the history that we know. A watch from a version that it has not reached is
- * answered with silence, so a silent watch may be one on a server that was set back. A list of one item, of
- * the newest version, tells: docs/consistency.md, rule 7. */
+/* Checks whether the server still has the known history. A watch from a version that it has not reached stays
+ * silent, so a silent watch may be one on a server that was restored. A list of one item, of the newest
+ * version, shows it: docs/consistency.md, rule 7. */
 #include <assert.h>
 
 #include "reflector/reflector_parts.h"
@@ -9,7 +9,7 @@
 
 enum { UNPROVEN_SECONDS = 10, SILENT_SECONDS = 180, SILENT_BOOKMARKS = 3, AGAIN_SECONDS = 30 };
 
-/* When the watch has said nothing for too long; UINT64_MAX: that cannot be told. */
+/* The time at which the watch has been silent for too long; UINT64_MAX: unknown. */
 static uint64_t silent_ns(const ki_reflector *reflector)
 {
     if (reflector->bookmark_interval_ns == 0)
@@ -54,18 +54,18 @@ void ki_reflector_begin_probe(ki_reflector *reflector)
 
 static void cut_silent_watch(ki_reflector *reflector)
 {
-    ki_reflector_give_up(reflector, KI_REASON_SILENT, "nothing has come on the watch for too long");
+    ki_reflector_give_up(reflector, KI_REASON_SILENT, "nothing has arrived on the watch for too long");
 }
 
-/* What was received while the probe was under way may be newer than it: it is held against what was known
- * when it began. */
+/* Changes received during the probe may be newer than it: so it is compared with the version at its
+ * beginning. */
 static void judge(ki_reflector *reflector)
 {
     const ki_history_probe *probe = &reflector->probe;
     if (ki_resource_version_is_set(&probe->version) &&
         ki_resource_version_is_newer(&probe->base, &probe->version)) {
         ki_failure failure = {.reason = KI_REASON_HISTORY_RESET};
-        ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the server is at version %.*s, and %.*s was received",
+        ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the server is at version %.*s, but %.*s was received",
                      KI_STR_ARGS(ki_resource_version_str(&probe->version)),
                      KI_STR_ARGS(ki_resource_version_str(&probe->base)));
         ki_answer_cancel(&reflector->answer);
@@ -74,17 +74,19 @@ static void judge(ki_reflector *reflector)
     } else if (probe->is_last_hope) {
         cut_silent_watch(reflector);
     } else {
-        reflector->watch.is_unproven = 0; /* all is as it was; whether it lets us watch, the watch tells */
+        reflector->watch.is_unproven = 0; /* the history is the same; whether watching works, the watch
+                                           * shows */
     }
 }
 
-/* A server that does not know of pages sends all it has: the second item is one too many. */
+/* A server without paging sends all objects: the second item is one too many. */
 void ki_reflector_probe_step(ki_reflector *reflector, int step)
 {
     assert(reflector != NULL);
     const ki_list_decoder *decoder = &reflector->probe_answer.decoder.list;
     ki_history_probe *probe = &reflector->probe;
-    if (step == KI_LIST_METADATA) /* one that is too long, or for which memory is out, stays unset */
+    if (step == KI_LIST_METADATA) /* a version that is too long, or for which there is no memory, stays
+                                   * unset */
         (void)!ki_resource_version_set(&probe->version, decoder->metadata.resource_version);
     if (step != KI_LIST_OBJECT && step != KI_LIST_REFUSED)
         return;
@@ -95,7 +97,7 @@ void ki_reflector_probe_step(ki_reflector *reflector, int step)
     probe->has_item = 1;
 }
 
-/* When it fails, a watch that is silent is not trusted; one that is new has another chance later. */
+/* When it fails, a silent watch is cut; a new one is checked again later. */
 void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure)
 {
     assert(reflector != NULL);

@@ -75,11 +75,12 @@ static int check_selector(const char *text, ki_error *err)
 static int check(const ki_informer_options *options, ki_error *err)
 {
     if (options->watch_list < KI_WATCH_LIST_AUTO || options->watch_list > KI_WATCH_LIST_NEVER)
-        return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_watch_list", options->watch_list);
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_watch_list", options->watch_list);
     if (options->mutations < KI_MUTATIONS_AUTO || options->mutations > KI_MUTATIONS_IGNORE)
-        return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_mutations", options->mutations);
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_mutations", options->mutations);
     if (options->page_size < -1)
-        return ki_fail(err, KI_ERR_INVALID, "informer: a page size of %lld", (long long)options->page_size);
+        return ki_fail(err, KI_ERR_INVALID, "informer: invalid page size %lld",
+                       (long long)options->page_size);
     if (options->list_watch != NULL &&
         (options->list_watch->begin == NULL || options->list_watch->cancel == NULL ||
          options->list_watch->resume == NULL))
@@ -123,8 +124,9 @@ int ki_reflector_setup_check(const ki_reflector_setup *setup, const ki_resource 
     assert(setup != NULL);
     const char *ns = setup->options.ns;
     if (resource->scope == KI_SCOPE_CLUSTER && ns[0] != 0)
-        return ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
-                       resource->plural, ns);
+        return ki_fail(err, KI_ERR_INVALID,
+                       "informer: %s are not namespaced, but the namespace \"%s\" is given", resource->plural,
+                       ns);
     return 0;
 }
 
@@ -181,7 +183,7 @@ static bool same_numbers(const ki_informer_options *a, const ki_informer_options
            a->queue_bytes_max == b->queue_bytes_max;
 }
 
-/* By what they say: who has made one may use its address for another afterwards. */
+/* By content: the address of a freed resource may be reused for another. */
 static bool same_sources(const ki_list_watch *a, const ki_list_watch *b)
 {
     if (a == NULL || b == NULL)
@@ -203,7 +205,7 @@ bool ki_reflector_setup_equal(const ki_reflector_setup *a, const ki_reflector_se
            same_callbacks(&a->options, &b->options);
 }
 
-/* Of what tells informers of one factory apart: numbers and paths are left out. */
+/* Hashes what usually distinguishes the informers of a factory; numbers and paths are left out. */
 uint64_t ki_reflector_setup_hash(const ki_reflector_setup *setup, const ki_resource *resource,
                                  const ki_hash_key *key)
 {

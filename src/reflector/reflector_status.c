@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the reflector is: for the status, and for whoever wants to hear of failures. */
+/* The status of the reflector, and reports of failures. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const ch
     (void)snprintf(reflector->report.message, sizeof(reflector->report.message), "%s", message);
 }
 
-/* Changes that have not been published, because others followed at once, are not told. */
+/* Changes that were not published, because others followed at once, are not reported. */
 static void tell_status(ki_reflector *reflector)
 {
     const ki_reflector_report *report = &reflector->report;
@@ -66,7 +66,7 @@ void ki_reflector_publish(ki_reflector *reflector)
     tell_status(reflector);
 }
 
-/* Whoever is told may look at the status. */
+/* A callback may read the status. */
 static void tell(ki_reflector *reflector, ki_watch_error *error)
 {
     ki_reflector_publish(reflector);
@@ -107,7 +107,7 @@ void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error,
 {
     assert(reflector != NULL);
     assert(key.ptr != NULL || key.len == 0);
-    char text[1024]; /* a real key has 507 bytes at the most */
+    char text[1024]; /* a valid key has at most 507 bytes */
     snprintf(text, sizeof(text), "%.*s", KI_STR_ARGS(key));
     reflector->report.refused++;
     tell(reflector,

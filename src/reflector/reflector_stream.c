@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list that comes as the beginning of a watch, until the bookmark that ends it; then the same answer goes
- * on as a watch. */
+/* A list that is the beginning of a watch, until the bookmark that ends it; then the same response continues
+ * as a watch. */
 #include <assert.h>
 
 #include "api/decode/reason.h"
@@ -49,7 +49,7 @@ static void take_end(ki_reflector *reflector, ki_str version)
     } else if (version.len == 0) {
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the end of the list has no resourceVersion");
     } else if (ki_reflector_list_is_stale(reflector)) {
-        reflector->list.has_given = 1; /* also when it was empty, its end was seen */
+        reflector->list.has_given = 1; /* even if it was empty, its end was seen */
         ki_reflector_drop_stale_list(reflector);
     } else if (ki_reflector_finish_list(reflector) < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
@@ -62,9 +62,9 @@ static void take_end(ki_reflector *reflector, ki_str version)
     }
 }
 
-/* Bookmarks before the end say nothing about the list, and are no sign that more comes. A server that does
- * not know of the end sends one a minute, among events that may go on for as long as the watch lives: it is
- * found out by the first that comes late; behind a pause nobody knows whether it does. */
+/* Bookmarks before the end prove nothing about the list, nor that more follows. A server that does not know
+ * the end marker sends one a minute, among events that may continue as long as the watch: the first late one
+ * reveals it. After a pause it is unknown whether one is late. */
 static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     uint64_t ignored_until_ns = reflector->watch.begun_ns + IGNORED_SECONDS * KI_NS_PER_S;
@@ -74,17 +74,17 @@ static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decod
         reflector->quiet_ns = reflector->watch.item_ns;
     else
         ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
-                             "a bookmark has come after a minute, and not the end of the list");
+                             "a bookmark arrived after a minute, but not the end of the list");
 }
 
-/* The list goes on. */
+/* The list continues. */
 static void note_item(ki_reflector *reflector)
 {
     reflector->quiet_ns = reflector->report.byte_ns;
     reflector->watch.item_ns = reflector->report.byte_ns;
 }
 
-/* An object that is gone before the list has ended: it may have been an item before. */
+/* An object that is deleted before the list has ended: it may have been an item before. */
 static void take_deleted(ki_reflector *reflector, ki_object *object)
 {
     const ki_resource_version none = {0};
@@ -123,7 +123,7 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
     ki_reflector_stream_over(reflector, &failure);
 }
 
-/* Takes the object of an event, which is nothing of ours when it is of another kind. */
+/* Handles the object of an event; one of another kind does not belong to the collection. */
 static void take_object(ki_reflector *reflector, int step, ki_object *object)
 {
     note_item(reflector);
@@ -159,7 +159,7 @@ void ki_reflector_stream_step(ki_reflector *reflector, int step)
 
 /* ---- how it ends ----------------------------------------------------------------------------------- */
 
-/* A server, or something before it, that does not know this kind of a watch. */
+/* A server, or a proxy, that does not support this kind of watch. */
 static int is_refusal(int http_status)
 {
     return http_status == 400 || http_status == 405 || http_status == 406 || http_status == 415 ||
@@ -171,7 +171,7 @@ static int is_list_allowed(const ki_reflector *reflector)
     return reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
 }
 
-/* For some time the lists of this resource come as LIST. */
+/* For some time this resource is listed by LIST. */
 static void list_instead(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
     reflector->stream_again_ns = ki_reflector_now_ns(reflector) + KI_STREAM_AGAIN_NS;
@@ -189,21 +189,21 @@ void ki_reflector_note_listed(ki_reflector *reflector)
     reflector->is_listed_instead = 0;
 }
 
-/* An answer that a LIST would get as well, as far as can be told; it need not, though: the right to list is
- * not the right to watch. So the next list is asked for in the other way, and nothing is remembered. */
+/* A status that a LIST would probably get as well, but not certainly: the permissions to list and to watch
+ * are separate. So the next list uses the other kind, and nothing is remembered. */
 static int is_of_any_request(ki_reason reason)
 {
     return reason == KI_REASON_UNAUTHORIZED || reason == KI_REASON_FORBIDDEN ||
            reason == KI_REASON_NOT_FOUND || reason == KI_REASON_TOO_MANY_REQUESTS;
 }
 
-/* Whether it speaks against streams. What was not sent does not. */
+/* Whether the failure counts against streams. A request that was not sent does not. */
 static int is_failed(const ki_reflector *reflector, ki_reason reason)
 {
     return reflector->answer.is_sent && !ki_reason_is_before_sending(reason) && !is_of_any_request(reason);
 }
 
-/* Another kind of request is tried at once, unless the server has said something about all of them. */
+/* The other kind of request is tried at once, unless the failure concerns all requests. */
 static void try_otherwise(ki_reflector *reflector, const ki_failure *failure)
 {
     int is_last = is_failed(reflector, failure->reason) && ++reflector->failed_streams >= TRIES_MAX;
@@ -224,7 +224,7 @@ void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure
 {
     ki_failure ended = {.reason = KI_REASON_NO_END_OF_LIST};
     if (failure->reason == KI_REASON_NONE) {
-        ki_error_set(&ended.error, KI_ERR_NOT_A_LIST, 0, "the watch has ended before its list");
+        ki_error_set(&ended.error, KI_ERR_NOT_A_LIST, 0, "the watch ended before its list");
         failure = &ended;
     }
     int is_old = failure->reason == KI_REASON_EXPIRED || failure->reason == KI_REASON_VERSION_TOO_LARGE;

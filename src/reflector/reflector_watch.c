@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WATCH: events as they happen, and how to go on where a watch has ended. */
+/* WATCH: events as they happen, and what follows a watch that has ended. */
 #include <assert.h>
 
 #include "api/decode/reason.h"
@@ -7,11 +7,11 @@
 #include "util/error.h"
 
 enum {
-    TIMEOUT_SECONDS = 300, /* and up to twice that: so that not all watches end at once */
+    TIMEOUT_SECONDS = 300, /* up to twice that, so that not all watches end at once */
     GRACE_SECONDS = 30,
-    BOOKMARK_SECONDS = 60, /* as servers do, until this one has sent two */
+    BOOKMARK_SECONDS = 60, /* the usual interval, until this server has sent two */
     RELIST_SECONDS = 60,
-    SOON_MS = 100 /* and up to ten times that, after a cut */
+    SOON_MS = 100 /* up to ten times that, after a cut */
 };
 
 /* ---- the request ----------------------------------------------------------------------------------- */
@@ -39,8 +39,8 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
     ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);
 }
 
-/* Whether there is a server that lets us watch is known, and said, when it has answered. Until then the phase
- * is what it was: of the list, of the failure, or of the watch that has ended as watches do. */
+/* WATCHING begins when the server has answered. Until then the phase stays that of the list, of the failure,
+ * or of the watch that has ended normally. */
 void ki_reflector_begin_watch(ki_reflector *reflector)
 {
     assert(reflector != NULL);
@@ -49,13 +49,13 @@ void ki_reflector_begin_watch(ki_reflector *reflector)
     if (reflector->report.phase == KI_PHASE_STOPPED) {
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
         ki_reflector_set_reason(reflector, KI_REASON_RESUMING,
-                                "the watch goes on from what is known, and was not answered yet");
+                                "the server has not answered the resumed watch yet");
     }
     ki_reflector_send_watch(reflector, &options);
 }
 
-/* Bytes, or a head that is no error: the server is there. That it tells what happens is shown by events and
- * bookmarks alone. */
+/* Bytes, or a head without an error: the server is reachable. Only events and bookmarks prove that it reports
+ * changes. */
 void ki_reflector_watch_heard(ki_reflector *reflector)
 {
     assert(reflector != NULL);
@@ -89,14 +89,14 @@ static void advance(ki_reflector *reflector, const ki_resource_version *version)
     ki_reflector_note_fruit(reflector);
 }
 
-/* An event that makes no sense may have meant something. */
+/* An invalid event may have been a change. */
 static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str key)
 {
     ki_reflector_report_refused(reflector, error, key);
     ki_reflector_want_relist(reflector);
 }
 
-/* Takes an object whose version is missing (0), or could not be kept (why). */
+/* Handles an object whose version is missing (0), or could not be kept (why). */
 static void take_without_version(ki_reflector *reflector, ki_object *object, int code)
 {
     ki_error error = {0};
@@ -129,12 +129,12 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
     if (ki_reflector_give_event(reflector, type, object, &version))
         advance(reflector, &version);
     else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH)
-        ki_reflector_want_relist(reflector); /* else what is gone would stay */
+        ki_reflector_want_relist(reflector); /* otherwise a deleted object would stay */
     ki_resource_version_clear(&version);
 }
 
-/* What has waited for room says nothing about the server: a pause would be taken for an interval, and what
- * was sent during it comes at once. */
+/* Not after a pause: the pause would be taken for an interval, and what was sent during it arrives at
+ * once. */
 static void note_bookmark(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
@@ -186,21 +186,21 @@ ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
     ki_failure failure = {.reason = ki_reason_of_status(200, status),
                           .http_status = status->code,
                           .retry_after_seconds = (uint32_t)status->retry_after_seconds};
-    ki_error_set(&failure.error, KI_ERR_INVALID, 0, "the watch ends with an error: %d %.*s: %.*s",
+    ki_error_set(&failure.error, KI_ERR_INVALID, 0, "the watch ended with an error: %d %.*s: %.*s",
                  status->code, KI_STR_ARGS(status->reason), KI_STR_ARGS(status->message));
     return failure;
 }
 
 /* ---- how it ends ----------------------------------------------------------------------------------- */
 
-/* What is not a word of the server's: a cut, or a reason that only the source knows. */
+/* A failure without a status of the server: a cut, or a reason of the source. */
 static int is_cut(const ki_failure *failure)
 {
     return ki_reason_is_transport(failure->reason) || failure->reason == KI_REASON_OTHER;
 }
 
-/* No list is made instead of a watch that a busy server puts off: it would be more work for it. For as long
- * as that lasts the store stays as it is, and whoever hears of the failure, or reads the status, is told. */
+/* A watch that a busy server rejects is not replaced by a list, which would be more work for the server.
+ * Meanwhile the store is not updated; error handlers and the status say so. */
 static ki_failure explain_put_off(const ki_failure *failure)
 {
     ki_failure told = *failure;
@@ -210,8 +210,8 @@ static ki_failure explain_put_off(const ki_failure *failure)
     return told;
 }
 
-/* The same place again: soon when the watch was cut and had news, since then the server was well. Who we are
- * says nothing about what we have: with other credentials the same watch goes on. */
+/* Resumes from the same version: soon when the watch was cut after it had brought something new, since the
+ * server worked then. New credentials do not change this. */
 static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
 {
     uint64_t delay;
@@ -228,7 +228,8 @@ static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
     ki_reflector_retry(reflector, &told, step, delay);
 }
 
-/* The version is not there: too old, or too new. The first time nothing is lost by asking at once. */
+/* The server does not have the version: too old, or too new. The first time the next request is made at
+ * once. */
 static void list_again(ki_reflector *reflector, const ki_failure *failure)
 {
     if (failure->reason == KI_REASON_VERSION_TOO_LARGE)
@@ -238,15 +239,14 @@ static void list_again(ki_reflector *reflector, const ki_failure *failure)
     ki_reflector_retry(reflector, failure, KI_STEP_SYNC, delay);
 }
 
-/* The server has ended it, as it does. */
+/* The server has ended it normally. */
 static void take_close(ki_reflector *reflector)
 {
     uint64_t lived = ki_reflector_now_ns(reflector) - reflector->watch.begun_ns;
     ki_failure failure = {.reason = KI_REASON_SHORT_WATCH};
     ki_reflector_count_watch(reflector, &failure);
     if (lived < KI_NS_PER_S || reflector->quiet_ns <= reflector->watch.begun_ns)
-        reflector->watch.is_unproven =
-            1; /* a server that is started anew, or a watch that never said a word */
+        reflector->watch.is_unproven = 1; /* a server that restarted, or a watch that never sent anything */
     if (reflector->watch.has_news)
         ki_backoff_reset(&reflector->backoff);
     uint64_t delay = 0;
@@ -255,14 +255,14 @@ static void take_close(ki_reflector *reflector)
         return;
     }
     ki_counter_add(reflector->options.metrics->short_watches, !reflector->watch.has_news);
-    ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "the server has closed the watch after %d ms",
+    ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "the server closed the watch after %d ms",
                  (int)(lived / KI_NS_PER_MS));
     delay = ki_reflector_delay_ns(reflector, &failure);
     ki_reflector_step step = ki_reflector_step_after_watch(reflector, &failure, &delay);
     ki_reflector_retry(reflector, &failure, step, delay);
 }
 
-/* What the server could not tell by an event may be the end of an object: a list has to tell. */
+/* What the server could not send as an event may be a delete: a list is needed. */
 static void list_after_error(ki_reflector *reflector, const ki_failure *failure)
 {
     reflector->watch.is_unproven = 1;
@@ -306,8 +306,8 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
     end_with_error(reflector, &failure);
 }
 
-/* What is understood and refused leaves the last good version in place; a delete cannot. A bookmark says
- * nothing about any object. */
+/* An object that is understood but refused leaves the last good version in place; this does not work for a
+ * delete. A bookmark has no object. */
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     ki_str key = ki_buf_str(&decoder->refused.key);

@@ -19,12 +19,11 @@ int ki_source_open(const ki_client *client, const ki_resource *resource, const k
         return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the options have a source",
                        resource->plural);
     ki_error why = {0};
-    ki_callback_enter(); /* the informer that is being made would be waited for */
+    ki_callback_enter(); /* a wait for the informer that is being made would never end */
     int rc = client->options.source(resource, options->ns, out_list_watch, client->options.source_user, &why);
     ki_callback_leave();
     if (rc < 0 && why.code == 0)
-        return ki_fail(err, rc, "%s: the source of the client refuses: %s", resource->plural,
-                       ki_error_text(rc));
+        return ki_fail(err, rc, "%s: the client's source failed: %s", resource->plural, ki_error_text(rc));
     if (rc < 0 && err != NULL)
         *err = why;
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source - who answers the requests for one collection.
+/* source - chooses the list_watch that serves one collection.
  *
  *   From:     reflector/life.c
  *   To:       the source of the client, or the list_watch of the options
@@ -11,8 +11,8 @@
 
 #include <kinformer/informer.h>
 
-/* The options' own, or one that the client makes; its `release` is the caller's to call. `options` has no
- * text that is NULL. Returns 0, KI_ERR_INVALID without either, or what the client's source fails with. */
+/* The one in the options, or one that the client makes; the caller calls its `release`. No text in `options`
+ * is NULL. Returns 0, KI_ERR_INVALID without either, or the error of the client's source. */
 KI_NODISCARD int ki_source_open(const ki_client *client, const ki_resource *resource,
                                 const ki_informer_options *options, ki_list_watch *out_list_watch,
                                 ki_error *err);

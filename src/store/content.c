@@ -8,8 +8,7 @@
 #include "api/object/object_layout.h"
 #include "util/alloc.h"
 
-/* Memory is asked for so many objects ahead of the one that is put: for where it belongs, and, twice as
- * far ahead, for the object itself. */
+/* How many objects ahead memory is prefetched: the slot, and, twice as far ahead, the object itself. */
 enum { AHEAD = 8 };
 
 size_t ki_content_object_bytes(const ki_object *object)
@@ -58,7 +57,7 @@ static bool has_key(const void *entry, const void *what, const void *user)
     return ki_keyer_has_key(user, entry, *(const ki_str *)what);
 }
 
-/* The usual key, without the room for a written one. */
+/* The default key, without a buffer for a written one. */
 static bool has_own_key(const void *entry, const void *what, const void *user)
 {
     (void)user;
@@ -90,7 +89,7 @@ ki_index *ki_content_find_index(const ki_content *content, ki_str name)
 
 /* ---- changing -------------------------------------------------------------------------------------- */
 
-/* Returns as the put; on success with the number of places that the object that comes will have. */
+/* Returns as the put; on success with the number of postings that the new object will be in. */
 static int prepare(ki_content *content, const ki_index_change *change, size_t *out_places)
 {
     size_t places = 0;
@@ -127,7 +126,7 @@ static void count_failure(ki_content *content, const ki_index *index, const ki_o
 
 static void count_contradiction(ki_content *content, const ki_index *index, const ki_index_change *change)
 {
-    count_failure(content, index, change->former, "it gives other values for an object than before");
+    count_failure(content, index, change->former, "it emits other values for an object than before");
 }
 
 void ki_content_count_failures(ki_content *content, const ki_index *index, const ki_index_change *change)
@@ -139,7 +138,8 @@ void ki_content_count_failures(ki_content *content, const ki_index *index, const
         count_contradiction(content, index, change);
 }
 
-/* Some function does not say where the former object is. A pointer that stayed behind would outlive it. */
+/* Some function does not emit the values of the former object again. A pointer that stayed in the index would
+ * outlive the object. */
 static void purge(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);
@@ -234,7 +234,7 @@ int ki_content_put_at(ki_content *content, const ki_object *object, const ki_pla
     return 0;
 }
 
-/* An object that is about to be put. */
+/* For an object that is about to be put. */
 typedef struct coming {
     const ki_object *object;
     ki_str key;

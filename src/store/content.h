@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* content - what a store holds at a time: the objects by key, and the indexes over them.
+/* content - the objects of a store by key, and the indexes over them.
  *
  *   From:     store/store.c   (the writer), store/store_read.c, store/store_list.c
  *   To:       store/table.h, store/index.h
  *   Locks:    none; as a table's. The writer changes it under the store's lock.
- *   Not here: locks; who may write when; the public calls.
+ *   Not here: locks; the order of writers; the public calls.
  *
  * The note of an object in the table is the number of postings, of all indexes, that hold it.
  *
- * A change is all or nothing, in the table and in every index: what can fail is done before anything is
- * seen. The content owns one reference to each object. A content that takes the place of another as a whole
- * is built where nobody sees it, and published by one pointer.
+ * A change is atomic, in the table and in every index: everything that can fail is done before anything
+ * becomes visible. The content owns one reference to each object. A content that replaces another is built in
+ * private, and published by one pointer.
  */
 #ifndef KI_STORE_CONTENT_H
 #define KI_STORE_CONTENT_H
@@ -18,19 +18,19 @@
 #include "store/index.h"
 
 typedef struct ki_content {
-    ki_retired retired; /* when another has taken its place */
+    ki_retired retired; /* when another has replaced it */
     ki_table objects;
     _Atomic(ki_index *) indexes; /* newest last */
     const ki_keyer *keyer;
-    size_t bytes;             /* of the objects, without what they unescape later; the writer's */
+    size_t bytes;             /* of the objects, without later unescaped strings; the writer's */
     uint64_t index_failures;  /* likewise */
     ki_index_failure failure; /* the last of them */
 } ki_content;
 
-/* Empty, without an index. NULL when memory is out. */
+/* Empty, without an index. NULL when out of memory. */
 ki_content *ki_content_new(const ki_keyer *keyer);
 
-/* Drops all references and frees it, when nobody reads. NULL is allowed. */
+/* Drops all references and frees it; there must be no readers. NULL is allowed. */
 void ki_content_free(ki_content *content);
 
 /* Of a key: its hash, and the object that has it, or NULL; up to the next change. */
@@ -48,8 +48,8 @@ ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash);
 void ki_content_expect_hash(const ki_content *content, uint64_t hash);
 void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object *object);
 
-/* As the two below, for who has looked already. The reference to the place's object goes to the caller,
- * unless it is the object that is put. */
+/* As the two below, for a caller that has searched already. The reference to the slot's object goes to the
+ * caller, unless it is the object that is put. */
 KI_NODISCARD int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
                                    ki_reclaim *reclaim);
 void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim);
@@ -64,11 +64,11 @@ KI_NODISCARD int ki_content_put(ki_content *content, const ki_object *object, ki
 KI_NODISCARD int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim,
                                    ki_object **out_former);
 
-/* Returns 0; KI_ERR_INVALID for a name that is taken; KI_ERR_NO_MEMORY. */
+/* Returns 0; KI_ERR_INVALID for a name already in use; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_content_add_index(ki_content *content, ki_str name, const ki_index_function *function);
 
-/* Adds the indexes of another content, and these objects. Returns as the calls above; the content is to be
- * freed on failure. */
+/* Adds the indexes of another content, and these objects. Returns as the calls above; the caller frees the
+ * content on failure. */
 KI_NODISCARD int ki_content_fill(ki_content *content, const ki_content *model, ki_object *const *objects,
                                  size_t count);
 
@@ -87,15 +87,14 @@ static inline ki_index *ki_content_next_index(const ki_index *index)
     return atomic_load_explicit(&((ki_index *)index)->next, memory_order_acquire);
 }
 
-/* The memory of an object that never changes. */
+/* The size of an object without the part that may grow. */
 size_t ki_content_object_bytes(const ki_object *object);
 
-/* Between the parts of the content. After a change has been committed: counts what the function of the index
- * has done wrong. */
+/* Shared by the files of the content. After a commit: counts the failures of the index function. */
 void ki_content_count_failures(ki_content *content, const ki_index *index, const ki_index_change *change);
 
-/* A number of places that is too large for a note stays that large, and matches none: then all postings are
- * searched. */
+/* A number of postings that is too large for a note is stored as the maximum, which never matches: then all
+ * postings are searched. */
 static inline void ki_content_note_add(uint32_t *note, size_t places)
 {
     *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An index that comes late: it is built over all objects where nobody sees it,
- * and published by one pointer. */
+/* Adding an index to a filled store: it is built in private over all objects, and published by one
+ * pointer. */
 #include <assert.h>
 #include <kinformer/error.h>
 
@@ -9,7 +9,7 @@
 typedef struct index_build {
     ki_content *content;
     ki_index *index;
-    ki_reclaim reclaim; /* private: nobody sees the index yet */
+    ki_reclaim reclaim; /* private: the index is not visible yet */
     uint64_t failures_before;
 } index_build;
 
@@ -48,7 +48,7 @@ static int forget_posting(void *entry, uint32_t hash, void *user)
     return ki_table_visit(&posting->objects, &(ki_table_walk){.visit = forget_place, .user = user});
 }
 
-/* As if the index had never been begun. */
+/* Undoes the index. */
 static void abandon_index(index_build *build)
 {
     (void)ki_table_visit(&build->index->postings,

@@ -17,11 +17,11 @@
  * one of the two under each value, never neither under a value that both have. A posting that becomes empty
  * leaves `postings` at once and is retired. */
 
-/* What a commit does for a value of the object that comes. */
+/* What a commit does for a value of the new object. */
 enum {
     STEP_SWAP = 0, /* the former object has the value too: its pointer is replaced */
-    STEP_INSERT,   /* others have it */
-    STEP_CREATE    /* nobody has it: the posting is ours until it is committed */
+    STEP_INSERT,   /* other objects have it */
+    STEP_CREATE    /* no object has it: the posting is private until the commit */
 };
 
 /* ---- postings -------------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ static int prepare_fresh(ki_index *index, const ki_index_change *change)
     for (size_t i = 0; i < plan->fresh.count; i++) {
         rc = prepare_value(index, &plan->fresh.items[i], change);
         if (rc < 0) {
-            plan->fresh.count = i; /* from here on there is nothing to take back */
+            plan->fresh.count = i; /* from here on there is nothing to undo */
             return rc;
         }
         created += plan->fresh.items[i].step == STEP_CREATE;
@@ -186,7 +186,7 @@ static void reset_plan(ki_index_plan *plan)
     plan->is_short = plan->is_contradicted = false;
 }
 
-/* A change that only removes does not fail, whatever the function says. */
+/* A change that only removes does not fail, whatever the function returns. */
 static void prepare_former(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
@@ -195,7 +195,7 @@ static void prepare_former(ki_index *index, const ki_index_change *change)
     plan->is_contradicted = rc < 0 && !plan->is_short;
 }
 
-/* A field is one value: if the former object is found under it, there is no other that it has to leave. */
+/* A field is one value: if the former object is found there, it is in no other posting. */
 static bool only_swaps(const ki_index *index)
 {
     const ki_index_values *fresh = &index->plan->fresh;
@@ -267,8 +267,8 @@ static bool leave(ki_index *index, const ki_index_value *value, const ki_index_c
     return true;
 }
 
-/* Both lists are in order: a value that the fresh object has too was swapped.
- * Returns how many it has left. */
+/* Both lists are sorted: a value that the new object has too was swapped. Returns how many postings it has
+ * left. */
 static size_t leave_former(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
@@ -319,11 +319,11 @@ size_t ki_index_commit(ki_index *index, const ki_index_change *change)
 
 typedef struct purge {
     const ki_index_change *change;
-    ki_retired *empty; /* postings, to be retired when they have all been visited */
+    ki_retired *empty; /* empty postings, to be retired when all have been visited */
     size_t found;
 } purge;
 
-/* Readers do not look at the link of a posting. */
+/* Readers do not use the link of a posting. */
 static int purge_posting(void *entry, uint32_t hash, void *user)
 {
     (void)hash;

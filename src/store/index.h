@@ -10,12 +10,13 @@
  * or replacing one object of a hundred thousand under one value costs the same as of ten. The objects of a
  * posting are told apart by address: the writer always knows which pointer is stored.
  *
- * A change comes in two parts. Preparing does all that can fail: it asks the index function, makes room,
- * makes new postings where no reader sees them. Committing cannot fail.
+ * A change has two parts. Preparing does everything that can fail: it calls the index function, reserves
+ * room, makes new postings that readers do not see. Committing cannot fail.
  *
- * No posting may keep an object that has left the store. Where the object is to be taken out, the function
- * says once more, and it may say something else than before. So committing counts the postings that the
- * object was taken out of, and the content knows how many have it; if these differ, all are searched.
+ * No posting may keep an object that has left the store. To find the postings of a leaving object, the
+ * function is called again, and it may emit other values than before. So committing counts the postings from
+ * which the object was removed, and the content knows how many have it; if the numbers differ, all postings
+ * are searched.
  */
 #ifndef KI_STORE_INDEX_H
 #define KI_STORE_INDEX_H
@@ -30,35 +31,35 @@ typedef struct ki_posting {
     char value[];
 } ki_posting;
 
-/* What a change is about to do; the writer's, apart from what readers look at. */
+/* The plan of a change; the writer's, separate from what readers use. */
 typedef struct ki_index_plan {
-    ki_index_values fresh;  /* of the object that comes */
-    ki_index_values former; /* of the object that goes */
-    bool is_refused;        /* the function has failed for the object that comes */
+    ki_index_values fresh;  /* of the new object */
+    ki_index_values former; /* of the former object */
+    bool is_refused;        /* the function has failed for the new object */
     int refusal;            /* with this code */
-    bool was_refused;       /* it had failed for the object that goes, which is under no value then */
-    bool is_short;          /* of memory to ask it about the object that goes */
-    bool is_contradicted;   /* it says something else about that object than when it came */
+    bool was_refused;       /* it had failed for the former object, which is in no posting then */
+    bool is_short;          /* out of memory when it was called for the former object */
+    bool is_contradicted;   /* it emits other values for that object than before */
 } ki_index_plan;
 
 typedef struct ki_index {
     _Atomic(struct ki_index *) next; /* of the same store; an index is published when it is complete */
     ki_index_function function;
     ki_table postings;
-    ki_table refused; /* objects that the function has failed for; the writer's */
+    ki_table refused; /* objects for which the function has failed; the writer's */
     ki_index_plan *plan;
     size_t name_len;
     char name[];
 } ki_index;
 
-/* A failure of an index function, for who tells of it. */
+/* A failure of an index function, to be logged. */
 typedef struct ki_index_failure {
     const char *what; /* constant */
     char index[64];   /* both are cut where they are longer */
     char key[320];
 } ki_index_failure;
 
-/* One object that goes, comes, or takes the place of another with its key. */
+/* One object that is added, removed or replaced. */
 typedef struct ki_index_change {
     const ki_object *former; /* NULL: none */
     ki_object *fresh;        /* NULL: none */
@@ -67,30 +68,31 @@ typedef struct ki_index_change {
     ki_reclaim *reclaim;
 } ki_index_change;
 
-/* An empty index; NULL when memory is out. */
+/* An empty index; NULL when out of memory. */
 ki_index *ki_index_new(ki_str name, const ki_index_function *function);
 
-/* Frees it with all its postings, when nobody reads. NULL is allowed. */
+/* Frees it with all its postings; there must be no readers. NULL is allowed. */
 void ki_index_free(ki_index *index);
 
 /* Returns 0 or KI_ERR_NO_MEMORY. A change that only removes never fails. In both cases commit or cancel. */
 KI_NODISCARD int ki_index_prepare(ki_index *index, const ki_index_change *change);
 void ki_index_cancel(ki_index *index);
 
-/* Returns the number of postings that the former object was taken out of. What the plan says of refusals and
- * contradictions stays up to the next one. */
+/* Returns the number of postings from which the former object was removed. The plan's failures stay valid
+ * until the next one. */
 size_t ki_index_commit(ki_index *index, const ki_index_change *change);
 
-/* After a commit: takes the former object out of every posting that still has it. Returns how many had. */
+/* After a commit: removes the former object from every posting that still has it. Returns how many had. */
 size_t ki_index_purge(ki_index *index, const ki_index_change *change);
 
-/* Before a commit: the number of postings that the object that comes will be in. */
+/* Before a commit: the number of postings that the new object will be in. */
 static inline size_t ki_index_places(const ki_index *index)
 {
     return index->plan->fresh.count;
 }
 
-/* Some changes before the object comes, if its values are at hand: brings near where it will be. */
+/* Some changes ahead: prefetches the postings of an object, if its values are known without calling the
+ * function. */
 void ki_index_expect(const ki_index *index, const ki_object *object, uint64_t hash, const ki_keyer *keyer);
 
 /* The posting of a value, or NULL. For readers too. */

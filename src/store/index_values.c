@@ -14,7 +14,7 @@ enum { KEPT_TEXT_BYTES = 4096, KEPT_ITEMS = 64, FIRST_ITEMS = 4 };
 /* What an index function is given. */
 struct ki_index_emit {
     ki_index_values *values;
-    int rc; /* the first failure; a function that does not look at it cannot lose a value in silence */
+    int rc; /* the first failure, so that a function that ignores it cannot silently lose a value */
 };
 
 void ki_index_values_init(ki_index_values *values)
@@ -130,7 +130,7 @@ int ki_index_values_collect(ki_index_values *values, const ki_index_function *fu
     int rc = function->callback(object, &emit, function->user);
     ki_rcu_read_unlock();
     (void)ki_mutex_set_held(held);
-    /* Its own word first, unless it has not noticed that memory is out. */
+    /* The function's own code first, unless it has ignored that memory ran out. */
     if (emit.rc < 0 && (rc >= 0 || emit.rc == KI_ERR_NO_MEMORY))
         rc = emit.rc;
     if (rc < 0) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index_values - the values that an index function gives for one object: copied, hashed, in order, each
- * once.
+/* index_values - the values that an index function emits for one object: copied, hashed, sorted, each once.
  *
  *   From:     store/index.c
  *   To:       the user's ki_index_cb
- *   Locks:    none of its own; the function runs under the store's, inside a read section, so that what
- *             would wait for the store is refused and not waited for.
+ *   Locks:    none of its own; the function runs under the store's, inside a read section, so that calls that
+ *             would wait for the store are refused.
  *   Not here: what is found under a value.
  */
 #ifndef KI_STORE_INDEX_VALUES_H
@@ -20,7 +19,7 @@
 /* Text of all values of one object in one index; more is a failure of the index function. */
 #define KI_INDEX_VALUES_BYTES_MAX ((size_t)16 << 20)
 
-/* Likewise, how many; so that empty values end as well. */
+/* Likewise, the number of values, which also limits empty ones. */
 #define KI_INDEX_VALUES_MAX ((size_t)1 << 20)
 
 struct ki_posting;
@@ -32,7 +31,7 @@ typedef struct ki_index_value {
     int step;
 } ki_index_value;
 
-/* Used over and over; keeps its memory unless it has become large. A zeroed one is to be given to _init. */
+/* Reused; keeps its memory unless it has become large. Call _init with a zeroed one. */
 typedef struct ki_index_values {
     ki_buf text;
     ki_index_value *items; /* by hash, then by text */
@@ -40,7 +39,7 @@ typedef struct ki_index_values {
     size_t capacity;
 } ki_index_values;
 
-/* The user's, or one of ours whose only value is text that the object holds. */
+/* The user's function, or one of ours whose only value is a text in the object. */
 typedef struct ki_index_function {
     ki_index_cb callback;
     void *user;
@@ -53,8 +52,8 @@ void ki_index_values_fini(ki_index_values *values);
 /* Empties it. */
 void ki_index_values_reset(ki_index_values *values);
 
-/* Asks the function for the values of the object. Returns 0, KI_ERR_NO_MEMORY, or with what the function
- * has failed; `values` is empty then. A field is not copied: the object outlives the values. */
+/* Calls the function for the values of the object. Returns 0, KI_ERR_NO_MEMORY, or the function's code;
+ * `values` is empty then. A field is not copied: the object outlives the values. */
 KI_NODISCARD int ki_index_values_collect(ki_index_values *values, const ki_index_function *function,
                                          const ki_object *object, const ki_keyer *keyer);
 

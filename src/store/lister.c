@@ -34,7 +34,7 @@ ki_object *ki_lister_get(ki_lister lister, ki_str name)
 
 /* ---- several --------------------------------------------------------------------------------------- */
 
-/* What is left to look at in each object, when an index has found it. */
+/* What remains to be checked for each object that an index has found. */
 typedef struct filter {
     ki_str ns; /* empty: any */
     const ki_selector *selector;
@@ -42,7 +42,7 @@ typedef struct filter {
     void *user;
 } filter;
 
-/* The index to ask: the lister's, else that of namespaces. Without one all objects are looked at. */
+/* The index to use: the lister's, else that of namespaces. Without one all objects are scanned. */
 static const char *choose_index(const ki_lister *lister, ki_str *out_value)
 {
     *out_value = lister->index != NULL ? lister->value : lister->ns;
@@ -63,8 +63,8 @@ static int passes(const filter *f, const ki_object *object)
            ki_selector_matches(f->selector, object);
 }
 
-/* Keeps what passes. The array shrinks with it, since it may be that of a whole store; when there is no
- * memory for that it stays as it is. */
+/* Keeps the matching objects. The array is shrunk, since it may be that of a whole store; without memory for
+ * that it stays as it is. */
 static void filter_list(ki_object_list *list, const filter *f)
 {
     size_t kept = 0;

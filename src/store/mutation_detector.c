@@ -10,11 +10,11 @@
 #include "api/object/object_fingerprint.h"
 #include "util/alloc.h"
 
-/* One object. Size and key are kept apart from it: what it says about itself may be what was overwritten. */
+/* One object. Size and key are stored separately: those in the object may have been overwritten. */
 typedef struct watch {
     ki_list_node node;
     ki_map_node by_object;
-    ki_list_node found; /* linked: it has changed, and nobody was told yet */
+    ki_list_node found; /* linked: it has changed, and this is not reported yet */
     ki_object *object;
     size_t own_bytes;
     uint64_t fingerprint;
@@ -92,19 +92,19 @@ static void report(const ki_mutation_detector *detector, const ki_mutation *muta
     ki_log_to(
         detector->log, KI_LOG_ERROR, "mutation_detector",
         KI_LOG_FIELDS({"key", mutation->key}, {"before", ki_str_of(before)}, {"after", ki_str_of(after)}),
-        "%s: a cached object was changed, which nobody may do", detector->name);
+        "%s: a cached object was modified, which is not allowed", detector->name);
     if (detector->report != NULL)
         detector->report(mutation, detector->user);
     if (detector->mode != KI_MUTATION_ABORT)
         return;
-    /* The one thing that the library prints: who is ended wants to know why, with or without a log. */
+    /* The only text that the library prints: the reason why the process ends, even without a log. */
     (void)fprintf(stderr,
-                  "kinformer: %s: the cached object %.*s was changed (%s, was %s), which nobody may do\n",
+                  "kinformer: %s: the cached object %.*s was modified (%s, was %s), which is not allowed\n",
                   detector->name, KI_STR_ARGS(mutation->key), after, before);
     abort();
 }
 
-/* Returns whether the object has changed since it was last looked at. */
+/* Returns whether the object has changed since the last check. */
 static bool check_watch(ki_mutation_detector *detector, watch *w)
 {
     uint64_t now = ki_object_fingerprint(w->object, w->own_bytes, &detector->hash_key);
@@ -214,6 +214,6 @@ void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object
         return;
     ki_list_remove(&w->node);
     ki_map_remove(&detector->by_object, &w->by_object);
-    if (!ki_list_node_is_linked(&w->found)) /* otherwise it goes when it has been reported */
+    if (!ki_list_node_is_linked(&w->found)) /* otherwise it is freed when it has been reported */
         watch_free(w);
 }

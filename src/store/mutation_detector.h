@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutation_detector - finds out who writes into cached objects, which everyone shares.
+/* mutation_detector - detects writes into cached objects, which are shared.
  *
  *   From:     dispatch: when an object enters or leaves the store, and every second
  *   To:       the log, a callback; abort()
- *   Locks:    none; dispatch's. Objects enter and leave under the store's locks, so what is found then is
- *             kept for ki_mutation_detector_report(): log and callback run without a lock.
+ *   Locks:    none; dispatch's. Objects enter and leave under the store's locks, so findings are kept for
+ *             ki_mutation_detector_report(): log and callback run without a lock.
  *   Not here: timers; which objects there are.
  *
- * An object has a fingerprint from when it enters, and is watched while it is in the store. The C compiler
- * keeps honest programs from writing; this is for casts, and for writes that were meant for somewhere else.
+ * An object gets a fingerprint when it enters, and is checked while it is in the store. `const` keeps correct
+ * programs from writing; this finds casts and stray writes.
  */
 #ifndef KI_STORE_MUTATION_DETECTOR_H
 #define KI_STORE_MUTATION_DETECTOR_H
@@ -28,9 +28,9 @@ typedef enum ki_mutation_mode {
 
 /* Borrowed for the call. */
 typedef struct ki_mutation {
-    ki_str key;              /* as it was when the object entered */
-    const ki_object *object; /* as it is now */
-    uint64_t before;         /* fingerprints, which tell only that they differ */
+    ki_str key;              /* from when the object entered */
+    const ki_object *object; /* current */
+    uint64_t before;         /* fingerprints, which show only that they differ */
     uint64_t after;
 } ki_mutation;
 
@@ -40,7 +40,7 @@ typedef struct ki_mutation_detector_options {
     ki_mutation_mode mode;
     ki_mutation_cb report; /* NULL: the log only */
     void *user;
-    const char *name;       /* of whose objects they are; lives longer, as the next. NULL: "" */
+    const char *name;       /* the owner of the objects; must outlive it, like the next. NULL: "" */
     const ki_log_sink *log; /* NULL: that of the process */
     uint64_t hash_seed;     /* 0: a random key; else for simulations */
 } ki_mutation_detector_options;
@@ -65,21 +65,21 @@ ki_mutation_mode ki_mutation_detector_mode_from_environment(void);
 KI_NODISCARD int ki_mutation_detector_init(ki_mutation_detector *detector,
                                            const ki_mutation_detector_options *options);
 
-/* Checks everything once more, then lets go of it. Takes a zeroed struct. */
+/* Checks everything once more, then drops it. A zeroed struct is allowed. */
 void ki_mutation_detector_fini(ki_mutation_detector *detector);
 
 /* Watches an object until it is removed as often as it was added; takes a reference. Returns 0, or
- * KI_ERR_NO_MEMORY: it is not watched, and all else is as before. */
+ * KI_ERR_NO_MEMORY: it is not watched, and nothing else changes. */
 KI_NODISCARD int ki_mutation_detector_add(ki_mutation_detector *detector, const ki_object *object);
 
-/* Checks an object and lets go of it. Takes one that is not watched as well. Calls nobody. */
+/* Checks an object and drops it. One that is not watched is allowed. Calls no callback. */
 void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object *object);
 
-/* Reports what was found since the last time, also of objects that have left. Never under a lock. */
+/* Reports findings since the last call, also for objects that have left. Never under a lock. */
 void ki_mutation_detector_report(ki_mutation_detector *detector);
 
-/* Checks everything that is watched, and reports what was found. Whatever has changed is reported once for
- * each time it is seen to have. Returns how many have. */
+/* Checks all watched objects, and reports findings. Each detected change is reported once. Returns the number
+ * of changed objects. */
 size_t ki_mutation_detector_check(ki_mutation_detector *detector);
 
 #endif

@@ -10,16 +10,16 @@
 #include "util/huge_pages.h"
 #include "util/loop/rcu.h"
 
-/* Times that readers are looked for before a writer is told that there is no room: most sections are over
- * when the thread that is inside one has run. */
+/* How many times readers are checked before the writer is told that there is no room: most sections end as
+ * soon as their thread has run. */
 enum { LOOKS = 16 };
 
-/* Invariant: objects[0 .. waiting_objects) and the chains `waiting` were out of reach before the grace period
- * `grace` began, and nothing else has joined them since; everything behind them and in `fresh` has come
- * later. So what waits may be freed when that period has passed, and what is fresh may not. A hand-over only
- * appends to what is fresh; begin() makes all of it wait, after which a new period begins; release_waiting()
- * frees what has waited, and nothing waits then. Bytes are counted with a hand-over and leave with what they
- * are of. */
+/* Invariant: objects[0 .. waiting_objects) and the chains `waiting` were unreachable before the grace period
+ * `grace` began, and nothing was added to them since; everything after them and in `fresh` was handed over
+ * later. So waiting memory may be freed when that period has passed, and fresh memory may not. A hand-over
+ * only appends to the fresh part; begin() makes all of it wait and begins a new period; release_waiting()
+ * frees the waiting part, which is empty then. Bytes are added with a hand-over and subtracted when they are
+ * freed. */
 static KI_DEBUG_ONLY bool is_sound(const ki_reclaim *reclaim)
 {
     return reclaim->object_count <= reclaim->object_capacity &&
@@ -55,7 +55,7 @@ bool ki_reclaim_is_empty(const ki_reclaim *reclaim)
     return reclaim->object_count + reclaim->fresh.count + reclaim->waiting.count == 0;
 }
 
-/* ---- letting go -------------------------------------------------------------------------------------- */
+/* ---- freeing ----------------------------------------------------------------------------------------- */
 
 static void free_chain(ki_retired *chain, void (*free_block)(void *block))
 {
@@ -86,14 +86,14 @@ static void release_waiting(ki_reclaim *reclaim)
     reclaim->bytes -= reclaim->waiting_bytes;
     reclaim->waiting_objects = reclaim->waiting_bytes = 0;
     reclaim->grace = 0;
-    /* Only a batch that was larger than usual, or readers that stayed, have made it that long. */
+    /* It became that long only by an unusually large batch, or by readers that stayed. */
     if (left == 0 && reclaim->object_capacity > 2 * KI_RECLAIM_THINGS_MAX)
         free_array(reclaim);
 }
 
 /* ---- grace periods ----------------------------------------------------------------------------------- */
 
-/* For all that has come; none is under way. */
+/* For everything handed over so far; there must be no current one. */
 static void begin(ki_reclaim *reclaim)
 {
     assert(reclaim->grace == 0 && reclaim->waiting.count == 0);
@@ -105,7 +105,7 @@ static void begin(ki_reclaim *reclaim)
     reclaim->grace_periods++;
 }
 
-/* Returns whether none is under way any more. */
+/* Returns whether there is no current one any more. */
 static bool try_end(ki_reclaim *reclaim)
 {
     if (reclaim->grace != 0 && ki_rcu_has_passed(reclaim->grace))
@@ -124,7 +124,7 @@ void ki_reclaim_settle(ki_reclaim *reclaim)
     }
 }
 
-/* Twice: what has come behind a grace period needs one of its own. */
+/* Twice: what was handed over after a grace period began needs another one. */
 bool ki_reclaim_poll(ki_reclaim *reclaim)
 {
     assert(is_sound(reclaim));
@@ -204,7 +204,7 @@ void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object)
         (void)ki_object_unref(object);
         return;
     }
-    if (ki_reclaim_reserve(reclaim) < 0) /* what waits is out of reach already, also within a change */
+    if (ki_reclaim_reserve(reclaim) < 0) /* waiting memory is already unreachable, also within a change */
         ki_reclaim_flush(reclaim);
     assert(reclaim->object_count < reclaim->object_capacity);
     reclaim->objects[reclaim->object_count++] = object;

@@ -9,7 +9,7 @@
 #include "util/error.h"
 #include "util/loop/rcu.h"
 
-/* That memory waits for readers before a writer that has nothing else to do looks for them; and again. */
+/* How long memory waits for readers before an idle writer checks for them; and between checks. */
 enum { FLUSH_MS = 1000 };
 
 /* ---- fork ------------------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static ki_content *first_content(const ki_keyer *keyer)
     return content;
 }
 
-/* When nobody reads. */
+/* There must be no readers. */
 static void destroy(ki_store *store)
 {
     ki_fork_remove(&store->fork_hook);
@@ -64,7 +64,7 @@ ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
     store->keyer.key = options->key;
     store->keyer.user = options->user;
     if (ki_hash_key_init(&store->keyer.secret) < 0) {
-        ki_error_set(err, KI_ERR_SYSTEM, 0, "the system gives no random bytes");
+        ki_error_set(err, KI_ERR_SYSTEM, 0, "cannot get random bytes from the system");
         ki_free(store);
         return NULL;
     }
@@ -113,12 +113,12 @@ void ki_store_free(ki_store *store)
 {
     if (store == NULL)
         return;
-    if (ki_rcu_is_reading()) { /* it would wait for itself; better a leak than that */
+    if (ki_rcu_is_reading()) { /* it would wait for itself; a leak is better */
         ki_log_to(store->log, KI_LOG_ERROR, "store", KI_LOG_NO_FIELDS,
-                  "a store cannot be freed inside a read section: it stays");
+                  "a store cannot be freed inside a read section: it is leaked");
         return;
     }
-    /* Objects that were looked at without a reference live to the end of the section. */
+    /* Objects that are used without a reference live until the end of the section. */
     if (!ki_store_close(store))
         ki_rcu_wait(store->closing);
     destroy(store);
@@ -133,8 +133,8 @@ void ki_store_batch_begin(ki_store *store)
     ki_mutex_lock(&store->mu);
 }
 
-/* The first failure is worth a line, and the second, the fourth, the eighth: a function may fail for all
- * objects, each time. */
+/* Logs the first failure, the second, the fourth, the eighth and so on: a function may fail for every object,
+ * each time. */
 static bool is_worth_a_line(uint64_t failures, uint64_t told)
 {
     uint64_t mark = 1;
@@ -143,7 +143,7 @@ static bool is_worth_a_line(uint64_t failures, uint64_t told)
     return failures > 0 && mark > told;
 }
 
-/* The log is the program's, so it is written to without a lock. */
+/* The log callback belongs to the program, so it is called without a lock. */
 void ki_store_end_writing(ki_store *store)
 {
     assert(store != NULL);
@@ -171,7 +171,7 @@ void ki_store_batch_end(ki_store *store)
     ki_store_end_writing(store);
 }
 
-/* Relaxed: each number is for who asks how many, and orders nothing. */
+/* Relaxed: these numbers are only reported, and order nothing. */
 void ki_store_publish_numbers(ki_store *store, const ki_content *content)
 {
     KI_ASSERT_HELD(store->write_mu);
@@ -283,7 +283,7 @@ void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *obje
     ki_content_expect(ki_store_content(store), hash, object);
 }
 
-/* ---- what waits for readers ---------------------------------------------------------------------------- */
+/* ---- released memory ----------------------------------------------------------------------------------- */
 
 bool ki_store_has_room(ki_store *store)
 {

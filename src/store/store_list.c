@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays from one state of a store. The writer is kept out only while references are taken; keys are read
- * from the objects afterwards, which cannot change any more. */
+/* Arrays from one state of a store. The writer is excluded only while references are taken; keys are read
+ * afterwards from the objects, which cannot change. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static int text_block_init(text_block *block, size_t count, size_t bytes)
     return 0;
 }
 
-/* Returns KI_ERR_INVALID when it does not fit: a key function has given two keys for one object. */
+/* Returns KI_ERR_INVALID when it does not fit: a key function has returned two keys for one object. */
 static int text_block_add(text_block *block, ki_str text)
 {
     if (text.len > block->free_bytes)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a store without a lock. Everything that is reached inside a read section, objects and arrays
- * alike, lives to its end: the writer lets go of it only after a grace period. So a reference may be taken
- * there. */
+/* Reading a store without a lock. Everything that is reached inside a read section, objects and arrays alike,
+ * lives until its end: the writer frees it only after a grace period. So a reference may be taken there. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -127,7 +126,7 @@ const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str va
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
 
-/* Relaxed, in all three: a number that was right a moment ago, and orders nothing. */
+/* Relaxed, in all three: the number may be outdated, and orders nothing. */
 size_t ki_store_count(const ki_store *store)
 {
     return store == NULL ? 0 : atomic_load_explicit(&((ki_store *)store)->count, memory_order_relaxed);

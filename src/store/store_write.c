@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public calls that write to a store. They wait where there is no room, without a lock, so that those
- * that may not wait are not kept waiting by those that may. */
+/* The public calls that write to a store. When there is no room they wait without a lock, so that writers
+ * that must not wait are not blocked. */
 #include <assert.h>
 #include <kinformer/error.h>
 
@@ -47,7 +47,7 @@ int ki_store_put_at_once(ki_store *store, const ki_object *object)
     return rc;
 }
 
-/* With the room that there is, it does not fail for lack of memory. */
+/* Room was reserved, so it does not fail for lack of memory. */
 int ki_store_remove(ki_store *store, ki_str key)
 {
     if (store == NULL || store->is_sealed)
@@ -114,7 +114,7 @@ static void free_content(void *content)
     ki_content_free(content);
 }
 
-/* The new content is built while everyone reads the old one, also under mu. */
+/* The new content is built while readers use the old one, also under mu. */
 static int replace(ki_store *store, ki_object *const *objects, size_t count) KI_REQUIRES(store->write_mu)
 {
     KI_ASSERT_HELD(store->write_mu);
@@ -151,7 +151,7 @@ int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
 
 /* ---- indexes, and the check ---------------------------------------------------------------------------- */
 
-/* The index is built while everyone reads and nobody writes; it is published by one pointer. */
+/* The index is built while readers continue and writers are excluded; it is published by one pointer. */
 int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
 {
     if (store == NULL || name == NULL || callback == NULL)

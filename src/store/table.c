@@ -5,9 +5,9 @@
  *
  * So a probe always ends: it meets the entry, or a NULL, of which there is one. An insert keeps this by
  * taking the first NULL of its probe, or a tombstone of the same hash; a replace changes no slot's hash; a
- * remove leaves a tombstone, so that probes for what lies behind it go on. A rebuild inserts all entries into
- * an array that nobody sees, and publishes it when it is complete. A new array is at most half full, so that
- * the cost of filling it is spread over at least a quarter of its slots. */
+ * remove leaves a tombstone, so that probes for later slots continue. A rebuild inserts all entries into a
+ * private array, and publishes it when it is complete. A new array is at most half full, so that the cost of
+ * filling it is spread over at least a quarter of its slots. */
 #include "store/table.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@
 #include "util/annotations.h"
 #include "util/huge_pages.h"
 
-/* AHEAD: a walk fetches an entry from memory so many slots before it looks at it. */
+/* AHEAD: how many slots ahead a walk prefetches an entry. */
 enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 24 };
 
 /* Far above any collection, far below where slot numbers or sizes overflow. */
@@ -36,8 +36,8 @@ static uint64_t slots_of(const ki_table_array *array)
     return (uint64_t)array->mask + 1;
 }
 
-/* For the writer, and for who keeps it out. Relaxed: the caller wrote it, or has taken the lock after who
- * did. */
+/* For the writer, and for callers that exclude it. Relaxed: the caller wrote it, or has taken the lock after
+ * the writer. */
 static void *content_of(const ki_table *table)
 {
     return atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);
@@ -54,7 +54,7 @@ static ki_table_array *array_of(const ki_table *table)
     return content == NULL || ki_table_single(content) != NULL ? NULL : content;
 }
 
-/* What is cheap to check of the invariant; ki_table_check() looks at every slot. */
+/* The parts of the invariant that are cheap to check; ki_table_check() checks every slot. */
 static KI_DEBUG_ONLY bool is_sound(const ki_table *table)
 {
     const ki_table_array *array = array_of(table);
@@ -162,7 +162,7 @@ static void array_retire(ki_table_array *array, const ki_table_owner *owner)
         ki_reclaim_block(owner->reclaim, &array->retired, bytes);
 }
 
-/* An array for entries that are not known yet has room for them all: it needs none of its own. */
+/* An array for future entries has room for all of them: no extra room is needed. */
 static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_table_owner *owner)
 {
     if (old != NULL)
@@ -288,7 +288,7 @@ void ki_table_fini(ki_table *table)
 
 /* ---- walks ----------------------------------------------------------------------------------------- */
 
-/* What has become of an entry of an array that is no longer the table's. */
+/* The current entry for one of an array that is no longer the table's. */
 static void *refresh(const ki_table *table, const ki_table_slot *slot, void *entry, const ki_table_walk *walk)
 {
     return ki_table_find(table, &(ki_table_key){slot->hash, walk->same, entry, walk->same_user});

@@ -8,10 +8,10 @@
  *             out.
  *   Not here: what the pointers mean; references; hashing.
  *
- * Open addressing with linear probing. Where a search begins is told by the hash and by the array's salt,
- * which each table has from its first entry. Otherwise, when a table is filled in the order in which
- * another is walked, entries would come in the order of their places: then a part of a growing array is
- * full while the rest is empty, and each insert there probes all of that part.
+ * Open addressing with linear probing. The hash and the array's salt, which each table takes from its first
+ * entry, determine where a search begins. Without a salt, filling a table in the order in which another is
+ * walked would insert entries in the order of their slots: then a part of a growing array is full while the
+ * rest is empty, and each insert there probes all of that part.
  *
  * What readers rely on:
  *
@@ -24,8 +24,8 @@
  * The writer may keep a number with each entry, its note, which readers never look at. It lies beside the
  * half of the hash that a search compares, so it costs no memory.
  *
- * A table of one entry has no array: most values of most indexes have one object. Once there is an array,
- * it stays until the last entry is gone, so that who walks it can tell what became of the others.
+ * A table of one entry has no array: most values of most indexes have one object. Once there is an array, it
+ * stays until the last entry is gone, so that a walk can find out what became of the others.
  */
 #ifndef KI_STORE_TABLE_H
 #define KI_STORE_TABLE_H
@@ -37,7 +37,7 @@
 #include "store/reclaim.h"
 
 typedef struct ki_table_slot {
-    uint32_t hash;         /* the lower half; no array is so large that the rest could matter */
+    uint32_t hash;         /* the lower half; no array is large enough to need the rest */
     uint32_t note;         /* the writer's */
     _Atomic(void *) entry; /* NULL: never taken */
 } ki_table_slot;
@@ -63,7 +63,7 @@ typedef struct ki_table_owner {
     ki_reclaim *reclaim;
 } ki_table_owner;
 
-/* Which entry is looked for: with this hash, and `matches(entry, what, user)`. */
+/* The entry to find: with this hash, and `matches(entry, what, user)`. */
 typedef struct ki_table_key {
     uint64_t hash;
     bool (*matches)(const void *entry, const void *what, const void *user);
@@ -113,7 +113,7 @@ static inline void *ki_table_find(const ki_table *table, const ki_table_key *key
     return ki_table_find_in(atomic_load_explicit(&((ki_table *)table)->content, memory_order_acquire), key);
 }
 
-/* The writer, some changes ahead: brings near where a search for this hash begins. */
+/* The writer, some changes ahead: prefetches the slot where a search for this hash begins. */
 static inline void ki_table_prefetch(const ki_table *table, uint64_t hash)
 {
     /* Relaxed, here and below: the writer has published it itself. */
@@ -122,7 +122,7 @@ static inline void ki_table_prefetch(const ki_table *table, uint64_t hash)
         __builtin_prefetch(&array->slots[ki_table_home(array, hash)]);
 }
 
-/* The writer, some changes later: what is in the first place of a search for this hash, or NULL if that is of
+/* The writer, some changes later: the entry in the first slot of a search for this hash, or NULL if it has
  * another hash. A guess at what the search will find. */
 static inline void *ki_table_guess(const ki_table *table, uint64_t hash)
 {
@@ -136,9 +136,9 @@ static inline void *ki_table_guess(const ki_table *table, uint64_t hash)
 /* Whether exactly this pointer is in the table. */
 bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry);
 
-/* Calls for the entries that the table has now; each that stays throughout is seen once. `same` tells
- * whether two entries have the same key: what the writer has moved to another array meanwhile is seen as it
- * is there now, or not at all if it is gone. NULL when the writer is kept out. */
+/* Visits the entries of the table; each that stays throughout is visited once. `same` compares the keys of
+ * two entries: an entry that the writer has moved to another array meanwhile is visited in its current state,
+ * or not at all if it was removed. NULL when the writer is excluded. */
 typedef struct ki_table_walk {
     int (*visit)(void *entry, uint32_t hash, void *user);
     void *user;
@@ -146,14 +146,14 @@ typedef struct ki_table_walk {
     const void *same_user;
 } ki_table_walk;
 
-/* Returns 0, or what a visit returned that was not 0 and so ended the walk. `hash` is the lower half; a
- * single entry is visited with 0, because the table does not know its hash. */
+/* Returns 0, or the non-zero value of the visit that ended the walk. `hash` is the lower half; a single entry
+ * is visited with 0, because the table does not know its hash. */
 int ki_table_visit(const ki_table *table, const ki_table_walk *walk);
 
 /* ---- the writer ------------------------------------------------------------------------------------ */
 
-/* Makes room, so that `extra` inserts cannot fail. Returns 0 or KI_ERR_NO_MEMORY; in both cases the table
- * holds what it held. */
+/* Makes room, so that `extra` inserts cannot fail. Returns 0 or KI_ERR_NO_MEMORY; in both cases the entries
+ * stay the same. */
 KI_NODISCARD int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner);
 
 /* The key is not in the table, and there is room. Returns the note, which is 0. */
@@ -162,14 +162,14 @@ uint32_t *ki_table_insert(ki_table *table, uint64_t hash, void *entry);
 /* `old` is in the table; `entry` has its key, and gets its note, which is returned. */
 uint32_t *ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry);
 
-/* `old` is in the table. Gives back an array that has become far too large, if there is memory to do so. */
+/* `old` is in the table. Shrinks an array that has become far too large, if there is memory to do so. */
 void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_table_owner *owner);
 
 /* The note of an entry that is in the table. This pointer, and the two above,
  * are good up to the next change. */
 uint32_t *ki_table_note(ki_table *table, uint64_t hash, const void *entry);
 
-/* Frees the array at once, when nobody reads. The entries are the caller's. */
+/* Frees the array at once; there must be no readers. The entries belong to the caller. */
 void ki_table_fini(ki_table *table);
 
 /* Slots against counts and bounds: for tests. Returns NULL, or what is wrong. */

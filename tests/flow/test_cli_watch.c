@@ -242,7 +242,7 @@ static void a_gap_in_the_history_is_closed_by_a_list(void **state)
                          "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":{\"kind\":\"Pod\",");
     assert_true(cli_process_has(&p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Expired\""));
     assert_false(cli_process_has(&p.written, "\"phase\":\"WATCHING\",\"reason\":\"Expired\""));
-    cli_process_wait_for(&p, &p.said, "s: listed anew\n");
+    cli_process_wait_for(&p, &p.said, "s: relisted\n");
     assert_true(cli_process_has(&p.said, "pods: watching again after "));
     assert_true(cli_process_has(&p.said, "pods: Expired: "));
     cli_process_stop(&p, SIGTERM);

@@ -262,7 +262,8 @@ static void nothing_else_is_said_beside_a_configuration(void **state)
         ki_error err = {0};
         char expected[200];
         snprintf(expected, sizeof(expected),
-                 "client: `%s` beside `config`: give it to ki_config_new() instead", cases[i].named);
+                 "client: `%s` cannot be used with `config`: pass it to ki_config_new() instead",
+                 cases[i].named);
         assert_null(ki_client_new(&cases[i].options, &err));
         assert_int_equal(err.code, KI_ERR_INVALID);
         assert_string_equal(err.message, expected);

@@ -351,7 +351,7 @@ static void the_end_of_an_outage_says_whether_all_was_listed_anew(void **state)
     cli_watch_note_tick(&follower, 60 * MINUTE_MS); /* a list may take its time */
     EXPECT_SAID("");
     watch_at(&follower, 61 * MINUTE_MS, 2);
-    EXPECT_SAID("pods: watching again after 1h1m0s: listed anew\n");
+    EXPECT_SAID("pods: watching again after 1h1m0s: relisted\n");
     fail_at(&follower, 62 * MINUTE_MS); /* another one begins from nothing */
     text_log_clear(&said);
     watch_at(&follower, 62 * MINUTE_MS + 1500, 1);

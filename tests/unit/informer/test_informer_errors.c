@@ -301,7 +301,7 @@ static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_
     ki_error err = {0};
     assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
-    assert_string_equal(err.message, "pods: adding a handler: its overflow is no ki_overflow");
+    assert_string_equal(err.message, "pods: adding a handler: its overflow is not a ki_overflow");
     assert_null(ki_informer_add_handler(rig.informer, NULL, NULL));
     assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);

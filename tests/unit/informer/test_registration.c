@@ -138,7 +138,7 @@ static void a_wait_for_a_handler_that_is_stuck_says_so(void **state)
     heard_hold(&r.what);
     local_rig_sync(&r.rig);
     assert_int_equal(ki_registration_wait_for_sync(r.registration, A_WHILE_MS, &r.err), KI_ERR_TIMEOUT);
-    assert_string_equal(r.err.message, "pods: the handler has not heard of all in time");
+    assert_string_equal(r.err.message, "pods: the handler did not receive everything in time");
     heard_let_go(&r.what);
     run_fini(&r);
 }

@@ -121,7 +121,7 @@ static void the_end_of_a_loss_says_how_long_it_was_and_how_it_ended(void **state
     write_status(KI_PHASE_LISTING, KI_REASON_NONE, 2);
     ki_clock_advance_ms(&test_clock, 5);
     write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 2);
-    assert_string_equal(last, "test: watching again after 0.005 s: listed anew");
+    assert_string_equal(last, "test: watching again after 0.005 s: relisted");
     assert_int_equal(lines, 2);
 }
 

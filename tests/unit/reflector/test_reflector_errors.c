@@ -184,7 +184,7 @@ static void a_list_that_trickles_is_given_up(void **state)
     expect_errors(run, "Timeout\n");
     ki_informer_status status = reflector_run_status(run);
     assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
-    assert_string_equal(status.message, "less than 1,024 bytes of the list have come for too long");
+    assert_string_equal(status.message, "fewer than 1,024 bytes of the list have arrived for too long");
     text_log_clear(&run->source.requests);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "LIST rv=0 limit=500\n");

@@ -196,7 +196,7 @@ static void the_status_says_so_until_a_watch_brings_something(void **state)
     fail_three(run, IS_REFUSED, 503);
     assert_string_equal(
         reflector_run_status(run).message,
-        "the last watches brought nothing: when one ends so, the collection is listed; the last watch: the "
+        "the last watches brought nothing: the collection is listed instead; the last watch: the "
         "server answers 503");
     text_log_clear(&run->statuses);
     text_log_clear(&run->errors);

@@ -166,7 +166,7 @@ static void options_that_mean_nothing_are_refused_with_the_reason(void **state)
     expect_refused(&(ki_informer_options){.watch_list = -1}, "-1");
     expect_refused(&(ki_informer_options){.mutations = KI_MUTATIONS_IGNORE + 1}, "ki_mutations");
     expect_refused(&(ki_informer_options){.mutations = -1}, "-1");
-    expect_refused(&(ki_informer_options){.page_size = -2}, "page size of -2");
+    expect_refused(&(ki_informer_options){.page_size = -2}, "page size -2");
     half.begin = NULL;
     expect_refused(&(ki_informer_options){.list_watch = &half}, "begin");
     half = source;

@@ -477,7 +477,7 @@ static void a_wait_for_its_turn_alone_is_paced(void **state)
     text_log_clear(&run->statuses);
     scripted_end(&run->source);
     expect_statuses(run, "BACKING_OFF Paced\n");
-    assert_string_equal(reflector_run_status(run).message, "requests are sent one a second at the most");
+    assert_string_equal(reflector_run_status(run).message, "at most one request is sent per second");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_head(&run->source, 200, 0);
     expect_statuses(run, "WATCHING \n");
