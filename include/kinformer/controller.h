@@ -79,7 +79,8 @@ KI_API ki_result ki_done(void);
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
 /** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is
- * logged; a server that has said when to come back (Retry-After) is not asked before. */
+ * logged. When it carries a Retry-After of the server (retry_after_ms), the key is not worked on before that
+ * time has passed, whatever changes meanwhile. */
 KI_API ki_result ki_retry(const ki_error *err);
 
 /** Failed for good: nothing happens before the next change. `err`, which may be NULL, is logged. */
@@ -96,10 +97,11 @@ KI_API void ki_request_finish(ki_request *request, ki_result result);
  * that the server answered with. So a reconcile never acts on a cache that does not know its own writes.
  *
  * The wait ends when the store is complete up to that version, when the server's history was reset, or after
- * expect_timeout_ms, which is counted and logged. No worker is held meanwhile. The informer must not be freed
+ * expect_timeout_ms, which is counted and logged. No worker is held meanwhile. Of several writes that one
+ * informer follows, all are waited for. An informer that the controller does not watch must not be freed
  * before the controller.
  *
- * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY: then nothing is waited for.
+ * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY: then nothing is waited for; KI_ERR_FORKED.
  */
 KI_API int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written);
 
@@ -125,7 +127,9 @@ typedef struct ki_controller_options {
     uint64_t stop_timeout_ms;       /* how long a stop waits for reconciles that run; 0: 30,000 */
     void (*on_release)(void *user); /* once, after the last callback */
     void *user;
-    uint64_t reserved[8];
+    uint64_t resync_ms; /* how often every object is worked on again, if its informer has a resync_ms; see
+                         * ki_handler. 0: never */
+    uint64_t reserved[7];
 } ki_controller_options;
 
 /**
