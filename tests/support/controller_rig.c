@@ -141,8 +141,8 @@ const char *rig_object(const char *ns, const char *name, int version, const char
     if (ns[0] != 0)
         snprintf(in, sizeof(in), "\"namespace\":\"%s\",", ns);
     snprintf(text, TEXT_BYTES,
-             "{\"metadata\":{%s\"name\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"%d\"%s}}", in, name, name,
-             version, metadata);
+             "{\"metadata\":{%s\"name\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"%d\"%s}}", in, name,
+             name, version, metadata);
     return text;
 }
 

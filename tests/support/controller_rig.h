@@ -29,7 +29,7 @@ struct controller_rig {
     text_log calls; /* keys of reconciles: "a/x a/y " */
     text_log log;   /* of warnings and errors: "key: message" */
     ki_result (*reconcile)(controller_rig *rig, ki_request *request); /* NULL: ki_done() */
-    ki_request *pending[RIG_PENDING_MAX];                              /* for that function */
+    ki_request *pending[RIG_PENDING_MAX];                             /* for that function */
     size_t pending_count;
     int released;
     uint64_t reconciled_ns; /* when the last reconcile began */

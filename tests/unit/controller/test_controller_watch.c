@@ -89,13 +89,13 @@ static void the_controlling_owner_of_kind_and_group_is_the_key(void **state)
     (void)state;
     controller_rig rig;
     controller_rig_init(&rig, NULL);
-    assert_int_equal(ki_controller_watch_owned(rig.controller, rig.informers[RIG_PODS],
-                                               &KI_APPS_V1_DEPLOYMENTS, NULL),
-                     0);
+    assert_int_equal(
+        ki_controller_watch_owned(rig.controller, rig.informers[RIG_PODS], &KI_APPS_V1_DEPLOYMENTS, NULL), 0);
     start(&rig);
     controller_rig_sync(&rig, "", "");
     controller_rig_event(&rig, RIG_PODS, "ADDED", rig_owned("a", "p", 11, "apps/v1", "Deployment", "d1"));
-    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_owned("a", "q", 12, "apps/v1beta2", "Deployment", "d2"));
+    controller_rig_event(&rig, RIG_PODS, "ADDED",
+                         rig_owned("a", "q", 12, "apps/v1beta2", "Deployment", "d2"));
     controller_rig_event(&rig, RIG_PODS, "ADDED", rig_owned("a", "r", 13, "other/v1", "Deployment", "no"));
     controller_rig_event(&rig, RIG_PODS, "ADDED", rig_owned("a", "s", 14, "apps/v1", "ReplicaSet", "no"));
     controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "t", 15, ""));
@@ -113,9 +113,8 @@ static void both_the_old_and_the_new_owner_are_told(void **state)
     (void)state;
     controller_rig rig;
     controller_rig_init(&rig, NULL);
-    assert_int_equal(ki_controller_watch_owned(rig.controller, rig.informers[RIG_PODS],
-                                               &KI_APPS_V1_DEPLOYMENTS, NULL),
-                     0);
+    assert_int_equal(
+        ki_controller_watch_owned(rig.controller, rig.informers[RIG_PODS], &KI_APPS_V1_DEPLOYMENTS, NULL), 0);
     start(&rig);
     controller_rig_sync(&rig, "", rig_owned("a", "p", 5, "apps/v1", "Deployment", "d1"));
     RIG_EXPECT(&rig, "a/d1 ");
@@ -164,8 +163,7 @@ static void a_function_names_any_number_of_keys(void **state)
     start(&rig);
     controller_rig_sync(&rig, "", rig_object("a", "p", 5, ",\"labels\":{\"to\":\"k1\"}"));
     RIG_EXPECT(&rig, "m/k1 all ");
-    controller_rig_event(&rig, RIG_PODS, "MODIFIED",
-                         rig_object("a", "p", 11, ",\"labels\":{\"to\":\"k2\"}"));
+    controller_rig_event(&rig, RIG_PODS, "MODIFIED", rig_object("a", "p", 11, ",\"labels\":{\"to\":\"k2\"}"));
     controller_rig_run(&rig, 1);
     RIG_EXPECT(&rig, "m/k2 all m/k1 ");
     assert_int_equal(calls, 3);

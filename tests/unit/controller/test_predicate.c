@@ -26,9 +26,9 @@ static void drop(pair *p)
     ki_object_unref(p->object);
 }
 
-static const ki_predicate *const all[] = {
-    &KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_RESOURCE_VERSION_CHANGED, &KI_PREDICATE_LABELS_CHANGED,
-    &KI_PREDICATE_ANNOTATIONS_CHANGED};
+static const ki_predicate *const all[] = {&KI_PREDICATE_GENERATION_CHANGED,
+                                          &KI_PREDICATE_RESOURCE_VERSION_CHANGED,
+                                          &KI_PREDICATE_LABELS_CHANGED, &KI_PREDICATE_ANNOTATIONS_CHANGED};
 
 /* Which of the four pass: a bit each. */
 static unsigned passing(const ki_event *event)
