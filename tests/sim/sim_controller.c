@@ -40,6 +40,7 @@ typedef struct key_state {
     uint32_t written_epoch; /* of the world */
     uint64_t expected_until_ns;
     uint64_t not_before_ns;
+    bool is_owed; /* it has asked to be worked on again */
 } key_state;
 
 typedef struct pending {
@@ -172,7 +173,9 @@ static void write_something(life *l, ki_request *request, uint32_t key)
 static ki_result choose(life *l, uint32_t key)
 {
     ki_error err = {.code = KI_ERR_HTTP, .message = "no"};
-    switch (l->is_calm ? 0 : below(l, 8)) {
+    uint32_t choice = l->is_calm ? 0 : below(l, 8);
+    l->keys[key].is_owed = choice == 2 || choice > 3;
+    switch (choice) {
     case 0:
     case 1:
         return ki_done();
@@ -202,6 +205,7 @@ static ki_result reconcile(ki_request *request, void *user)
     CHECK(l, l->has_storms || now_ns >= k->not_before_ns, "key %" PRIu32 " too early for the server", key);
     k->seen = stored_version(l, request);
     k->not_before_ns = 0;
+    k->is_owed = false;
     check_own_write(l, key);
     if (!l->is_calm && below(l, 2) == 0)
         write_something(l, request, key);
