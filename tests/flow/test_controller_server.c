@@ -120,7 +120,8 @@ static void begin(site *s, int mode)
     s->client =
         ki_client_new(&(ki_client_options){.server = ki_apiserver_url(s->server), .mode = mode}, &err);
     assert_non_null(s->client);
-    ki_informer_options options = {.ns = "default", .backoff_ms = 20, .backoff_max_ms = 100};
+    ki_informer_options options = {
+        .ns = "default", .backoff_ms = 20, .backoff_max_ms = 100, .watch_list = KI_WATCH_LIST_NEVER};
     s->maps = ki_informer_new(s->client, &KI_CORE_V1_CONFIGMAPS, &options, &err);
     s->secrets = ki_informer_new(s->client, &KI_CORE_V1_SECRETS, &options, &err);
     s->controller =
@@ -252,8 +253,12 @@ static void no_write_meets_a_conflict_with_one_of_its_own_in(int mode)
     site s;
     seen r = {0};
     begin(&s, mode);
-    ki_fault cut = {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_events = 3, .path = "secrets"};
-    assert_int_equal(ki_apiserver_fault(s.server, &cut), 0);
+    ki_fault faults[] = {
+        {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_events = 1, .path = "secrets", .percent = 50},
+        {.on = KI_FAULT_WATCH, .action = KI_FAULT_DELAY, .delay_ms = 150, .path = "secrets"},
+    };
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        assert_int_equal(ki_apiserver_fault(s.server, &faults[i]), 0);
     change_all(&s);
     settle(&s);
     ki_apiserver_requests(s.server, 0, look, &r);

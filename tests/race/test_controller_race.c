@@ -2,7 +2,8 @@
 /* A controller with workers of its own, while the server changes and cuts, another thread stops and starts it,
  * a third finishes requests, a fourth reads its status: each key is on one worker at a time, and in the end
  * the last reconcile of each has seen what is there. Then it is freed: from outside or by a reconcile, before
- * or after informer and client. With delays wherever a lock is given away (support/delays.c). */
+ * or after informer and client. With delays wherever a lock is given away (support/delays.c).
+ * The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/controller.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -213,8 +214,8 @@ static void free_all(stage *s, uint64_t seed)
 {
     ki_error err = {0};
     if (seed % 2 == 0) {
-        s->frees_itself = 1;
         assert_int_equal(ki_controller_start(s->controller, &err), 0);
+        s->frees_itself = 1;
         for (int i = 0; i < HANG_MS && s->frees_itself != 2; i++) {
             (void)local_source_put(s->source, "a", "k1", i);
             aside_pause(1);
