@@ -10,7 +10,8 @@
  *       return rc == 0 ? ki_done() : ki_retry(&err);
  *   }
  *
- *   ki_controller *c = ki_controller_new(client, &(ki_controller_options){.name = "foo", .reconcile = reconcile}, &err);
+ *   ki_controller_options options = {.name = "foo", .reconcile = reconcile};
+ *   ki_controller *c = ki_controller_new(client, &options, &err);
  *   ki_controller_watch(c, foos, NULL);                              // the object itself
  *   ki_controller_watch_owned(c, deployments, &foos_resource, NULL); // the Foo that controls the Deployment
  *   rc = ki_controller_run(c, &err);                                 // until ki_controller_stop()

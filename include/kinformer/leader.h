@@ -4,9 +4,9 @@
  * The processes share a Lease (coordination.k8s.io/v1). Its holder renews it; the others take it over when it
  * has not been renewed for its whole duration.
  *
- *   ki_leader *leader = ki_leader_new(lease_client,
- *                                     &(ki_leader_options){.name = "my-controller", .on_started = begin_to_act,
- *                                                          .on_stopped = end_acting}, &err);
+ *   ki_leader_options options = {
+ *       .name = "my-controller", .on_started = begin_to_act, .on_stopped = end_acting};
+ *   ki_leader *leader = ki_leader_new(lease_client, &options, &err);
  *   rc = ki_leader_start(leader, &err);
  *   …
  *   ki_leader_free(leader);

@@ -93,8 +93,8 @@ static bool is_stopped(void *user)
     return c->is_wanted || (c->active_count == 0 && c->live_count == 0);
 }
 
-/* Around a call that waits. Whoever leaves last lets a controller go that was freed meanwhile; returns whether
- * it was. */
+/* Around a call that waits. Whoever leaves last lets a controller go that was freed meanwhile; returns
+ * whether it was. */
 static uint64_t enter(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);

@@ -228,8 +228,8 @@ static ki_registration *add_handler(ki_controller *c, source *s, ki_error *err)
     return registration;
 }
 
-/* In the list before its first event, which may come before the handler is added. One that failed stays there,
- * without an informer, for others may be walking over the list. */
+/* In the list before its first event, which may come before the handler is added. One that failed stays
+ * there, without an informer, for others may be walking over the list. */
 static int add_source(ki_controller *c, source *s, ki_error *err)
 {
     ki_mutex_lock(&c->mu);

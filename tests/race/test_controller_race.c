@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A controller with workers of its own, while the server changes and cuts, another thread stops and starts it,
- * a third finishes requests, a fourth reads its status: each key is on one worker at a time, and in the end
- * the last reconcile of each has seen what is there. Then it is freed: from outside or by a reconcile, before
- * or after informer and client. With delays wherever a lock is given away (support/delays.c).
+/* A controller with workers of its own, while the server changes and cuts, another thread stops and starts
+ * it, a third finishes requests, a fourth reads its status: each key is on one worker at a time, and in the
+ * end the last reconcile of each has seen what is there. Then it is freed: from outside or by a reconcile,
+ * before or after informer and client. With delays wherever a lock is given away (support/delays.c).
  * The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/controller.h>
 #include <kinformer/resources.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One controller over one informer in virtual time, while the server changes, cuts and refuses, the controller
- * is stopped and started, memory runs out now and then, and its reconciles do all that they may: they write,
- * fail, come back later, end later.
+/* One controller over one informer in virtual time, while the server changes, cuts and refuses, the
+ * controller is stopped and started, memory runs out now and then, and its reconciles do all that they may:
+ * they write, fail, come back later, end later.
  *
  * No key is on two workers at once; nothing begins while it is stopped; no reconcile sees a cache that is
  * older than what it has written itself, unless its time was up; none begins before the server allows it; and
