@@ -196,7 +196,8 @@ KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
  * Starts it and returns when it has been stopped. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it
- * runs the loop of the client meanwhile.
+ * runs the loop of the client meanwhile. A reconcile or a callback may free the controller meanwhile: it is
+ * gone when the call returns.
  *
  * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
  *          KI_ERR_WOULD_DEADLOCK from a callback.

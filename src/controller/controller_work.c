@@ -79,7 +79,7 @@ static ki_request *begin_locked(ki_controller *c, const ki_work_item *item) KI_R
     ki_list_push_back(&c->active, &request->node);
     c->active_count++;
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
-    if (c->options.reconcile_timeout_ms > 0 && c->active_count == 1)
+    if (c->options.reconcile_timeout_ms > 0)
         ki_job_wake(&c->job); /* which sets its timer */
     return request;
 }
