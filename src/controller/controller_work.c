@@ -175,10 +175,9 @@ static uint64_t delay_ns(const ki_request *request, const ki_result *result)
     return ki_ns_max(ns, ki_ns_of_ms(result->after_ms));
 }
 
-static void count_locked(ki_request *request, const ki_result *result, uint64_t now_ns)
-    KI_REQUIRES(request->controller->mu)
+static void count_locked(ki_controller *c, const ki_request *request, const ki_result *result,
+                         uint64_t now_ns) KI_REQUIRES(c->mu)
 {
-    ki_controller *c = request->controller;
     ki_counter *by_verdict[] = {[KI_VERDICT_DONE] = c->metrics.done,
                                 [KI_VERDICT_REQUEUE_AFTER] = c->metrics.requeued,
                                 [KI_VERDICT_RETRY] = c->metrics.retried,
@@ -206,7 +205,7 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
         ki_workqueue_add_after_ns(c->queue, request->item.key, request->item.priority, after_ns) < 0)
         put_back_locked(c, request->item.key, request->item.priority);
     (void)ki_workqueue_done(c->queue, request->item.key);
-    count_locked(request, &known, now_ns);
+    count_locked(c, request, &known, now_ns);
     ki_list_remove(&request->node);
     c->active_count--;
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
