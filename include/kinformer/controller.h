@@ -79,8 +79,9 @@ KI_API ki_result ki_done(void);
 /** Success for now; the key is worked on again after this time, or earlier when something changes. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
-/** Failed; the key is tried again after a delay that grows with each failure, and not before the time in the
- * server's Retry-After, if `err` has one. `err`, which may be NULL, is logged. */
+/** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is
+ * logged. If it has a Retry-After of the server (retry_after_ms), the key is not reconciled before that time
+ * has passed, whatever changes. */
 KI_API ki_result ki_retry(const ki_error *err);
 
 /** Failed for good: the key is not tried again before the next change. `err`, which may be NULL, is
@@ -100,10 +101,11 @@ KI_API void ki_request_finish(ki_request *request, ki_result result);
  * its own writes.
  *
  * The wait ends when the store is complete up to that version, when the server's history was reset, or after
- * expect_timeout_ms, which is counted and logged. The wait does not occupy a worker. The informer must not be
- * freed before the controller.
+ * expect_timeout_ms, which is counted and logged. The wait does not occupy a worker. If several writes
+ * are expected, it waits for all of them. An informer that the controller does not watch must not be freed
+ * before the controller.
  *
- * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY. After an error there is no wait.
+ * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY; KI_ERR_FORKED. After an error there is no wait.
  */
 KI_API int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written);
 
@@ -128,7 +130,9 @@ typedef struct ki_controller_options {
     uint64_t stop_timeout_ms;       /* how long a stop waits for running reconciles; 0: 30,000 */
     void (*on_release)(void *user); /* once, after the last callback */
     void *user;
-    uint64_t reserved[8];
+    uint64_t resync_ms; /* how often every object is worked on again, if its informer has a resync_ms; see
+                         * ki_handler. 0: never */
+    uint64_t reserved[7];
 } ki_controller_options;
 
 /**
@@ -195,7 +199,8 @@ KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
  * Starts the controller, and returns when it has been stopped. With KI_MODE_EVENT_LOOP and
- * KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile.
+ * KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile. A reconcile or a callback may free the
+ * controller meanwhile; it is freed when this returns.
  *
  * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
  *          KI_ERR_WOULD_DEADLOCK from a callback.

@@ -32,6 +32,24 @@ void ki_callback_leave(void)
         callback_depth--;
 }
 
+/* A child that was forked there keeps it, which only means that it waits less. */
+static _Thread_local bool is_in_worker;
+
+void ki_callback_enter_worker(void)
+{
+    is_in_worker = true;
+}
+
+void ki_callback_leave_worker(void)
+{
+    is_in_worker = false;
+}
+
+bool ki_callback_is_in_worker(void)
+{
+    return is_in_worker;
+}
+
 int ki_client_may_wait(void)
 {
     return *depth() > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;

@@ -2,7 +2,7 @@
 /* callback - records that a thread is inside a function of the user, where it must not wait.
  *
  *   From:     client/, reflector/reflector.c, feed/ (around callbacks); queue/, rest/, informer/ (calls that
- *             wait)
+ *             wait); controller/controller_work.c (workers)
  *   To:       util/loop/loop.h, util/loop/rcu.h
  *   Locks:    none; each thread has its own count.
  *   Not here: waiting (client/client.h).
@@ -11,10 +11,17 @@
 #define KI_CLIENT_CALLBACK_H
 
 #include <kinformer/common.h>
+#include <stdbool.h>
 
 /* Around each call of a user's function outside a loop's job: inside, waiting is not allowed. */
 void ki_callback_enter(void);
 void ki_callback_leave(void);
+
+/* Around a user function on a worker's own thread: it may wait for anything except the end of a client, which
+ * waits for the worker. */
+void ki_callback_enter_worker(void);
+void ki_callback_leave_worker(void);
+bool ki_callback_is_in_worker(void);
 
 /* 0, or KI_ERR_WOULD_DEADLOCK inside a callback, a job or a read section, where waiting is not allowed. */
 KI_NODISCARD int ki_client_may_wait(void);

@@ -380,7 +380,7 @@ void ki_client_free(ki_client *client)
     announce(client);
     if (client->calls != NULL)
         client->calls->stop(client->calls);
-    if (ki_client_may_wait() < 0)
+    if (ki_client_may_wait() < 0 || ki_callback_is_in_worker())
         ki_client_close_later(client);
     else
         ki_client_close(client);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/controller.h"
 
-#include <poll.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "client/callback.h"
 #include "metrics/names.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -13,7 +13,23 @@
 #include "util/units.h"
 #include "workqueue/queue.h"
 
-enum { EXPECT_MS = 10000, STOP_MS = 30000, WORKERS_MAX = 4096, STEP_MS = 10 };
+/* The last one: how often it is logged what is waited for. */
+enum { EXPECT_MS = 10000, STOP_MS = 30000, WORKERS_MAX = 4096, TELL_MS = 10000 };
+
+void ki_controller_log(const ki_controller *c, ki_log_level level, ki_str key, const char *format, ...)
+{
+    char text[KI_ERROR_MESSAGE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (key.len == 0)
+        ki_log_to(c->client->log, level, "controller", KI_LOG_FIELDS({"controller", ki_str_of(c->name)}),
+                  "%s", text);
+    else
+        ki_log_to(c->client->log, level, "controller",
+                  KI_LOG_FIELDS({"controller", ki_str_of(c->name)}, {"key", key}), "%s", text);
+}
 
 /* ---- going ------------------------------------------------------------------------------------------- */
 
@@ -38,7 +54,7 @@ static void controller_fini(ki_controller *c)
     ki_expectations_fini(&c->expectations);
     drop_metrics(&c->metrics);
     ki_free(c->workers);
-    ki_free(c->spare);
+    ki_free(c->spare.bytes);
     ki_free(c->name);
     ki_cond_fini(&c->work);
     ki_cond_fini(&c->idle);
@@ -58,6 +74,7 @@ static void go(ki_controller *c)
 {
     void (*on_release)(void *user) = c->options.on_release;
     void *user = c->options.user;
+    ki_client_count_handlers(c->client, -1);
     controller_fini(c);
     if (on_release != NULL)
         on_release(user);
@@ -66,39 +83,111 @@ static void go(ki_controller *c)
 
 /* ---- the job ----------------------------------------------------------------------------------------- */
 
-static bool is_idle_locked(const ki_controller *c) KI_REQUIRES(c->mu)
+static void tell_of_sync(ki_controller *c)
 {
-    return c->active_count == 0 && c->live_count == 0;
+    char text[512];
+    ki_controller_describe_unsynced(c, text, sizeof(text));
+    if (text[0] != 0)
+        ki_controller_log(c, KI_LOG_INFO, (ki_str){0}, "waiting for %s", text);
+}
+
+/* Whether it is time to log what is waited for. */
+static bool tells_of_sync_locked(ki_controller *c, uint64_t now_ns) KI_REQUIRES(c->mu)
+{
+    if (!c->is_wanted || c->unsynced == 0) {
+        c->told_ns = 0;
+        return false;
+    }
+    bool is_time = c->told_ns != 0 && now_ns >= c->told_ns + ki_ns_of_ms(TELL_MS);
+    if (c->told_ns == 0 || is_time)
+        c->told_ns = now_ns;
+    return is_time;
+}
+
+static uint64_t overdue_ns(const ki_controller *c, const ki_request *request)
+{
+    uint64_t limit_ns = ki_ns_of_ms(c->options.reconcile_timeout_ms);
+    return limit_ns == 0 || request->is_overdue ? UINT64_MAX : request->began_ns + limit_ns;
+}
+
+/* Marks one that takes longer than it should and says which; each is told of once. */
+static bool find_overdue_locked(ki_controller *c, uint64_t now_ns, char *key, size_t key_bytes)
+    KI_REQUIRES(c->mu)
+{
+    for (ki_list_node *node = ki_list_first(&c->active); node != NULL;
+         node = ki_list_next(&c->active, node)) {
+        ki_request *request = KI_CONTAINER_OF(node, ki_request, node);
+        if (now_ns < overdue_ns(c, request))
+            continue;
+        request->is_overdue = true;
+        ki_counter_add(c->metrics.overdue, 1);
+        (void)snprintf(key, key_bytes, "%.*s", KI_STR_ARGS(request->item.key));
+        return true;
+    }
+    return false;
+}
+
+static void look_around(ki_controller *c)
+{
+    char key[KI_KEY_BYTES + 1];
+    bool has_overdue = true;
+    ki_mutex_lock(&c->mu);
+    bool tells = tells_of_sync_locked(c, ki_controller_now_ns(c));
+    ki_mutex_unlock(&c->mu);
+    if (tells)
+        tell_of_sync(c);
+    while (has_overdue) {
+        ki_mutex_lock(&c->mu);
+        has_overdue = find_overdue_locked(c, ki_controller_now_ns(c), key, sizeof(key));
+        ki_mutex_unlock(&c->mu);
+        if (has_overdue)
+            ki_controller_log(c, KI_LOG_WARNING, ki_str_of(key),
+                              "a reconcile has been running for longer than %" PRIu64 " ms",
+                              c->options.reconcile_timeout_ms);
+    }
+    ki_controller_retry_spare(c);
 }
 
 /* Returns whether nothing of it is used any more. */
 static bool advance(ki_controller *c)
 {
-    bool is_over = false;
     ki_mutex_lock(&c->mu);
-    if (c->client->is_closing && c->is_wanted) {
-        c->is_wanted = false;
-        c->is_stopped = true;
-        ki_cond_broadcast(&c->work);
-    }
-    if (!c->is_wanted && is_idle_locked(c)) {
-        ki_cond_broadcast(&c->idle);
-        if (!c->is_freed)
-            ki_client_set_busy(c->client, &c->alive, false);
-        is_over = c->is_freed;
-    }
+    if (c->client->is_closing && c->is_wanted)
+        ki_controller_request_stop_locked(c);
+    bool is_idle = !c->is_wanted && c->active_count == 0 && c->live_count == 0;
+    bool is_over = is_idle && c->is_freed && c->callers == 0;
+    if (is_idle && !c->is_freed)
+        ki_client_set_busy(c->client, &c->alive, false);
     ki_client_notify(c->client);
     ki_mutex_unlock(&c->mu);
     return is_over && ki_controller_close_sources(c);
 }
 
+/* When something may change that nobody wakes the job for. */
+static uint64_t next_ns(ki_controller *c)
+{
+    ki_mutex_lock(&c->mu);
+    uint64_t ns = ki_controller_next_spare_ns_locked(c);
+    if (c->told_ns != 0)
+        ns = ki_ns_min(ns, c->told_ns + ki_ns_of_ms(TELL_MS));
+    for (ki_list_node *node = ki_list_first(&c->active); node != NULL; node = ki_list_next(&c->active, node))
+        ns = ki_ns_min(ns, overdue_ns(c, KI_CONTAINER_OF(node, ki_request, node)));
+    if (!c->has_threads)
+        ns = ki_ns_min(ns, ki_controller_next_key_ns_locked(c));
+    ki_mutex_unlock(&c->mu);
+    return ns;
+}
+
 static void run_job(ki_job *job)
 {
     ki_controller *c = KI_CONTAINER_OF(job, ki_controller, job);
+    look_around(c);
     if (!c->has_threads)
-        ki_job_wake_at(job, ki_controller_work(c));
+        ki_controller_work(c);
     if (advance(c))
         go(c);
+    else
+        ki_job_wake_at(job, next_ns(c));
 }
 
 /* ---- making ------------------------------------------------------------------------------------------ */
@@ -149,9 +238,9 @@ static int init_memory(ki_controller *c, const char *name, ki_error *err)
 {
     size_t bytes = strlen(name) + 1;
     c->name = ki_malloc(bytes);
-    c->spare = ki_malloc(KI_CONTROLLER_SPARE_BYTES);
+    c->spare.bytes = ki_malloc(KI_CONTROLLER_SPARE_BYTES);
     c->workers = ki_calloc(c->options.workers, sizeof(*c->workers));
-    if (c->name == NULL || c->spare == NULL || c->workers == NULL)
+    if (c->name == NULL || c->spare.bytes == NULL || c->workers == NULL)
         return ki_fail_no_memory(err);
     memcpy(c->name, name, bytes);
     c->options.name = c->name;
@@ -174,6 +263,7 @@ static int init(ki_controller *c, ki_limiter *limiter, ki_error *err)
     if (ki_client_join(client, &c->alive, name) < 0)
         return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
     init_metrics(c);
+    ki_client_count_handlers(client, 1); /* so that no slow handler keeps the job from its thread */
     ki_client_set_busy(client, &c->alive, false);
     return 0;
 }
@@ -227,204 +317,23 @@ ki_controller *ki_controller_new(ki_client *client, const ki_controller_options 
     return c;
 }
 
-/* ---- starting ---------------------------------------------------------------------------------------- */
+/* ---- freeing ----------------------------------------------------------------------------------------- */
 
-/* Those that are missing: some may still run after a stop that did not wait for them. */
-static int start_workers_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
-{
-    for (size_t i = 0; i < c->options.workers && c->has_threads; i++) {
-        ki_worker *worker = &c->workers[i];
-        if (worker->is_live)
-            continue;
-        ki_thread_join(&worker->thread);
-        worker->controller = c;
-        int rc = ki_thread_start(
-            &worker->thread,
-            &(ki_thread_options){.name = "worker", .run = ki_controller_run_worker, .user = worker}, err);
-        if (rc < 0)
-            return rc;
-        worker->is_live = true;
-        c->live_count++;
-    }
-    return 0;
-}
-
-static int start_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
-{
-    int rc = c->setup_error.code;
-    if (rc < 0 && err != NULL)
-        *err = c->setup_error;
-    c->setup_error = (ki_error){0};
-    if (rc < 0 || c->is_wanted || c->is_freed)
-        return rc;
-    if (!ki_client_begin(c->client, &c->alive))
-        return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
-    c->is_wanted = true;
-    c->is_stopped = false;
-    rc = start_workers_locked(c, err);
-    if (rc < 0)
-        c->is_wanted = false;
-    ki_cond_broadcast(&c->work);
-    ki_job_wake(&c->job);
-    return rc;
-}
-
-int ki_controller_start(ki_controller *controller, ki_error *err)
-{
-    if (controller == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no controller");
-    int rc = ki_client_run(controller->client, err);
-    if (rc < 0)
-        return rc;
-    ki_mutex_lock(&controller->mu);
-    rc = start_locked(controller, err);
-    ki_mutex_unlock(&controller->mu);
-    return rc;
-}
-
-int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_ms)
-{
-    if (controller == NULL)
-        return KI_ERR_INVALID;
-    if (ki_client_is_foreign(controller->client))
-        return KI_ERR_FORKED;
-    if (after_ms == 0)
-        return ki_controller_add(controller, key, KI_PRIORITY_HIGH);
-    int rc = ki_workqueue_add_after(controller->queue, key, KI_PRIORITY_HIGH, after_ms);
-    ki_controller_wake(controller);
-    return rc;
-}
-
-/* ---- stopping ---------------------------------------------------------------------------------------- */
-
-static void request_stop_locked(ki_controller *c) KI_REQUIRES(c->mu)
-{
-    c->is_wanted = false;
-    c->is_stopped = true;
-    ki_cond_broadcast(&c->work);
-    ki_cond_broadcast(&c->idle);
-    ki_job_wake(&c->job);
-}
-
-static bool is_stopped(void *user)
-{
-    const ki_controller *c = user;
-    return c->is_wanted || is_idle_locked(c);
-}
-
-/* On threads of their own, reconciles end without anything being run here, so a callback may wait, too. */
-static bool wait_on_threads(ki_controller *c, uint64_t timeout_ms)
-{
-    uint64_t began_ms = ki_clock_now_ms(c->client->clock);
-    ki_mutex_lock(&c->mu);
-    while (!is_stopped(c)) {
-        uint64_t passed_ms = ki_clock_now_ms(c->client->clock) - began_ms;
-        if (passed_ms >= timeout_ms)
-            break;
-        (void)ki_cond_wait_ms(&c->idle, &c->mu, ki_ns_min(timeout_ms - passed_ms, 1000));
-    }
-    bool is_met = is_stopped(c);
-    ki_mutex_unlock(&c->mu);
-    return is_met;
-}
-
-static int fail_running(ki_controller *c, ki_error *err)
-{
-    char key[256] = "";
-    ki_mutex_lock(&c->mu);
-    size_t count = c->active_count;
-    ki_list_node *node = ki_list_first(&c->active);
-    if (node != NULL)
-        (void)snprintf(key, sizeof(key), "%.*s",
-                       KI_STR_ARGS(KI_CONTAINER_OF(node, ki_request, node)->item.key));
-    ki_mutex_unlock(&c->mu);
-    return ki_fail(err, KI_ERR_TIMEOUT,
-                   "controller %s: %zu reconciles have not ended, the longest that of %s", c->name, count,
-                   key);
-}
-
-int ki_controller_stop(ki_controller *controller, ki_error *err)
-{
-    ki_controller *c = controller;
-    if (c == NULL || ki_client_is_foreign(c->client))
-        return c == NULL ? 0 : ki_client_check_process(c->client, err);
-    ki_mutex_lock(&c->mu);
-    request_stop_locked(c);
-    ki_mutex_unlock(&c->mu);
-    bool is_met = true;
-    if (ki_controller_is_working(c))
-        return 0;
-    if (c->has_threads)
-        is_met = wait_on_threads(c, c->options.stop_timeout_ms);
-    else if (ki_client_may_wait() == 0)
-        is_met =
-            ki_client_wait(c->client, &(ki_wait){&c->mu, is_stopped, c, false}, c->options.stop_timeout_ms);
-    return is_met ? 0 : fail_running(c, err);
-}
-
+/* Inside a reconcile, of whichever controller, nothing is waited for: two may free each other. */
 void ki_controller_free(ki_controller *controller)
 {
     ki_controller *c = controller;
     if (c == NULL || ki_client_is_foreign(c->client))
         return;
     ki_client *client = c->client;
-    bool is_working = ki_controller_is_working(c);
     ki_client_ref(client);
     ki_mutex_lock(&c->mu);
     uint64_t serial = c->alive.serial;
     ki_client_set_busy(client, &c->alive, true);
     c->is_freed = true;
-    request_stop_locked(c);
+    ki_controller_request_stop_locked(c);
     ki_mutex_unlock(&c->mu);
-    if (!is_working)
+    if (ki_controller_working() == NULL)
         ki_client_wait_gone(client, serial);
     ki_client_unref(client);
-}
-
-/* ---- running ----------------------------------------------------------------------------------------- */
-
-static bool has_ended(void *user)
-{
-    return ((const ki_controller *)user)->is_stopped;
-}
-
-int ki_controller_run(ki_controller *controller, ki_error *err)
-{
-    ki_controller *c = controller;
-    if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "controller: run from a callback or a read section");
-    int rc = ki_controller_start(c, err);
-    if (rc < 0)
-        return rc;
-    (void)ki_client_wait(c->client, &(ki_wait){&c->mu, has_ended, c, c->has_threads}, UINT64_MAX);
-    return ki_controller_stop(c, err);
-}
-
-/* ---- looking ----------------------------------------------------------------------------------------- */
-
-void ki_controller_read_status(ki_controller *controller, ki_controller_status *out_status)
-{
-    ki_controller *c = controller;
-    ki_workqueue_stats stats;
-    *out_status = (ki_controller_status){0};
-    if (c == NULL || ki_client_is_foreign(c->client))
-        return;
-    ki_workqueue_read_stats(c->queue, &stats);
-    out_status->queued = stats.waiting;
-    out_status->delayed = stats.delayed;
-    ki_mutex_lock(&c->mu);
-    out_status->is_running = c->is_wanted;
-    out_status->has_synced = c->unsynced == 0;
-    out_status->active = c->active_count;
-    out_status->reconciles = c->reconciles;
-    out_status->failures = c->failures;
-    ki_list_node *node = ki_list_first(&c->active); /* the one that began first */
-    if (node != NULL) {
-        const ki_request *request = KI_CONTAINER_OF(node, ki_request, node);
-        out_status->longest_ms = (ki_clock_now_ns(c->client->clock) - request->began_ns) / KI_NS_PER_MS;
-        (void)snprintf(out_status->longest_key, sizeof(out_status->longest_key), "%.*s",
-                       KI_STR_ARGS(request->item.key));
-    }
-    ki_mutex_unlock(&c->mu);
-    ki_controller_describe_unsynced(c, out_status->waiting_for, sizeof(out_status->waiting_for));
 }

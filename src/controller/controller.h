@@ -4,17 +4,20 @@
  *   From:     handlers of informers (controller/controller_watch.c), the program's calls
  *   To:       workqueue/queue.h; the program's reconcile function
  *   Locks:    mu; no callback runs while it is held. Taken under it: the work queue's, the client's, a
- *             loop's, an informer's. A source's own mutex is taken without it.
+ *             loop's, an informer's. A source's own mutex is taken without it; under that, an informer's.
  *   Not here: how keys wait, and for how long.
  *
- *   controller.c        making, starting, stopping, freeing
+ *   controller.c        making and freeing, and the job
+ *   controller_run.c    starting, stopping, running, the status
  *   controller_watch.c  from an event to keys
+ *   controller_spare.c  keys for which there was no memory
  *   controller_work.c   from a key to a call, on threads or on a loop
  *   request.c           what a call may say and ask for
  *   expectation.c       keys that wait for the cache to see what was written
  *
- * `job`, on the handlers' loop, works where there are no threads, and in every mode carries out what was
- * asked for: the end of a stop, of the client, of the controller.
+ * `job`, on the handlers' loop, works where there are no threads. In every mode it reports what takes too
+ * long, tries again what memory did not suffice for, and carries out what was asked for: the end of a stop,
+ * of the client, of the controller.
  */
 #ifndef KI_CONTROLLER_CONTROLLER_H
 #define KI_CONTROLLER_CONTROLLER_H
@@ -24,9 +27,18 @@
 #include "client/client.h"
 #include "controller/expectation.h"
 #include "metrics/metrics.h"
+#include "util/log.h"
 #include "util/thread.h"
 
 enum { KI_CONTROLLER_SPARE_BYTES = 32 << 10 };
+
+/* Keys that could not be added for want of memory: see controller_spare.c. */
+typedef struct ki_spare {
+    char *bytes; /* each with its priority and its length before it */
+    size_t len;
+    uint64_t again_ns;  /* not to be tried before */
+    bool has_lost_some; /* more than fit there: every object's keys are to be added again */
+} ki_spare;
 
 typedef struct ki_worker {
     ki_thread thread;
@@ -60,27 +72,24 @@ struct ki_controller {
 
     ki_mutex mu;
     ki_cond work;         /* for workers: there may be a key */
-    ki_cond idle;         /* for who waits for a stop */
+    ki_cond idle;         /* for whoever waits for a stop */
     ki_error setup_error; /* guarded by mu, as all below */
     bool is_wanted;
     bool is_freed;
-    bool is_stopped; /* by a stop: ends ki_controller_run() */
+    uint64_t stops; /* so far: one more ends ki_controller_run() */
+    size_t callers; /* calls that wait: it stays until they have left */
     ki_list sources;
     size_t unsynced;
-    uint64_t waited_ns; /* since when for a sync; 0: not */
-    uint64_t told_ns;   /* when that was logged last */
-    uint64_t overdue_untold;
-    ki_list active; /* ki_request */
+    uint64_t told_ns; /* when it was last logged what is waited for; 0: nothing is */
+    ki_list active;   /* ki_request, in the order in which they began */
     size_t active_count;
     uint64_t reconciles;
     uint64_t failures;
-    uint64_t pause_until_ns; /* memory is out: nothing is tried before */
+    uint64_t pause_until_ns; /* memory is out: no key is taken before */
     ki_expectations expectations;
     ki_worker *workers;
     size_t live_count; /* of workers that run */
-    char *spare;       /* keys that could not be added, each with a length and a priority before it */
-    size_t spare_len;
-    bool has_lost_keys; /* more than fit there: every object is to be added again */
+    ki_spare spare;
 };
 
 struct ki_request {
@@ -91,39 +100,65 @@ struct ki_request {
     bool is_running;  /* inside the reconcile function */
     bool is_finished; /* ki_request_finish() came before that has returned */
     bool is_overdue;
+    bool is_unseen; /* the cache has not seen in time what was written before */
     ki_result result;
 };
 
-/* ---- any thread ---------------------------------------------------------------------------------------- */
+static inline uint64_t ki_controller_now_ns(const ki_controller *controller)
+{
+    return ki_clock_now_ns(controller->client->clock);
+}
 
-/* Adds a key; what memory does not suffice for is added later. Returns as ki_workqueue_add(), and 0 then. */
-KI_NODISCARD int ki_controller_add(ki_controller *controller, ki_str key, ki_priority priority)
-    KI_EXCLUDES(controller->mu);
+/* Logs with the name of the controller; the key may be empty. */
+void ki_controller_log(const ki_controller *controller, ki_log_level level, ki_str key, const char *format,
+                       ...) KI_PRINTF(4, 5);
 
-/* There may be something to do. */
-void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
+/* ---- running (controller_run.c) ------------------------------------------------------------------------ */
+
+void ki_controller_request_stop_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
 
 /* ---- work (controller_work.c) -------------------------------------------------------------------------- */
+
+/* There may be a key. */
+void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* On a thread of ours, until the controller is stopped. */
 void ki_controller_run_worker(void *worker);
 
-/* On the loop: what there is to do now. Returns when there will be more, as ki_loop_next_ns(). */
-uint64_t ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);
+/* On the loop: what there is to do now. */
+void ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);
+
+/* When there is a key that can be taken, as ki_loop_next_ns(). */
+uint64_t ki_controller_next_key_ns_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
 
 /* The request is over. Nothing of it may be touched afterwards. */
 void ki_controller_complete(ki_request *request, const ki_result *result);
 
-/* Whether this thread is inside a reconcile function of this controller. */
-bool ki_controller_is_working(const ki_controller *controller);
+/* The controller inside whose reconcile function this thread is; NULL: none. */
+const ki_controller *ki_controller_working(void);
+
+/* ---- adding (controller_spare.c) ----------------------------------------------------------------------- */
+
+/* Adds a key for an event; what memory does not suffice for is added later. A key that no walk over the
+ * stores would find again is precious. */
+void ki_controller_add(ki_controller *controller, ki_str key, ki_priority priority, bool is_precious)
+    KI_EXCLUDES(controller->mu);
+
+/* Tries again what is due. */
+void ki_controller_retry_spare(ki_controller *controller) KI_EXCLUDES(controller->mu);
+
+/* When to try again; UINT64_MAX: there is nothing. */
+uint64_t ki_controller_next_spare_ns_locked(const ki_controller *controller) KI_REQUIRES(controller->mu);
 
 /* ---- sources (controller_watch.c) ---------------------------------------------------------------------- */
 
 /* No event comes through any more; returns whether no handler is inside one either. */
 bool ki_controller_close_sources(ki_controller *controller);
+
+/* Removes the handlers. */
 void ki_controller_drop_sources(ki_controller *controller);
 
-/* Adds every object of the stores whose objects are the keys. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds the keys of every object again. Returns 0 or KI_ERR_NO_MEMORY. On the job. */
 KI_NODISCARD int ki_controller_add_all(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* The first informer that has not synced, and what it is doing; "" when all have. */

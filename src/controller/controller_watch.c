@@ -13,26 +13,32 @@
 typedef enum source_kind { OBJECTS, OWNED, MAPPED } source_kind;
 
 /* A handler of an informer. It belongs to the registration as well, which may outlive the controller: closed,
- * it lets nothing through, and takes itself out with the next event. */
+ * it lets nothing through. */
 typedef struct source {
     ki_refcount refs;
-    ki_list_node node; /* guarded by the controller's mu */
-    source_kind kind;  /* constant, as all up to mu */
+    ki_list_node node; /* guarded by the controller's mu, as the next */
+    bool has_synced;
+    source_kind kind; /* constant, as all up to mu */
     ki_resource *owner;
     ki_map_cb map;
     void *user;
     const ki_predicate *predicate;
     ki_mutex mu;
+    ki_cond walked;
     ki_controller *controller; /* guarded by mu, as all below; NULL: closed */
     ki_informer *informer;     /* NULL: the registration has ended */
     ki_registration *registration;
-    size_t inside; /* of handlers that use the controller */
-    bool has_synced;
+    size_t inside;  /* of handlers that use the controller */
+    bool is_walked; /* the informer's store is: it stays until then */
 } source;
 
 struct ki_key_emit {
+    const source *source;
     ki_controller *controller;
     ki_priority priority;
+    bool is_precious; /* no walk finds these keys */
+    bool is_walk;
+    int rc; /* of a walk */
 };
 
 static void source_unref(source *s)
@@ -40,11 +46,20 @@ static void source_unref(source *s)
     if (!ki_refcount_unref(&s->refs))
         return;
     ki_resource_free(s->owner);
+    ki_cond_fini(&s->walked);
     ki_mutex_fini(&s->mu);
     ki_free(s);
 }
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
+
+static void add_key(ki_key_emit *emit, ki_str key)
+{
+    if (!emit->is_walk)
+        ki_controller_add(emit->controller, key, emit->priority, emit->is_precious);
+    else if (ki_workqueue_add(emit->controller->queue, key, emit->priority) == KI_ERR_NO_MEMORY)
+        emit->rc = KI_ERR_NO_MEMORY;
+}
 
 /* A key that no store could have is of no object either. */
 void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name)
@@ -52,7 +67,7 @@ void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name)
     char key[KI_KEY_BYTES + 1];
     int n = ki_key_join(ns, name, key, sizeof(key));
     if (n > 0 && (size_t)n < sizeof(key))
-        (void)!ki_controller_add(emit->controller, (ki_str){key, (size_t)n}, emit->priority);
+        add_key(emit, (ki_str){key, (size_t)n});
 }
 
 static ki_str group_of(ki_str api_version)
@@ -61,8 +76,9 @@ static ki_str group_of(ki_str api_version)
     return slash == NULL ? (ki_str){0} : (ki_str){api_version.ptr, (size_t)(slash - api_version.ptr)};
 }
 
-static void emit_owner(const source *s, const ki_object *object, ki_key_emit *emit)
+static void emit_owner(const ki_object *object, ki_key_emit *emit)
 {
+    const source *s = emit->source;
     ki_owner owner;
     if (ki_object_controller(object, &owner) < 0 || !ki_str_equal(owner.kind, ki_str_of(s->owner->kind)) ||
         !ki_str_equal(group_of(owner.api_version), ki_str_of(s->owner->group)))
@@ -71,12 +87,13 @@ static void emit_owner(const source *s, const ki_object *object, ki_key_emit *em
     ki_key_emit_key(emit, has_namespace ? ki_object_namespace(object) : (ki_str){0}, owner.name);
 }
 
-static void emit_keys(const source *s, const ki_object *object, ki_key_emit *emit)
+static void emit_keys(const ki_object *object, ki_key_emit *emit)
 {
+    const source *s = emit->source;
     if (s->kind == OBJECTS)
-        (void)!ki_controller_add(emit->controller, ki_object_key_str(object), emit->priority);
+        add_key(emit, ki_object_key_str(object));
     else if (s->kind == OWNED)
-        emit_owner(s, object, emit);
+        emit_owner(object, emit);
     else
         s->map(object, emit, s->user);
 }
@@ -86,17 +103,11 @@ static void emit_keys(const source *s, const ki_object *object, ki_key_emit *emi
 /* NULL: the source is closed. What is entered is left. */
 static ki_controller *enter(source *s)
 {
-    ki_registration *ended = NULL;
     ki_mutex_lock(&s->mu);
     ki_controller *c = s->controller;
     if (c != NULL)
         s->inside++;
-    else
-        ended = s->registration;
-    if (ended != NULL)
-        s->registration = NULL;
     ki_mutex_unlock(&s->mu);
-    ki_registration_remove(ended);
     return c;
 }
 
@@ -115,25 +126,29 @@ static void take_event(const ki_event *event, void *user)
     ki_controller *c = enter(s);
     if (c == NULL)
         return;
-    ki_key_emit emit = {.controller = c, .priority = KI_PRIORITY_HIGH};
+    ki_key_emit emit = {.source = s, .controller = c, .priority = KI_PRIORITY_HIGH};
     if ((event->flags & (KI_EVENT_INITIAL | KI_EVENT_RESYNC)) != 0)
         emit.priority = KI_PRIORITY_LOW;
+    emit.is_precious = event->type == KI_CHANGE_DELETED;
     if (ki_predicate_passes(s->predicate, event)) {
-        emit_keys(s, event->object, &emit);
+        emit_keys(event->object, &emit);
+        emit.is_precious = true;
         if (event->old != NULL && s->kind != OBJECTS)
-            emit_keys(s, event->old, &emit);
+            emit_keys(event->old, &emit);
     }
     leave(s, c);
 }
 
+/* All workers may begin. */
 static void note_synced(source *s, ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
     if (!s->has_synced)
         c->unsynced--;
     s->has_synced = true;
+    ki_cond_broadcast(&c->work);
+    ki_job_wake(&c->job);
     ki_mutex_unlock(&c->mu);
-    ki_controller_wake(c);
 }
 
 static void take_synced(void *user)
@@ -146,16 +161,28 @@ static void take_synced(void *user)
     leave(s, c);
 }
 
-/* An informer that was freed is not waited for. */
+static ki_informer *end_registration(source *s)
+{
+    ki_mutex_lock(&s->mu);
+    while (s->is_walked) /* on another thread */
+        ki_cond_wait(&s->walked, &s->mu);
+    ki_informer *informer = s->informer;
+    s->informer = NULL;
+    s->registration = NULL;
+    ki_mutex_unlock(&s->mu);
+    return informer;
+}
+
+/* An informer that was freed is not waited for, neither for its sync nor for what it should see. */
 static void take_release(void *user)
 {
     source *s = user;
     ki_controller *c = enter(s);
-    ki_mutex_lock(&s->mu);
-    s->informer = NULL;
-    s->registration = NULL;
-    ki_mutex_unlock(&s->mu);
+    const ki_informer *informer = end_registration(s);
     if (c != NULL) {
+        ki_mutex_lock(&c->mu);
+        ki_expectations_forget(&c->expectations, informer);
+        ki_mutex_unlock(&c->mu);
         note_synced(s, c);
         leave(s, c);
     }
@@ -174,6 +201,7 @@ static source *make_source(const source *like, const ki_resource *owner, ki_erro
     *s = *like;
     ki_refcount_init(&s->refs);
     ki_mutex_init(&s->mu);
+    ki_cond_init(&s->walked);
     if (owner != NULL && (s->owner = ki_resource_new(owner, err)) == NULL) {
         source_unref(s);
         return NULL;
@@ -181,8 +209,8 @@ static source *make_source(const source *like, const ki_resource *owner, ki_erro
     return s;
 }
 
-/* In the list before its first event, which may come before the handler is added. */
-static int add_source(ki_controller *c, source *s, ki_error *err)
+/* What is let go of a backlog that is full may have been another owner's: so it is not limited. */
+static ki_registration *add_handler(ki_controller *c, source *s, ki_error *err)
 {
     ki_handler handler = {.on_add = take_event,
                           .on_update = take_event,
@@ -190,23 +218,35 @@ static int add_source(ki_controller *c, source *s, ki_error *err)
                           .on_synced = take_synced,
                           .on_release = take_release,
                           .user = s,
-                          .name = c->name};
+                          .name = c->name,
+                          .resync_ms = c->options.resync_ms,
+                          .overflow = s->kind == OBJECTS ? KI_OVERFLOW_COALESCE : KI_OVERFLOW_UNBOUNDED};
+    ki_refcount_ref(&s->refs); /* the registration's */
+    ki_registration *registration = ki_informer_add_handler(s->informer, &handler, err);
+    if (registration == NULL)
+        source_unref(s);
+    return registration;
+}
+
+/* In the list before its first event, which may come before the handler is added. One that failed stays
+ * there, without an informer, for others may be walking over the list. */
+static int add_source(ki_controller *c, source *s, ki_error *err)
+{
     ki_mutex_lock(&c->mu);
     ki_list_push_back(&c->sources, &s->node);
     c->unsynced++;
     ki_mutex_unlock(&c->mu);
-    ki_refcount_ref(&s->refs); /* the registration's */
-    ki_registration *registration = ki_informer_add_handler(s->informer, &handler, err);
-    if (registration == NULL) {
-        source_unref(s);
-        note_synced(s, c);
-        return KI_ERR_INVALID;
-    }
+    ki_registration *registration = add_handler(c, s, err);
     ki_mutex_lock(&s->mu);
+    if (registration == NULL)
+        s->informer = NULL;
     if (s->informer != NULL)
         s->registration = registration;
     ki_mutex_unlock(&s->mu);
-    return 0;
+    if (registration != NULL)
+        return 0;
+    note_synced(s, c);
+    return err->code;
 }
 
 static int watch(ki_controller *c, ki_informer *informer, source like, const ki_resource *owner)
@@ -219,6 +259,9 @@ static int watch(ki_controller *c, ki_informer *informer, source like, const ki_
         return rc;
     if (informer == NULL)
         rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: no informer to watch", c->name);
+    else if ((like.kind == OWNED && owner == NULL) || (like.kind == MAPPED && like.map == NULL))
+        rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: watching %s: no %s", c->name,
+                     ki_informer_resource(informer)->plural, like.kind == OWNED ? "owner" : "map function");
     like.controller = c;
     like.informer = informer;
     source *s = rc < 0 ? NULL : make_source(&like, owner, &err);
@@ -240,16 +283,14 @@ int ki_controller_watch(ki_controller *controller, ki_informer *informer, const 
 int ki_controller_watch_owned(ki_controller *controller, ki_informer *informer, const ki_resource *owner,
                               const ki_predicate *predicate)
 {
-    return owner == NULL
-               ? KI_ERR_INVALID
-               : watch(controller, informer, (source){.kind = OWNED, .predicate = predicate}, owner);
+    return watch(controller, informer, (source){.kind = OWNED, .predicate = predicate}, owner);
 }
 
 int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer, ki_map_cb map, void *user,
                                const ki_predicate *predicate)
 {
     source like = {.kind = MAPPED, .map = map, .user = user, .predicate = predicate};
-    return map == NULL ? KI_ERR_INVALID : watch(controller, informer, like, NULL);
+    return watch(controller, informer, like, NULL);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -268,39 +309,60 @@ bool ki_controller_close_sources(ki_controller *c)
     return is_quiet;
 }
 
+/* Whoever holds the mutex of a source that has a registration keeps it from being released, and so from being
+ * freed. */
 void ki_controller_drop_sources(ki_controller *c)
 {
     for (ki_list_node *node = ki_list_pop_front(&c->sources); node != NULL;
-         node = ki_list_pop_front(&c->sources))
-        source_unref(KI_CONTAINER_OF(node, source, node));
+         node = ki_list_pop_front(&c->sources)) {
+        source *s = KI_CONTAINER_OF(node, source, node);
+        ki_mutex_lock(&s->mu);
+        ki_registration_remove(s->registration);
+        s->registration = NULL;
+        ki_mutex_unlock(&s->mu);
+        source_unref(s);
+    }
+}
+
+/* Sources are only ever added, so the list can be walked without the lock once its next is known. */
+static source *next_source(ki_controller *c, source *s, bool is_unsynced)
+{
+    ki_mutex_lock(&c->mu);
+    ki_list_node *node = s == NULL ? ki_list_first(&c->sources) : ki_list_next(&c->sources, &s->node);
+    while (is_unsynced && node != NULL && KI_CONTAINER_OF(node, source, node)->has_synced)
+        node = ki_list_next(&c->sources, node);
+    ki_mutex_unlock(&c->mu);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, source, node);
 }
 
 static int add_one(const ki_object *object, void *user)
 {
-    ki_controller *c = user;
-    return ki_workqueue_add(c->queue, ki_object_key_str(object), KI_PRIORITY_LOW) == KI_ERR_NO_MEMORY
-               ? KI_ERR_NO_MEMORY
-               : 0;
+    ki_key_emit *emit = user;
+    emit_keys(object, emit);
+    return emit->rc;
 }
 
-/* Sources are only ever added, so the list can be walked without the lock once its next is known. */
-static source *next_source(ki_controller *c, source *s)
+/* The map function is the program's, so it is not called under a lock. */
+static int walk(ki_controller *c, source *s)
 {
-    ki_mutex_lock(&c->mu);
-    ki_list_node *node = s == NULL ? ki_list_first(&c->sources) : ki_list_next(&c->sources, &s->node);
-    ki_mutex_unlock(&c->mu);
-    return node == NULL ? NULL : KI_CONTAINER_OF(node, source, node);
+    ki_key_emit emit = {.source = s, .controller = c, .priority = KI_PRIORITY_LOW, .is_walk = true};
+    ki_mutex_lock(&s->mu);
+    ki_informer *informer = s->informer;
+    s->is_walked = informer != NULL;
+    ki_mutex_unlock(&s->mu);
+    int rc = informer == NULL ? 0 : ki_store_walk(ki_informer_store(informer), add_one, &emit);
+    ki_mutex_lock(&s->mu);
+    s->is_walked = false;
+    ki_cond_broadcast(&s->walked);
+    ki_mutex_unlock(&s->mu);
+    return rc;
 }
 
 int ki_controller_add_all(ki_controller *c)
 {
     int rc = 0;
-    for (source *s = next_source(c, NULL); s != NULL && rc == 0; s = next_source(c, s)) {
-        ki_mutex_lock(&s->mu);
-        if (s->kind == OBJECTS && s->informer != NULL)
-            rc = ki_store_walk(ki_informer_store(s->informer), add_one, c);
-        ki_mutex_unlock(&s->mu);
-    }
+    for (source *s = next_source(c, NULL, false); s != NULL && rc == 0; s = next_source(c, s, false))
+        rc = walk(c, s);
     return rc;
 }
 
@@ -317,9 +379,9 @@ static void describe(ki_informer *informer, char *buffer, size_t buffer_bytes)
 void ki_controller_describe_unsynced(ki_controller *c, char *buffer, size_t buffer_bytes)
 {
     buffer[0] = 0;
-    for (source *s = next_source(c, NULL); s != NULL && buffer[0] == 0; s = next_source(c, s)) {
+    for (source *s = next_source(c, NULL, true); s != NULL && buffer[0] == 0; s = next_source(c, s, true)) {
         ki_mutex_lock(&s->mu);
-        if (!s->has_synced && s->informer != NULL)
+        if (s->informer != NULL)
             describe(s->informer, buffer, buffer_bytes);
         ki_mutex_unlock(&s->mu);
     }

@@ -2,29 +2,34 @@
 /* From a key to a call of the reconcile function and what becomes of it. */
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
+#include "client/callback.h"
 #include "controller/controller.h"
 #include "util/alloc.h"
-#include "util/log.h"
 #include "util/units.h"
+#include "workqueue/limiter.h"
 #include "workqueue/queue.h"
 
-/* How many reconciles the loop runs before others have their turn; when memory is looked for again; how often
- * it is said what is waited for; and the longest sleep, since neither a condition nor a timer knows of a
- * machine that was suspended. */
-enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, TELL_MS = 10000, NAP_MS = 1000 };
+/* How many reconciles the loop runs before others have their turn; when memory is looked for again; and the
+ * longest sleep until a delay ends, since a condition knows nothing of a machine that was suspended. */
+enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, NAP_MS = 1000 };
 
 static _Thread_local const ki_controller *working;
 
-bool ki_controller_is_working(const ki_controller *controller)
+const ki_controller *ki_controller_working(void)
 {
-    return working == controller;
+    return working;
 }
 
-static uint64_t now_of(const ki_controller *c)
+void ki_controller_wake(ki_controller *c)
 {
-    return ki_clock_now_ns(c->client->clock);
+    if (!c->has_threads) {
+        ki_job_wake(&c->job);
+        return;
+    }
+    ki_mutex_lock(&c->mu);
+    ki_cond_signal(&c->work);
+    ki_mutex_unlock(&c->mu);
 }
 
 /* ---- taking a key ------------------------------------------------------------------------------------ */
@@ -36,21 +41,24 @@ static void put_back_locked(ki_controller *c, ki_str key, ki_priority priority) 
     int rc = ki_workqueue_add(c->queue, key, priority);
     assert(rc == 0 || rc == KI_ERR_STOPPED);
     (void)rc;
-    c->pause_until_ns = now_of(c) + MEMORY_AGAIN_MS * KI_NS_PER_MS;
+    c->pause_until_ns = ki_controller_now_ns(c) + ki_ns_of_ms(MEMORY_AGAIN_MS);
 }
 
-/* Returns whether the key has to wait until the cache has seen what was written. */
-static bool defer_locked(ki_controller *c, const ki_work_item *item) KI_REQUIRES(c->mu)
+/* Returns whether the key has to wait: until the cache has seen what was written, or as long as the server
+ * has said. */
+static bool defer_locked(ki_controller *c, const ki_work_item *item, bool *out_is_unseen) KI_REQUIRES(c->mu)
 {
-    uint64_t poll_ms = 0;
-    ki_expectation_state state = ki_expectations_check(&c->expectations, item->key, now_of(c), &poll_ms);
+    uint64_t wait_ns = 0;
+    ki_expectation_state state =
+        ki_expectations_check(&c->expectations, item->key, ki_controller_now_ns(c), &wait_ns);
+    *out_is_unseen = state == KI_EXPECTATION_TIMED_OUT;
     if (state == KI_EXPECTATION_SEEN)
         ki_counter_add(c->metrics.seen, 1);
     if (state == KI_EXPECTATION_TIMED_OUT)
         ki_counter_add(c->metrics.unseen, 1);
     if (state != KI_EXPECTATION_WAITING)
         return false;
-    if (ki_workqueue_add_after(c->queue, item->key, item->priority, poll_ms) < 0)
+    if (ki_workqueue_add_after_ns(c->queue, item->key, item->priority, wait_ns) < 0)
         put_back_locked(c, item->key, item->priority);
     (void)ki_workqueue_done(c->queue, item->key);
     return true;
@@ -66,43 +74,71 @@ static ki_request *begin_locked(ki_controller *c, const ki_work_item *item) KI_R
     }
     request->controller = c;
     request->item = *item;
-    request->began_ns = now_of(c);
+    request->began_ns = ki_controller_now_ns(c);
     request->is_running = true;
     ki_list_push_back(&c->active, &request->node);
     c->active_count++;
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
+    if (c->options.reconcile_timeout_ms > 0)
+        ki_job_wake(&c->job); /* which sets its timer */
     return request;
 }
 
 static bool may_begin_locked(const ki_controller *c) KI_REQUIRES(c->mu)
 {
-    return c->is_wanted && !c->client->is_closing && c->unsynced == 0 &&
-           c->active_count < c->options.workers && now_of(c) >= c->pause_until_ns;
+    return c->is_wanted && !c->client->is_closing && c->unsynced == 0 && c->active_count < c->options.workers;
+}
+
+uint64_t ki_controller_next_key_ns_locked(ki_controller *c)
+{
+    if (!may_begin_locked(c))
+        return UINT64_MAX;
+    return ki_ns_max(ki_workqueue_next_ns(c->queue), c->pause_until_ns);
 }
 
 /* NULL: there is nothing to do now. */
 static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
     ki_work_item item;
-    while (may_begin_locked(c) && ki_workqueue_get(c->queue, 0, &item) == 0) {
-        if (defer_locked(c, &item))
+    bool is_unseen = false;
+    while (may_begin_locked(c) && ki_controller_now_ns(c) >= c->pause_until_ns &&
+           ki_workqueue_get(c->queue, 0, &item) == 0) {
+        if (defer_locked(c, &item, &is_unseen))
             continue;
-        return begin_locked(c, &item);
+        ki_request *request = begin_locked(c, &item);
+        if (request != NULL)
+            request->is_unseen = is_unseen;
+        return request;
     }
     return NULL;
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------- */
 
-static void call(ki_request *request)
+static ki_result reconcile(ki_request *request)
 {
     ki_controller *c = request->controller;
     const ki_controller *before = working;
-    working = c;
     const ki_log_sink *log = ki_log_use(c->client->log);
+    working = c;
+    if (c->has_threads)
+        ki_callback_enter_worker();
     ki_result result = c->options.reconcile(request, c->options.user);
-    (void)ki_log_use(log);
+    if (c->has_threads)
+        ki_callback_leave_worker();
     working = before;
+    (void)ki_log_use(log);
+    return result;
+}
+
+static void call(ki_request *request)
+{
+    ki_controller *c = request->controller;
+    if (request->is_unseen)
+        ki_controller_log(c, KI_LOG_WARNING, request->item.key,
+                          "the cache has not seen within %" PRIu64 " ms what was written: going on without",
+                          c->options.expect_timeout_ms);
+    ki_result result = reconcile(request);
     ki_mutex_lock(&c->mu);
     request->is_running = false;
     bool is_over = result.verdict != KI_VERDICT_LATER || request->is_finished;
@@ -115,14 +151,12 @@ static void call(ki_request *request)
 
 static void log_failure(const ki_request *request, const ki_result *result)
 {
-    const ki_controller *c = request->controller;
-    ki_log_to(c->client->log, result->verdict == KI_VERDICT_GIVE_UP ? KI_LOG_ERROR : KI_LOG_WARNING,
-              "controller", KI_LOG_FIELDS({"controller", ki_str_of(c->name)}, {"key", request->item.key}),
-              "reconcile failed, %s: %s",
-              result->verdict == KI_VERDICT_GIVE_UP ? "giving up" : "will be retried",
-              result->message[0] != 0 ? result->message
-              : result->code != 0     ? ki_error_text(result->code)
-                                      : "no reason given");
+    bool is_given_up = result->verdict == KI_VERDICT_GIVE_UP;
+    const char *reason = result->message[0] != 0 ? result->message
+                         : result->code != 0     ? ki_error_text(result->code)
+                                                 : "no reason given";
+    ki_controller_log(request->controller, is_given_up ? KI_LOG_ERROR : KI_LOG_WARNING, request->item.key,
+                      "reconcile failed, %s: %s", is_given_up ? "giving up" : "will be retried", reason);
 }
 
 /* Returns how long the key waits before it is worked on again; UINT64_MAX: until something changes. */
@@ -136,15 +170,14 @@ static uint64_t delay_ns(const ki_request *request, const ki_result *result)
         return ki_ns_of_ms(result->after_ms);
     if (result->verdict != KI_VERDICT_RETRY)
         return UINT64_MAX;
-    if (ki_limiter_when(c->limiter, request->item.key, &ns) < 0)
+    if (ki_limiter_when_at(c->limiter, request->item.key, ki_controller_now_ns(c), &ns) < 0)
         ns = KI_NS_PER_S;
     return ki_ns_max(ns, ki_ns_of_ms(result->after_ms));
 }
 
-static void count_locked(ki_request *request, const ki_result *result, uint64_t now_ns)
-    KI_REQUIRES(request->controller->mu)
+static void count_locked(ki_controller *c, const ki_request *request, const ki_result *result,
+                         uint64_t now_ns) KI_REQUIRES(c->mu)
 {
-    ki_controller *c = request->controller;
     ki_counter *by_verdict[] = {[KI_VERDICT_DONE] = c->metrics.done,
                                 [KI_VERDICT_REQUEUE_AFTER] = c->metrics.requeued,
                                 [KI_VERDICT_RETRY] = c->metrics.retried,
@@ -163,13 +196,16 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
         known = (ki_result){.verdict = KI_VERDICT_RETRY, .message = "not a result that ends a request"};
     if (known.verdict == KI_VERDICT_RETRY || known.verdict == KI_VERDICT_GIVE_UP)
         log_failure(request, &known);
-    uint64_t after_ns = delay_ns(request, &known);
+    uint64_t now_ns = ki_controller_now_ns(c), after_ns = delay_ns(request, &known);
     ki_mutex_lock(&c->mu);
+    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* without memory, the delay has to do */
+        (void)!ki_expectations_hold(&c->expectations, request->item.key, now_ns,
+                                    now_ns + ki_ns_of_ms(known.after_ms));
     if (after_ns != UINT64_MAX &&
         ki_workqueue_add_after_ns(c->queue, request->item.key, request->item.priority, after_ns) < 0)
         put_back_locked(c, request->item.key, request->item.priority);
     (void)ki_workqueue_done(c->queue, request->item.key);
-    count_locked(request, &known, now_of(c));
+    count_locked(c, request, &known, now_ns);
     ki_list_remove(&request->node);
     c->active_count--;
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
@@ -180,166 +216,15 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
     ki_free(request);
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------ */
-
-static void spare_locked(ki_controller *c, ki_str key, ki_priority priority) KI_REQUIRES(c->mu)
-{
-    size_t need = key.len + 3;
-    if (c->spare_len + need > KI_CONTROLLER_SPARE_BYTES) {
-        c->has_lost_keys = true;
-        return;
-    }
-    char *at = c->spare + c->spare_len;
-    at[0] = (char)priority;
-    at[1] = (char)(key.len & 0xff);
-    at[2] = (char)(key.len >> 8);
-    memcpy(at + 3, key.ptr, key.len);
-    c->spare_len += need;
-}
-
-int ki_controller_add(ki_controller *c, ki_str key, ki_priority priority)
-{
-    int rc = ki_workqueue_add(c->queue, key, priority);
-    if (rc == KI_ERR_NO_MEMORY) {
-        ki_mutex_lock(&c->mu);
-        spare_locked(c, key, priority);
-        ki_mutex_unlock(&c->mu);
-        rc = 0;
-    }
-    ki_controller_wake(c);
-    return rc;
-}
-
-void ki_controller_wake(ki_controller *c)
-{
-    if (!c->has_threads) {
-        ki_job_wake(&c->job);
-        return;
-    }
-    ki_mutex_lock(&c->mu);
-    ki_cond_signal(&c->work);
-    ki_mutex_unlock(&c->mu);
-}
-
-/* From the first on, as far as memory goes. */
-static void add_spare_locked(ki_controller *c) KI_REQUIRES(c->mu)
-{
-    size_t at = 0;
-    while (at < c->spare_len) {
-        const unsigned char *entry = (const unsigned char *)c->spare + at;
-        size_t len = entry[1] | (size_t)entry[2] << 8;
-        ki_str key = {c->spare + at + 3, len};
-        if (ki_workqueue_add(c->queue, key, (ki_priority)entry[0]) == KI_ERR_NO_MEMORY)
-            break;
-        at += len + 3;
-    }
-    memmove(c->spare, c->spare + at, c->spare_len - at);
-    c->spare_len -= at;
-}
-
-/* ---- looking around ---------------------------------------------------------------------------------- */
-
-static void tell_of_sync(ki_controller *c)
-{
-    char text[512];
-    ki_controller_describe_unsynced(c, text, sizeof(text));
-    if (text[0] != 0)
-        ki_log_to(c->client->log, KI_LOG_INFO, "controller",
-                  KI_LOG_FIELDS({"controller", ki_str_of(c->name)}), "waiting for %s", text);
-}
-
-/* Each that takes longer than it should is said once. */
-static void tell_of_overdue_locked(ki_controller *c, uint64_t now_ns) KI_REQUIRES(c->mu)
-{
-    uint64_t limit_ns = ki_ns_of_ms(c->options.reconcile_timeout_ms);
-    for (ki_list_node *node = ki_list_first(&c->active); node != NULL && limit_ns > 0;
-         node = ki_list_next(&c->active, node)) {
-        ki_request *request = KI_CONTAINER_OF(node, ki_request, node);
-        if (request->is_overdue || now_ns - request->began_ns < limit_ns)
-            continue;
-        request->is_overdue = true;
-        c->overdue_untold++;
-        ki_counter_add(c->metrics.overdue, 1);
-    }
-}
-
-/* Returns whether anything is to be said without the lock. */
-static bool look_around_locked(ki_controller *c) KI_REQUIRES(c->mu)
-{
-    uint64_t now_ns = now_of(c);
-    if (c->spare_len > 0 && now_ns >= c->pause_until_ns)
-        add_spare_locked(c);
-    tell_of_overdue_locked(c, now_ns);
-    if (!c->is_wanted || c->unsynced == 0) {
-        c->waited_ns = 0;
-        return false;
-    }
-    if (c->waited_ns == 0)
-        c->waited_ns = c->told_ns = now_ns;
-    if (now_ns - c->told_ns < TELL_MS * KI_NS_PER_MS)
-        return false;
-    c->told_ns = now_ns;
-    return true;
-}
-
-static void say_overdue(ki_controller *c, uint64_t count)
-{
-    if (count > 0)
-        ki_log_to(c->client->log, KI_LOG_WARNING, "controller",
-                  KI_LOG_FIELDS({"controller", ki_str_of(c->name)}),
-                  "%" PRIu64 " reconciles run for longer than %" PRIu64 " ms", count,
-                  c->options.reconcile_timeout_ms);
-}
-
-/* What was lost for want of a place is found again in the stores. */
-static void look_around(ki_controller *c)
-{
-    ki_mutex_lock(&c->mu);
-    bool tells = look_around_locked(c);
-    bool has_lost = c->has_lost_keys && now_of(c) >= c->pause_until_ns;
-    uint64_t overdue = c->overdue_untold;
-    c->overdue_untold = 0;
-    if (has_lost)
-        c->has_lost_keys = false;
-    ki_mutex_unlock(&c->mu);
-    say_overdue(c, overdue);
-    if (tells)
-        tell_of_sync(c);
-    if (has_lost && ki_controller_add_all(c) < 0) {
-        ki_mutex_lock(&c->mu);
-        c->has_lost_keys = true;
-        c->pause_until_ns = now_of(c) + MEMORY_AGAIN_MS * KI_NS_PER_MS;
-        ki_mutex_unlock(&c->mu);
-    }
-}
-
-/* When something may change that nobody wakes us for. */
-static uint64_t next_locked(ki_controller *c) KI_REQUIRES(c->mu)
-{
-    uint64_t next_ns = UINT64_MAX, now_ns = now_of(c);
-    if (!c->is_wanted)
-        return c->spare_len > 0 || c->has_lost_keys ? now_ns + MEMORY_AGAIN_MS * KI_NS_PER_MS : UINT64_MAX;
-    if (c->unsynced > 0)
-        return now_ns + NAP_MS * KI_NS_PER_MS;
-    if (c->active_count < c->options.workers)
-        next_ns = ki_workqueue_next_ns(c->queue);
-    if (c->spare_len > 0 || c->has_lost_keys || next_ns <= c->pause_until_ns)
-        next_ns = ki_ns_max(next_ns <= now_ns ? now_ns : next_ns, c->pause_until_ns);
-    if (c->spare_len > 0 || c->has_lost_keys)
-        next_ns = ki_ns_min(next_ns, ki_ns_max(c->pause_until_ns, now_ns + MEMORY_AGAIN_MS * KI_NS_PER_MS));
-    if (c->active_count > 0 && c->options.reconcile_timeout_ms > 0)
-        next_ns = ki_ns_min(next_ns, now_ns + NAP_MS * KI_NS_PER_MS);
-    return next_ns;
-}
-
 /* ---- on a thread ------------------------------------------------------------------------------------- */
 
 static void nap_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
-    uint64_t next_ns = next_locked(c), now_ns = now_of(c);
-    uint64_t ms = next_ns <= now_ns ? 0 : (next_ns - now_ns) / KI_NS_PER_MS + 1;
-    if (ms > 0)
-        (void)ki_cond_wait_ms(&c->work, &c->mu, ki_ns_min(ms, NAP_MS));
+    uint64_t next_ns = ki_controller_next_key_ns_locked(c), now_ns = ki_controller_now_ns(c);
+    if (next_ns == UINT64_MAX)
+        ki_cond_wait(&c->work, &c->mu);
+    else if (next_ns > now_ns)
+        (void)ki_cond_wait_ms(&c->work, &c->mu, ki_ns_min((next_ns - now_ns) / KI_NS_PER_MS + 1, NAP_MS));
 }
 
 void ki_controller_run_worker(void *user)
@@ -348,9 +233,6 @@ void ki_controller_run_worker(void *user)
     ki_controller *c = worker->controller;
     ki_mutex_lock(&c->mu);
     while (c->is_wanted && !c->client->is_closing) {
-        ki_mutex_unlock(&c->mu);
-        look_around(c);
-        ki_mutex_lock(&c->mu);
         ki_request *request = take_locked(c);
         if (request == NULL) {
             nap_locked(c);
@@ -362,7 +244,6 @@ void ki_controller_run_worker(void *user)
     }
     worker->is_live = false;
     c->live_count--;
-    ki_cond_broadcast(&c->work);
     ki_cond_broadcast(&c->idle);
     ki_job_wake(&c->job);
     ki_mutex_unlock(&c->mu);
@@ -370,9 +251,8 @@ void ki_controller_run_worker(void *user)
 
 /* ---- on a loop --------------------------------------------------------------------------------------- */
 
-uint64_t ki_controller_work(ki_controller *c)
+void ki_controller_work(ki_controller *c)
 {
-    look_around(c);
     for (int i = 0; i < AT_ONCE; i++) {
         ki_mutex_lock(&c->mu);
         ki_request *request = take_locked(c);
@@ -381,8 +261,4 @@ uint64_t ki_controller_work(ki_controller *c)
             break;
         call(request);
     }
-    ki_mutex_lock(&c->mu);
-    uint64_t next_ns = next_locked(c);
-    ki_mutex_unlock(&c->mu);
-    return next_ns;
 }

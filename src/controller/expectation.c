@@ -4,15 +4,21 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/units.h"
 
-enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100 };
+/* How often it is asked, more seldom each time; and how long keys are remembered that nobody asks for. */
+enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100, FORGET_MS = 60000 };
 
 /* One key. */
 typedef struct expected {
     ki_map_node by_key;
-    ki_list_node node;
+    ki_list_node node; /* of all, those that were added to last at the end */
     ki_list writes;
+    uint64_t held_until_ns;
+    uint64_t until_ns; /* the latest of all times here */
     uint64_t poll_ms;
+    bool has_writes; /* or had some */
+    bool is_late;    /* for one of these */
     size_t key_len;
     char key[];
 } expected;
@@ -47,6 +53,12 @@ static void free_expected(expected *e)
     ki_free(e);
 }
 
+static void drop_write(expected_write *write)
+{
+    ki_list_remove(&write->node);
+    ki_free(write);
+}
+
 int ki_expectations_init(ki_expectations *expectations, uint64_t seed)
 {
     *expectations = (ki_expectations){0};
@@ -72,13 +84,42 @@ static void forget(ki_expectations *expectations, expected *e)
     free_expected(e);
 }
 
+void ki_expectations_forget(ki_expectations *expectations, const ki_informer *informer)
+{
+    for (ki_list_node *node = ki_list_first(&expectations->all); node != NULL;
+         node = ki_list_next(&expectations->all, node)) {
+        expected *e = KI_CONTAINER_OF(node, expected, node);
+        for (ki_list_node *at = ki_list_first(&e->writes), *next; at != NULL; at = next) {
+            expected_write *write = KI_CONTAINER_OF(at, expected_write, node);
+            next = ki_list_next(&e->writes, at);
+            if (write->informer == informer)
+                drop_write(write);
+        }
+    }
+}
+
 /* ---- adding ------------------------------------------------------------------------------------------ */
+
+/* A key that is never worked on again would stay for ever. */
+static void forget_old(ki_expectations *expectations, uint64_t now_ns)
+{
+    for (ki_list_node *node = ki_list_first(&expectations->all); node != NULL;
+         node = ki_list_first(&expectations->all)) {
+        expected *e = KI_CONTAINER_OF(node, expected, node);
+        if (now_ns < e->until_ns + ki_ns_of_ms(FORGET_MS))
+            break;
+        forget(expectations, e);
+    }
+}
 
 static expected *find_or_make(ki_expectations *expectations, ki_str key)
 {
     expected *e = find(expectations, key);
-    if (e != NULL)
+    if (e != NULL) {
+        ki_list_remove(&e->node);
+        ki_list_push_back(&expectations->all, &e->node);
         return e;
+    }
     e = ki_malloc(sizeof(*e) + key.len);
     if (e == NULL)
         return NULL;
@@ -93,38 +134,66 @@ static expected *find_or_make(ki_expectations *expectations, ki_str key)
     return e;
 }
 
-static void drop_older(expected *e, const ki_informer *informer)
+static ki_str version_of(const expected_write *write)
+{
+    return (ki_str){write->texts, write->version_len};
+}
+
+/* Of two whose order is known the higher one stays. */
+static void insert_write(expected *e, expected_write *added)
 {
     for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {
         expected_write *write = KI_CONTAINER_OF(node, expected_write, node);
         next = ki_list_next(&e->writes, node);
-        if (write->informer != informer)
+        int order = 0;
+        if (write->informer != added->informer ||
+            ki_resource_version_compare(version_of(write), version_of(added), &order) < 0)
             continue;
-        ki_list_remove(node);
-        ki_free(write);
+        if (order > 0) {
+            ki_free(added);
+            return;
+        }
+        drop_write(write);
     }
+    ki_list_push_back(&e->writes, &added->node);
 }
 
-int ki_expectations_add(ki_expectations *expectations, ki_str key, ki_informer *informer, ki_str version,
-                        uint64_t until_ns)
+int ki_expectations_add(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                        const ki_expected_write *given)
 {
     char known[KI_RESOURCE_VERSION_BYTES_MAX + 1];
-    size_t known_len = ki_informer_last_resource_version(informer, known, sizeof(known));
+    ki_str version = given->version;
     if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
         return KI_ERR_INVALID;
+    forget_old(expectations, now_ns);
+    size_t known_len = ki_informer_last_resource_version(given->informer, known, sizeof(known));
     expected_write *write = ki_malloc(sizeof(*write) + version.len + known_len);
     expected *e = write == NULL ? NULL : find_or_make(expectations, key);
     if (e == NULL) {
         ki_free(write);
         return KI_ERR_NO_MEMORY;
     }
-    *write = (expected_write){
-        .informer = informer, .until_ns = until_ns, .version_len = version.len, .known_len = known_len};
+    *write = (expected_write){.informer = given->informer,
+                              .until_ns = given->until_ns,
+                              .version_len = version.len,
+                              .known_len = known_len};
     memcpy(write->texts, version.ptr, version.len);
     memcpy(write->texts + version.len, known, known_len);
-    drop_older(e, informer);
-    ki_list_push_back(&e->writes, &write->node);
+    insert_write(e, write);
+    e->has_writes = true;
+    e->until_ns = ki_ns_max(e->until_ns, given->until_ns);
     e->poll_ms = POLL_MS_MIN;
+    return 0;
+}
+
+int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now_ns, uint64_t until_ns)
+{
+    forget_old(expectations, now_ns);
+    expected *e = find_or_make(expectations, key);
+    if (e == NULL)
+        return KI_ERR_NO_MEMORY;
+    e->held_until_ns = until_ns;
+    e->until_ns = ki_ns_max(e->until_ns, until_ns);
     return 0;
 }
 
@@ -134,7 +203,7 @@ static bool is_seen(const expected_write *write)
 {
     char text[KI_RESOURCE_VERSION_BYTES_MAX + 1];
     ki_str now = {text, ki_informer_last_resource_version(write->informer, text, sizeof(text))};
-    ki_str wanted = {write->texts, write->version_len};
+    ki_str wanted = version_of(write);
     ki_str known = {write->texts + write->version_len, write->known_len};
     int order = 0;
     if (now.len == 0)
@@ -144,28 +213,37 @@ static bool is_seen(const expected_write *write)
     return order >= 0 || (ki_resource_version_compare(now, known, &order) == 0 && order < 0);
 }
 
-ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
-                                           uint64_t *out_poll_ms)
+static void look_at_writes(expected *e, uint64_t now_ns)
 {
-    expected *e = find(expectations, key);
-    bool is_late = false;
-    if (e == NULL)
-        return KI_EXPECTATION_NONE;
     for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {
         expected_write *write = KI_CONTAINER_OF(node, expected_write, node);
         next = ki_list_next(&e->writes, node);
-        bool is_over = now_ns >= write->until_ns, has_come = is_seen(write);
-        is_late |= is_over && !has_come;
-        if (!is_over && !has_come)
-            continue;
-        ki_list_remove(node);
-        ki_free(write);
+        bool has_come = is_seen(write), is_over = now_ns >= write->until_ns;
+        e->is_late |= is_over && !has_come;
+        if (is_over || has_come)
+            drop_write(write);
     }
-    if (ki_list_is_empty(&e->writes)) {
-        forget(expectations, e);
-        return is_late ? KI_EXPECTATION_TIMED_OUT : KI_EXPECTATION_SEEN;
+}
+
+ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                                           uint64_t *out_wait_ns)
+{
+    expected *e = find(expectations, key);
+    if (e == NULL)
+        return KI_EXPECTATION_NONE;
+    uint64_t wait_ns = e->held_until_ns <= now_ns ? 0 : e->held_until_ns - now_ns;
+    look_at_writes(e, now_ns);
+    if (!ki_list_is_empty(&e->writes)) {
+        wait_ns = ki_ns_max(wait_ns, ki_ns_of_ms(e->poll_ms));
+        e->poll_ms = e->poll_ms * 2 > POLL_MS_MAX ? POLL_MS_MAX : e->poll_ms * 2;
     }
-    *out_poll_ms = e->poll_ms;
-    e->poll_ms = e->poll_ms * 2 > POLL_MS_MAX ? POLL_MS_MAX : e->poll_ms * 2;
-    return KI_EXPECTATION_WAITING;
+    if (wait_ns > 0) {
+        *out_wait_ns = wait_ns;
+        return KI_EXPECTATION_WAITING;
+    }
+    ki_expectation_state state = e->is_late      ? KI_EXPECTATION_TIMED_OUT
+                                 : e->has_writes ? KI_EXPECTATION_SEEN
+                                                 : KI_EXPECTATION_NONE;
+    forget(expectations, e);
+    return state;
 }

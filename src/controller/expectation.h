@@ -6,10 +6,12 @@
  *   Locks:    the owner's.
  *   Not here: keeping the key from being worked on.
  *
- * Of one key and informer the last write counts: versions of a server only rise. It has been seen when the
- * store is complete up to that version; a delete of the object and a relist move that as any event does. When
- * the server's history was reset, the version up to which the store is complete goes back, or is unset: then
+ * Of one key and informer the write with the highest version counts. It has been seen when the store is
+ * complete up to that version; a delete of the object and a relist move that as any event does. When the
+ * server's history was reset, the version up to which the store is complete goes back, or is unset: then
  * nothing that was known counts. In the end time is up.
+ *
+ * A key may also be held until a time, whatever happens: the server has said when to come back.
  */
 #ifndef KI_CONTROLLER_EXPECTATION_H
 #define KI_CONTROLLER_EXPECTATION_H
@@ -38,13 +40,26 @@ typedef enum ki_expectation_state {
 KI_NODISCARD int ki_expectations_init(ki_expectations *expectations, uint64_t seed);
 void ki_expectations_fini(ki_expectations *expectations);
 
-/* Returns 0, KI_ERR_NO_MEMORY, or KI_ERR_INVALID for an empty version. */
-KI_NODISCARD int ki_expectations_add(ki_expectations *expectations, ki_str key, ki_informer *informer,
-                                     ki_str version, uint64_t until_ns);
+typedef struct ki_expected_write {
+    ki_informer *informer;
+    ki_str version; /* borrowed */
+    uint64_t until_ns;
+} ki_expected_write;
 
-/* What has been seen, or is too late, is forgotten. While it is waited for, *out_poll_ms says when to ask
- * again. */
+/* Returns 0, KI_ERR_NO_MEMORY, or KI_ERR_INVALID for an empty version. */
+KI_NODISCARD int ki_expectations_add(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                                     const ki_expected_write *write);
+
+/* Nothing is done about the key before. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                                      uint64_t until_ns);
+
+/* The informer is going: nothing is expected of it any more. */
+void ki_expectations_forget(ki_expectations *expectations, const ki_informer *informer);
+
+/* What has been seen, or is too late, is forgotten. While the key has to wait, *out_wait_ns says for how long
+ * at least. */
 ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
-                                           uint64_t *out_poll_ms);
+                                           uint64_t *out_wait_ns);
 
 #endif

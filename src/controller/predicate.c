@@ -7,9 +7,10 @@ int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
     return predicate == NULL || predicate->passes == NULL || predicate->passes(event, predicate) != 0;
 }
 
+/* Another object of the same name is as good as a delete and an add. */
 static int has_two_states(const ki_event *event)
 {
-    return event->type == KI_CHANGE_UPDATED && event->old != NULL;
+    return event->type == KI_CHANGE_UPDATED && event->old != NULL && (event->flags & KI_EVENT_REPLACED) == 0;
 }
 
 static int generation_changed(const ki_event *event, const ki_predicate *self)

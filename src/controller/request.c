@@ -81,10 +81,14 @@ int ki_request_expect(ki_request *request, ki_informer *informer, const ki_objec
     if (request == NULL || informer == NULL || written == NULL)
         return KI_ERR_INVALID;
     ki_controller *c = request->controller;
-    uint64_t until_ns = ki_clock_now_ns(c->client->clock) + ki_ns_of_ms(c->options.expect_timeout_ms);
+    if (ki_client_is_foreign(c->client))
+        return KI_ERR_FORKED;
+    uint64_t now_ns = ki_controller_now_ns(c);
+    ki_expected_write write = {.informer = informer,
+                               .version = ki_object_resource_version(written),
+                               .until_ns = now_ns + ki_ns_of_ms(c->options.expect_timeout_ms)};
     ki_mutex_lock(&c->mu);
-    int rc = ki_expectations_add(&c->expectations, request->item.key, informer,
-                                 ki_object_resource_version(written), until_ns);
+    int rc = ki_expectations_add(&c->expectations, request->item.key, now_ns, &write);
     ki_mutex_unlock(&c->mu);
     return rc;
 }
@@ -92,7 +96,7 @@ int ki_request_expect(ki_request *request, ki_informer *informer, const ki_objec
 /* Another thread may be faster than the return of the function: then the worker completes it. */
 void ki_request_finish(ki_request *request, ki_result result)
 {
-    if (request == NULL)
+    if (request == NULL || ki_client_is_foreign(request->controller->client))
         return;
     ki_controller *c = request->controller;
     ki_mutex_lock(&c->mu);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting and stopping a controller, and what it says of itself. */
+#include <stdio.h>
+
+#include "client/callback.h"
+#include "controller/controller.h"
+#include "util/error.h"
+#include "util/loop/rcu.h"
+#include "util/units.h"
+#include "workqueue/queue.h"
+
+/* ---- starting ---------------------------------------------------------------------------------------- */
+
+/* Those that are missing: some may still run after a stop that did not wait for them. */
+static int start_workers_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
+{
+    for (size_t i = 0; i < c->options.workers && c->has_threads; i++) {
+        ki_worker *worker = &c->workers[i];
+        if (worker->is_live)
+            continue;
+        ki_thread_join(&worker->thread);
+        worker->controller = c;
+        int rc = ki_thread_start(
+            &worker->thread,
+            &(ki_thread_options){.name = "worker", .run = ki_controller_run_worker, .user = worker}, err);
+        if (rc < 0)
+            return rc;
+        worker->is_live = true;
+        c->live_count++;
+    }
+    return 0;
+}
+
+static int start_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
+{
+    int rc = c->setup_error.code;
+    if (rc < 0 && err != NULL)
+        *err = c->setup_error;
+    c->setup_error = (ki_error){0};
+    if (rc < 0 || c->is_wanted)
+        return rc;
+    if (c->is_freed)
+        return ki_fail(err, KI_ERR_STOPPED, "controller %s: it has been freed", c->name);
+    if (!ki_client_begin(c->client, &c->alive))
+        return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
+    c->is_wanted = true;
+    rc = start_workers_locked(c, err);
+    if (rc < 0)
+        c->is_wanted = false;
+    ki_cond_broadcast(&c->work);
+    ki_job_wake(&c->job);
+    return rc;
+}
+
+int ki_controller_start(ki_controller *controller, ki_error *err)
+{
+    if (controller == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no controller");
+    int rc = ki_client_run(controller->client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&controller->mu);
+    rc = start_locked(controller, err);
+    ki_mutex_unlock(&controller->mu);
+    return rc;
+}
+
+int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_ms)
+{
+    if (controller == NULL)
+        return KI_ERR_INVALID;
+    if (ki_client_is_foreign(controller->client))
+        return KI_ERR_FORKED;
+    int rc = ki_workqueue_add_after(controller->queue, key, KI_PRIORITY_HIGH, after_ms);
+    ki_controller_wake(controller);
+    return rc;
+}
+
+/* ---- stopping ---------------------------------------------------------------------------------------- */
+
+void ki_controller_request_stop_locked(ki_controller *c)
+{
+    c->is_wanted = false;
+    c->stops++;
+    ki_cond_broadcast(&c->work);
+    ki_cond_broadcast(&c->idle);
+    ki_job_wake(&c->job);
+}
+
+static bool is_stopped(void *user)
+{
+    const ki_controller *c = user;
+    return c->is_wanted || (c->active_count == 0 && c->live_count == 0);
+}
+
+/* Around a call that waits. Whoever leaves last lets a controller go that was freed meanwhile; returns
+ * whether it was. */
+static uint64_t enter(ki_controller *c)
+{
+    ki_mutex_lock(&c->mu);
+    c->callers++;
+    uint64_t stops = c->stops;
+    ki_mutex_unlock(&c->mu);
+    return stops;
+}
+
+static bool leave(ki_controller *c)
+{
+    ki_mutex_lock(&c->mu);
+    c->callers--;
+    bool is_freed = c->is_freed;
+    if (is_freed)
+        ki_job_wake(&c->job);
+    ki_mutex_unlock(&c->mu);
+    return is_freed;
+}
+
+/* On threads of their own, reconciles end without anything being run here, so a callback may wait, too. */
+static bool wait_on_threads(ki_controller *c, uint64_t timeout_ms)
+{
+    uint64_t began_ms = ki_clock_now_ms(c->client->clock);
+    ki_mutex_lock(&c->mu);
+    while (!is_stopped(c)) {
+        uint64_t passed_ms = ki_clock_now_ms(c->client->clock) - began_ms;
+        if (passed_ms >= timeout_ms)
+            break;
+        (void)ki_cond_wait_ms(&c->idle, &c->mu, ki_ns_min(timeout_ms - passed_ms, 1000));
+    }
+    bool is_met = is_stopped(c);
+    ki_mutex_unlock(&c->mu);
+    return is_met;
+}
+
+static int fail_running(ki_controller *c, ki_error *err)
+{
+    char key[256] = "";
+    ki_mutex_lock(&c->mu);
+    size_t count = c->active_count;
+    ki_list_node *node = ki_list_first(&c->active);
+    if (node != NULL)
+        (void)snprintf(key, sizeof(key), "%.*s",
+                       KI_STR_ARGS(KI_CONTAINER_OF(node, ki_request, node)->item.key));
+    ki_mutex_unlock(&c->mu);
+    return ki_fail(err, KI_ERR_TIMEOUT,
+                   "controller %s: %zu reconciles have not ended, the longest that of %s", c->name, count,
+                   key);
+}
+
+/* Whether all has ended in time, or nothing can be waited for here. */
+static bool wait_for_stop(ki_controller *c)
+{
+    uint64_t timeout_ms = c->options.stop_timeout_ms;
+    if (ki_controller_working() == c || ki_rcu_is_reading())
+        return true;
+    if (c->has_threads)
+        return wait_on_threads(c, timeout_ms);
+    return ki_client_may_wait() < 0 ||
+           ki_client_wait(c->client, &(ki_wait){&c->mu, is_stopped, c, false}, timeout_ms);
+}
+
+int ki_controller_stop(ki_controller *controller, ki_error *err)
+{
+    ki_controller *c = controller;
+    if (c == NULL || ki_client_is_foreign(c->client))
+        return c == NULL ? 0 : ki_client_check_process(c->client, err);
+    (void)enter(c);
+    ki_mutex_lock(&c->mu);
+    ki_controller_request_stop_locked(c);
+    ki_mutex_unlock(&c->mu);
+    int rc = wait_for_stop(c) ? 0 : fail_running(c, err);
+    (void)leave(c);
+    return rc;
+}
+
+/* ---- running ----------------------------------------------------------------------------------------- */
+
+typedef struct runner {
+    ki_controller *controller;
+    uint64_t stops; /* when it began */
+} runner;
+
+static bool has_ended(void *user)
+{
+    const runner *r = user;
+    return r->controller->stops != r->stops;
+}
+
+static int run_until_stopped(ki_controller *c, uint64_t stops, ki_error *err)
+{
+    runner r = {c, stops};
+    int rc = ki_controller_start(c, err);
+    if (rc < 0)
+        return rc;
+    (void)ki_client_wait(c->client, &(ki_wait){&c->mu, has_ended, &r, c->has_threads}, UINT64_MAX);
+    return wait_for_stop(c) ? 0 : fail_running(c, err);
+}
+
+/* It may be freed meanwhile, by a reconcile for example: then it is gone afterwards. */
+int ki_controller_run(ki_controller *controller, ki_error *err)
+{
+    ki_controller *c = controller;
+    if (c == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no controller");
+    if (ki_client_may_wait() < 0 || ki_controller_working() != NULL)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "controller: run from a callback or a read section");
+    int rc = ki_client_check_process(c->client, err);
+    if (rc < 0)
+        return rc;
+    ki_client *client = c->client;
+    uint64_t serial = c->alive.serial;
+    ki_client_ref(client);
+    rc = run_until_stopped(c, enter(c), err);
+    if (leave(c))
+        ki_client_wait_gone(client, serial);
+    ki_client_unref(client);
+    return rc;
+}
+
+/* ---- looking ----------------------------------------------------------------------------------------- */
+
+void ki_controller_read_status(ki_controller *controller, ki_controller_status *out_status)
+{
+    ki_controller *c = controller;
+    ki_workqueue_stats stats;
+    if (out_status == NULL)
+        return;
+    *out_status = (ki_controller_status){0};
+    if (c == NULL || ki_client_is_foreign(c->client))
+        return;
+    ki_workqueue_read_stats(c->queue, &stats);
+    out_status->queued = stats.waiting;
+    out_status->delayed = stats.delayed;
+    ki_mutex_lock(&c->mu);
+    out_status->is_running = c->is_wanted;
+    out_status->has_synced = c->unsynced == 0;
+    out_status->active = c->active_count;
+    out_status->reconciles = c->reconciles;
+    out_status->failures = c->failures;
+    ki_list_node *node = ki_list_first(&c->active); /* the one that began first */
+    if (node != NULL) {
+        const ki_request *request = KI_CONTAINER_OF(node, ki_request, node);
+        out_status->longest_ms = (ki_controller_now_ns(c) - request->began_ns) / KI_NS_PER_MS;
+        (void)snprintf(out_status->longest_key, sizeof(out_status->longest_key), "%.*s",
+                       KI_STR_ARGS(request->item.key));
+    }
+    ki_mutex_unlock(&c->mu);
+    ki_controller_describe_unsynced(c, out_status->waiting_for, sizeof(out_status->waiting_for));
+}

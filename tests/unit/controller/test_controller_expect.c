@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading one's own writes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/controller_rig.h"
+#include "support/failing_allocator.h"
+#include "support/object_make.h"
+#include "support/unit.h"
+
+/* What the next reconcile of a key says that it has written: a version each, in turn; "" ends them. */
+static const char *writes[4];
+static int write_informers[4];
+
+static ki_result write_something(controller_rig *rig, ki_request *request)
+{
+    for (int i = 0; i < 4 && writes[i] != NULL; i++) {
+        char text[128];
+        snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"w\",\"resourceVersion\":\"%s\"}}", writes[i]);
+        ki_object *written = object_make(text, NULL);
+        assert_int_equal(ki_request_expect(request, rig->informers[write_informers[i]], written), 0);
+        ki_object_unref(written);
+        writes[i] = NULL;
+    }
+    return ki_done();
+}
+
+/* Reconciles "k" once, which writes. */
+static void begin(controller_rig *rig, const ki_controller_options *options)
+{
+    ki_error err = {0};
+    controller_rig_init(rig, options);
+    rig->reconcile = write_something;
+    assert_int_equal(ki_controller_watch(rig->controller, rig->informers[RIG_PODS], NULL), 0);
+    assert_int_equal(ki_controller_watch(rig->controller, rig->informers[RIG_DEPLOYMENTS], NULL), 0);
+    assert_int_equal(ki_controller_start(rig->controller, &err), 0);
+    controller_rig_sync(rig, "", "");
+}
+
+static void enqueue(controller_rig *rig, const char *key)
+{
+    assert_int_equal(ki_controller_enqueue(rig->controller, ki_str_of(key), 0), 0);
+    controller_rig_run(rig, 0);
+}
+
+static void write_then_change(controller_rig *rig, const char *version)
+{
+    writes[0] = version;
+    write_informers[0] = RIG_PODS;
+    enqueue(rig, "k");
+    RIG_EXPECT(rig, "k ");
+    enqueue(rig, "k");
+    RIG_EXPECT(rig, "");
+}
+
+static double count(controller_rig *rig, const char *result)
+{
+    char labels[64];
+    snprintf(labels, sizeof(labels), "controller=test,result=%s", result);
+    return controller_rig_metric(rig, "controller_expectations_total", labels);
+}
+
+static void a_key_waits_until_the_cache_has_seen_the_write(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "early", 19, ""));
+    enqueue(&rig, "other");
+    controller_rig_run(&rig, 1000);
+    RIG_EXPECT(&rig, "other a/early ");
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 20, ""));
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "a/w k ");
+    assert_int_equal(count(&rig, "seen"), 1);
+    enqueue(&rig, "k"); /* from now on as ever */
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "seen"), 1);
+    controller_rig_fini(&rig);
+}
+
+static void a_deletion_and_a_bookmark_count_as_well(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    controller_rig_event(&rig, RIG_PODS, "DELETED", rig_object("a", "w", 21, ""));
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "k ");
+    write_then_change(&rig, "30");
+    controller_rig_event(&rig, RIG_PODS, "BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"30\"}}");
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "seen"), 2);
+    controller_rig_fini(&rig);
+}
+
+static void list_again(controller_rig *rig, const char *version)
+{
+    scripted_error(&rig->sources[RIG_PODS], 410, "{\"kind\":\"Status\",\"reason\":\"Expired\",\"code\":410}");
+    for (int i = 0; i < 100 && rig->sources[RIG_PODS].answer == NULL; i++)
+        controller_rig_run(rig, 50);
+    controller_rig_answer_list(rig, RIG_PODS, version, "");
+    controller_rig_run(rig, 100);
+}
+
+/* The watch has to be one that can be refused: so the one that runs is cut first. */
+static void relist(controller_rig *rig, const char *version)
+{
+    scripted_cut(&rig->sources[RIG_PODS], KI_REASON_CONNECTION_LOST);
+    for (int i = 0; i < 100 && rig->sources[RIG_PODS].answer == NULL; i++)
+        controller_rig_run(rig, 20);
+    list_again(rig, version);
+}
+
+static void a_relist_ends_the_wait(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    relist(&rig, "25");
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "seen"), 1);
+    controller_rig_fini(&rig);
+}
+
+static void a_history_that_was_reset_ends_the_wait(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    relist(&rig, "3");
+    RIG_EXPECT(&rig, "");
+    controller_rig_answer_list(&rig, RIG_PODS, "3",
+                               ""); /* the newest state was asked for, and is older, too */
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "timed_out"), 0);
+    controller_rig_fini(&rig);
+}
+
+static void the_wait_ends_with_its_time(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, &(ki_controller_options){.expect_timeout_ms = 3000});
+    write_then_change(&rig, "20");
+    controller_rig_run(&rig, 2990);
+    RIG_EXPECT(&rig, "");
+    text_log_clear(&rig.log);
+    controller_rig_run(&rig, 110); /* the longest time between two looks */
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "timed_out"), 1);
+    assert_int_equal(count(&rig, "seen"), 0);
+    text_log_expect(&rig.log, "k: the cache has not seen within 3000 ms what was written: going on without\n",
+                    __FILE__, __LINE__);
+    controller_rig_fini(&rig);
+}
+
+static void a_version_that_is_no_number_is_met_or_timed_out(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "abc");
+    controller_rig_event(&rig, RIG_PODS, "BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"abc\"}}");
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "k ");
+    write_then_change(&rig, "abd");
+    controller_rig_run(&rig, 9000);
+    RIG_EXPECT(&rig, "");
+    controller_rig_run(&rig, 1100);
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "timed_out"), 1);
+    controller_rig_fini(&rig);
+}
+
+static void the_highest_of_several_writes_is_waited_for(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    writes[1] = "22"; /* in whatever order they were told of */
+    writes[2] = "21";
+    write_informers[1] = write_informers[2] = RIG_PODS;
+    write_then_change(&rig, "20");
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 21, ""));
+    controller_rig_run(&rig, 200);
+    RIG_EXPECT(&rig, "a/w ");
+    controller_rig_event(&rig, RIG_PODS, "MODIFIED", rig_object("a", "w", 22, ""));
+    controller_rig_run(&rig, 200);
+    RIG_EXPECT(&rig, "a/w k ");
+    assert_int_equal(count(&rig, "seen"), 1);
+    controller_rig_fini(&rig);
+}
+
+static void every_informer_is_waited_for(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    writes[1] = "21";
+    write_informers[1] = RIG_DEPLOYMENTS;
+    write_then_change(&rig, "20");
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 20, ""));
+    controller_rig_run(&rig, 200);
+    RIG_EXPECT(&rig, "a/w ");
+    controller_rig_event(&rig, RIG_DEPLOYMENTS, "ADDED", rig_object("a", "d", 21, ""));
+    controller_rig_run(&rig, 200);
+    RIG_EXPECT(&rig, "a/d k ");
+    controller_rig_fini(&rig);
+}
+
+static void an_informer_that_is_freed_is_expected_nothing_of(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    ki_informer_free(rig.informers[RIG_PODS]);
+    rig.informers[RIG_PODS] = NULL;
+    controller_rig_run(&rig, 200);
+    RIG_EXPECT(&rig, "k ");
+    controller_rig_fini(&rig);
+}
+
+static ki_result expect_nothing(controller_rig *rig, ki_request *request)
+{
+    ki_object *empty = object_make("{\"metadata\":{\"name\":\"w\"}}", NULL);
+    assert_int_equal(ki_request_expect(request, rig->informers[RIG_PODS], empty), KI_ERR_INVALID);
+    assert_int_equal(ki_request_expect(request, NULL, empty), KI_ERR_INVALID);
+    assert_int_equal(ki_request_expect(request, rig->informers[RIG_PODS], NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_request_expect(NULL, rig->informers[RIG_PODS], empty), KI_ERR_INVALID);
+    ki_object_unref(empty);
+    return ki_done();
+}
+
+static void what_has_no_version_is_refused(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    rig.reconcile = expect_nothing;
+    enqueue(&rig, "k");
+    enqueue(&rig, "k");
+    RIG_EXPECT(&rig, "k k ");
+    controller_rig_fini(&rig);
+}
+
+/* Keys that are never worked on again are not remembered for ever. */
+static void what_nobody_asks_for_is_forgotten(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    char key[16];
+    begin(&rig, NULL);
+    size_t before = failing_allocator_live_count();
+    for (int i = 0; i < 100; i++) {
+        writes[0] = "20";
+        snprintf(key, sizeof(key), "k%d", i);
+        enqueue(&rig, key);
+    }
+    assert_true(failing_allocator_live_count() >= before + 200);
+    controller_rig_run(&rig, 100000);
+    writes[0] = "20";
+    enqueue(&rig, "last");
+    assert_true(failing_allocator_live_count() < before + 50);
+    text_log_clear(&rig.calls);
+    controller_rig_fini(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_key_waits_until_the_cache_has_seen_the_write),
+        WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_count_as_well),
+        WITH_MEMORY_CHECK(a_relist_ends_the_wait),
+        WITH_MEMORY_CHECK(a_history_that_was_reset_ends_the_wait),
+        WITH_MEMORY_CHECK(the_wait_ends_with_its_time),
+        WITH_MEMORY_CHECK(a_version_that_is_no_number_is_met_or_timed_out),
+        WITH_MEMORY_CHECK(the_highest_of_several_writes_is_waited_for),
+        WITH_MEMORY_CHECK(every_informer_is_waited_for),
+        WITH_MEMORY_CHECK(an_informer_that_is_freed_is_expected_nothing_of),
+        WITH_MEMORY_CHECK(what_has_no_version_is_refused),
+        WITH_MEMORY_CHECK(what_nobody_asks_for_is_forgotten),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting, stopping and freeing, in any order and from everywhere. */
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "controller/controller.h"
+#include "support/controller_rig.h"
+#include "support/failing_allocator.h"
+#include "support/informer_rig.h"
+#include "support/patience.h"
+#include "support/unit.h"
+
+static void start(controller_rig *rig)
+{
+    ki_error err = {0};
+    assert_int_equal(ki_controller_start(rig->controller, &err), 0);
+}
+
+static void enqueue(controller_rig *rig, const char *key)
+{
+    assert_int_equal(ki_controller_enqueue(rig->controller, ki_str_of(key), 0), 0);
+    controller_rig_run(rig, 0);
+}
+
+/* ---- virtual time ------------------------------------------------------------------------------------ */
+
+static void keys_that_come_while_it_is_stopped_are_kept(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    controller_rig_init(&rig, NULL);
+    enqueue(&rig, "a");
+    enqueue(&rig, "a");
+    RIG_EXPECT(&rig, "");
+    assert_int_equal(controller_rig_status(&rig).is_running, 0);
+    start(&rig);
+    start(&rig); /* which changes nothing */
+    controller_rig_run(&rig, 0);
+    RIG_EXPECT(&rig, "a ");
+    assert_int_equal(controller_rig_status(&rig).is_running, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ki_controller_stop(rig.controller, NULL), 0);
+        enqueue(&rig, "b");
+        enqueue(&rig, "c");
+        RIG_EXPECT(&rig, "");
+        start(&rig);
+        controller_rig_run(&rig, 0);
+        RIG_EXPECT(&rig, "b c ");
+    }
+    controller_rig_fini(&rig);
+}
+
+static ki_result later(controller_rig *rig, ki_request *request)
+{
+    rig->pending[rig->pending_count++] = request;
+    return ki_later();
+}
+
+static void a_stop_names_the_reconcile_that_has_not_ended(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = later;
+    start(&rig);
+    enqueue(&rig, "slow");
+    enqueue(&rig, "next");
+    assert_int_equal(ki_controller_stop(rig.controller, &err), KI_ERR_TIMEOUT);
+    assert_string_equal(err.message,
+                        "controller test: 1 reconciles have not ended, the longest that of slow");
+    ki_request_finish(rig.pending[0], ki_done());
+    controller_rig_run(&rig, 0);
+    RIG_EXPECT(&rig, "slow ");
+    assert_int_equal(ki_controller_stop(rig.controller, &err), 0);
+    controller_rig_fini(&rig);
+}
+
+static ki_result stop_inside(controller_rig *rig, ki_request *request)
+{
+    (void)request;
+    assert_int_equal(ki_controller_stop(rig->controller, NULL), 0);
+    return ki_done();
+}
+
+static void a_reconcile_may_stop_its_controller(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = stop_inside;
+    start(&rig);
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("a"), 0), 0);
+    enqueue(&rig, "b");
+    RIG_EXPECT(&rig, "a ");
+    start(&rig);
+    controller_rig_run(&rig, 0);
+    RIG_EXPECT(&rig, "b ");
+    controller_rig_fini(&rig);
+}
+
+static void run_returns_when_a_reconcile_stops_it(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = stop_inside;
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("a"), 0), 0);
+    assert_int_equal(ki_controller_run(rig.controller, &err), 0);
+    RIG_EXPECT(&rig, "a ");
+    assert_int_equal(ki_controller_run(NULL, &err), KI_ERR_INVALID);
+    controller_rig_fini(&rig);
+}
+
+static ki_result free_inside(controller_rig *rig, ki_request *request)
+{
+    (void)request;
+    ki_error err = {0};
+    assert_int_equal(ki_controller_run(rig->controller, &err), KI_ERR_WOULD_DEADLOCK);
+    ki_controller_free(rig->controller);
+    assert_int_equal(rig->released, 0);
+    rig->controller = NULL;
+    return ki_done();
+}
+
+static void a_reconcile_may_free_its_controller(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = free_inside;
+    start(&rig);
+    enqueue(&rig, "a");
+    assert_int_equal(rig.released, 1);
+    RIG_EXPECT(&rig, "a ");
+    controller_rig_fini(&rig);
+}
+
+static void it_may_be_freed_while_it_runs(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = free_inside;
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("a"), 0), 0);
+    assert_int_equal(ki_controller_run(rig.controller, &err), 0);
+    assert_int_equal(rig.released, 1);
+    RIG_EXPECT(&rig, "a ");
+    controller_rig_fini(&rig);
+}
+
+static ki_result free_client_inside(controller_rig *rig, ki_request *request)
+{
+    (void)request;
+    ki_client_free(rig->client);
+    rig->client = NULL;
+    return ki_done();
+}
+
+static void a_reconcile_may_free_the_client(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = free_client_inside;
+    start(&rig);
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("a"), 0), 0);
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("b"), 0), 0);
+    (void)ki_client_dispatch(rig.client, 0);
+    RIG_EXPECT(&rig, "a ");
+    assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_STOPPED);
+    assert_null(ki_controller_new(NULL, NULL, &err));
+    controller_rig_fini(&rig);
+}
+
+/* Controller, informers and client: each order. */
+static void all_may_be_freed_in_any_order(void **state)
+{
+    (void)state;
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (int i = 0; i < 6; i++) {
+        controller_rig rig;
+        controller_rig_init(&rig, NULL);
+        assert_int_equal(ki_controller_watch(rig.controller, rig.informers[RIG_PODS], NULL), 0);
+        start(&rig);
+        controller_rig_sync(&rig, "", rig_object("a", "x", 5, ""));
+        RIG_EXPECT(&rig, "a/x ");
+        for (int j = 0; j < 3; j++) {
+            int what = orders[i][j];
+            if (what == 0)
+                ki_controller_free(rig.controller);
+            if (what == 1)
+                ki_informer_free(rig.informers[RIG_PODS]);
+            if (what == 2)
+                ki_client_free(rig.client);
+        }
+        rig.controller = NULL;
+        rig.informers[RIG_PODS] = NULL;
+        rig.client = NULL;
+        controller_rig_fini(&rig);
+    }
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    assert_null(ki_controller_new(rig.client, &(ki_controller_options){.name = "x"}, &err));
+    assert_string_equal(err.message, "controller x: no reconcile function");
+    ki_controller_options options = {.limiter = ki_limiter_new_default(&err)}; /* taken all the same */
+    assert_null(ki_controller_new(rig.client, &options, &err));
+    assert_string_equal(err.message, "controller: no name");
+    ki_controller_free(NULL);
+    assert_int_equal(ki_controller_stop(NULL, NULL), 0);
+    assert_int_equal(ki_controller_start(NULL, &err), KI_ERR_INVALID);
+    controller_rig_fini(&rig);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------- */
+
+typedef struct threaded {
+    local_rig rig;
+    ki_controller *controller;
+    ki_controller *other; /* to be freed by a reconcile */
+    _Atomic int calls;
+    _Atomic int is_blocked;
+    _Atomic int released;
+    ki_request *_Atomic pending;
+    void (*act)(struct threaded *t, ki_request *request);
+    int verdict;
+} threaded;
+
+static ki_result reconcile(ki_request *request, void *user)
+{
+    threaded *t = user;
+    if (t->act != NULL)
+        t->act(t, request);
+    t->calls++;
+    return t->verdict == KI_VERDICT_LATER ? ki_later() : ki_done();
+}
+
+static void on_release(void *user)
+{
+    ((threaded *)user)->released++;
+}
+
+static void threaded_init(threaded *t, ki_controller_options options,
+                          void (*act)(threaded *t, ki_request *request))
+{
+    ki_error err = {0};
+    *t = (threaded){.act = act};
+    local_rig_init(&t->rig, (ki_client_options){0});
+    options.name = "test";
+    options.reconcile = reconcile;
+    options.on_release = on_release;
+    options.user = t;
+    t->controller = ki_controller_new(t->rig.client, &options, &err);
+    assert_non_null(t->controller);
+    assert_int_equal(ki_controller_start(t->controller, &err), 0);
+}
+
+static void wait_for(_Atomic int *value, int least)
+{
+    for (int i = 0; i < HANG_MS && *value < least; i++)
+        (void)poll(NULL, 0, 1);
+    assert_true(*value >= least);
+}
+
+static void block(threaded *t, ki_request *request)
+{
+    (void)request;
+    while (t->is_blocked)
+        (void)poll(NULL, 0, 1);
+}
+
+static void a_stop_waits_for_workers_within_its_limit(void **state)
+{
+    (void)state;
+    threaded t;
+    ki_error err = {0};
+    threaded_init(&t, (ki_controller_options){.stop_timeout_ms = 20, .reconcile_timeout_ms = 10}, block);
+    t.is_blocked = 1;
+    assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("slow"), 0), 0);
+    ki_controller_status status = {0};
+    while (status.active == 0 || status.longest_ms < 10)
+        ki_controller_read_status(t.controller, &status);
+    assert_string_equal(status.longest_key, "slow");
+    assert_int_equal(ki_controller_stop(t.controller, &err), KI_ERR_TIMEOUT);
+    assert_non_null(strstr(err.message, "slow"));
+    assert_int_equal(ki_controller_start(t.controller, &err), 0); /* the worker stays */
+    assert_int_equal(ki_controller_stop(t.controller, &err), KI_ERR_TIMEOUT);
+    t.is_blocked = 0;
+    wait_for(&t.calls, 1);
+    while (ki_controller_stop(t.controller, &err) != 0)
+        continue;
+    ki_controller_free(t.controller);
+    assert_int_equal(t.released, 1);
+    local_rig_fini(&t.rig);
+}
+
+static void stop_in_read_section(threaded *t, ki_request *request)
+{
+    (void)request;
+    ki_read_lock();
+    assert_int_equal(ki_controller_stop(t->controller, NULL), 0);
+    ki_read_unlock();
+}
+
+static void a_stop_in_a_read_section_does_not_wait(void **state)
+{
+    (void)state;
+    threaded t;
+    ki_error err = {0};
+    threaded_init(&t, (ki_controller_options){0}, block);
+    t.is_blocked = 1;
+    assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("slow"), 0), 0);
+    ki_controller_status status = {0};
+    while (status.active == 0)
+        ki_controller_read_status(t.controller, &status);
+    stop_in_read_section(&t, NULL);
+    assert_int_equal(t.calls, 0);
+    t.is_blocked = 0;
+    assert_int_equal(ki_controller_stop(t.controller, &err), 0);
+    ki_controller_free(t.controller);
+    local_rig_fini(&t.rig);
+}
+
+static void free_the_client(threaded *t, ki_request *request)
+{
+    (void)request;
+    ki_client_free(t->rig.client);
+    t->rig.client = NULL;
+}
+
+/* It may not wait for itself. */
+static void a_worker_may_free_the_client(void **state)
+{
+    (void)state;
+    threaded t;
+    threaded_init(&t, (ki_controller_options){.workers = 2}, free_the_client);
+    assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("a"), 0), 0);
+    wait_for(&t.calls, 1);
+    ki_controller_free(t.controller);
+    assert_int_equal(t.calls, 1);
+    assert_int_equal(t.released, 1);
+    local_rig_fini(&t.rig);
+}
+
+/* Not before somebody is inside ki_controller_run(). */
+static void free_the_controller(threaded *t, ki_request *request)
+{
+    (void)request;
+    size_t callers = 0;
+    while (callers == 0) {
+        ki_mutex_lock(&t->controller->mu);
+        callers = t->controller->callers;
+        ki_mutex_unlock(&t->controller->mu);
+    }
+    ki_controller_free(t->controller);
+}
+
+static void run_returns_when_a_worker_frees_it(void **state)
+{
+    (void)state;
+    threaded t;
+    ki_error err = {0};
+    threaded_init(&t, (ki_controller_options){.workers = 3}, free_the_controller);
+    assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("a"), 0), 0);
+    assert_int_equal(ki_controller_run(t.controller, &err), 0);
+    assert_int_equal(t.released, 1);
+    assert_int_equal(t.calls, 1);
+    local_rig_fini(&t.rig);
+}
+
+static void give_away(threaded *t, ki_request *request)
+{
+    t->pending = request;
+}
+
+static void a_request_may_be_finished_by_another_thread(void **state)
+{
+    (void)state;
+    threaded t;
+    ki_error err = {0};
+    threaded_init(&t, (ki_controller_options){0}, give_away);
+    t.verdict = KI_VERDICT_LATER;
+    for (int i = 0; i < 100; i++) {
+        t.pending = NULL;
+        assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("a"), 0), 0);
+        while (t.pending == NULL) /* it may be finished before its function returns */
+            (void)sched_yield();
+        ki_request_finish(t.pending, ki_done());
+    }
+    assert_int_equal(ki_controller_stop(t.controller, &err), 0);
+    ki_controller_status status;
+    ki_controller_read_status(t.controller, &status);
+    assert_int_equal(status.reconciles, 100);
+    ki_controller_free(t.controller);
+    local_rig_fini(&t.rig);
+}
+
+static void the_events_of_an_informer_reach_the_workers(void **state)
+{
+    (void)state;
+    threaded t;
+    threaded_init(&t, (ki_controller_options){.workers = 2}, NULL);
+    assert_int_equal(ki_controller_watch(t.controller, t.rig.informer, NULL), 0);
+    local_rig_sync(&t.rig);
+    wait_for(&t.calls, 3);
+    (void)local_source_put(t.rig.source, "a", "n9", 9);
+    wait_for(&t.calls, 4);
+    ki_informer_free(t.rig.informer);
+    t.rig.informer = NULL;
+    ki_controller_free(t.controller);
+    local_rig_fini(&t.rig);
+}
+
+/* In a child nothing is waited for, and no lock taken. */
+static void a_child_of_fork_is_refused(void **state)
+{
+    (void)state;
+    threaded t;
+    threaded_init(&t, (ki_controller_options){0}, NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        ki_error err = {0};
+        ki_controller_status status;
+        int bad = ki_controller_start(t.controller, &err) != KI_ERR_FORKED;
+        bad |= ki_controller_stop(t.controller, &err) != KI_ERR_FORKED;
+        bad |= ki_controller_run(t.controller, &err) != KI_ERR_FORKED;
+        bad |= ki_controller_enqueue(t.controller, KI_STR("a"), 0) != KI_ERR_FORKED;
+        bad |= ki_controller_watch(t.controller, t.rig.informer, NULL) != KI_ERR_FORKED;
+        bad |= ki_controller_new(t.rig.client, &(ki_controller_options){.name = "c", .reconcile = reconcile},
+                                 &err) != NULL;
+        ki_controller_read_status(t.controller, &status);
+        ki_controller_free(t.controller);
+        _exit(bad);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    ki_controller_free(t.controller);
+    local_rig_fini(&t.rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(keys_that_come_while_it_is_stopped_are_kept),
+        WITH_MEMORY_CHECK(a_stop_names_the_reconcile_that_has_not_ended),
+        WITH_MEMORY_CHECK(a_reconcile_may_stop_its_controller),
+        WITH_MEMORY_CHECK(run_returns_when_a_reconcile_stops_it),
+        WITH_MEMORY_CHECK(a_reconcile_may_free_its_controller),
+        WITH_MEMORY_CHECK(it_may_be_freed_while_it_runs),
+        WITH_MEMORY_CHECK(a_reconcile_may_free_the_client),
+        WITH_MEMORY_CHECK(all_may_be_freed_in_any_order),
+        WITH_MEMORY_CHECK(bad_options_are_refused),
+        cmocka_unit_test(a_stop_waits_for_workers_within_its_limit),
+        cmocka_unit_test(a_stop_in_a_read_section_does_not_wait),
+        cmocka_unit_test(a_worker_may_free_the_client),
+        cmocka_unit_test(run_returns_when_a_worker_frees_it),
+        cmocka_unit_test(a_request_may_be_finished_by_another_thread),
+        cmocka_unit_test(the_events_of_an_informer_reach_the_workers),
+        cmocka_unit_test(a_child_of_fork_is_refused),
+    };
+    return RUN_TESTS(tests);
+}
