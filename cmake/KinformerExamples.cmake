@@ -13,6 +13,15 @@ foreach(source IN LISTS example_sources)
     add_dependencies(kinformer_examples example_${name})
 endforeach()
 
+# A controller as it is deployed.
+file(GLOB sample_sources CONFIGURE_DEPENDS examples/sample-controller/*.c)
+add_executable(sample_controller ${sample_sources})
+set_target_properties(sample_controller PROPERTIES
+    OUTPUT_NAME sample-controller
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+target_link_libraries(sample_controller PRIVATE kinformer kinformer_flags)
+add_dependencies(kinformer_examples sample_controller)
+
 # The API server is in the program, too.
 foreach(name IN ITEMS without_cluster write)
     if(TARGET example_${name})
