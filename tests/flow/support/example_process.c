@@ -62,12 +62,17 @@ static int wait_for_end(example_process *p)
     return status;
 }
 
-void example_end(example_process *p)
+void example_wait(example_process *p)
 {
-    example_signal(p, SIGTERM);
     int status = wait_for_end(p);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+void example_end(example_process *p)
+{
+    example_signal(p, SIGTERM);
+    example_wait(p);
 }
 
 void example_kill(example_process *p)

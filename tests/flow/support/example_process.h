@@ -20,7 +20,10 @@ void example_start(example_process *p, const char *program, const char *line);
 
 void example_signal(const example_process *p, int number);
 
-/* SIGTERM; fails the test unless it ends with 0. */
+/* Fails the test unless it ends with 0. */
+void example_wait(example_process *p);
+
+/* SIGTERM, and the same. */
 void example_end(example_process *p);
 
 /* SIGKILL. */
