@@ -1,6 +1,6 @@
 #!/bin/sh
-# Has other people's clients talk to the embedded API server: kubectl, client-go's informer, JavaScript's informer,
-# Python's client; and compares client-go's work queue with ours.
+# Has other people's clients talk to the embedded API server: kubectl, client-go's informer and leader election,
+# JavaScript's informer, Python's client; and compares client-go's work queue with ours.
 #
 #   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four, unless some are named
 #
@@ -141,6 +141,7 @@ test_go() {
     get go "$folder/go.log" build_go || return
     with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
     with_server '' "$program" informer || return
+    with_server '--load examples/sample-controller/crd.yaml' "$program" leader "build/$preset/examples/sample-controller" || return
     test_workqueue
 }
 
@@ -170,7 +171,7 @@ test_python() {
 }
 
 mkdir -p "$folder"
-scripts/build.sh "$preset" kinformer_program
+scripts/build.sh "$preset" kinformer_program sample_controller
 start=$(date +%s)
 result=0
 for client; do
