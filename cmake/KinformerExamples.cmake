@@ -72,6 +72,10 @@ if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" 
         $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
     set_tests_properties(example_event_loop PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
+if(KI_TESTS AND TARGET example_small_controller)
+    add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_docs.sh ${PROJECT_SOURCE_DIR})
+    set_tests_properties(example_docs PROPERTIES TIMEOUT ${KI_TEST_SECONDS})
+endif()
 if(KI_TESTS AND TARGET example_without_cluster)
     add_test(NAME example_without_cluster COMMAND example_without_cluster)
     set_tests_properties(example_without_cluster PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"

@@ -96,8 +96,10 @@ static int begin(program *p, ki_error *err)
     p->client = ki_client_new(&p->flags.client, err);
     if (p->client == NULL)
         return err->code;
+    ki_recorder_options recorder = {.component = "sample-controller"};
     p->factory = ki_factory_new(p->client, NULL);
     p->sync = (sync_context){.client = p->client,
+                             .recorder = ki_recorder_new(p->client, &recorder, err),
                              .foos = ki_factory_informer(p->factory, &FOOS),
                              .deployments = ki_factory_informer_with(p->factory, &KI_APPS_V1_DEPLOYMENTS,
                                                                      &(ki_informer_options){.keep = keep})};
@@ -106,7 +108,7 @@ static int begin(program *p, ki_error *err)
         &(ki_controller_options){
             .name = "foos", .reconcile = sync_foo, .workers = p->flags.workers, .user = &p->sync},
         err);
-    if (p->controller == NULL)
+    if (p->controller == NULL || p->sync.recorder == NULL)
         return err->code;
     ki_controller_watch(p->controller, p->sync.foos, NULL);
     ki_controller_watch_owned(p->controller, p->sync.deployments, &FOOS, NULL);
@@ -124,14 +126,17 @@ static void serve_until_signal(program *p)
             server_answer(p->listener, p->metrics);
 }
 
-/* Reconciles that run end first; then the lease is given back. */
+/* Reconciles that run end first, and their events are sent; then the lease is given back. */
 static void end(program *p)
 {
     ki_error err = {0};
     if (ki_controller_stop(p->controller, &err) < 0)
         fprintf(stderr, "%s\n", err.message);
+    if (p->sync.recorder != NULL && ki_recorder_flush(p->sync.recorder, 5000) < 0)
+        fprintf(stderr, "some events were not sent\n");
     ki_leader_free(p->leader);
     ki_controller_free(p->controller);
+    ki_recorder_free(p->sync.recorder);
     ki_factory_free(p->factory);
     ki_client_free(p->lease_client);
     ki_client_free(p->client);

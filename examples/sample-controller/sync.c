@@ -75,6 +75,8 @@ static int check_owner(task *t)
     (void)snprintf(t->err.message, sizeof(t->err.message),
                    "Resource \"%.*s\" already exists and is not managed by Foo",
                    KI_STR_ARGS(ki_object_name(t->deployment)));
+    (void)ki_recorder_event(t->context->recorder, t->foo, KI_RECORD_WARNING, "ErrResourceExists", NULL, "%s",
+                            t->err.message);
     return t->err.code;
 }
 
@@ -124,6 +126,9 @@ static ki_result sync_known(task *t)
         return ki_done(); /* until somebody names one */
     if (find_or_create(t) < 0 || check_owner(t) < 0 || scale(t) < 0 || update_status(t) < 0)
         return ki_retry(&t->err);
+    if (t->has_written) /* and not each time that somebody looks */
+        (void)ki_recorder_event(t->context->recorder, t->foo, KI_RECORD_NORMAL, "Synced", NULL,
+                                "Foo synced successfully");
     return ki_done();
 }
 

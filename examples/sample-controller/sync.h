@@ -11,6 +11,7 @@ typedef struct sync_context {
     ki_client *client; /* that writes */
     ki_informer *foos;
     ki_informer *deployments;
+    ki_recorder *recorder;
 } sync_context;
 
 /* The reconcile function; `user` is a sync_context. */

@@ -50,6 +50,29 @@ static void assert_text(const api_answer *answer, const char *path, const char *
     assert_string_equal(api_text(answer, path), expected);
 }
 
+/* How many such Events there are about a Foo. */
+static int has_event(const char *foo, const char *reason, const char *type, const char *message)
+{
+    api_answer events = api_get(w.server, "/api/v1/namespaces/default/events");
+    size_t i;
+    const json_t *event;
+    int found = 0;
+    json_array_foreach(json_object_get(events.tree, "items"), i, event)
+    {
+        json_t *wanted =
+            json_pack("[s, s, s, s, s, s]", "Foo", foo, reason, type, message, "sample-controller");
+        json_t *is =
+            json_pack("[O, O, O, O, O, O]", api_at(event, "involvedObject.kind"),
+                      api_at(event, "involvedObject.name"), api_at(event, "reason"), api_at(event, "type"),
+                      api_at(event, "message"), api_at(event, "source.component"));
+        found += json_equal(wanted, is);
+        json_decref(wanted);
+        json_decref(is);
+    }
+    api_answer_fini(&events);
+    return found;
+}
+
 /* ---- the Deployment ---------------------------------------------------------------------------------- */
 
 static void a_foo_gets_the_deployment_that_it_names(void **state)
@@ -75,7 +98,8 @@ static void a_foo_gets_the_deployment_that_it_names(void **state)
     assert_text(&d, "metadata.managedFields.0.manager", "sample-controller");
     api_answer_fini(&d);
     api_answer_fini(&foo);
-    example_end(&w.process);
+    example_end(&w.process); /* events are sent before it ends */
+    assert_int_equal(has_event("foo-1", "Synced", "Normal", "Foo synced successfully"), 1);
 }
 
 static void replicas_that_somebody_changes_are_put_back_with_all_the_rest(void **state)
@@ -122,7 +146,9 @@ static void a_deployment_of_somebody_else_is_left_alone(void **state)
     sample_start(&w.process, w.server, "");
     sample_put_foo(w.server, 2, 1); /* others do not wait for it */
     SAMPLE_WAIT_UNTIL(ki_apiserver_count(w.server, &KI_APPS_V1_DEPLOYMENTS) == 2);
-    /* Given up by its owner, it is taken over: so the Foo was retried. */
+    SAMPLE_WAIT_UNTIL(has_event("foo-1", "ErrResourceExists", "Warning",
+                                "Resource \"foo-1\" already exists and is not managed by Foo"));
+    /* Without it the Foo gets one of its own: it was retried. */
     assert_int_equal(ki_apiserver_delete(w.server, &KI_APPS_V1_DEPLOYMENTS, "default", "foo-1", NULL), 0);
     sample_wait_settled(w.server);
     assert_int_equal(

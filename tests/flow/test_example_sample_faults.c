@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample-controller while things go wrong: every Foo ends with its Deployment, and the server is not flooded. */
+/* sample-controller while things go wrong: every Foo ends with its Deployment,
+ * and the server is not flooded. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
