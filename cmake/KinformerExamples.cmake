@@ -72,6 +72,12 @@ if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" 
         $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
     set_tests_properties(example_event_loop PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
+if(KI_TESTS)
+    add_test(NAME example_sample_flags COMMAND sample_controller --leader-elect=true --leader-elect-lease-duration=1m30s
+        --workers nine)
+    set_tests_properties(example_sample_flags PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
+        PASS_REGULAR_EXPRESSION "^sample-controller: --workers: invalid value \"nine\"\n$")
+endif()
 if(KI_TESTS AND TARGET example_small_controller)
     add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_docs.sh ${PROJECT_SOURCE_DIR})
     set_tests_properties(example_docs PROPERTIES TIMEOUT ${KI_TEST_SECONDS})

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sample-controller as a process of its own: what it makes of Foos. */
+#include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "flow/support/sample_world.h"
 #include "support/api_rig.h"
@@ -225,6 +229,49 @@ static void nothing_is_written_when_nothing_has_to_change(void **state)
         2); /* the status of the new one */
 }
 
+/* ---- what it says about itself ----------------------------------------------------------------------- */
+
+/* Asks sample-controller itself; the answer is freed with free(). NULL: nobody listens yet. */
+static char *ask(const struct sockaddr_in *address, const char *request)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    char *answer = NULL;
+    if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0) {
+        api_send(fd, request, strlen(request));
+        answer = api_receive(fd, NULL, NULL);
+    }
+    close(fd);
+    return answer;
+}
+
+static int says(const struct sockaddr_in *address, const char *request, const char *part)
+{
+    char *answer = ask(address, request);
+    int is_so = answer != NULL && strstr(answer, part) != NULL;
+    free(answer);
+    return is_so;
+}
+
+/* At an address of loopback that no other process has. */
+static void it_serves_its_metrics(void **state)
+{
+    (void)state;
+    unsigned pid = (unsigned)getpid();
+    char flags[128], host[32];
+    snprintf(host, sizeof(host), "127.%u.%u.%u", 1 + (pid >> 16) % 254, (pid >> 8) & 255, pid & 255);
+    snprintf(flags, sizeof(flags), "--metrics-address %s:9090", host);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(9090)};
+    assert_int_equal(inet_pton(AF_INET, host, &address.sin_addr), 1);
+    sample_put_foo(w.server, 1, 1);
+    sample_start(&w.process, w.server, flags);
+    sample_wait_settled(w.server);
+    SAMPLE_WAIT_UNTIL(says(&address, "GET /metrics HTTP/1.1\r\n\r\n",
+                           "\ncontroller_expectations_total{controller=\"foos\",result=\"timed_out\"} 0\n"));
+    assert_true(says(&address, "GET /healthz HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n"));
+    assert_true(says(&address, "GET /secret HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"));
+    example_end(&w.process);
+}
+
 /* ---- ending ------------------------------------------------------------------------------------------ */
 
 static void a_reconcile_that_runs_ends_before_the_process_does(void **state)
@@ -264,6 +311,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_hundred_foos_take_one_create_each_and_no_conflict, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(nothing_is_written_when_nothing_has_to_change, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_serves_its_metrics, setup, teardown),
         cmocka_unit_test_setup_teardown(a_reconcile_that_runs_ends_before_the_process_does, setup, teardown),
     };
     return RUN_TESTS(tests);
