@@ -13,6 +13,15 @@ foreach(source IN LISTS example_sources)
     add_dependencies(kinformer_examples example_${name})
 endforeach()
 
+# A controller as it is deployed.
+file(GLOB sample_sources CONFIGURE_DEPENDS examples/sample-controller/*.c)
+add_executable(sample_controller ${sample_sources})
+set_target_properties(sample_controller PROPERTIES
+    OUTPUT_NAME sample-controller
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+target_link_libraries(sample_controller PRIVATE kinformer kinformer_flags)
+add_dependencies(kinformer_examples sample_controller)
+
 # The API server is in the program, too.
 foreach(name IN ITEMS without_cluster write)
     if(TARGET example_${name})
@@ -62,6 +71,16 @@ if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" 
     add_test(NAME example_event_loop COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_event_loop.sh
         $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
     set_tests_properties(example_event_loop PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()
+if(KI_TESTS)
+    add_test(NAME example_sample_flags COMMAND sample_controller --leader-elect=true --leader-elect-lease-duration=1m30s
+        --workers nine)
+    set_tests_properties(example_sample_flags PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
+        PASS_REGULAR_EXPRESSION "^sample-controller: --workers: invalid value \"nine\"\n$")
+endif()
+if(KI_TESTS AND TARGET example_small_controller)
+    add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_docs.sh ${PROJECT_SOURCE_DIR})
+    set_tests_properties(example_docs PROPERTIES TIMEOUT ${KI_TEST_SECONDS})
 endif()
 if(KI_TESTS AND TARGET example_without_cluster)
     add_test(NAME example_without_cluster COMMAND example_without_cluster)

@@ -42,6 +42,8 @@ target_link_libraries(kinformer_flow_support PUBLIC kinformer_test_support)
 set(KI_TEST_ENVIRONMENT
     "KI_PROGRAM=$<TARGET_FILE:kinformer_program>"
     "KI_LIBRARY=$<TARGET_FILE:kinformer>"
+    "KI_EXAMPLES=${PROJECT_BINARY_DIR}/examples"
+    "KI_EXAMPLE_SOURCES=${PROJECT_SOURCE_DIR}/examples"
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
@@ -96,6 +98,10 @@ foreach(source IN LISTS test_sources)
     if(name MATCHES "^test_cli_(watch|cluster|discovery|demo)$" AND (KI_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING))
         continue()
     endif()
+    # The same for the programs in examples/.
+    if(name MATCHES "^test_example_" AND (NOT KI_EXAMPLES OR KI_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING))
+        continue()
+    endif()
     # Scenarios that wait by the real clock for what a program does: once is enough.
     if(name MATCHES "^test_blackbox_" AND (KI_SANITIZE OR KI_COVERAGE OR CMAKE_CROSSCOMPILING))
         continue()
@@ -109,6 +115,9 @@ foreach(source IN LISTS test_sources)
     endif()
     if(name MATCHES "^test_(cli|blackbox)_")
         add_dependencies(${name} kinformer_program)
+    endif()
+    if(name MATCHES "^test_example_")
+        add_dependencies(${name} kinformer_examples)
     endif()
     if(name IN_LIST KI_DELAYED_TESTS)
         target_link_options(${name} PRIVATE

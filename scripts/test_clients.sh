@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests the embedded API server with third-party clients: kubectl, client-go's informer, the JavaScript
-# informer, the Python client; and compares client-go's work queue with ours.
+# Tests the embedded API server with third-party clients: kubectl, client-go's informer and leader election, the
+# JavaScript informer, the Python client; and compares client-go's work queue with ours.
 #
 #   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four by default
 #
@@ -142,6 +142,7 @@ test_go() {
     get go "$folder/go.log" build_go || return
     with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
     with_server '' "$program" informer || return
+    with_server '--load examples/sample-controller/crd.yaml' "$program" leader "build/$preset/examples/sample-controller" || return
     test_workqueue
 }
 
@@ -171,7 +172,7 @@ test_python() {
 }
 
 mkdir -p "$folder"
-scripts/build.sh "$preset" kinformer_program
+scripts/build.sh "$preset" kinformer_program sample_controller
 start=$(date +%s)
 result=0
 for client; do

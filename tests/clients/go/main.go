@@ -5,6 +5,7 @@
 //	clients kubectl [FLAGS]         kubectl
 //	clients informer KUBECONFIG     follows the embedded API server with client-go's informer, through cuts and more
 //	clients codecs FILE KUBECONFIG  has the objects of a file read as JSON and as protobuf, and compares
+//	clients leader PROGRAM KUBECONFIG   contends with sample-controller for one Lease
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd"
 )
 
-const usage = "usage: clients kubectl|informer|codecs ..."
+const usage = "usage: clients kubectl|informer|codecs|leader ..."
 
 func end(err error) {
 	if err != nil {
@@ -38,6 +39,8 @@ func main() {
 		end(follow(os.Args[1:]))
 	case "codecs":
 		end(codecs(os.Args[1:]))
+	case "leader":
+		end(contend(os.Args[1:]))
 	default:
 		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)

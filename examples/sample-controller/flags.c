@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flags.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: sample-controller [FLAGS]\n"
+    "\n"
+    "Keeps a Deployment for each Foo.\n"
+    "\n"
+    "  --server URL                             API server; no kubeconfig is needed\n"
+    "  --kubeconfig FILE                        instead of $KUBECONFIG, ~/.kube/config or the pod's files\n"
+    "  --context NAME                           context of the kubeconfig\n"
+    "  --workers N                              Foos that are worked on at the same time (default 2)\n"
+    "  --metrics-address ADDRESS:PORT           serve /metrics and /healthz over http (default: off)\n"
+    "  --leader-elect                           act only while holding a Lease\n"
+    "  --leader-elect-lease-duration DURATION   (default 15s)\n"
+    "  --leader-elect-renew-deadline DURATION   (default 10s)\n"
+    "  --leader-elect-retry-period DURATION     (default 2s)\n"
+    "  --leader-elect-resource-name NAME        name of the Lease (default sample-controller)\n"
+    "  --leader-elect-resource-namespace NAME   its namespace (default: the context's)\n"
+    "  --leader-elect-identity NAME             unique among the replicas (default: host name and a number)\n"
+    "  --verbose                                write more to the log\n";
+
+static void refuse(const char *flag, const char *value)
+{
+    fprintf(stderr, "sample-controller: --%s: invalid value \"%s\"\n", flag, value);
+    exit(2);
+}
+
+static size_t parse_count(const char *flag, const char *text)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*end != 0 || n < 1 || n > 1000)
+        refuse(flag, text);
+    return n;
+}
+
+static int parse_bool(const char *flag, const char *text)
+{
+    if (text == NULL || strcmp(text, "true") == 0)
+        return 1;
+    if (strcmp(text, "false") != 0)
+        refuse(flag, text);
+    return 0;
+}
+
+/* As Go writes them: 1m30s, 15s, 200ms. */
+static uint64_t parse_duration(const char *flag, const char *text)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000}};
+    const char *at = text;
+    double sum = 0;
+    while (*at >= '0' && *at <= '9') {
+        char *end;
+        double n = strtod(at, &end);
+        size_t i = 0;
+        while (i < 4 && strncmp(end, units[i].name, strlen(units[i].name)) != 0)
+            i++;
+        if (i == 4)
+            break;
+        sum += n * units[i].ms;
+        at = end + strlen(units[i].name);
+    }
+    if (*at != 0 || at == text || sum < 1 || sum > 1e12)
+        refuse(flag, text);
+    return (uint64_t)sum;
+}
+
+typedef enum flag_kind { TEXT, COUNT, DURATION, BOOL } flag_kind;
+
+#define AT(member) offsetof(flags, member)
+
+static const struct {
+    const char *name;
+    flag_kind kind;
+    size_t at;
+} known[] = {
+    {"server", TEXT, AT(client.server)},
+    {"kubeconfig", TEXT, AT(client.kubeconfig)},
+    {"context", TEXT, AT(client.context)},
+    {"workers", COUNT, AT(workers)},
+    {"metrics-address", TEXT, AT(metrics_address)},
+    {"leader-elect", BOOL, AT(leader_elect)},
+    {"leader-elect-lease-duration", DURATION, AT(leader.lease_duration_ms)},
+    {"leader-elect-renew-deadline", DURATION, AT(leader.renew_deadline_ms)},
+    {"leader-elect-retry-period", DURATION, AT(leader.retry_period_ms)},
+    {"leader-elect-resource-name", TEXT, AT(leader.name)},
+    {"leader-elect-resource-namespace", TEXT, AT(leader.ns)},
+    {"leader-elect-identity", TEXT, AT(leader.identity)},
+    {"verbose", BOOL, AT(verbose)},
+};
+
+static void store(flags *f, size_t i, const char *value)
+{
+    void *at = (char *)f + known[i].at;
+    if (known[i].kind == TEXT)
+        *(const char **)at = value;
+    else if (known[i].kind == COUNT)
+        *(size_t *)at = parse_count(known[i].name, value);
+    else if (known[i].kind == DURATION)
+        *(uint64_t *)at = parse_duration(known[i].name, value);
+    else
+        *(int *)at = parse_bool(known[i].name, value);
+}
+
+/* "--name value" or "--name=value"; of a BOOL "--name" or "--name=value". Returns how many words it was. */
+static int take(flags *f, const char *word, const char *next)
+{
+    size_t len = strcspn(word, "="), i = 0, count = sizeof(known) / sizeof(known[0]);
+    while (i < count && (strncmp(word, "--", 2) != 0 || strlen(known[i].name) != len - 2 ||
+                         strncmp(known[i].name, word + 2, len - 2) != 0))
+        i++;
+    int has_value = word[len] == '=', is_alone = has_value || (i < count && known[i].kind == BOOL);
+    if (i == count || (!is_alone && next == NULL)) {
+        fprintf(stderr, "sample-controller: %s: %s\n", word, i == count ? "no such flag" : "needs a value");
+        exit(2);
+    }
+    store(f, i, has_value ? word + len + 1 : is_alone ? NULL : next);
+    return is_alone ? 1 : 2;
+}
+
+void flags_parse(flags *out_flags, int argc, char **argv)
+{
+    *out_flags = (flags){.workers = 2, .leader = {.name = "sample-controller"}};
+    for (int i = 1; i < argc;) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        i += take(out_flags, argv[i], argv[i + 1]);
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flags - the command line; leader election's as kube-controller-manager has them. */
+#ifndef SAMPLE_FLAGS_H
+#define SAMPLE_FLAGS_H
+
+#include <kinformer.h>
+
+typedef struct flags {
+    ki_client_options client;
+    ki_leader_options leader;
+    int leader_elect;
+    size_t workers;
+    const char *metrics_address; /* NULL: none */
+    int verbose;
+} flags;
+
+/* Ends the program after --help and wrong usage. Texts belong to argv. */
+void flags_parse(flags *out_flags, int argc, char **argv);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample-controller - keeps a Deployment for each Foo: the well-known example of a Kubernetes controller. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "flags.h"
+#include "server.h"
+#include "sync.h"
+
+typedef struct program {
+    flags flags;
+    ki_metrics *metrics;
+    ki_client *client;
+    ki_client *lease_client; /* so that a renewal never waits behind other requests */
+    ki_factory *factory;
+    sync_context sync;
+    ki_controller *controller;
+    ki_leader *leader;
+    char user_agent[256]; /* with the identity: the server's log says which replica wrote */
+    int signals;
+    int listener;
+} program;
+
+static void write_log(const ki_log_record *record, void *user)
+{
+    (void)user;
+    char fields[512] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < record->field_count && len < sizeof(fields); i++)
+        len += (size_t)snprintf(fields + len, sizeof(fields) - len, " %s=%.*s", record->fields[i].name,
+                                KI_STR_ARGS(record->fields[i].value));
+    fprintf(stderr, "%s: %s%s\n", record->component, record->message, fields);
+}
+
+/* ---- leader election --------------------------------------------------------------------------------- */
+
+static void start_acting(ki_leader *leader, void *user)
+{
+    program *p = user;
+    ki_error err = {0};
+    fprintf(stderr, "leading as %s\n", ki_leader_identity(leader));
+    if (ki_controller_start(p->controller, &err) < 0)
+        fprintf(stderr, "%s\n", err.message);
+}
+
+static void stop_acting(ki_leader *leader, void *user)
+{
+    program *p = user;
+    ki_error err = {0};
+    fprintf(stderr, "not leading any more as %s\n", ki_leader_identity(leader));
+    if (ki_controller_stop(p->controller, &err) < 0)
+        fprintf(stderr, "%s\n", err.message);
+}
+
+/* From here on the client refuses to write while this process does not lead. */
+static int contend(program *p, ki_error *err)
+{
+    p->flags.leader.on_started = start_acting;
+    p->flags.leader.on_stopped = stop_acting;
+    p->flags.leader.user = p;
+    p->lease_client = ki_client_new(&p->flags.client, err);
+    p->leader = p->lease_client == NULL ? NULL : ki_leader_new(p->lease_client, &p->flags.leader, err);
+    if (p->leader == NULL)
+        return err->code;
+    int rc = ki_leader_guard(p->leader, p->client);
+    return rc < 0 ? rc : ki_leader_start(p->leader, err);
+}
+
+/* ---- beginning and ending ---------------------------------------------------------------------------- */
+
+/* Blocked before the first thread starts, so that they reach the descriptor alone. */
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static int begin(program *p, ki_error *err)
+{
+    /* Of a Deployment only these are read; it is always written whole. */
+    static const char *const keep[] = {"/metadata/ownerReferences", "/spec/replicas",
+                                       "/status/availableReplicas", NULL};
+    p->metrics = ki_metrics_new(NULL, err);
+    (void)snprintf(p->user_agent, sizeof(p->user_agent), "sample-controller/%s %s", ki_version(),
+                   p->flags.leader.identity == NULL ? "" : p->flags.leader.identity);
+    p->flags.client.user_agent = p->user_agent;
+    p->flags.client.metrics = p->metrics;
+    p->flags.client.request_retries_max = -1; /* what the server puts off waits in the queue */
+    p->client = ki_client_new(&p->flags.client, err);
+    if (p->client == NULL)
+        return err->code;
+    ki_recorder_options recorder = {.component = "sample-controller"};
+    p->factory = ki_factory_new(p->client, NULL);
+    p->sync = (sync_context){.client = p->client,
+                             .recorder = ki_recorder_new(p->client, &recorder, err),
+                             .foos = ki_factory_informer(p->factory, &FOOS),
+                             .deployments = ki_factory_informer_with(p->factory, &KI_APPS_V1_DEPLOYMENTS,
+                                                                     &(ki_informer_options){.keep = keep})};
+    p->controller = ki_controller_new(
+        p->client,
+        &(ki_controller_options){
+            .name = "foos", .reconcile = sync_foo, .workers = p->flags.workers, .user = &p->sync},
+        err);
+    if (p->controller == NULL || p->sync.recorder == NULL)
+        return err->code;
+    ki_controller_watch(p->controller, p->sync.foos, NULL);
+    ki_controller_watch_owned(p->controller, p->sync.deployments, &FOOS, NULL);
+    int rc = ki_factory_start(p->factory, err);
+    if (rc < 0)
+        return rc;
+    return p->flags.leader_elect ? contend(p, err) : ki_controller_start(p->controller, err);
+}
+
+static void serve_until_signal(program *p)
+{
+    struct pollfd fds[] = {{.fd = p->signals, .events = POLLIN}, {.fd = p->listener, .events = POLLIN}};
+    while (fds[0].revents == 0)
+        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
+            server_answer(p->listener, p->metrics);
+}
+
+/* Reconciles that run end first, and their events are sent; then the lease is given back. */
+static void end(program *p)
+{
+    ki_error err = {0};
+    if (ki_controller_stop(p->controller, &err) < 0)
+        fprintf(stderr, "%s\n", err.message);
+    if (p->sync.recorder != NULL && ki_recorder_flush(p->sync.recorder, 5000) < 0)
+        fprintf(stderr, "some events were not sent\n");
+    ki_leader_free(p->leader);
+    ki_controller_free(p->controller);
+    ki_recorder_free(p->sync.recorder);
+    ki_factory_free(p->factory);
+    ki_client_free(p->lease_client);
+    ki_client_free(p->client);
+    ki_metrics_free(p->metrics);
+}
+
+int main(int argc, char **argv)
+{
+    program p = {.listener = -1};
+    ki_error err = {0};
+    int rc = 0;
+    flags_parse(&p.flags, argc, argv);
+    ki_set_log(write_log, p.flags.verbose ? KI_LOG_DEBUG : KI_LOG_INFO, NULL);
+    p.signals = open_signals();
+    if (p.flags.metrics_address != NULL)
+        rc = (p.listener = server_listen(p.flags.metrics_address, &err)) < 0 ? err.code : 0;
+    if (rc == 0)
+        rc = begin(&p, &err);
+    if (rc < 0)
+        fprintf(stderr, "sample-controller: %s\n", err.message);
+    else
+        serve_until_signal(&p);
+    end(&p);
+    return rc < 0;
+}
