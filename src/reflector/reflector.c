@@ -137,11 +137,9 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
     uint64_t now = ki_reflector_now_ns(reflector);
     begin_silence(reflector);
     if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
-        reflector->behind_ns = UINT64_MAX;                      /* a list shows the current state */
-    if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has reached its end */
-        reflector->relisted_ns = now;
-        step = KI_STEP_SYNC;
-    }
+        reflector->behind_ns = UINT64_MAX; /* a list shows the current state */
+    if (step == KI_STEP_WATCH && now >= reflector->relist_ns)
+        step = KI_STEP_SYNC; /* no watch has reached its end */
     if (step != KI_STEP_WATCH && reflector->report.reason == KI_REASON_PACED)
         ki_reflector_clear_failure(reflector);
     if (step == KI_STEP_WATCH)
@@ -280,11 +278,10 @@ static void leave(ki_reflector *reflector, ki_answer_place place)
     ki_callback_leave();
 }
 
-static void relist(ki_reflector *reflector, uint64_t now)
+static void relist(ki_reflector *reflector)
 {
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
-    reflector->relisted_ns = now;
     ki_reflector_go_on(reflector, KI_STEP_SYNC, 0);
 }
 
@@ -311,7 +308,7 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
     else if (now >= silence_due_ns(reflector))
         ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, silence_text(reflector));
     else if (now >= relist_due_ns(reflector))
-        relist(reflector, now);
+        relist(reflector);
     else if (now >= ki_reflector_probe_due_ns(reflector))
         ki_reflector_begin_probe(reflector);
 }

@@ -25,11 +25,13 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     ki_resource_version_clear(&list->version);
     *list = (ki_list_attempt){
         .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
-    if (reflector->relist_ns != UINT64_MAX)
-        reflector->poll.is_listing = 0; /* it must succeed */
-    reflector->poll.was_counted = 0;
-    reflector->relist_ns = UINT64_MAX; /* this is it */
     list->begun_ns = ki_reflector_now_ns(reflector);
+    if (reflector->relist_ns != UINT64_MAX) { /* this is it */
+        reflector->poll.is_listing = 0;       /* it must succeed */
+        reflector->relisted_ns = list->begun_ns;
+        reflector->relist_ns = UINT64_MAX;
+    }
+    reflector->poll.was_counted = 0;
     reflector->report.lists++;
     ki_counter_add(reflector->options.metrics->lists, 1);
     if (!reflector->owes_reset)

@@ -23,6 +23,12 @@ static int is_due(const ki_reflector *reflector)
     return reflector->poll.fruitless >= FRUITLESS_MAX;
 }
 
+/* Whether the list that is under way makes up for watches, whatever it was begun for. */
+static int makes_up(const ki_reflector *reflector)
+{
+    return reflector->poll.is_listing || is_due(reflector);
+}
+
 int ki_reflector_is_polling(const ki_reflector *reflector)
 {
     return is_due(reflector) && !reflector->poll.has_failed;
@@ -78,7 +84,7 @@ void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object)
     assert(reflector != NULL);
     int order = 0;
     reflector->list.items++;
-    if (reflector->poll.is_listing &&
+    if (makes_up(reflector) &&
         ki_resource_version_compare(ki_object_resource_version(object),
                                     ki_resource_version_str(&reflector->version), &order) == 0 &&
         order > 0)
@@ -102,7 +108,7 @@ void ki_reflector_finish_poll(ki_reflector *reflector)
 {
     ki_reflector_poll *poll = &reflector->poll;
     uint64_t longer_ns = ki_ns_min(2 * poll->interval_ns, LAST_SECONDS * KI_NS_PER_S);
-    if (poll->is_listing) {
+    if (makes_up(reflector)) {
         poll->interval_ns = has_news(reflector) ? FIRST_SECONDS * KI_NS_PER_S : longer_ns;
         poll->not_before_ns = ki_reflector_now_ns(reflector) + poll->interval_ns;
     }

@@ -308,6 +308,7 @@ enum { LISTS_MAX = 64 };
 typedef struct broken_server {
     reflector_run *run;
     const char *list;
+    const char *event; /* that a watch brings before it ends; NULL: none, and it is cut */
     uint64_t lists_ns[LISTS_MAX];
     unsigned lists;
     unsigned watches;
@@ -343,7 +344,10 @@ static void pass(broken_server *server, uint64_t ms, uint64_t lifetime_ms)
     while (ki_clock_now_ns(&run->clock) < until_ns) {
         if (run->source.answer != NULL) {
             reflector_run_wait_ms(run, lifetime_ms);
-            scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+            if (server->event != NULL)
+                scripted_whole(&run->source, server->event);
+            else
+                scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
         } else {
             reflector_run_wait_ms(run, 100);
         }
@@ -414,6 +418,18 @@ static void versions_that_are_no_numbers_are_news_when_they_differ(void **state)
     assert_true(server.lists >= 12);
 }
 
+/* Each of them makes a list necessary, and none brings the next list forward. */
+static void events_that_make_no_sense_are_no_reason_to_hurry(void **state)
+{
+    broken_server server;
+    start_broken(&server, *state);
+    server.event = EVENT("NEW", POD("b", "11"));
+    pass(&server, 1000 * 1000, 0);
+    assert_in_range(server.lists, 1000 / 300, 1000 / 30);
+    for (unsigned i = 3; i < server.lists; i++)
+        assert_true(distance_s(&server, i) >= 30);
+}
+
 /* A balancer that cuts what is idle for a minute: nothing is wrong with the server. */
 static void a_quiet_collection_behind_a_balancer_is_hardly_ever_listed(void **state)
 {
@@ -443,6 +459,7 @@ int main(void)
         reflector_test(lists_with_news_are_half_a_minute_apart),
         reflector_test(others_that_move_the_version_are_no_news),
         reflector_test(versions_that_are_no_numbers_are_news_when_they_differ),
+        reflector_test(events_that_make_no_sense_are_no_reason_to_hurry),
         reflector_test(a_quiet_collection_behind_a_balancer_is_hardly_ever_listed),
     };
     return RUN_TESTS(tests);
