@@ -51,7 +51,8 @@ typedef int (*ki_metrics_write_cb)(ki_str name, ki_str text, void *user);
 /**
  * Calls `callback` with the text of every metric that has a sample, sorted by name; samples are sorted by
  * their labels. No lock is held during a call, and only one piece is in memory at a time: with thousands of
- * informers the whole text is some hundred megabytes.
+ * informers the whole text is some hundred megabytes. The callback may free the metrics, or the client that
+ * they belong to; the remaining metrics are still written.
  *
  * Returns: 0, the value that the callback stopped with, KI_ERR_NO_MEMORY, KI_ERR_INVALID.
  */

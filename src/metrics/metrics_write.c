@@ -80,6 +80,7 @@ static int fail_write(ki_error *err, int rc)
                                   : ki_fail_no_memory(err);
 }
 
+/* The callback may free the client whose metrics these are. */
 int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *user, ki_error *err)
 {
     walk w = {0};
@@ -88,6 +89,7 @@ int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *us
         return ki_fail(err, KI_ERR_INVALID, "metrics and callback must not be NULL");
     ki_buf_init(&w.text, PIECE_BYTES_MAX);
     ki_buf_init(&w.labels, PIECE_BYTES_MAX);
+    (void)ki_metrics_ref(metrics);
     do {
         rc = next_piece(metrics, &w);
         if (rc < 0)
@@ -95,6 +97,7 @@ int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *us
         else if (w.family != NULL)
             rc = callback(w.family->node.key, ki_buf_str(&w.text), user);
     } while (rc == 0 && w.family != NULL);
+    ki_metrics_free(metrics);
     ki_buf_fini(&w.labels);
     ki_buf_fini(&w.text);
     return rc;

@@ -327,6 +327,30 @@ static void a_writer_may_use_the_metrics(void **state)
     ki_metrics_free(metrics);
 }
 
+typedef struct freed {
+    ki_metrics *metrics;
+    int calls;
+} freed;
+
+static int free_at_first(ki_str name, ki_str text, void *user)
+{
+    freed *f = user;
+    assert_true(name.len > 0 && text.len > 0);
+    if (f->calls++ == 0)
+        ki_metrics_free(f->metrics);
+    return 0;
+}
+
+static void a_writer_may_free_the_metrics(void **state)
+{
+    (void)state;
+    freed f = {.metrics = new_metrics()};
+    assert_non_null(ki_metrics_gauge(f.metrics, &depth, NULL));
+    assert_non_null(ki_metrics_counter(f.metrics, &requests, (ki_str[]){KI_STR("1"), KI_STR("2")}));
+    assert_int_equal(ki_metrics_write(f.metrics, free_at_first, &f, NULL), 0);
+    assert_int_equal(f.calls, 2);
+}
+
 enum { MANY = 10000 };
 
 typedef struct pieces {
@@ -485,6 +509,7 @@ int main(void)
         cmocka_unit_test(children_have_a_maximum),
         cmocka_unit_test(a_writer_gets_one_family_at_a_time),
         cmocka_unit_test(a_writer_may_use_the_metrics),
+        cmocka_unit_test(a_writer_may_free_the_metrics),
         cmocka_unit_test(a_long_family_comes_in_pieces_while_samples_come_and_go),
         cmocka_unit_test(text_grows_as_needed),
         cmocka_unit_test(text_has_a_maximum),
