@@ -91,6 +91,9 @@ void ki_client_close(ki_client *client) KI_EXCLUDES(client->mu);
 /* The same where waiting is not allowed: see client_later.c. */
 void ki_client_close_later(ki_client *client);
 
+/* After the client was closed: starts a thread that frees what was freed inside a read section. */
+void ki_client_finish_later(ki_client *client);
+
 /* For close_job: tries again to start a thread that closes the client. */
 void ki_client_close_again(ki_job *job);
 

@@ -2,7 +2,8 @@
 /* Freeing a client inside a callback or a read section. Waiting is not allowed there, so the client is closed
  * afterwards: on a thread of the program by the call that has run the callback (ki_client_dispatch(), a wait,
  * a free), when it has left all clients; otherwise, as on the library's threads, which would wait for
- * themselves, by a temporary thread. */
+ * themselves, by a temporary thread. Such a thread also runs the loops of a closed client for what is freed
+ * inside a read section. */
 #include <assert.h>
 
 #include "client/client.h"
@@ -92,4 +93,30 @@ void ki_client_close_later(ki_client *client)
             client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
             "freed inside a callback or a read section, and the thread to close it could not be started: "
             "it stays");
+}
+
+/* ---- what outlives it ---------------------------------------------------------------------------------- */
+
+static bool is_idle(void *user)
+{
+    return ((const ki_client *)user)->busy == 0;
+}
+
+static void finish_it(void *user)
+{
+    ki_client *client = user;
+    (void)ki_client_wait(client, &(ki_wait){&client->mu, is_idle, client, false}, UINT64_MAX);
+    ki_client_unref(client);
+}
+
+void ki_client_finish_later(ki_client *client)
+{
+    ki_thread_options options = {.name = "close", .run = finish_it, .user = client};
+    ki_client_ref(client);
+    if (ki_thread_start_detached(&options, NULL) == 0)
+        return;
+    ki_client_unref(client); /* not the last: the caller has one */
+    ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+              "freed inside a read section, after its client, and no thread could be started that frees it: "
+              "it stays until the next free");
 }

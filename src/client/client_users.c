@@ -7,7 +7,6 @@
 
 #include "client/callback.h"
 #include "client/client.h"
-#include "util/log.h"
 #include "util/loop/rcu.h"
 
 static int has_name(const ki_map_node *node, const void *name)
@@ -110,7 +109,7 @@ static bool is_gone(void *user)
 }
 
 /* Inside a callback waiting is not allowed. But a closed client needs no waiting either: a thread that runs
- * one of its loops continues until nothing is left. */
+ * one of its loops continues until nothing is left. Only the end of a read section has to be awaited. */
 void ki_client_wait_gone(ki_client *client, uint64_t serial)
 {
     sought s = {client, serial};
@@ -120,6 +119,5 @@ void ki_client_wait_gone(ki_client *client, uint64_t serial)
         while (ki_client_step(client)) {
         }
     else if (client->is_closed)
-        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "freed inside a read section, after its client: its memory stays until the next free");
+        ki_client_finish_later(client);
 }

@@ -344,6 +344,27 @@ static void a_client_is_freed_inside_a_read_section(void **state)
     }
 }
 
+static void an_informer_is_freed_inside_a_read_section_after_its_client(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * MODES; i++) {
+        before b = look();
+        world w;
+        world_init(&w, i % MODES);
+        local_rig_sync(&w.rig);
+        if (i < MODES)
+            ki_client_free(w.rig.client);
+        ki_read_lock();
+        if (i >= MODES)
+            ki_client_free(w.rig.client);
+        ki_informer_free(w.rig.informer);
+        ki_read_unlock();
+        assert_as(b);
+        w.frees_all = true; /* that is all there was */
+        world_fini(&w);
+    }
+}
+
 static int free_client(const ki_object *object, ki_index_emit *emit, void *user)
 {
     _Atomic(ki_client *) *victim = user;
@@ -418,6 +439,7 @@ int main(void)
         cmocka_unit_test(two_clients_free_each_other),
         cmocka_unit_test(a_handler_frees_another_client_and_its_own),
         cmocka_unit_test(a_client_is_freed_inside_a_read_section),
+        cmocka_unit_test(an_informer_is_freed_inside_a_read_section_after_its_client),
         cmocka_unit_test(the_index_function_of_another_store_frees_a_client),
         cmocka_unit_test(a_source_frees_the_client_that_asks_it),
         cmocka_unit_test(the_client_goes_as_soon_as_the_system_has_a_thread),
