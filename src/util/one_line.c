@@ -34,17 +34,33 @@ static bool is_c1_control(const char *at, size_t len)
     return len >= 2 && (unsigned char)at[0] == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
 }
 
+/* What a terminal with an alphabet of one byte takes for such a control, unless it belongs to a character. */
+static bool is_c1_byte(char byte)
+{
+    return ((unsigned char)byte & 0xe0) == 0x80;
+}
+
+/* How many bytes of a character follow its first. */
+static size_t bytes_behind(char byte)
+{
+    unsigned char first = (unsigned char)byte;
+    return first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+}
+
 size_t ki_one_line(char *out, size_t out_bytes, ki_str text)
 {
     assert(out_bytes > 0);
     size_t len = cut_length(text, out_bytes - 1);
-    size_t written = 0;
+    size_t written = 0, behind = 0;
     for (size_t i = 0; i < len; i++) {
         char byte = text.ptr[i];
+        bool is_inside = behind > 0 && is_continuation(byte);
+        behind = is_inside ? behind - 1 : bytes_behind(byte);
         if (is_c1_control(text.ptr + i, len - i)) {
             byte = '?';
+            behind = 0;
             i++; /* one mark for both bytes */
-        } else if (is_ascii_control(byte)) {
+        } else if (is_ascii_control(byte) || (is_c1_byte(byte) && !is_inside)) {
             byte = '?';
         }
         out[written++] = byte;

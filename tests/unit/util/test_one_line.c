@@ -33,6 +33,17 @@ static void c1_controls_become_one_question_mark_each(void **state)
     assert_string_equal(out, "a???\xc2\xa0z");
 }
 
+static void c1_controls_of_one_byte_become_question_marks(void **state)
+{
+    (void)state;
+    char out[32];
+    static const char text[] =
+        "a\x9b\x31m\xc3\x9b\x9b\xe2\x82\x9b\x9b\xf0\x9f\x9a\x80\x85\xc3z\x9b\xc2\x9b\x9b\xff\x9b";
+    static const char clean[] = "a?\x31m\xc3\x9b?\xe2\x82\x9b?\xf0\x9f\x9a\x80?\xc3z???\xff?";
+    assert_int_equal(ki_one_line(out, sizeof(out), ki_str_of(text)), sizeof(clean) - 1);
+    assert_string_equal(out, clean);
+}
+
 static void a_lone_lead_byte_at_the_end_is_kept(void **state)
 {
     (void)state;
@@ -100,6 +111,7 @@ int main(void)
         cmocka_unit_test(plain_and_international_text_passes),
         cmocka_unit_test(every_ascii_control_character_becomes_a_question_mark),
         cmocka_unit_test(c1_controls_become_one_question_mark_each),
+        cmocka_unit_test(c1_controls_of_one_byte_become_question_marks),
         cmocka_unit_test(a_lone_lead_byte_at_the_end_is_kept),
         cmocka_unit_test(the_cut_never_splits_a_character),
         cmocka_unit_test(a_text_that_is_cut_ends_with_a_mark),
