@@ -161,12 +161,14 @@ int ki_client_timeout_ms(ki_client *client)
 
 int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
 {
-    if (ki_client_may_wait() < 0)
-        return KI_ERR_WOULD_DEADLOCK;
-    if (client == NULL || client->options.mode == KI_MODE_THREADS)
-        return KI_ERR_INVALID;
-    if (ki_client_is_foreign(client))
+    bool has_loop = client != NULL && client->options.mode != KI_MODE_THREADS;
+    bool is_foreign = client != NULL && ki_client_is_foreign(client);
+    if (has_loop && is_foreign)
         return KI_ERR_FORKED;
+    if (!is_foreign && ki_client_may_wait() < 0)
+        return KI_ERR_WOULD_DEADLOCK;
+    if (!has_loop)
+        return KI_ERR_INVALID;
     enter(client);
     size_t count = ki_loop_step(client->handlers, ki_ns_of_ms(budget_ms));
     leave(client);

@@ -78,13 +78,13 @@ int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
 {
     if (feed == NULL)
         return ki_fail(err, KI_ERR_INVALID, "no feed");
-    int rc = ki_client_may_wait();
+    int rc = ki_client_check_process(feed->life.client, err);
+    if (rc < 0)
+        return rc;
+    rc = ki_client_may_wait();
     if (rc < 0)
         return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
                        feed->life.resource->plural);
-    rc = ki_client_check_process(feed->life.client, err);
-    if (rc < 0)
-        return rc;
     ki_life_begin_wait(&feed->life);
     bool is_over = ki_life_wait(&feed->life, is_synced_or_in_vain, feed, timeout_ms);
     if (!ki_feed_has_synced(feed))

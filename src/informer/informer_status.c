@@ -106,13 +106,13 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
 static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
 {
     ki_informer *informer = w->informer;
-    int rc = ki_client_may_wait();
+    int rc = ki_client_check_process(informer->life.client, err);
+    if (rc < 0)
+        return rc;
+    rc = ki_client_may_wait();
     if (rc < 0)
         return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
                        informer->life.resource->plural);
-    rc = ki_client_check_process(informer->life.client, err);
-    if (rc < 0)
-        return rc;
     ki_life_begin_wait(&informer->life);
     bool is_over = ki_life_wait(&informer->life, is_met_or_in_vain, w, timeout_ms);
     rc = w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);

@@ -209,6 +209,8 @@ int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
     waiter w = {.client = client};
     if (out_resource == NULL)
         return ki_fail(err, KI_ERR_INVALID, "discovery: the output pointer must not be NULL");
+    if (client != NULL && ki_client_check_process(client, err) < 0)
+        return KI_ERR_FORKED;
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: cannot wait in a callback or a read section");
     ki_mutex_init(&w.mu);

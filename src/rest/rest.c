@@ -285,6 +285,8 @@ static void wait_for(ki_rest_call *call)
 int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answer *out_answer, ki_error *err)
 {
     ki_error why = {0};
+    if (client != NULL && ki_client_check_process(client, err) < 0)
+        return KI_ERR_FORKED;
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: cannot wait in a callback or a read section");
     ki_rest_call *call = make_call(client, request, &why);

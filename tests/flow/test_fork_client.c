@@ -188,6 +188,8 @@ static void refuse_to_run(world *w)
     ki_rest_request request = {.verb = KI_REST_GET, .path = "/version"};
     CHECK(ki_rest_run(w->client, &request, NULL, NULL) == KI_ERR_FORKED);
     CHECK(ki_rest_begin(w->client, &request, NULL, NULL) == KI_ERR_FORKED);
+    ki_resource *found = NULL;
+    CHECK(ki_discovery_run(w->client, ki_str_of("widgets"), &found, NULL) == KI_ERR_FORKED);
 }
 
 static void read_stores(world *w)
@@ -211,6 +213,9 @@ static void inherit(void *user)
 {
     world *w = user;
     refuse_to_run(w);
+    ki_read_lock(); /* as in a child that was made inside a read section */
+    refuse_to_run(w);
+    ki_read_unlock();
     read_stores(w);
     ki_informer_stop(w->informer);
     ki_feed_stop(w->feed);
