@@ -204,6 +204,8 @@ typedef int (*ki_attempt_cb)(ki_error *err, void *user);
  * and, when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
  * queue.
  *
+ * If the client is freed meanwhile, no further attempt is made.
+ *
  * Returns: what the last attempt returned. Without any attempt: KI_ERR_INVALID, KI_ERR_WOULD_DEADLOCK inside
  *          a callback or a read section, KI_ERR_FORKED in a child.
  */

@@ -14,12 +14,15 @@ static bool never(void *user)
     return false;
 }
 
-/* If no thread runs the loops, they run here meanwhile. */
-static void pause_a_little(ki_client *client)
+/* If no thread runs the loops, they run here meanwhile. Returns false if the client has been freed. */
+static bool pause_a_little(ki_client *client)
 {
+    if (client->is_closing)
+        return false;
     uint64_t wait_ms = WAIT_MS + ki_clock_now_ns(client->clock) % (JITTER_MS + 1);
     bool runs_nothing = client->options.mode != KI_MODE_EVENT_LOOP;
     (void)ki_client_wait(client, &(ki_wait){&client->mu, never, NULL, runs_nothing}, wait_ms);
+    return !client->is_closing;
 }
 
 int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err, void *user)
@@ -31,14 +34,14 @@ int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err
     if (rc == 0 && ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK,
                        "retry on conflict: cannot wait in a callback or a read section");
+    ki_client_ref(client); /* between attempts another thread may free it */
     for (int left = rc < 0 ? 0 : ATTEMPTS; left > 0; left--) {
         why = (ki_error){0};
         rc = attempt(&why, user);
-        if (rc != KI_ERR_CONFLICT)
+        if (rc != KI_ERR_CONFLICT || left == 1 || !pause_a_little(client))
             break;
-        if (left > 1)
-            pause_a_little(client);
     }
+    ki_client_unref(client);
     if (rc < 0 && err != NULL)
         *err = why;
     return rc;

@@ -460,6 +460,31 @@ static void conflicts_are_tried_again_four_times(void **state)
     assert_int_equal(ki_retry_on_conflict(NULL, attempt, NULL, NULL), KI_ERR_INVALID);
 }
 
+typedef struct last_attempt {
+    ki_client *client;
+    int count;
+} last_attempt;
+
+static int free_and_fail(ki_error *err, void *user)
+{
+    last_attempt *a = user;
+    (void)err;
+    a->count++;
+    ki_client_free(a->client);
+    return KI_ERR_CONFLICT;
+}
+
+static void nothing_is_attempted_again_for_a_client_that_was_freed(void **state)
+{
+    (void)state;
+    for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
+        last_attempt a = {.client = ki_client_new(&(ki_client_options){.mode = mode, .no_cluster = 1}, NULL)};
+        assert_non_null(a.client);
+        assert_int_equal(ki_retry_on_conflict(a.client, free_and_fail, NULL, &a), KI_ERR_CONFLICT);
+        assert_int_equal(a.count, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +499,7 @@ int main(void)
         cmocka_unit_test(a_gate_that_was_replaced_does_not_run_any_more),
         cmocka_unit_test(a_write_that_is_put_off_says_for_how_long),
         cmocka_unit_test(conflicts_are_tried_again_four_times),
+        cmocka_unit_test(nothing_is_attempted_again_for_a_client_that_was_freed),
     };
     return RUN_TESTS(tests);
 }
