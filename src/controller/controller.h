@@ -32,7 +32,7 @@
 
 enum { KI_CONTROLLER_SPARE_BYTES = 32 << 10 };
 
-/* Keys that could not be added for want of memory: see controller_spare.c. */
+/* Keys that could not be added because memory was out: see controller_spare.c. */
 typedef struct ki_spare {
     char *bytes; /* each with its priority and its length before it */
     size_t len;

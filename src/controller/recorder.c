@@ -194,9 +194,9 @@ static void leave(ki_recorder *recorder)
     ki_client_unref(client);
 }
 
-/* When there is nothing to do: the client may be closed, and a freed recorder goes.
- * Returns whether it does. */
-static bool settle(ki_recorder *recorder, bool is_over)
+/* When there is nothing to do, the client may be closed, and a freed recorder goes. One that was freed during
+ * this run has another: its open series are not written yet. Returns whether it goes. */
+static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
 {
     ki_mutex_lock(&recorder->mu);
     bool is_idle = recorder->sender.write.event == NULL, is_empty = ki_list_is_empty(&recorder->queue);
@@ -210,7 +210,7 @@ static bool settle(ki_recorder *recorder, bool is_over)
     if (recorder->is_freed && !is_over)
         next_ns = ki_ns_min(next_ns, recorder->send_until_ns);
     ki_job_wake_at(&recorder->send, next_ns);
-    bool is_gone = is_idle && is_empty && recorder->is_freed;
+    bool is_gone = is_idle && is_empty && was_freed;
     ki_mutex_unlock(&recorder->mu);
     return is_gone;
 }
@@ -236,7 +236,7 @@ static void run_send(ki_job *job)
         if (ki_event_sender_step(&recorder->sender, now_ns, is_last))
             send_write(recorder, now_ns, is_last);
     }
-    if (!settle(recorder, is_over))
+    if (!settle(recorder, is_over, is_last))
         return;
     recorder_fini(recorder);
     leave(recorder);
