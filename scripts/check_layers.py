@@ -40,7 +40,7 @@ handler: util metrics api/object store
 informer: util util/loop metrics api/resource api/object api/decode client reflector store queue handler
 feed: util util/loop metrics api/object api/decode client reflector store queue
 workqueue: util util/loop metrics
-controller: util util/loop json metrics api/resource api/object client rest informer workqueue
+controller: util util/loop json metrics api/resource api/object api/decode client rest store informer workqueue
 apiserver/value: util util/yaml
 apiserver/kind: util apiserver/value
 apiserver/kind/data: apiserver/kind

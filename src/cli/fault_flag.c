@@ -77,7 +77,7 @@ static int read_numbers(const char *name, const char *value, ki_fault *out, ki_e
             return cli_fail(err, "--fault: %s=%s: not a number, or too large", name, value);
         if (numbers[i].small != NULL)
             *numbers[i].small = (uint32_t)number;
-        else
+        if (numbers[i].large != NULL)
             *numbers[i].large = number;
         return 0;
     }

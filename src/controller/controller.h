@@ -122,8 +122,8 @@ void ki_controller_request_stop_locked(ki_controller *controller) KI_REQUIRES(co
 /* There may be a key. */
 void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
-/* On a thread of ours, until the controller is stopped. */
-void ki_controller_run_worker(void *worker);
+/* A worker thread, until the controller is stopped. `user` is a ki_worker. */
+void ki_controller_run_worker(void *user);
 
 /* On the loop: what there is to do now. */
 void ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);

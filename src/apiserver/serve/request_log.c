@@ -19,8 +19,8 @@ struct entry {
 
 struct ki_as_request_log {
     ki_mutex mu;
-    uint64_t last;         /* number of the latest; guarded by mu, like the next */
-    struct entry *slots[]; /* NULL if memory was short */
+    uint64_t last;                           /* number of the latest; guarded by mu, like the next */
+    struct entry *slots[KI_AS_REQUESTS_MAX]; /* NULL if memory was short */
 };
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void unref(struct entry *entry)
 
 struct ki_as_request_log *ki_as_request_log_new(void)
 {
-    struct ki_as_request_log *log = ki_calloc(1, sizeof(*log) + KI_AS_REQUESTS_MAX * sizeof(log->slots[0]));
+    struct ki_as_request_log *log = ki_calloc(1, sizeof(*log));
     if (log != NULL)
         ki_mutex_init(&log->mu);
     return log;
@@ -166,7 +166,7 @@ json_t *ki_as_request_json(const ki_apiserver_request *request)
     json_t *tree = json_pack("{s:I, s:s, s:I, s:i}", "number", (json_int_t)request->number, "time", text,
                              "tookMicros", (json_int_t)request->took_us, "status", request->status);
     for (size_t i = 0; i < KI_AS_REQUEST_TEXTS; i++) {
-        const char *value = *text_at((ki_apiserver_request *)(uintptr_t)request, i);
+        const char *value = *(const char *const *)(const void *)((const char *)request + texts[i].offset);
         if (value[0] != 0)
             (void)json_object_set_new(tree, texts[i].name, json_string(value));
     }

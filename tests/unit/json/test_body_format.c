@@ -79,7 +79,7 @@ static void integers_have_printfs_sizes(void **state)
                                (ptrdiff_t)-3, (short)-4, (signed char)-5, (unsigned short)65535,
                                (unsigned char)255, INT64_MAX),
                 "[1,-2,-3,-4,-5,65535,255,9223372036854775807]");
-    assert_body(ki_body_format("[%ju,%zd,%hhd]", UINTMAX_MAX, (ptrdiff_t)-1, 1 == 1),
+    assert_body(ki_body_format("[%ju,%zd,%hhd]", UINTMAX_MAX, (ptrdiff_t)-1, (signed char)1),
                 "[18446744073709551615,-1,1]");
 }
 
