@@ -176,6 +176,14 @@ static _Thread_local const ki_mutex *held_list[HELD_MAX];
 static _Thread_local size_t held_count;
 static _Thread_local size_t unlisted_count;
 
+static bool is_listed(const ki_mutex *mutex)
+{
+    for (size_t i = 0; i < held_count; i++)
+        if (held_list[i] == mutex)
+            return true;
+    return false;
+}
+
 static void note_locked(const ki_mutex *mutex)
 {
     if (held_count < HELD_MAX)
@@ -205,10 +213,7 @@ static void note_unlocked(const ki_mutex *mutex)
 bool ki_mutex_is_held(const ki_mutex *mutex)
 {
 #ifndef NDEBUG
-    for (size_t i = 0; i < held_count; i++)
-        if (held_list[i] == mutex)
-            return true;
-    return unlisted_count > 0;
+    return unlisted_count > 0 || is_listed(mutex);
 #else
     (void)mutex;
     return true;
@@ -238,7 +243,7 @@ size_t ki_mutex_set_held(size_t count)
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_lock(ki_mutex *mutex)
 {
-    assert(!ki_mutex_is_held(mutex)); /* it would deadlock */
+    assert(!is_listed(mutex)); /* it would deadlock */
     int rc = pthread_mutex_lock(&mutex->raw);
     assert(rc == 0);
     (void)rc;
