@@ -40,16 +40,15 @@ static size_t bytes_of(const ki_notification *what)
            (what->old == NULL || what->old == what->object ? 0 : ki_content_object_bytes(what->old));
 }
 
-/* Invariant: the events of one key leave in the order in which they came. That is so because
- *   - `merged`, `initial` and `waiting` leave in this order, and a push adds to the end of `waiting`;
- *   - merging takes the foremost of `initial`, or of `waiting` when `initial` is empty: so whatever it joins
- *     in
- *     `merged` is older, and nothing of the same key is left in between;
- *   - `merged` has at most one entry per key, found by `by_key`, and at most one marker SYNCED, which has
- *     none;
- *   - coalescing ends only when `initial` or `merged` is empty: then `merged` goes before `waiting`.
- * `items` and `bytes` count all three: whatever moves between them is counted once,
- * and what leaves is not. */
+/* Invariant: the events of one key leave in the order in which they came. This holds because
+ *   - `merged`, `initial` and `waiting` leave in this order, and a push appends to `waiting`;
+ *   - merging takes the first of `initial` or, when that is empty, the first of `waiting`. So what
+ *     `merged` has of its key is older, and nothing of that key is between the two;
+ *   - `merged` has at most one entry per key, which `by_key` finds, and at most one marker SYNCED, which has
+ *     no key;
+ *   - coalescing ends only when `initial` or `merged` is empty. The rest of `merged` is then moved to the
+ *     front of `waiting`.
+ * `items` and `bytes` are the totals of all three. */
 static KI_DEBUG_ONLY bool is_sound(const ki_backlog *backlog)
 {
     return backlog->initial_gone <= backlog->initial.count && backlog->by_key.count <= backlog->items &&
@@ -259,7 +258,8 @@ static bool merge_waiting(ki_backlog *backlog)
     return true;
 }
 
-/* A few large events after many small ones must be merged before there are as many of them. */
+/* The number of entries that a push merges, in proportion to the bytes of its event. With a fixed number,
+ * large events after many small ones would exceed the byte limit by far before they are merged. */
 static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry)
 {
     assert(backlog->is_coalescing && backlog->bytes_each > 0);

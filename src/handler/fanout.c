@@ -76,7 +76,7 @@ int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store
 {
     assert(fanout != NULL);
     snapshot all;
-    ki_backlog_entry *marker = is_synced ? ki_backlog_entry_new() : NULL; /* zeroed: that is what it is */
+    ki_backlog_entry *marker = is_synced ? ki_backlog_entry_new() : NULL; /* zeroed: type 0 is SYNCED */
     if ((is_synced && marker == NULL) || take_snapshot(store, &all) < 0) {
         ki_backlog_entry_free(marker);
         return KI_ERR_NO_MEMORY;

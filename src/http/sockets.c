@@ -38,7 +38,8 @@ int ki_sockets_init(ki_sockets *sockets, ki_error *err)
     return ki_stand_in_open(&sockets->stand_in, err);
 }
 
-/* Entries that the epoll may still report are kept to the end. */
+/* The first spare entry that may be freed; NULL if there is none. An entry that the epoll may still report is
+ * kept until ki_sockets_fini(). */
 static ki_list_node *first_to_spare(const ki_sockets *sockets)
 {
     ki_list_node *node = ki_list_first(&sockets->spare);
@@ -100,8 +101,9 @@ static int flags_of(uint32_t ready)
     return flags;
 }
 
-/* libcurl may start a thread for a name lookup, which inherits the caller's signal mask: on a loop of the
- * program, one of the program's signals could be delivered there, where nothing handles it. */
+/* Whether libcurl may start a thread for a name lookup, which inherits the caller's signal mask. Signals
+ * are blocked meanwhile: if the program runs the loop on a thread of its own, one of its signals could
+ * otherwise be delivered to the lookup thread, which does not expect it. */
 static bool may_look_up(const ki_pool *pool)
 {
     return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
@@ -121,7 +123,9 @@ void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
     ki_http_leave(http);
 }
 
-/* libcurl may give up the socket meanwhile, and the entry may be reused. */
+/* A socket is ready: here received bytes arrive. libcurl reads them and calls ki_transfer_on_bytes(), in
+ * http/transfer_receive.c, before ki_sockets_act() returns. It may also give up the socket, and the entry may
+ * be reused: then `running` has been cleared. */
 static void run_socket(ki_job *job)
 {
     ki_socket *socket = KI_CONTAINER_OF(job, ki_socket, watch.job);
@@ -138,7 +142,8 @@ static void run_socket(ki_job *job)
 
 /* ---- holding ----------------------------------------------------------------------------------------- */
 
-/* Its transfer has the connection to itself, so it is not watched for another one. */
+/* The socket that libcurl reads for a transfer; NULL if it watches none yet. The transfer has its connection
+ * to itself, so the socket's serial is that of the transfer. */
 static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
 {
     if (sockets->running != NULL && sockets->running->serial == transfer->serial)

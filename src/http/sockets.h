@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sockets - libcurl's sockets as watches of the loop.
  *
- *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready
- *   To:       libcurl, which calls http/transfer_receive.c
+ *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready (received bytes)
+ *   To:       libcurl, which reads them and calls http/transfer_receive.c; then http/http.c (ki_http_leave)
  *   Locks:    none; io only.
  *   Not here: opening and closing them (http/easy.c, libcurl).
  *

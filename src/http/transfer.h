@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transfer - one request, and its response piece by piece.
  *
- *   From:     reflector/http_source.c
- *   To:       http/http.c; the caller's callbacks
+ *   From:     reflector/http_source.c, rest/rest_call.c   (requests)
+ *             http/transfer_receive.c                     (received bytes)
+ *   To:       libcurl (requests); the callbacks of reflector/http_source.c and rest/rest_call.c (responses)
  *   Locks:    none; io only.
  *   Not here: retrying; what a response means.
  *

@@ -9,7 +9,8 @@
 /* More than libcurl and OpenSSL read ahead; libcurl alone may have about 1.5 MB. */
 enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
 
-/* Ends it from inside libcurl: libcurl's own code is ignored. */
+/* Sets the reason for the end of a transfer. The callback that calls this then fails, so libcurl ends the
+ * transfer; libcurl's own error code is ignored. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 {
     transfer->reason = reason;
@@ -111,7 +112,7 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
     }
     bool is_turn_over = rc == 0 && has_had_its_turn(transfer);
     transfer->is_paused = rc == 1 || is_turn_over;
-    transfer->is_resumed = false; /* more may arrive after a turn than can be queued */
+    transfer->is_resumed = false; /* an earlier resume does not end this pause */
     if (is_turn_over)
         ki_transfer_resume(transfer);
     return transfer->is_paused;

@@ -104,10 +104,12 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, not part of the const state */
 }
 
-/* The list that a change came with or, if it is an event, the newest that it is known to be newer than.
- * Its object is of this history, also before a list of it has ended. An event waits where its key does, so
- * it may be applied before the end of a list that came before it, which must not sweep it away: a number
- * tells that by itself. */
+/* The list that marks the object of a change. For an item, this is its list. For an event, it is the last
+ * list whose end was applied or, until one of this history has ended, the first list of this history.
+ *
+ * There is one exception. An event leaves the queue at the position of its key, so it may be applied before
+ * the end of a list that was received before it. That end must not remove the object. If the version is a
+ * number, it shows that the object is newer than the list. Otherwise the mark has to name that list. */
 static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
 {
     uint32_t list = apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
@@ -184,7 +186,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* An object that is already stored, with the same version and text: it counts as seen. */
+    /* The rules answer KI_VERDICT_SEEN for the stored object itself. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);

@@ -9,7 +9,7 @@
 
 enum { RETRY_MS = 100, DETECT_MS = 1000 };
 
-/* That dispatch is given while more of them come. */
+/* Pushed changes after which dispatch is woken although more follow. */
 enum { CHANGES_AT_A_TIME = 64 };
 
 /* Steps before another informer gets its turn on dispatch. */
@@ -48,9 +48,10 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* The flag is set first and the queue checked again afterwards: either dispatch sees that io waits for room,
- * or io sees that dispatch has made some. In the latter case an earlier change of the same response may have
- * paused the reflector, which dispatch will not notice: so the job tells the reflector. */
+/* Returns 1 when io must wait. The flag is set first and the queue checked again afterwards: either dispatch
+ * sees that io waits for room, or io sees that dispatch has made some. In the latter case the flag is
+ * cleared, and dispatch does not wake io_job. But an earlier change of the same response may have paused the
+ * reflector, so io wakes the job itself. */
 static int wait_for_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);
@@ -58,8 +59,7 @@ static int wait_for_room(ki_informer *informer)
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
-    if (informer->life.reflector
-            .is_full) /* set before, by a change of the same piece: dispatch does not know */
+    if (informer->life.reflector.is_full)
         ki_job_wake(&informer->life.io_job);
     return 0;
 }
@@ -123,7 +123,8 @@ static bool has_room(const ki_life *life)
 
 /* ---- stages ------------------------------------------------------------------------------------------ */
 
-/* Under mu, which is the informer's as well as its life's: an analysis does not see that. */
+/* The caller holds life->mu. The functions called here require informer->life.mu, which is the same mutex.
+ * The thread-safety analysis cannot know that, so it is turned off. */
 
 /* A stop that has not taken effect yet is cancelled. */
 KI_NO_THREAD_SAFETY_ANALYSIS
@@ -182,7 +183,8 @@ static bool leave_locked(ki_life *life)
 
 /* ---- dispatch: applying ------------------------------------------------------------------------------ */
 
-/* The flag is set first and the backlogs checked again afterwards, as above. */
+/* As in wait_for_room(): the flag is set first and the backlogs are checked again afterwards, so either the
+ * handler sees that dispatch waits, or dispatch sees that the handler has caught up. */
 static bool is_blocked(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);

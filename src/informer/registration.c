@@ -39,7 +39,8 @@ static void measure(ki_registration *registration)
     measure_backlog(registration, &stats);
 }
 
-/* Calls the handler once. A wait for room in the backlog ends before the rest of the run. */
+/* Delivers one event. Returns false if there is none, or none may be delivered. If dispatch waits for room in
+ * a backlog, it is woken after each event, not only at the end of the run. */
 static bool deliver_one(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
@@ -50,7 +51,7 @@ static bool deliver_one(ki_registration *registration)
     return was_one;
 }
 
-/* Waiting calls check the listener. */
+/* Wakes the calls that wait for this handler to be synced; they check the listener. */
 static void tell_synced(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);

@@ -13,7 +13,6 @@ static version_order order_of(ki_str version, ki_str other)
     return order < 0 ? OLDER : order > 0 ? NEWER : SAME;
 }
 
-/* Versions that are not numbers may be the same for two states, or be missing: then the text decides. */
 bool ki_rules_is_number(ki_str version)
 {
     assert(version.ptr != NULL || version.len == 0);
@@ -21,12 +20,14 @@ bool ki_rules_is_number(ki_str version)
     return ki_resource_version_compare(version, version, &order) == 0;
 }
 
-/* Two objects may have the same projection. */
+/* The UID is compared as well: what a projection keeps may be the same for two objects. */
 static bool is_same(const ki_object *a, const ki_object *b)
 {
     return ki_object_equal(a, b) && ki_str_equal(ki_object_uid(a), ki_object_uid(b));
 }
 
+/* Within one history, a number stands for one state. Versions that are not numbers may be the same for two
+ * states, or be missing: then the objects are compared. */
 static ki_verdict judge_present(const ki_object *object, const ki_standing *standing)
 {
     assert(object != NULL && standing->stored != NULL);

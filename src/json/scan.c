@@ -117,7 +117,7 @@ static int fail_scan(ki_json_scanner *scanner)
     return code;
 }
 
-/* Passes one slice to the kernel. Returns the bytes consumed, or an error. */
+/* Passes one slice to the kernel. Returns 0 or an error. *out_used is the number of bytes consumed. */
 static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
     *out_used = 0;

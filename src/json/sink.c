@@ -165,7 +165,8 @@ static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
         set_capture(sink, level, KI_CAPTURE_SIDE, start, start + n);
 }
 
-/* A member has ended before `at`. An empty array has none, although one was begun. */
+/* Ends the current member before `at`: the member stays in the text, or is cut out of it. An empty container
+ * has no member, although ki_json_sink_open() has begun one. */
 static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     const size_t end = place_of(sink, at);

@@ -3,7 +3,7 @@
  * captured fields.
  *
  *   From:     json/kernel/block.h        (the structural characters, in order)
- *   To:       api/object/object.c        (text, side text and captures of one complete value)
+ *   To:       api/object/object_build.c  (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
  *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before this
  *             is read.

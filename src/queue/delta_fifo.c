@@ -7,16 +7,15 @@
  *   - An entry is in `queue`; and in `keys` iff it is the changes of a key, which is there once. So all that
  *     waits of a key waits together, oldest first, in the place where the key was queued first.
  *   - `items` is the length of `queue`, `bytes` the sum of its entries' bytes.
- *   - entry->version_before is `received` as it was when the entry was queued, and `received` only grows, but
- *     for a reset, which empties the queue. So versions_before do not decrease from head to tail, and
- *     whatever was received up to the head's has left: it would stand before the head, or in an entry that
- *     was queued before.
- *   - fresh_ns is the head's when nothing is being processed, and that of the first popped entry that has not
- *     been processed otherwise; heard_ns when neither exists.
+ *   - entry->version_before is the value of `received` when the entry was queued. It does not decrease from
+ *     head to tail, because `received` only grows while entries wait. So everything that was received up to
+ *     the head's version_before has left the queue: it was in entries that were queued before the head.
+ *   - The queue's fresh_ns is that of the first popped entry that has not been processed; that of the head if
+ *     nothing is being processed; heard_ns if nothing waits either.
  *
- * A push appends to an entry that waits, or queues a new one, and raises `received` afterwards. A pop takes
- * from the head. begin_history() and reset() drop everything,
- * and with it all that version_before could speak of. */
+ * A push appends to the waiting entry of its key or queues a new one, and raises `received` afterwards. A pop
+ * takes from the head. Only begin_history() and reset() set `received` back, and they drop all entries first;
+ * the markers that begin_history() queues come after that. */
 
 enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
 
@@ -57,7 +56,7 @@ static void drop_all_locked(ki_delta_fifo *fifo)
     fifo->items = 0;
     fifo->bytes = 0;
     fifo->ended_list = 0;
-    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* times of later events are dropped */
+    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* what is dropped counts as not received */
 }
 
 void ki_delta_fifo_fini(ki_delta_fifo *fifo)
@@ -94,7 +93,8 @@ uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo)
     return atomic_load_explicit(&fifo->fresh_ns, memory_order_relaxed);
 }
 
-/* Relaxed: as above. While something waits only the consumer calls this, else only the producer. */
+/* Relaxed, for the same reason. Two threads never store at once: the consumer does until it has processed
+ * what it popped; the producer does when it queues the first entry and nothing is being processed. */
 static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
 {
     atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);

@@ -142,7 +142,7 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
     if (answer == NULL || !answer->is_open)
         return;
     enter(answer);
-    answer->is_sent = 1; /* what is answered was */
+    answer->is_sent = 1; /* even if the source has not called ki_answer_sent() */
     answer->http_status = http_status;
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))

@@ -2,7 +2,7 @@
 /* http_source - a ki_list_watch for a Kubernetes API server.
  *
  *   From:     reflector/source.c; the reflector begins, cancels and resumes
- *   To:       http/transfer.c
+ *   To:       http/transfer.c (requests), reflector/answer.c (heads, bodies and ends of responses)
  *   Locks:    none; io's.
  *   Not here: which request is made when; decoding bodies.
  */

@@ -10,12 +10,13 @@
 #include "util/error.h"
 
 enum {
-    REQUEST_SECONDS = 1, /* a request each second, */
-    REQUESTS_AT_ONCE = 5,
+    REQUEST_SECONDS = 1,  /* one request per second, */
+    REQUESTS_AT_ONCE = 5, /* after a burst of at most this many */
     LIST_SILENCE_SECONDS = 60,
-    LITTLE_BYTES = 1024, /* fewer in that time are silence, once the first byte has come */
+    LITTLE_BYTES = 1024, /* fewer bytes of a list in LIST_SILENCE_SECONDS count as silence */
     STREAM_SILENCE_SECONDS = 10,
-    REFUSAL_SECONDS = 10, /* for the body of an error; requests of ours take no longer by themselves */
+    REFUSAL_SECONDS =
+        10, /* for the body of an error; http/ has the same limit by default, other sources none */
     RETRY_AFTER_SECONDS_MAX = 600,
     CONTINUE_TOKEN_BYTES_MAX = 1024 * 1024
 };
@@ -125,7 +126,8 @@ void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options 
         informer->tweak(options, informer->tweak_user);
 }
 
-/* Silence counts from now on, until the first byte. */
+/* Silence is measured from now on. little_bytes begins at its limit, so the first byte that arrives restarts
+ * the measurement: see end_silence(). */
 static void begin_silence(ki_reflector *reflector)
 {
     reflector->quiet_ns = reflector->little_ns = ki_reflector_now_ns(reflector);
@@ -139,7 +141,7 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
     if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
         reflector->behind_ns = UINT64_MAX; /* a list shows the current state */
     if (step == KI_STEP_WATCH && now >= reflector->relist_ns)
-        step = KI_STEP_SYNC; /* no watch has reached its end */
+        step = KI_STEP_SYNC; /* this list became due while no watch was running */
     if (step != KI_STEP_WATCH && reflector->report.reason == KI_REASON_PACED)
         ki_reflector_clear_failure(reflector);
     if (step == KI_STEP_WATCH)

@@ -2,7 +2,7 @@
 /* reflector - lists and watches one collection until it is stopped, and reports changes.
  *
  *   From:     a ki_list_watch (io: heads, bodies and ends of answers), a timer
- *   To:       `on_change`: queue/delta_fifo.c
+ *   To:       `on_change`: informer/informer_run.c (ki_informer_take_change), feed/feed_apply.c
  *   Locks:    status_mu, a leaf, for readers of the status; everything else belongs to io.
  *   Not here: sockets and threads; what a change does to the store.
  *

@@ -73,8 +73,8 @@ static ki_object *transform(ki_reflector *reflector, ki_object *object)
     return ki_object_unref(replacement);
 }
 
-/* An object with other references may be in another store, and its mark is for one store only: so it is
- * copied. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+/* Replaces an object that has other references by a copy. It may be in another store, and an object's mark
+ * (informer/apply.c) belongs to one store. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 static int unshare(ki_object **object)
 {
     if (!ki_refcount_is_shared(&(*object)->refs))
@@ -93,7 +93,7 @@ void ki_reflector_fail_long_version(ki_error *err, const ki_object *object)
             ki_object_resource_version(object).len, KI_RESOURCE_VERSION_BYTES_MAX);
 }
 
-/* Returns whether the object was refused, which has been reported; like the next. */
+/* Refuses and reports an object whose resourceVersion is too long. Returns whether it did. */
 static int refuse_long_version(ki_reflector *reflector, const ki_object *object)
 {
     ki_error why = {0};
@@ -104,7 +104,7 @@ static int refuse_long_version(ki_reflector *reflector, const ki_object *object)
     return 1;
 }
 
-/* A key that is too long for the destination. */
+/* Refuses and reports an object whose key is too long for the destination. Returns whether it did. */
 static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
 {
     ki_error why = {0};
@@ -117,8 +117,8 @@ static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
     return 1;
 }
 
-/* The result of the transform: a new reference, to the same object or another; or NULL, as above. Returns 0,
- * or KI_ERR_NO_MEMORY. */
+/* Checks and transforms an object. *out_usable is a new reference, to the same object or to another, or NULL
+ * if the object was refused, which has been reported. Returns 0 or KI_ERR_NO_MEMORY. */
 static int make_usable(ki_reflector *reflector, ki_object *object, ki_object **out_usable)
 {
     if (refuse_long_key(reflector, object) || refuse_long_version(reflector, object)) {

@@ -22,7 +22,7 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns);
 
-/* The longest delay that a server may ask for. */
+/* The delay that the server asked for, at most 600 s. */
 uint64_t ki_reflector_asked_ns(const ki_failure *failure);
 
 /* The next delay of the back-off, or what the server has asked for if that is longer. */

@@ -96,7 +96,7 @@ static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str
     ki_reflector_want_relist(reflector);
 }
 
-/* Handles an object whose version is missing (0), or could not be kept (why). */
+/* Handles an object whose version is missing (`code` is 0), or could not be kept (`code` is the error). */
 static void take_without_version(ki_reflector *reflector, ki_object *object, int code)
 {
     ki_error error = {0};
@@ -133,8 +133,8 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
     ki_resource_version_clear(&version);
 }
 
-/* Not after a pause: the pause would be taken for an interval, and what was sent during it arrives at
- * once. */
+/* Measures the interval between bookmarks, but not after a pause: bookmarks that were sent during a pause
+ * arrive together at its end. */
 static void note_bookmark(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);

@@ -8,7 +8,8 @@
 #include "api/object/object_layout.h"
 #include "util/alloc.h"
 
-/* How many objects ahead memory is prefetched: the slot, and, twice as far ahead, the object itself. */
+/* When many objects are put, the slot of each is prefetched AHEAD puts before its own, and the object itself
+ * twice as early. */
 enum { AHEAD = 8 };
 
 size_t ki_content_object_bytes(const ki_object *object)
@@ -89,7 +90,8 @@ ki_index *ki_content_find_index(const ki_content *content, ki_str name)
 
 /* ---- changing -------------------------------------------------------------------------------------- */
 
-/* Returns as the put; on success with the number of postings that the new object will be in. */
+/* Does everything that can fail; what readers find does not change. Returns 0, or the error of
+ * ki_content_put_at(). *out_places is the number of postings that the new object will be in. */
 static int prepare(ki_content *content, const ki_index_change *change, size_t *out_places)
 {
     size_t places = 0;
@@ -150,9 +152,9 @@ static void purge(ki_content *content, const ki_index_change *change)
     }
 }
 
-/* The former object is in so many places. Readers without a lock may see the table and the indexes in
- * between. An object comes to the table first and leaves it last, so what is found through an index is found
- * by its key as well. */
+/* Replaces the former object, which is in `places` postings, by the new one in all indexes. Readers without a
+ * lock may see a state in between. A key enters the table before the indexes and leaves it after them, so a
+ * key that an index finds is also in the table. */
 static void commit_indexes(ki_content *content, const ki_index_change *change, uint32_t places)
 {
     size_t left = 0;

@@ -162,7 +162,9 @@ static void array_retire(ki_table_array *array, const ki_table_owner *owner)
         ki_reclaim_block(owner->reclaim, &array->retired, bytes);
 }
 
-/* An array for future entries has room for all of them: no extra room is needed. */
+/* The salt of a new array: that of the old one or, for the first array, one from the only entry. If
+ * there is none yet, it is 1: the array has room for all entries that are reserved, and does not grow while
+ * they are inserted. */
 static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_table_owner *owner)
 {
     if (old != NULL)

@@ -11,8 +11,8 @@ enum {
     AT_FIRST_NAME,    /* a name or } */
     AT_NAME,          /* a name */
     IN_NAME,          /* inside a name */
-    AT_COLON,         /* : */
-    AT_VALUE,         /* the caller has not yet said how to take it, or at its first byte */
+    AT_COLON,         /* : and, before it, the caller's ki_envelope_take() */
+    AT_VALUE,         /* the value of a member */
     AT_FIRST_ELEMENT, /* a value or ] */
     AT_ELEMENT,       /* a value */
     IN_VALUE,         /* inside a value or an element */

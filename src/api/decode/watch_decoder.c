@@ -58,6 +58,7 @@ ki_object *ki_watch_decoder_take_object(ki_watch_decoder *decoder)
     return object;
 }
 
+/* The result for the type of the event; KI_WATCH_MORE if the type is missing or unknown. */
 static int step_of_type(const ki_watch_decoder *decoder)
 {
     ki_str type = ki_buf_str(&decoder->type);

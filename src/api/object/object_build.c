@@ -14,9 +14,9 @@
 typedef struct source {
     ki_str raw;       /* between the quotes; empty if there is none */
     size_t len;       /* unescaped */
-    uint32_t text_at; /* its offset in the sink's text, if it can be read there */
-    int in_text;
-    int is_inserted; /* into the text, after its first brace; everything else moves back */
+    uint32_t text_at; /* its offset in the sink's text; if is_inserted, in the object's text */
+    int in_text;      /* it can be read in the text, and is not copied beside it */
+    int is_inserted;  /* the server omitted it: it is a part of draft.inserted */
 } source;
 
 /* Everything known about an object before it is allocated. */

@@ -75,7 +75,8 @@ bool ki_as_is_empty(const json_t *value)
            (json_is_object(value) && json_object_size(value) == 0);
 }
 
-/* Records the position of a string: in the text, or after it if the text contains it escaped. */
+/* Appends a value and, if it is a string that needs no escapes, records its position. Otherwise *out is
+ * unchanged, and append_missing() copies the string after the text. */
 static int append_noted(struct ki_as_draft *draft, const json_t *value, struct ki_as_span *out)
 {
     size_t at = draft->block->len;

@@ -251,8 +251,8 @@ static int prepare(struct ki_as_exchange *exchange)
     return exchange->fault.action == KI_FAULT_STATUS ? fail_by_fault(exchange) : 0;
 }
 
-/* Carries out a fault that takes effect before any byte of the response. True if there is no response; with
- * `*out_is_parked`, not yet. */
+/* Carries out a fault that takes effect before the first byte of the response. True if nothing is sent now:
+ * the connection ends or, if `*out_is_parked` is set, the exchange is parked and runs again later. */
 static bool is_lost(struct ki_as_exchange *exchange, bool *out_is_parked)
 {
     const ki_fault *fault = &exchange->fault;

@@ -96,7 +96,8 @@ struct ki_as_exchange {
     char address[]; /* as sent by the client */
 };
 
-/* Takes none of the server's locks. NULL if out of memory. */
+/* Adds it to the server's list, and takes the server's mu for that: the caller must not hold it. NULL if out
+ * of memory. */
 struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address);
 /* Closes its watch and removes it from the server's list. */
 void ki_as_exchange_free(struct ki_as_exchange *exchange);

@@ -4,7 +4,10 @@
  *   From:     verbs
  *   To:       a 422 with every cause
  *   Locks:    none
- *   Not here: checks across fields of one kind; new checks are rows of rules.txt
+ *   Not here: setting defaults (apiserver/kind/defaults.h); conflicts of versions (apiserver/verbs/update.c)
+ *
+ * A check of a single field is a row of rules.txt. Only what a row cannot express is a function: checks of
+ * definitions, of workloads, of custom objects, and of the changes of an update.
  */
 #ifndef KI_APISERVER_VALIDATE_VALIDATE_H
 #define KI_APISERVER_VALIDATE_VALIDATE_H

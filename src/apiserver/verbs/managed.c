@@ -17,7 +17,8 @@ static const char *text_at(const json_t *object, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* Borrowed. The previous object may share them, but they are no longer read there. */
+/* The managedFields of the tree, created if missing; borrowed. NULL if out of memory. The tree of the
+ * previous object may share them; changing them is safe, because they are no longer read there. */
 static json_t *own_entries(json_t *tree)
 {
     json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");

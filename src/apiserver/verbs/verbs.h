@@ -24,7 +24,7 @@ struct ki_as_call {
     struct ki_as_resource *resource;
     ki_str ns;            /* of the path; "" for cluster scope */
     ki_str name;          /* of the path; "" for create */
-    ki_str subresource;   /* "", "status", "scale" */
+    ki_str subresource;   /* "", "status", "scale", "finalize" */
     ki_str field_manager; /* ?fieldManager=, else the User-Agent up to '/'; "" keeps managedFields */
     bool is_dry_run;
     bool is_forced; /* ?force=true of an apply */

@@ -136,8 +136,8 @@ struct ki_as_update {
     struct ki_as_object *current; /* the stored object */
     json_t *before;               /* its tree */
     json_t *tree;                 /* the tree to store, after ki_as_body_check(); modified */
-    bool is_status;               /* only status and managedFields are updated */
-    bool is_apply;                /* managedFields are already set */
+    bool is_status; /* only status, managedFields and, in most kinds, other metadata are updated */
+    bool is_apply;  /* managedFields are already set */
 };
 
 KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
