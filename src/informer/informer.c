@@ -178,15 +178,13 @@ const ki_resource *ki_informer_resource(const ki_informer *informer)
 }
 
 /* Remembers the first failure of the set-up, for the start. After the start only the caller gets it. */
-static int remember(ki_informer *informer, int code, const char *what, const char *name)
+static int remember(ki_informer *informer, int code, const char *index, const char *why)
 {
     ki_mutex_lock(&informer->life.mu);
     if (code < 0 && informer->life.setup_error.code == 0 && !informer->life.was_started)
-        ki_error_set(&informer->life.setup_error, code, 0, "%s: %s \"%s\": %s",
-                     informer->life.resource->plural, what, name == NULL ? "" : name,
-                     code != KI_ERR_INVALID ? ki_error_text(code)
-                     : name == NULL         ? "name or function is missing"
-                                            : "the name is already in use");
+        ki_error_set(&informer->life.setup_error, code, 0, "%s: adding the index \"%s\": %s",
+                     informer->life.resource->plural, index == NULL ? "" : index,
+                     code == KI_ERR_INVALID ? why : ki_error_text(code));
     ki_mutex_unlock(&informer->life.mu);
     return code;
 }
@@ -199,7 +197,10 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
         return KI_ERR_FORKED;
     int rc = ki_store_add_index(informer->store, name, callback, user);
     ki_life_wake_dispatch(&informer->life); /* which counts what the function has failed for */
-    return remember(informer, rc, "adding the index", name == NULL || callback == NULL ? NULL : name);
+    return remember(informer, rc, name,
+                    name == NULL       ? "there is no name"
+                    : callback == NULL ? "there is no function"
+                                       : "the name is already in use");
 }
 
 int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user)

@@ -281,6 +281,21 @@ static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
     virtual_rig_fini(&rig);
 }
 
+static void the_error_of_an_index_says_what_is_missing(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_error err = {0};
+    virtual_rig_init(&rig, NULL);
+    assert_int_equal(ki_informer_add_index(rig.informer, "node", NULL, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
+    assert_string_equal(err.message, "pods: adding the index \"node\": there is no function");
+    assert_int_equal(ki_informer_add_index(rig.informer, NULL, store_name_index, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
+    assert_string_equal(err.message, "pods: adding the index \"\": there is no name");
+    virtual_rig_fini(&rig);
+}
+
 static int errors_logged;
 
 static void count_errors(const ki_log_record *record, void *user)
@@ -392,6 +407,7 @@ int main(void)
         WITH_MEMORY_CHECK(transform_and_watch_error_handler_are_set_before_the_start),
         cmocka_unit_test(a_null_informer_is_harmless),
         WITH_MEMORY_CHECK(an_error_of_the_set_up_is_reported_by_the_next_start),
+        WITH_MEMORY_CHECK(the_error_of_an_index_says_what_is_missing),
         WITH_MEMORY_CHECK(an_index_that_a_running_informer_refuses_does_not_concern_the_next_start),
         WITH_MEMORY_CHECK(a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start),
         WITH_MEMORY_CHECK(options_that_make_no_sense_make_no_informer),
