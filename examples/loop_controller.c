@@ -116,7 +116,8 @@ static int run(int signal_fd)
 
 static int begin(const char *server, ki_error *err)
 {
-    ki_controller_options options = {.name = "settings", .reconcile = reconcile, .workers = 8};
+    ki_controller_options options = {
+        .name = "settings", .reconcile = reconcile, .workers = 8, .stop_timeout_ms = 5000};
     p.client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .server = server}, err);
     p.controller = p.client == NULL ? NULL : ki_controller_new(p.client, &options, err);
     if (p.controller == NULL)
@@ -145,11 +146,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "loop_controller: %s\n", err.message);
     else
         rc = run(signal_fd);
-    (void)ki_controller_stop(p.controller,
-                             NULL); /* runs the loop until those that are under way have ended */
+    (void)ki_controller_stop(p.controller, NULL); /* runs the loop until requests under way have ended */
+    ki_client_free(p.client); /* cancels the calls of those that have not ended within stop_timeout_ms */
     ki_controller_free(p.controller);
     ki_factory_free(p.factory);
-    ki_client_free(p.client);
     close(signal_fd);
     return rc < 0;
 }

@@ -67,8 +67,8 @@ int main(int argc, char **argv)
     if (controller != NULL && ki_factory_start(factory, &err) == 0 &&
         ki_controller_start(controller, &err) == 0)
         sigwait(&set, &(int){0});
-    ki_controller_free(controller); /* waits for reconciles that run */
+    ki_client_free(client); /* ends calls, even to a server that does not answer; waits for reconciles */
+    ki_controller_free(controller);
     ki_factory_free(factory);
-    ki_client_free(client);
     return err.code == 0 ? 0 : (fprintf(stderr, "small_controller: %s\n", err.message), 1);
 }
