@@ -69,7 +69,7 @@ wait_for() {
     done
 }
 wait_for 'listening at' "$work/said"
-KUBECONFIG=$work/kubeconfig LD_LIBRARY_PATH=$libdir stdbuf -oL "$work/first" >"$work/events" &
+KUBECONFIG=$work/kubeconfig LD_LIBRARY_PATH=$libdir "$work/first" >"$work/events" &
 first=$!
 wait_for '^+ default/web$' "$work/events"
 kill $first $server
