@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiserver - a Kubernetes API server inside your program, without etcd: for tests, demonstrations, tools.
  *
- * Link with libkinformer-apiserver. It serves all built-in resources and CustomResourceDefinitions over HTTP
- * on loopback, to kubectl and to any client:
+ * Link with libkinformer-apiserver. It does not need libkinformer itself, but a program that uses a constant
+ * such as KI_CORE_V1_PODS or a function such as ki_error_name(), which are defined there, links with both. It
+ * serves all built-in resources and CustomResourceDefinitions over HTTP on loopback, to kubectl and to any
+ * client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);

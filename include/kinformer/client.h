@@ -17,10 +17,12 @@
  *              been reused. A child can make clients of its own. A child that was forked inside a callback
  *              must not return from it.
  *   dlclose()  The library stays loaded, because threads that are ending still need it.
- *   Signals    All signals are blocked in the library's threads, so the program's signal handlers run on the
- *              program's threads. The library installs no signal handler. A broken connection raises no
- *              SIGPIPE on any thread. Child processes are waited for by process id; the program may ignore
- *              SIGCHLD, or wait for any child. A wait that a signal interrupts is continued.
+ *   Signals    All signals except those for faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) are
+ *              blocked in the library's threads, so the program's signal handlers run on the program's
+ *              threads. The library installs no signal handler, and its functions must not be called in
+ *              one, because they take locks. A broken connection raises no SIGPIPE on any thread. Child
+ *              processes are waited for by process id; the program may ignore SIGCHLD, or wait for any child.
+ *              A wait that a signal interrupts is continued.
  *   libcurl    The first client of a cluster calls curl_global_init(CURL_GLOBAL_DEFAULT), once;
  *              curl_global_cleanup() is never called. A program that uses libcurl itself may initialize and
  *              clean it up at any time: libcurl counts these calls. Memory functions for libcurl
@@ -120,9 +122,12 @@ typedef struct ki_client_options {
     uint64_t requests_at_once;   /* requests in flight; further ones wait, up to their timeout. 0: 64 */
 
     /* More about server and credentials. */
-    /* Loaded with ki_config_new(). No other option for server or credentials may be set beside it:
-     * `kubeconfig` and those down to `insecure_skip_tls_verify`, `allow_plaintext_credentials`,
-     * `kubeconfig_text` and those down to `client_key_pem`. */
+    /* Loaded with ki_config_new(). It replaces all other options for server and credentials. With it, these
+     * must not be set:
+     *   - kubeconfig, context, cluster, user, server, ns;
+     *   - token, token_file, username, password, as, as_uid, as_groups, allow_plaintext_credentials;
+     *   - certificate_authority, client_certificate, client_key, tls_server_name, insecure_skip_tls_verify;
+     *   - kubeconfig_text, certificate_authority_pem, client_certificate_pem, client_key_pem. */
     const ki_config *config;
     const char *kubeconfig_text; /* instead of files; relative file names in it start in the current
                                   * directory */
@@ -135,8 +140,7 @@ typedef struct ki_client_options {
     const char *client_key_pem;
 
     /* Receives the log records of this client and of everything made with it, instead of the callback of
-     * ki_set_log(): for a module that shares its process with others. Like that one it is called from any
-     * thread, without a lock held. */
+     * ki_set_log(): for a module that shares its process with others. The rules of ki_log_cb apply to it. */
     ki_log_cb log; /* NULL: the one of the process */
     void *log_user;
     int log_level; /* a ki_log_level: the most verbose level it receives; 0: KI_LOG_INFO */

@@ -7,6 +7,7 @@
  *       if (foo == NULL)
  *           return ki_done();                         // deleted: nothing left to do
  *       …                                             // bring the cluster to the state that foo describes
+ *       ki_object_unref(foo);
  *       return rc == 0 ? ki_done() : ki_retry(&err);
  *   }
  *
@@ -145,8 +146,9 @@ typedef struct ki_controller_options {
 KI_API KI_NODISCARD ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options,
                                                      ki_error *err);
 
-/** Stops and frees it: see ki_controller_stop(). Waits for all running reconciles, without a time limit. From
- * a callback or a reconcile function it returns at once, and the work is done soon after. NULL is allowed. */
+/** Stops and frees it: see ki_controller_stop(). Waits for all running reconciles, without a time limit; call
+ * ki_client_free() first to end the calls that they wait for. From a callback or a reconcile function it
+ * returns at once, and the work is done soon after. NULL is allowed. */
 KI_API void ki_controller_free(ki_controller *controller);
 
 /* ---- what to watch ----------------------------------------------------------------------------------- */
@@ -189,9 +191,10 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
 KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error *err);
 
 /**
- * Begins no further reconcile, and waits for those that are running. Keys are kept for the next start. It
- * does not wait when it is called from a reconcile function of the same controller, inside a read section or,
- * in the modes without worker threads, from any callback.
+ * Begins no further reconcile, and waits for those that are running. Keys are kept for the next start. Must
+ * not be called in a signal handler; docs/controllers.md shows how to stop on a signal. It does not wait when
+ * it is called from a reconcile function of the same controller, inside a read section or, in the modes
+ * without worker threads, from any callback.
  *
  * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` names one.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* factory - one informer for each collection, shared by the whole program: client-go's SharedInformerFactory.
  *
- * Independent parts of a program that ask for the same collection get the same informer. A set-up call that
- * fails, or is made on a NULL factory, does no harm: the error is remembered, and the next start reports the
- * first one.
+ * Independent parts of a program that ask for the same collection get the same informer.
+ *
+ * A factory remembers the first error of its set-up calls, and the next start reports it. A set-up call on a
+ * NULL factory or a NULL informer does nothing; ki_factory_start(NULL) returns KI_ERR_INVALID. So only the
+ * start has to be checked.
  *
  * Threads: any, for all calls.
  */

@@ -6,8 +6,15 @@
  *   - the store is at least as new as the event;
  *   - callbacks of one registration never overlap, and none is called after on_release;
  *   - objects are borrowed for the call; ki_object_ref() keeps one;
- *   - every function of the library may be called from a callback, and none deadlocks; docs/threading.md
- *     lists those that are refused there.
+ *   - every function of the library may be called from a callback, and none deadlocks:
+ *       - stops and frees return at once, and the work is done after the callback has returned; only
+ *         ki_controller_stop() with KI_MODE_THREADS and ki_store_free() wait, for other threads;
+ *       - functions that would have to wait for this thread change nothing and return KI_ERR_WOULD_DEADLOCK:
+ *         ki_rest_run(), ki_retry_on_conflict(), ki_discovery_run(), ki_recorder_flush(),
+ *         ki_controller_run(), ki_client_dispatch(), ki_delta_queue_pop() with a timeout,
+ *         ki_registration_remove_and_wait() for another handler, and every function whose name ends with
+ *         wait_for_sync or wait_for_version. To call the server, use ki_rest_begin();
+ *       - all others work as elsewhere. docs/threading.md has a table of all functions.
  *
  * A slow handler does not delay the others. Past its limit its backlog has one entry per object: intermediate
  * states are left out, the final state never is.
@@ -46,7 +53,7 @@ typedef int (*ki_filter_cb)(const ki_object *object, void *user);
 typedef enum ki_overflow {
     KI_OVERFLOW_COALESCE = 0, /* one entry per object */
     /* The informer waits for this handler, and stops reading meanwhile, so the store is not updated. The
-     * limit may be exceeded by one batch of 256. */
+     * limit may be exceeded by 256 events. */
     KI_OVERFLOW_BLOCK,
     KI_OVERFLOW_UNBOUNDED /* the backlog grows without limit, as in client-go */
 } ki_overflow;
@@ -56,18 +63,22 @@ typedef struct ki_handler {
     ki_event_cb on_add;
     ki_event_cb on_update;
     ki_event_cb on_delete;
-    ki_handler_cb on_synced;    /* once, after the last initial add; the informer has synced by then */
-    ki_handler_cb on_batch_end; /* after the last event of a batch: commit, reload once */
-    ki_handler_cb on_release;   /* once, after the last callback: free `user` here */
-    ki_filter_cb filter;        /* an object that starts or stops passing is delivered as an add or a
+    ki_handler_cb on_synced; /* once, after the last initial add; the informer has synced by then */
+    /* After the last event of a batch: commit, reload once. A batch is what is delivered without a pause: it
+     * ends when no event waits, and after 64 events at the latest. */
+    ki_handler_cb on_batch_end;
+    ki_handler_cb on_release; /* once, after the last callback: free `user` here */
+    ki_filter_cb filter;      /* an object that starts or stops passing is delivered as an add or a
                                  * delete */
-    void *user;                 /* passed to every callback */
-    const char *name;           /* in metrics; copied. NULL: a number */
-    uint64_t resync_ms;         /* period of resyncs, if the informer has a resync_ms; 0: no resyncs */
-    int overflow;               /* a ki_overflow */
-    int split_replaced;         /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */
-    size_t backlog_items_max;   /* 0: 100,000 */
-    size_t backlog_bytes_max;   /* of objects that only the backlog still references, or may; 0: 64 MiB */
+    void *user;               /* passed to every callback */
+    const char *name;         /* in metrics; copied. NULL: a number */
+    uint64_t resync_ms;       /* period of resyncs, if the informer has a resync_ms; 0: no resyncs */
+    int overflow;             /* a ki_overflow */
+    int split_replaced;       /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */
+    size_t backlog_items_max; /* 0: 100,000 */
+    /* The sizes of the objects of waiting events added up, `object` and `old`, whether or not the store still
+     * has them as well. 0: 64 MiB */
+    size_t backlog_bytes_max;
     uint64_t reserved[4];
 } ki_handler;
 

@@ -4,8 +4,9 @@
  *
  * Most programs get theirs from a factory (<kinformer/factory.h>), which shares one per collection.
  *
- * A set-up call that fails, or is made on a NULL informer, does no harm: the error is remembered, and the
- * next start reports the first one.
+ * Before the first successful start, an informer remembers the first error of ki_informer_add_handler() and
+ * ki_informer_add_index(), and the next start fails with it. Later errors are only returned. Nothing is
+ * remembered of a set-up call on a NULL informer; ki_informer_start(NULL) returns KI_ERR_INVALID.
  *
  * Threads: any, for all calls. All functions may be called from a callback. One that would have to wait for
  *          its own thread either returns at once and does its work soon after, or returns
@@ -64,11 +65,14 @@ typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
 /**
  * Zero means default. Texts are copied.
  *
- * Resync, as in client-go: every `resync_ms` the informer checks which handlers are due for a resync. A
- * handler asks for it with a resync_ms of its own, which is at least a second and in effect rounded up to a
- * multiple of the informer's. A handler that is added before the start and asks for a shorter period shortens
- * the informer's. One that is added later cannot: it gets the informer's period, and its first resync may
- * take up to twice as long.
+ * Resync, as in client-go. Two periods are involved. A handler asks for resyncs with its own resync_ms; less
+ * than a second counts as a second. Every `resync_ms`, the informer checks which handlers are due. So the
+ * time between two resyncs of a handler is its period rounded up to a multiple of the informer's: with 30 s
+ * for the informer and 40 s for the handler, it is 60 s. What happens if the handler's period is the shorter
+ * one depends on when it is added:
+ *   - before the start: the informer's period becomes as short as the handler's, for all handlers;
+ *   - after the start: the handler gets the informer's period, and its first resync comes after one to two
+ *     periods.
  */
 typedef struct ki_informer_options {
     const char *ns;             /* NULL or "": all namespaces */
@@ -84,9 +88,14 @@ typedef struct ki_informer_options {
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
     int watch_list;          /* a ki_watch_list */
     int mutations;           /* a ki_mutations: what is done about writes into cached objects */
-    uint64_t backoff_ms;     /* first delay after a failure; doubled each time; the wait is up to twice as
-                              * long. 0: 800 */
-    uint64_t backoff_max_ms; /* limit of the doubling; 0: 30,000 */
+    /* How long to wait after a failed list or watch: a random time from `delay` to twice `delay`. `delay` is
+     * backoff_ms after the first failure and doubles with each further one, up to backoff_max_ms. It is
+     * backoff_ms again after two minutes of working watches, or when the server has ended a watch that had
+     * brought news. If the server asks for a longer wait (Retry-After), that applies. Two failures have other
+     * delays: a watch that was cut after it had brought news is resumed after 0.1 to 1 s, and after the first
+     * 410 (Expired) the collection is listed at once. */
+    uint64_t backoff_ms;     /* 0: 800 */
+    uint64_t backoff_max_ms; /* 0: 30,000 */
     size_t queue_items_max;  /* changes received but not yet in the store; 0: 10,000 */
     size_t queue_bytes_max;  /* 0: 16 MiB */
     ki_transform_cb transform;
@@ -205,7 +214,8 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  * store, as adds with KI_EVENT_INITIAL, and then every change that follows, without gaps or duplicates.
  *
  * Returns:   the registration, or NULL with KI_ERR_INVALID (the message names the field) or KI_ERR_NO_MEMORY.
- *            The first start reports an earlier error as well, so `err` may be NULL.
+ *            Before the first successful start, the error is also remembered for the next start (see above),
+ *            so `err` may be NULL. After it, the error is also logged.
  * Ownership: the informer owns it. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,

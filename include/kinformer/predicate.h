@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* predicate - selects the events that a controller reacts to.
  *
- *   static const ki_predicate *parts …
  *   ki_predicate either = ki_predicate_or(&KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_LABELS_CHANGED);
  *   ki_controller_watch(controller, informer, &either);
  *

@@ -18,7 +18,8 @@ typedef enum ki_scope {
     KI_SCOPE_NAMESPACED = 1,
 } ki_scope;
 
-/** The layout never changes: the constants are compiled into programs. No string is NULL. */
+/** The layout never changes: the constants are compiled into programs. No string may be NULL, except where a
+ * function allows it, as ki_resource_new() does; unused ones are "". */
 typedef struct ki_resource {
     const char *group;   /* "apps"; "" for the core group */
     const char *version; /* "v1" */
@@ -35,7 +36,8 @@ KI_API extern const size_t ki_resource_count;
 
 /**
  * Makes a custom resource with copies of the strings. Group, version and plural must be valid in Kubernetes:
- * lower-case letters, digits and '-'; dots only in the group. Group and kind may be "" or NULL.
+ * lower-case letters, digits and '-'; dots only in the group. Group and kind may be "" or NULL; in the new
+ * resource they are "" then.
  *
  * Returns:   the resource, or NULL with KI_ERR_INVALID for an invalid part, or KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it with ki_resource_free().

@@ -97,7 +97,8 @@ typedef struct ki_rest_answer {
  * Receives an answer. Called exactly once for each call that was begun.
  *
  * Threads: a handler thread, or inside ki_client_dispatch() or ki_client_free(); one at a time per client, in
- *          the order in which the responses arrived. Functions that wait must not be called here.
+ *          the order in which the responses arrived. As in every callback, functions that would wait, such
+ *          as ki_rest_run(), return KI_ERR_WOULD_DEADLOCK; ki_rest_begin() works.
  */
 typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 
