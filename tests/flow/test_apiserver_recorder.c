@@ -463,7 +463,7 @@ static void a_free_tries_once_when_there_is_no_answer(void **state)
         turn(&r);
     ki_recorder_free(r.recorder);
     r.recorder = NULL;
-    assert_in_range(requests_of(&r).posts, 2, 4);
+    assert_in_range(requests_of(&r).posts, 1, 4); /* 1: the first one was still under way */
     assert_int_equal(requests_of(&r).patches, 0);
     end(&r);
 }
