@@ -77,7 +77,7 @@ typedef struct ki_result {
 /** Success. The key's failure count is reset. */
 KI_API ki_result ki_done(void);
 
-/** Success for now; the key is worked on again after this time, or earlier when something changes. */
+/** Success; the key is worked on again after this time, or earlier when something changes. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
 /** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is

@@ -98,7 +98,7 @@ void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
  * another runner. Returns the number of jobs run. */
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 
-/* When ki_loop_step() has work: 0 for now, UINT64_MAX for not before a wake, else a time of the clock. */
+/* When ki_loop_step() has work: 0: at once; UINT64_MAX: not before a wake; else a time of the clock. */
 uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* Readable when ki_loop_step() has work; -1 without `with_fd`. Timers under a virtual clock do not count. */

@@ -143,7 +143,7 @@ static size_t model_count(const model *m, bool waiting, bool processing)
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Returns whether the call was refused, which it may be for want of memory only: then nothing has changed. */
+/* Returns whether the call was refused, which happens only when memory is out; then nothing has changed. */
 static bool is_refused(const run *r, int rc)
 {
     if (r->model.is_stopping) {

@@ -65,7 +65,7 @@ static void open_stream(rig *r, struct ki_as_stream_options options)
     assert_non_null(r->stream);
 }
 
-/* Reads small pieces until there is nothing more for now, and returns the result of the last read. */
+/* Reads small pieces until there is nothing more to read, and returns the result of the last read. */
 static ssize_t read_all(rig *r)
 {
     uint64_t due_ns = 0;
