@@ -6,6 +6,7 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/metrics/*.c
      src/api/*.c
      src/config/*.c
+     src/credentials/*.c
      src/http/*.c
      src/client/*.c
      src/rest/*.c

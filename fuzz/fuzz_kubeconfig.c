@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/exec_credential.h"
 #include "config/load.h"
+#include "credentials/exec_credential.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

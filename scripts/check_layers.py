@@ -29,9 +29,10 @@ api/resource: util json
 api/object: util json api/resource
 api/selector: util json api/resource api/object
 api/decode: util json api/object
-config: util util/loop util/yaml json
-http: util util/loop metrics config
-client: util util/loop metrics config http
+config: util util/yaml json
+credentials: util util/loop json config
+http: util util/loop metrics config credentials
+client: util util/loop metrics config credentials http
 rest: util util/loop json api/resource api/object api/decode http client
 reflector: util util/loop metrics api/resource api/object api/selector api/decode http client
 store: util util/loop api/object api/selector

@@ -2,9 +2,9 @@
 /* config - how to connect and with which credentials: kubeconfig, files of a pod and options, combined.
  *
  *   From:     config/load.c        (files, environment, overrides)
- *   To:       http/http.c          (connecting), config/credentials.c (authentication)
+ *   To:       http/http.c          (connecting), credentials/credentials.c (authentication)
  *   Locks:    none; plain data with an owner.
- *   Not here: reading files that change (config/credentials.h); requests.
+ *   Not here: reading files that change (credentials/credentials.h); requests.
  */
 #ifndef KI_CONFIG_CONFIG_H
 #define KI_CONFIG_CONFIG_H

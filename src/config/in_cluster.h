@@ -4,7 +4,7 @@
  *   From:     config/load.c, if there is no kubeconfig
  *   To:       $KUBERNETES_SERVICE_HOST and _PORT; the files token, ca.crt and namespace
  *   Locks:    none.
- *   Not here: reading the token again (config/credentials.c).
+ *   Not here: reading the token again (credentials/credentials.c).
  */
 #ifndef KI_CONFIG_IN_CLUSTER_H
 #define KI_CONFIG_IN_CLUSTER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pem - whether a text contains certificates or a key, checked without cryptography.
  *
- *   From:     config/check_files.c, config/certificate_files.c, http/trust.c
+ *   From:     config/check_files.c, credentials/certificate_files.c, http/trust.c
  *   To:       util/base64.h
  *   Locks:    none; plain functions.
  *   Not here: whether a certificate is trusted and a key matches it, which TLS checks (http/transfer.c names

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_file - a bearer token in a file that is updated externally.
  *
- *   From:     config/credentials.c, before each request
+ *   From:     credentials/credentials.c, before each request
  *   To:       util/file.h
  *   Locks:    none; io only.
  *   Not here: what the token is for.

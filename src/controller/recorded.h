@@ -14,9 +14,9 @@
 
 #include <kinformer/recorder.h>
 
+#include "controller/lru.h"
 #include "util/hash.h"
 #include "util/list.h"
-#include "util/lru.h"
 
 typedef enum ki_recorded_part {
     KI_RECORDED_API_VERSION = 0,

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 #include "config/config.h"
-#include "config/credentials.h"
+#include "credentials/credentials.h"
 #include "http/http_metrics.h"
 #include "util/loop/loop.h"
 #include "util/mask.h"

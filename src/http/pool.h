@@ -17,7 +17,7 @@
 
 #include <curl/curl.h>
 
-#include "config/credentials.h"
+#include "credentials/credentials.h"
 #include "util/list.h"
 #include "util/loop/loop.h"
 

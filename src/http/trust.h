@@ -4,7 +4,7 @@
  *   From:     http/easy.c
  *   To:       config/config.h; the file that it names
  *   Locks:    none; io only.
- *   Not here: our own certificate (config/credentials.h).
+ *   Not here: our own certificate (credentials/credentials.h).
  */
 #ifndef KI_HTTP_TRUST_H
 #define KI_HTTP_TRUST_H

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#define KI_NS_PER_US ((uint64_t)1000)
 #define KI_NS_PER_MS ((uint64_t)1000 * 1000)
 #define KI_NS_PER_S ((uint64_t)1000 * 1000 * 1000)
 

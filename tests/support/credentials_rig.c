@@ -3,7 +3,7 @@
 
 #include <sys/wait.h>
 
-#include "config/exec_plugin.h"
+#include "credentials/exec_plugin.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 #include "util/units.h"

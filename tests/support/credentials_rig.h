@@ -4,7 +4,7 @@
 #ifndef KI_TEST_CREDENTIALS_RIG_H
 #define KI_TEST_CREDENTIALS_RIG_H
 
-#include "config/credentials.h"
+#include "credentials/credentials.h"
 #include "support/temp_dir.h"
 
 #define CREDENTIALS_RIG_WALL_S 1800000000 /* 2027-01-15T08:00:00Z */

@@ -10,6 +10,7 @@
 #include "apiserver/serve/handle.h"
 #include "apiserver/serve/http.h"
 #include "apiserver/serve/power.h"
+#include "apiserver/serve/request_log.h"
 #include "apiserver/serve/stream.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -39,12 +40,42 @@ struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const cha
     return exchange;
 }
 
+/* Adds it to the request log, unless done before. A `status` of 0 means that there was no response. */
+static void log_request(struct ki_as_exchange *exchange, int status)
+{
+    const struct ki_as_request *request = &exchange->request;
+    bool is_resource = request->target == KI_AS_TARGET_RESOURCE;
+    ki_str none = {"", 0};
+    if (exchange->is_logged || exchange->method == NULL || request->target == KI_AS_TARGET_DEBUG)
+        return;
+    exchange->is_logged = true;
+    struct ki_as_request_note note = {
+        .time_us = exchange->begin_wall_ns / (int64_t)KI_NS_PER_US,
+        .took_us = (ki_clock_now_ns(ki_clock_real()) - exchange->begin_ns) / KI_NS_PER_US,
+        .version = exchange->written == NULL ? 0 : exchange->written->version,
+        .status = status,
+        .texts = {[KI_AS_REQUEST_METHOD] = ki_str_of(exchange->method),
+                  [KI_AS_REQUEST_PATH] = ki_str_of(exchange->address),
+                  [KI_AS_REQUEST_USER_AGENT] = exchange->headers.user_agent,
+                  [KI_AS_REQUEST_REMOTE] = ki_as_exchange_remote(exchange),
+                  [KI_AS_REQUEST_USER] = exchange->is_admitted ? KI_STR("admin") : none,
+                  [KI_AS_REQUEST_GROUP] = is_resource ? request->group : none,
+                  [KI_AS_REQUEST_RESOURCE] = request->plural,
+                  [KI_AS_REQUEST_NAMESPACE] = request->ns,
+                  [KI_AS_REQUEST_NAME] = exchange->written == NULL ? request->name : exchange->written->name,
+                  [KI_AS_REQUEST_SUBRESOURCE] = request->subresource,
+                  [KI_AS_REQUEST_FAULT] = exchange->has_fault
+                                              ? ki_str_of(ki_apiserver_fault_name(exchange->fault.action))
+                                              : none}};
+    ki_as_request_log_add(exchange->server->requests, &note);
+}
+
 /* The watch first, because it wakes the waker; then the waker, because it wakes the exchange. */
 void ki_as_exchange_free(struct ki_as_exchange *exchange)
 {
     if (exchange == NULL)
         return;
-    ki_as_exchange_log(exchange, 0);
+    log_request(exchange, 0);
     if (exchange->down_ms > 0)
         ki_as_power_wish_down(exchange->server, exchange->down_ms);
     ki_mutex_lock(&exchange->server->mu);
@@ -346,6 +377,6 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
     else
         atomic_store(&exchange->is_endless, true);
     exchange->phase = KI_AS_PHASE_QUEUED;
-    ki_as_exchange_log(exchange, exchange->stream == NULL ? exchange->answer.code : MHD_HTTP_OK);
+    log_request(exchange, exchange->stream == NULL ? exchange->answer.code : MHD_HTTP_OK);
     return ki_as_exchange_respond(exchange);
 }

@@ -130,9 +130,6 @@ void ki_as_exchange_discharge(struct ki_as_exchange *exchange);
 /* Builds the response to a complete request, or performs the next step towards it. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
 
-/* Adds it to the request log, unless done before. A `status` of 0 means that there was no response. */
-void ki_as_exchange_log(struct ki_as_exchange *exchange, int status);
-
 /* Whether its fault ends or stalls a body at some point: after_bytes and after_events apply only to those. */
 bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_log - the latest requests, for tests that check which requests were made, and when.
  *
- *   From:     apiserver/serve/exchange_log.c, once per request
+ *   From:     apiserver/serve/exchange.c, once per request
  *   To:       ki_apiserver_requests(), /debug/requests
  *   Locks:    one mutex, a leaf; no callback runs while it is held
  *   Not here: which data of a request is logged

@@ -10,6 +10,7 @@
 #include "apiserver/storage/storage_layout.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 #define SCRATCH_BYTES_MAX ((size_t)1 << 31)
 
@@ -18,8 +19,7 @@ enum {
     HISTORY_BYTES = 256 * 1024 * 1024,
     OBJECTS_MAX = 1000000,
     OBJECT_BYTES_MAX = 3 * 1024 * 1024,
-    SCRATCH_BYTES_KEPT = 64 * 1024,
-    NS_PER_US = 1000
+    SCRATCH_BYTES_KEPT = 64 * 1024
 };
 
 /* The clock alone would repeat between servers started at the same time, so the system's random source comes
@@ -51,8 +51,8 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
         options->history_events_max == 0 ? HISTORY_EVENTS : options->history_events_max;
     storage->history_bytes_max = options->history_bytes_max == 0 ? HISTORY_BYTES : options->history_bytes_max;
     storage->object_bytes_max = options->object_bytes_max == 0 ? OBJECT_BYTES_MAX : options->object_bytes_max;
-    storage->version =
-        options->first_version != 0 ? options->first_version : (uint64_t)ki_clock_wall_ns(clock) / NS_PER_US;
+    storage->version = options->first_version != 0 ? options->first_version
+                                                   : (uint64_t)ki_clock_wall_ns(clock) / KI_NS_PER_US;
     storage->compacted = storage->version;
     ki_random_init(&storage->random, options->seed == 0 ? random_seed(clock) : options->seed);
     for (size_t i = 0; i < KI_AS_SCRATCH_COUNT; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fd_watch - a job that is woken when a descriptor is ready.
  *
- *   From:     http/http.c (sockets), config/credentials.c (pipes of plug-ins)
+ *   From:     http/http.c (sockets), credentials/credentials.c (pipes of plug-ins)
  *   To:       the epoll of the loop's wake_fd
  *   Locks:    the loop's mutex.
  *   Not here: reading and writing.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_credentials - credentials that say what the test wants, for tests of those who ask them.
  *
- *   From:     http/transfer.c, by config/credentials.h
+ *   From:     http/transfer.c, by credentials/credentials.h
  *   To:       the test
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_FAKE_CREDENTIALS_H
 #define KI_TESTS_FLOW_SUPPORT_FAKE_CREDENTIALS_H
 
-#include "config/credentials.h"
+#include "credentials/credentials.h"
 
 /* What the next calls of ki_credentials_get() answer, of all of them. */
 typedef struct fake_credentials_script {

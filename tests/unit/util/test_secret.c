@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config/credentials.h"
-#include "config/exec_plugin.h"
 #include "config/load.h"
 #include "config/token_file.h"
+#include "credentials/credentials.h"
+#include "credentials/exec_plugin.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 #include "util/units.h"

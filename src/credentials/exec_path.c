@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/exec_path.h"
+#include "credentials/exec_path.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/certificate_files.h"
 #include "config/token_file.h"
+#include "credentials/certificate_files.h"
 #include "support/credentials_rig.h"
 #include "support/unit.h"
 #include "util/units.h"

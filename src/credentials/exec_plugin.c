@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/exec_plugin.h"
+#include "credentials/exec_plugin.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config/exec_info.h"
-#include "config/exec_mask.h"
-#include "config/exec_reaper.h"
+#include "credentials/exec_info.h"
+#include "credentials/exec_mask.h"
+#include "credentials/exec_reaper.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/one_line.h"

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_plugin - runs a user's exec plug-in without blocking the loop, and reports the result.
  *
- *   From:     config/credentials.c
- *   To:       config/exec_process.h, config/exec_reaper.h, config/exec_info.h, config/exec_credential.h
+ *   From:     credentials/credentials.c
+ *   To:       credentials/exec_process.h, credentials/exec_reaper.h, credentials/exec_info.h,
+ *             credentials/exec_credential.h
  *   Locks:    none; io only.
  *   Not here: how long a credential is used; waiters.
  *
  * Nothing here waits for the child: the loop watches its output and its end, and a timer kills it after a
  * timeout. What the system cannot watch is polled by the timer.
  */
-#ifndef KI_CONFIG_EXEC_PLUGIN_H
-#define KI_CONFIG_EXEC_PLUGIN_H
+#ifndef KI_CREDENTIALS_EXEC_PLUGIN_H
+#define KI_CREDENTIALS_EXEC_PLUGIN_H
 
 #include "config/config.h"
-#include "config/exec_credential.h"
-#include "config/exec_process.h"
+#include "credentials/exec_credential.h"
+#include "credentials/exec_process.h"
 #include "util/loop/fd_watch.h"
 
 #define KI_EXEC_LIMIT_MS 60000

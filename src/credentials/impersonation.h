@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* impersonation - the headers to act as another user.
  *
- *   From:     config/credentials.c, once
+ *   From:     credentials/credentials.c, once
  *   Locks:    none; plain functions.
  *   Not here: other headers.
  */
-#ifndef KI_CONFIG_IMPERSONATION_H
-#define KI_CONFIG_IMPERSONATION_H
+#ifndef KI_CREDENTIALS_IMPERSONATION_H
+#define KI_CREDENTIALS_IMPERSONATION_H
 
 #include "config/config.h"
 

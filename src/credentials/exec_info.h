@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_info - the input of an exec plug-in: $KUBERNETES_EXEC_INFO and the rest of its environment.
  *
- *   From:     config/exec_plugin.c
+ *   From:     credentials/exec_plugin.c
  *   To:       config/config.h; the environment of the process
  *   Locks:    none; the environment must not change meanwhile.
  *   Not here: starting it.
  */
-#ifndef KI_CONFIG_EXEC_INFO_H
-#define KI_CONFIG_EXEC_INFO_H
+#ifndef KI_CREDENTIALS_EXEC_INFO_H
+#define KI_CREDENTIALS_EXEC_INFO_H
 
 #include "config/config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/exec_info.h"
+#include "credentials/exec_info.h"
 
 #include <assert.h>
 #include <kinformer/json.h>

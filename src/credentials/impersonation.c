@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/impersonation.h"
+#include "credentials/impersonation.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_credential - parses the output of an exec plug-in.
  *
- *   From:     config/exec_plugin.c (its standard output)
- *   To:       config/credentials.c
+ *   From:     credentials/exec_plugin.c (its standard output)
+ *   To:       credentials/credentials.c
  *   Locks:    none; plain data with an owner.
  *   Not here: running it.
  */
-#ifndef KI_CONFIG_EXEC_CREDENTIAL_H
-#define KI_CONFIG_EXEC_CREDENTIAL_H
+#ifndef KI_CREDENTIALS_EXEC_CREDENTIAL_H
+#define KI_CREDENTIALS_EXEC_CREDENTIAL_H
 
 #include <kinformer/common.h>
 #include <kinformer/error.h>

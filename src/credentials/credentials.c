@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/credentials.h"
+#include "credentials/credentials.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "config/authorization.h"
-#include "config/certificate_files.h"
-#include "config/exec_plugin.h"
-#include "config/impersonation.h"
 #include "config/token_file.h"
+#include "credentials/authorization.h"
+#include "credentials/certificate_files.h"
+#include "credentials/exec_plugin.h"
+#include "credentials/impersonation.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/log.h"

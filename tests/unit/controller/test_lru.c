@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "util/lru.h"
+#include "controller/lru.h"
 
 #include "support/failing_allocator.h"
 #include "support/unit.h"

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* posix_openpt; NOLINT(bugprone-reserved-identifier) */
 #endif
-#include "config/exec_plugin.h"
+#include "credentials/exec_plugin.h"
 
 #include <fcntl.h>
 #include <kinformer/json.h>
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config/exec_info.h"
+#include "credentials/exec_info.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 #include "util/secret.h"

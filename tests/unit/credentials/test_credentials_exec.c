@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config/exec_plugin.h"
+#include "credentials/exec_plugin.h"
 #include "support/credentials_rig.h"
 #include "support/unit.h"
 #include "util/units.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* certificate_files - a client's certificate and key, reloaded when their files have changed.
  *
- *   From:     config/credentials.c, before each request
+ *   From:     credentials/credentials.c, before each request
  *   To:       util/file.h
  *   Locks:    none; io only.
  *   Not here: whether they match, which TLS checks.
  */
-#ifndef KI_CONFIG_CERTIFICATE_FILES_H
-#define KI_CONFIG_CERTIFICATE_FILES_H
+#ifndef KI_CREDENTIALS_CERTIFICATE_FILES_H
+#define KI_CREDENTIALS_CERTIFICATE_FILES_H
 
 #include "config/config.h"
 #include "config/pem.h"

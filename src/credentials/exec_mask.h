@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_mask - removes secrets that a plug-in was given from its output.
  *
- *   From:     config/exec_plugin.c, before the output is put into an error
+ *   From:     credentials/exec_plugin.c, before the output is put into an error
  *   To:       util/mask.h
  *   Locks:    none; the environment must not change meanwhile.
- *   Not here: tokens that plug-ins have returned (config/authorization.h).
+ *   Not here: tokens that plug-ins have returned (credentials/authorization.h).
  */
-#ifndef KI_CONFIG_EXEC_MASK_H
-#define KI_CONFIG_EXEC_MASK_H
+#ifndef KI_CREDENTIALS_EXEC_MASK_H
+#define KI_CREDENTIALS_EXEC_MASK_H
 
 #include "config/config.h"
 

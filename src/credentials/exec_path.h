@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_path - finds a program that is named without a path.
  *
- *   From:     config/exec_process.c
+ *   From:     credentials/exec_process.c
  *   To:       $PATH
  *   Locks:    none; the environment must not change meanwhile.
  *   Not here: names with a path, which are used as they are.
  */
-#ifndef KI_CONFIG_EXEC_PATH_H
-#define KI_CONFIG_EXEC_PATH_H
+#ifndef KI_CREDENTIALS_EXEC_PATH_H
+#define KI_CREDENTIALS_EXEC_PATH_H
 
 #include <kinformer/common.h>
 

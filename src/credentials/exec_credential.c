@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/exec_credential.h"
+#include "credentials/exec_credential.h"
 
 #include <assert.h>
 #include <kinformer/json.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* authorization - the Authorization header: its current value, former values, and the next one.
  *
- *   From:     config/credentials.c
+ *   From:     credentials/credentials.c
  *   Locks:    none; io only, except ki_authorization_give().
  *   Not here: where tokens come from, and when they are read.
  */
-#ifndef KI_CONFIG_AUTHORIZATION_H
-#define KI_CONFIG_AUTHORIZATION_H
+#ifndef KI_CREDENTIALS_AUTHORIZATION_H
+#define KI_CREDENTIALS_AUTHORIZATION_H
 
 #include <kinformer/common.h>
 #include <kinformer/error.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/authorization.h"
+#include "credentials/authorization.h"
 
 #include <assert.h>
 #include <stdatomic.h>

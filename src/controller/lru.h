@@ -5,8 +5,8 @@
  *   Locks:    none; one owner.
  *   Not here: what an item holds. Keys are 128-bit hashes, so texts need not be kept.
  */
-#ifndef KI_UTIL_LRU_H
-#define KI_UTIL_LRU_H
+#ifndef KI_CONTROLLER_LRU_H
+#define KI_CONTROLLER_LRU_H
 
 #include "util/list.h"
 #include "util/map.h"

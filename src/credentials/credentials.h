@@ -2,7 +2,7 @@
 /* credentials - the credentials of requests, kept up to date: token files, certificates, exec plug-ins.
  *
  *   From:     http/, before each request
- *   To:       config/token_file.h, config/certificate_files.h, config/exec_plugin.h, according to
+ *   To:       config/token_file.h, credentials/certificate_files.h, credentials/exec_plugin.h, according to
  *             config/config.h
  *   Locks:    none; io only, except ki_credentials_set_token().
  *   Not here: requests; masking in traces (config/redact.h).
@@ -12,8 +12,8 @@
  * withheld from a server without TLS, unless the configuration allows it, and no plug-in is run for one. No
  * secret appears in a log or an error message, not even one that a server echoes.
  */
-#ifndef KI_CONFIG_CREDENTIALS_H
-#define KI_CONFIG_CREDENTIALS_H
+#ifndef KI_CREDENTIALS_CREDENTIALS_H
+#define KI_CREDENTIALS_CREDENTIALS_H
 
 #include "config/config.h"
 #include "util/loop/loop.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/exec_reaper.h"
+#include "credentials/exec_reaper.h"
 
 #include <errno.h>
 #include <stdatomic.h>

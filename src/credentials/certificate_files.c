@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/certificate_files.h"
+#include "credentials/certificate_files.h"
 
 #include <assert.h>
 #include <stdio.h>

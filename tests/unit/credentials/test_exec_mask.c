@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a plug-in was given in confidence is not repeated in its name. */
-#include "config/exec_mask.h"
+#include "credentials/exec_mask.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_process - a child process whose output is read without blocking.
  *
- *   From:     config/exec_plugin.c
- *   To:       posix_spawn(3), pipes, waitpid(2) for this one child; config/exec_reaper.h
+ *   From:     credentials/exec_plugin.c
+ *   To:       posix_spawn(3), pipes, waitpid(2) for this one child; credentials/exec_reaper.h
  *   Locks:    none; one owner.
  *   Not here: what the output means; when to poll again.
  *
  * The child has an empty signal mask and default handlers, and none of our descriptors. Unless it is
  * interactive it has a process group of its own, so that its own children are killed with it.
  */
-#ifndef KI_CONFIG_EXEC_PROCESS_H
-#define KI_CONFIG_EXEC_PROCESS_H
+#ifndef KI_CREDENTIALS_EXEC_PROCESS_H
+#define KI_CREDENTIALS_EXEC_PROCESS_H
 
 #include <kinformer/common.h>
 #include <kinformer/error.h>
@@ -40,7 +40,7 @@ typedef struct ki_exec_process {
 } ki_exec_process;
 
 typedef struct ki_exec_command {
-    const char *path;  /* without a '/': see config/exec_path.h */
+    const char *path;  /* without a '/': see credentials/exec_path.h */
     char *const *argv; /* NULL-terminated, program name first */
     char *const *environment;
     bool is_interactive; /* inherits our standard input and error output */
@@ -56,7 +56,7 @@ KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_c
 bool ki_exec_process_poll(ki_exec_process *process);
 
 /* Kills the child if it still runs, and frees the struct. Waits for nothing: a child that does not end at
- * once is left to config/exec_reaper.h. A zeroed struct is allowed. */
+ * once is left to credentials/exec_reaper.h. A zeroed struct is allowed. */
 void ki_exec_process_close(ki_exec_process *process);
 
 /* The same outside the loop: gives the child a moment to end. */

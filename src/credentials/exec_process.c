@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2; NOLINT(bugprone-reserved-identifier) */
 #endif
-#include "config/exec_process.h"
+#include "credentials/exec_process.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config/exec_path.h"
-#include "config/exec_reaper.h"
+#include "credentials/exec_path.h"
+#include "credentials/exec_reaper.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/secret.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_reaper - reaps killed children later, without waiting for them.
  *
- *   From:     config/exec_process.c
+ *   From:     credentials/exec_process.c
  *   To:       waitpid(2)
  *   Locks:    none; one table per process with atomic entries.
- *   Not here: killing them; when to poll again (config/exec_plugin.c).
+ *   Not here: killing them; when to poll again (credentials/exec_plugin.c).
  *
  * A killed child ends at once, unless it is in an uninterruptible system call, for example on a file system
  * that does not respond. The loop must not hang with it.
  */
-#ifndef KI_CONFIG_EXEC_REAPER_H
-#define KI_CONFIG_EXEC_REAPER_H
+#ifndef KI_CREDENTIALS_EXEC_REAPER_H
+#define KI_CREDENTIALS_EXEC_REAPER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/exec_mask.h"
+#include "credentials/exec_mask.h"
 
 #include <string.h>
 #include <unistd.h>
