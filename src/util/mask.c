@@ -21,17 +21,100 @@ static bool is_cut(ki_str rest)
     return rest.len == 0 || (rest.len >= sizeof(cut) - 1 && memcmp(rest.ptr, cut, sizeof(cut) - 1) == 0);
 }
 
-/* ---- plain text ---------------------------------------------------------------------------------------- */
+/* ---- escapes ------------------------------------------------------------------------------------------- */
+
+/* 16 if it is not a digit. */
+static unsigned digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = memchr(digits, c, sizeof(digits) - 1);
+    return at == NULL ? 16 : (unsigned)(at - digits) % 16;
+}
+
+/* Reads `n` hexadecimal digits. */
+static bool read_digits(const char *at, size_t n, unsigned *out_number)
+{
+    unsigned number = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (digit_of(at[i]) == 16)
+            return false;
+        number = number * 16 + digit_of(at[i]);
+    }
+    *out_number = number;
+    return true;
+}
+
+/* An escape: its length, and the bytes that it stands for. */
+typedef struct escape {
+    size_t len;
+    size_t count;
+    char bytes[3];
+} escape;
+
+/* A unit of UTF-16. The halves of a surrogate pair are not joined. */
+static escape escape_of_unit(unsigned unit)
+{
+    if (unit < 0x80)
+        return (escape){6, 1, {(char)unit}};
+    if (unit < 0x800)
+        return (escape){6, 2, {(char)(0xc0 | unit >> 6), (char)(0x80 | (unit & 0x3f))}};
+    return (escape){
+        6, 3, {(char)(0xe0 | unit >> 12), (char)(0x80 | (unit >> 6 & 0x3f)), (char)(0x80 | (unit & 0x3f))}};
+}
+
+/* "%2F" of a URL; "\/" and "\u002f" of JSON; "\x2f" of logs. A length of 0 if there is none. */
+static escape read_escape(ki_str text)
+{
+    static const char letters[] = "\"\\/'bfnrt", bytes[] = "\"\\/'\b\f\n\r\t";
+    unsigned number = 0;
+    if (text.len >= 3 && text.ptr[0] == '%' && read_digits(text.ptr + 1, 2, &number))
+        return (escape){3, 1, {(char)number}};
+    if (text.len < 2 || text.ptr[0] != '\\')
+        return (escape){0};
+    if (text.len >= 6 && text.ptr[1] == 'u' && read_digits(text.ptr + 2, 4, &number))
+        return escape_of_unit(number);
+    if (text.len >= 4 && text.ptr[1] == 'x' && read_digits(text.ptr + 2, 2, &number))
+        return (escape){4, 1, {(char)number}};
+    const char *found = memchr(letters, text.ptr[1], sizeof(letters) - 1);
+    return found == NULL ? (escape){0} : (escape){2, 1, {bytes[found - letters]}};
+}
+
+/* ---- plain or escaped text ----------------------------------------------------------------------------- */
+
+/* The length of an escape that was cut. */
+static size_t cut_escape_len(ki_str text)
+{
+    size_t n = text.len > 0 && (text.ptr[0] == '%' || text.ptr[0] == '\\') ? 1 : 0;
+    n += n > 0 && n < text.len && (text.ptr[n] == 'u' || text.ptr[n] == 'x') ? 1 : 0;
+    while (n > 0 && n < text.len && digit_of(text.ptr[n]) < 16)
+        n++;
+    return n;
+}
+
+/* A form has '+' for a blank, and messages have '?' for a control character (util/one_line.h). */
+static bool stands_for(char shown, char byte)
+{
+    return (shown == '+' && byte == ' ') || (shown == '?' && ((unsigned char)byte < ' ' || byte == 0x7f));
+}
 
 /* The length of the prefix of the secret at the beginning of the text; 0 if there is none. */
-static size_t plain_len(ki_str text, ki_str secret)
+static size_t plain_len(ki_str text, ki_str secret, bool with_escapes)
 {
-    size_t n = 0;
-    while (n < text.len && n < secret.len && text.ptr[n] == secret.ptr[n])
-        n++;
-    if (n == secret.len)
+    size_t n = 0, matched = 0;
+    while (n < text.len && matched < secret.len) {
+        escape found = with_escapes ? read_escape((ki_str){text.ptr + n, text.len - n}) : (escape){0};
+        bool is_same = found.len > 0 && found.count <= secret.len - matched &&
+                       memcmp(found.bytes, secret.ptr + matched, found.count) == 0;
+        if (!is_same && text.ptr[n] != secret.ptr[matched] &&
+            !(with_escapes && stands_for(text.ptr[n], secret.ptr[matched])))
+            break;
+        n += is_same ? found.len : 1;
+        matched += is_same ? found.count : 1;
+    }
+    if (matched == secret.len)
         return n;
-    return n >= KI_MASK_SECRET_BYTES_MIN && is_cut((ki_str){text.ptr + n, text.len - n}) ? n : 0;
+    n += with_escapes ? cut_escape_len((ki_str){text.ptr + n, text.len - n}) : 0;
+    return matched >= KI_MASK_SECRET_BYTES_MIN && is_cut((ki_str){text.ptr + n, text.len - n}) ? n : 0;
 }
 
 /* ---- in base64 ----------------------------------------------------------------------------------------- */
@@ -65,28 +148,53 @@ static int form_value(const base64_form *form, size_t k)
     return value;
 }
 
-static bool is_base64_at(ki_str text, size_t at)
+/* The value of the character at the beginning, escaped or not; -1 if it is not of base64. */
+static int read_value(ki_str text, size_t *out_len)
 {
-    return at < text.len && value_of(text.ptr[at]) >= 0;
+    escape found = read_escape(text);
+    *out_len = found.len > 0 ? found.len : 1;
+    return found.len > 0 ? value_of(found.bytes[0]) : text.len > 0 ? value_of(text.ptr[0]) : -1;
+}
+
+static ki_str behind(ki_str text, size_t n)
+{
+    return (ki_str){text.ptr + n, text.len - n};
+}
+
+/* The length of the character at the beginning if it is of base64, or 0. */
+static size_t neighbour_len(ki_str text)
+{
+    size_t len = 0;
+    return read_value(text, &len) >= 0 ? len : 0;
+}
+
+static size_t padding_len(ki_str text)
+{
+    size_t n = 0;
+    for (int i = 0; i < 2 && n < text.len; i++) {
+        escape found = read_escape(behind(text, n));
+        bool is_escaped = found.len > 0 && found.bytes[0] == '=';
+        n += is_escaped ? found.len : text.ptr[n] == '=';
+    }
+    return n;
 }
 
 /* Like plain_len(), with the neighbours and the padding. */
 static size_t form_len(ki_str text, const base64_form *form)
 {
-    size_t n = 0, k = form->begin;
-    if (form->before > 0 && !is_base64_at(text, n++))
+    size_t k = form->begin, len = 0;
+    size_t n = form->before > 0 ? neighbour_len(text) : 0;
+    if (form->before > 0 && n == 0)
         return 0;
-    for (; k < form->end && n < text.len && value_of(text.ptr[n]) == form_value(form, k); k++)
-        n++;
-    if (k < form->end)
-        return k - form->begin >= KI_MASK_SECRET_BYTES_MIN && is_cut((ki_str){text.ptr + n, text.len - n})
-                   ? n
-                   : 0;
-    if ((form->before + form->secret.len) % 3 != 0 && is_base64_at(text, n))
-        n++;
-    for (int i = 0; i < 2 && n < text.len && text.ptr[n] == '='; i++)
-        n++;
-    return n;
+    for (; k < form->end && read_value(behind(text, n), &len) == form_value(form, k); k++)
+        n += len;
+    if (k < form->end) {
+        n += cut_escape_len(behind(text, n));
+        return k - form->begin >= KI_MASK_SECRET_BYTES_MIN && is_cut(behind(text, n)) ? n : 0;
+    }
+    if ((form->before + form->secret.len) % 3 != 0)
+        n += neighbour_len(behind(text, n));
+    return n + padding_len(behind(text, n));
 }
 
 static size_t base64_len(ki_str text, ki_str secret)
@@ -110,7 +218,8 @@ size_t ki_mask_secret(char *text, size_t len, const char *secret)
         return len;
     for (size_t at = 0; at < len;) {
         const ki_str rest = {text + at, len - at};
-        size_t n = plain_len(rest, hidden);
+        size_t n = plain_len(rest, hidden, false);
+        n = n > 0 ? n : plain_len(rest, hidden, true);
         n = n > 0 ? n : base64_len(rest, hidden);
         if (n > 0)
             kept += put_mark(text + kept, n);

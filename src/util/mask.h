@@ -23,7 +23,9 @@ typedef struct ki_mask {
 
 /* Replaces `secret` by a marker everywhere in the text, and its prefix where the text was cut: at its end
  * or before "…". Does the same for the secret in base64, of either alphabet, alone or with other bytes
- * around it ("Basic" puts a user in front). Allocates nothing. Returns the new length. */
+ * around it ("Basic" puts a user in front), and for characters that are escaped as in a URL ("%2F"), in
+ * JSON ("\/", "\u002f") or in a log ("\x2f"), but not for those that are escaped twice. Allocates nothing.
+ * Returns the new length. */
 size_t ki_mask_secret(char *text, size_t len, const char *secret);
 
 /* Masks the message of an error. */

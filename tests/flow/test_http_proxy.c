@@ -539,6 +539,30 @@ static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **st
     http_bench_fini(&bench);
 }
 
+static scripted_next serve_redirect(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_answer(c, "302 Found", "Location: http://other.example/s3cret%2Dword/s3cret-word\r\n", "");
+    return SCRIPTED_CLOSE;
+}
+
+static void a_redirect_that_repeats_the_password_of_a_proxy_is_told_without_it(void **state)
+{
+    (void)state;
+    char server[] = "http://api.example", proxy[64];
+    http_bench bench = {.config = {.server = server, .proxy_url = proxy}};
+    fetch f = {0};
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_redirect});
+    snprintf(proxy, sizeof(proxy), "http://jane:s3cret-word@127.0.0.1:%d", scripted_http_port(bench.server));
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_REDIRECTED);
+    assert_non_null(strstr(f.message, "\"http://other.example/<masked>/<masked>\""));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static void a_proxy_that_is_not_there_is_named_without_its_password(void **state)
 {
     (void)state;
@@ -582,6 +606,7 @@ int main(void)
         FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
         FLOW_TEST(a_proxy_that_wants_credentials_is_named),
         FLOW_TEST(a_proxy_that_refuses_our_credentials_is_named_without_them),
+        FLOW_TEST(a_redirect_that_repeats_the_password_of_a_proxy_is_told_without_it),
         FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
         FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };

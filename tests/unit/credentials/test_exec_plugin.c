@@ -241,6 +241,13 @@ static void last_words_are_shown_without_what_it_was_given_in_confidence(void **
     run(&exec);
     assert_non_null(strstr(ended.err.message, "ended with code 3: no such client: <masked>"));
     assert_null(strstr(ended.err.message, "hunter2"));
+    ki_config_pair odd[] = {{"CLIENT_SECRET", "hunter/2\"hunter"}};
+    exec = exec_of(
+        "echo '{\"url\":\"/?s=hunter%2F2%22hunter\",\"s\":\"hunter\\u002f2\\\"hunter\"}' >&2; exit 3");
+    exec.env = odd;
+    exec.env_count = 1;
+    run(&exec);
+    assert_non_null(strstr(ended.err.message, "{\"url\":\"/?s=<masked>\",\"s\":\"<masked>\"}"));
 }
 
 static void an_answer_without_end_is_cut_off(void **state)

@@ -101,6 +101,57 @@ static void other_base64_stays(void **state)
     assert_string_equal(masked("sent czNjcmV0" CUT, "s3cret-word"), "sent <masked>" CUT);
 }
 
+static void a_secret_that_is_escaped_is_masked(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("?t=s3cret%2Fword%2b&x", "s3cret/word+"), "?t=<masked>&x");
+    assert_string_equal(masked("?t=%73%33%63%72%65%74", "s3cret"), "?t=<masked>");
+    assert_string_equal(masked("{\"t\":\"s3\\\"cret\\/wo\\\\rd\"}", "s3\"cret/wo\\rd"),
+                        "{\"t\":\"<masked>\"}");
+    assert_string_equal(masked("\"s3cret\\u003cword\\u003E\"", "s3cret<word>"), "\"<masked>\"");
+    assert_string_equal(masked("\"caf\\u00e9 \\u20ac s3cret\"", "caf\xc3\xa9 \xe2\x82\xac s3cret"),
+                        "\"<masked>\"");
+    assert_string_equal(masked("'s3cret\\x3cword'", "s3cret<word"), "'<masked>'");
+    assert_string_equal(masked("correct+horse%20battery", "correct horse battery"), "<masked>");
+    assert_string_equal(masked("s3cret?word", "s3cret\tword"), "<masked>"); /* a message has no tab */
+}
+
+/* Nor is one with a '%' or a '\\' of its own mistaken for another. */
+static void a_secret_that_looks_escaped_is_masked(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("is s3cret%41!", "s3cret%41"), "is <masked>!");
+    assert_string_equal(masked("is s3cret%2541!", "s3cret%41"), "is <masked>!");
+    assert_string_equal(masked("is s3cret\\\\n!", "s3cret\\n"), "is <masked>!");
+    assert_string_equal(masked("is s3cret\\n!", "s3cret\\n"), "is <masked>!");
+}
+
+static void an_escaped_secret_that_was_cut_is_masked(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("t=s3%63ret%2Fwo" CUT, "s3cret/word"), "t=<masked>" CUT);
+    assert_string_equal(masked("t=s3cret%2" CUT, "s3cret/word"), "t=<masked>" CUT);
+    assert_string_equal(masked("t=s3cret\\u00", "s3cret<word"), "t=<masked>");
+    assert_string_equal(masked("t=s3cret\\", "s3cret\"word"), "t=***");
+}
+
+static void base64_that_is_escaped_is_masked(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("?b=czNjcmV0LXdvcmQ%3D&c", "s3cret-word"), "?b=<masked>&c");
+    assert_string_equal(masked("(Pz8%2Ffn5%2BPz8%2f)", "???~~~???"), "(<masked>)");
+    assert_string_equal(masked("\"Pz8\\/fn5\\u002bPz8\\/\"", "???~~~???"), "\"<masked>\"");
+    assert_string_equal(masked("Pz8%2Ffn5%2" CUT, "???~~~???"), "<masked>" CUT);
+}
+
+static void other_escapes_stay(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("s3cret%2Gword s3cret%2", "s3cret/word+"), "s3cret%2Gword <masked>");
+    assert_string_equal(masked("s3cret%2Eword \\u12 \\x %", "s3cret/word"), "s3cret%2Eword \\u12 \\x %");
+    assert_string_equal(masked("s3cret\\qword", "s3cretqword"), "s3cret\\qword");
+}
+
 static size_t hide_word(char *text, size_t len, const void *user)
 {
     return ki_mask_secret(text, len, user);
@@ -143,6 +194,11 @@ int main(void)
         cmocka_unit_test(a_secret_in_base64_is_masked),
         cmocka_unit_test(a_secret_among_other_bytes_in_base64_is_masked),
         cmocka_unit_test(other_base64_stays),
+        cmocka_unit_test(a_secret_that_is_escaped_is_masked),
+        cmocka_unit_test(a_secret_that_looks_escaped_is_masked),
+        cmocka_unit_test(an_escaped_secret_that_was_cut_is_masked),
+        cmocka_unit_test(base64_that_is_escaped_is_masked),
+        cmocka_unit_test(other_escapes_stay),
         cmocka_unit_test(errors_and_texts_are_masked_in_place),
         cmocka_unit_test(without_secrets_nothing_is_masked),
     };
