@@ -145,10 +145,14 @@ static void put_unicode(cli_output *output, unsigned character)
     cli_output_put_text(output, text);
 }
 
-/* DEL or a character from U+0080 to U+009F, whose number is the last byte. */
+/* A character of one to three bytes in UTF-8. */
 static void put_control(cli_output *output, const char *at, size_t n)
 {
-    put_unicode(output, (unsigned char)at[n - 1]);
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f};
+    unsigned character = (unsigned char)at[0] & masks[n];
+    for (size_t i = 1; i < n; i++)
+        character = character << 6 | ((unsigned char)at[i] & 0x3f);
+    put_unicode(output, character);
 }
 
 void cli_output_put_json(cli_output *output, ki_str json)

@@ -42,7 +42,7 @@ void cli_output_put_number(cli_output *output, uint64_t number);
 void cli_output_put_plain(cli_output *output, ki_str text);
 
 /* JSON as written by a server; for a terminal, control characters that JSON allows in its strings (DEL,
- * and U+0080 to U+009F) are written as "\u007f". */
+ * U+0080 to U+009F, and the others in cli/control.h) are written as "\u007f". */
 void cli_output_put_json(cli_output *output, ki_str json);
 
 /* A JSON string, with its quotes and without control characters. Invalid UTF-8 becomes U+FFFD. */

@@ -28,10 +28,17 @@ static bool is_ascii_control(char byte)
     return (unsigned char)byte < 0x20 || byte == 0x7f;
 }
 
-/* U+0080 to U+009F in UTF-8: 0xc2, then 0x80 to 0x9f. */
-static bool is_c1_control(const char *at, size_t len)
+/* The length of a control character of several bytes, in UTF-8, or 0: U+0080 to U+009F; U+061C, U+200E,
+ * U+200F, U+2028 to U+202E and U+2066 to U+2069, which change the order of what is shown, or end a line. */
+static size_t wide_control_bytes(const char *text, size_t len)
 {
-    return len >= 2 && (unsigned char)at[0] == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+    const unsigned char *at = (const unsigned char *)text;
+    if (len >= 2 && ((at[0] == 0xc2 && (at[1] & 0xe0) == 0x80) || (at[0] == 0xd8 && at[1] == 0x9c)))
+        return 2;
+    if (len < 3 || at[0] != 0xe2)
+        return 0;
+    bool is_general = at[1] == 0x80 && ((at[2] | 1) == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae));
+    return is_general || (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9) ? 3 : 0;
 }
 
 /* What a terminal with an alphabet of one byte takes for such a control, unless it belongs to a character. */
@@ -56,10 +63,11 @@ size_t ki_one_line(char *out, size_t out_bytes, ki_str text)
         char byte = text.ptr[i];
         bool is_inside = behind > 0 && is_continuation(byte);
         behind = is_inside ? behind - 1 : bytes_behind(byte);
-        if (is_c1_control(text.ptr + i, len - i)) {
+        size_t wide = wide_control_bytes(text.ptr + i, len - i);
+        if (wide > 0) {
             byte = '?';
             behind = 0;
-            i++; /* one mark for both bytes */
+            i += wide - 1; /* one mark for all its bytes */
         } else if (is_ascii_control(byte) || (is_c1_byte(byte) && !is_inside)) {
             byte = '?';
         }

@@ -10,8 +10,9 @@
 #include <kinformer/common.h>
 
 /* Copies as much of `text` as fits into `out_bytes` > 0, NUL included, cut between two UTF-8 characters.
- * Control characters (ASCII's, and U+0080 to U+009F, also as single bytes) become '?', so that text
- * from the wire can neither forge a line nor control a terminal. `text` may be at `out` itself. Returns
+ * Control characters (ASCII's, and U+0080 to U+009F, also as single bytes) and those that change the
+ * direction of text or end a line (such as U+202E and U+2028) become '?', so that text from the wire can
+ * neither forge a line nor control a terminal. `text` may be at `out` itself. Returns
  * the length written. */
 size_t ki_one_line(char *out, size_t out_bytes, ki_str text);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/failure.h"
 #include "cli/output.h"
 #include "support/unit.h"
 
@@ -165,6 +166,8 @@ static void strings_are_escaped_as_json_wants_it(void **state)
     expect_json("a\"b\\c\n\t\x01", 8, "\"a\\\"b\\\\c\\n\\t\\u0001\"");
     expect_json("\0", 1, "\"\\u0000\"");
     expect_json("\x7f\xc2\x80\xc2\x9f\xc2\xa0", 7, "\"\\u007f\\u0080\\u009f\xc2\xa0\"");
+    expect_json("\xd8\x9c\xe2\x80\x8f\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa6", 14,
+                "\"\\u061c\\u200f\\u202e\\u2066\xe2\x80\xa6\"");
     expect_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
@@ -179,6 +182,22 @@ static void what_is_no_utf8_is_replaced(void **state)
     expect_json("\xf5\x80\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+static void what_is_said_on_stderr_does_not_steer_a_terminal(void **state)
+{
+    (void)state;
+    char text[128] = "";
+    int ends[2], before = dup(STDERR_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    cli_say("%s", "a\nb\x1b[2J\x7f\xc2\x9b\xd8\x9c\xe2\x80\xae\xe2\x81\xa9\xc3\xa9");
+    assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    assert_string_equal(text, "kinformer: a?b?[2J?????\xc3\xa9\n");
+    close(before);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_does_not_read_is_not_waited_for_at_the_end),
         cmocka_unit_test(strings_are_escaped_as_json_wants_it),
         cmocka_unit_test(what_is_no_utf8_is_replaced),
+        cmocka_unit_test(what_is_said_on_stderr_does_not_steer_a_terminal),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return RUN_TESTS(tests);

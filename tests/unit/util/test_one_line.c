@@ -33,6 +33,23 @@ static void c1_controls_become_one_question_mark_each(void **state)
     assert_string_equal(out, "a???\xc2\xa0z");
 }
 
+/* A line that is read backwards says something else, and some viewers end lines at U+2028. */
+static void characters_that_turn_text_become_one_question_mark_each(void **state)
+{
+    (void)state;
+    char out[64];
+    static const char turned[] =
+        "a\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xa8\xe2\x80\xaa\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9z";
+    static const char others[] =
+        "\xd8\x9b\xe2\x80\x8d\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa\xe2\x82\xae";
+    assert_int_equal(ki_one_line(out, sizeof(out), ki_str_of(turned)), 10);
+    assert_string_equal(out, "a????????z");
+    (void)ki_one_line(out, sizeof(out), ki_str_of(others));
+    assert_string_equal(out, others);
+    (void)ki_one_line(out, 4, KI_STR("ab\xe2\x80\xae"));
+    assert_string_equal(out, "ab");
+}
+
 static void c1_controls_of_one_byte_become_question_marks(void **state)
 {
     (void)state;
@@ -111,6 +128,7 @@ int main(void)
         cmocka_unit_test(plain_and_international_text_passes),
         cmocka_unit_test(every_ascii_control_character_becomes_a_question_mark),
         cmocka_unit_test(c1_controls_become_one_question_mark_each),
+        cmocka_unit_test(characters_that_turn_text_become_one_question_mark_each),
         cmocka_unit_test(c1_controls_of_one_byte_become_question_marks),
         cmocka_unit_test(a_lone_lead_byte_at_the_end_is_kept),
         cmocka_unit_test(the_cut_never_splits_a_character),
