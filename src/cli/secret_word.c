@@ -39,22 +39,33 @@ const char *cli_secret_word_take(char *word)
     return kept;
 }
 
+/* What is wrong with the first line; NULL if nothing is. A line with a NUL seems to end there. */
+static const char *find_mistake(FILE *file, const char *line, size_t n)
+{
+    if (ferror(file))
+        return "cannot be read";
+    if (n == 0)
+        return "its first line is empty";
+    if (n == LINE_BYTES - 1)
+        return "its first line is too long";
+    return line[n] == 0 && !feof(file) ? "its first line contains a NUL" : NULL;
+}
+
 int cli_secret_word_read(const char *flag, const char *path, const char **out_word, ki_error *err)
 {
-    char line[LINE_BYTES];
+    char line[LINE_BYTES] = "";
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return cli_fail(err, "%s: %s: %s", flag, path, strerror(errno));
     (void)setvbuf(file, NULL, _IONBF, 0); /* the buffer would keep a copy */
-    const char *got = fgets(line, sizeof(line), file);
-    int is_wrong = ferror(file);
+    (void)!fgets(line, sizeof(line), file);
+    size_t n = strcspn(line, "\r\n");
+    const char *mistake = find_mistake(file, line, n);
     (void)fclose(file);
-    size_t n = got == NULL ? 0 : strcspn(line, "\r\n");
-    *out_word = n == 0 ? NULL : keep(line, n);
+    *out_word = mistake == NULL ? keep(line, n) : NULL;
     explicit_bzero(line, sizeof(line));
-    if (n == 0)
-        return cli_fail(err, "%s: %s: %s", flag, path,
-                        is_wrong ? "cannot be read" : "its first line is empty");
+    if (mistake != NULL)
+        return cli_fail(err, "%s: %s: %s", flag, path, mistake);
     return *out_word == NULL ? cli_fail_no_memory(err) : 0;
 }
 

@@ -228,6 +228,28 @@ static void a_token_that_is_set_later_is_withheld_too(void **state)
     world_fini(&w);
 }
 
+/* However often one is set. */
+static void that_tokens_are_withheld_is_logged_once(void **state)
+{
+    (void)state;
+    world w;
+    world_init(&w, NULL);
+    ki_client *client =
+        ki_client_new(&(ki_client_options){.server = scripted_http_url(w.server), .token = "one"}, NULL);
+    for (int i = 0; i < 3; i++) {
+        ki_rest_answer answer = {0};
+        ki_rest_request get = {
+            .verb = KI_REST_GET, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "default", .name = "a"};
+        assert_int_equal(ki_client_set_token(client, "another"), 0);
+        assert_int_equal(ki_rest_run(client, &get, &answer, NULL), KI_ERR_UNAUTHORIZED);
+        ki_rest_answer_fini(&answer);
+    }
+    ki_client_free(client);
+    assert_int_equal(w.sent, 0);
+    assert_int_equal(w.warnings, 1);
+    world_fini(&w);
+}
+
 static void an_informer_says_so_of_a_token_that_is_set_later(void **state)
 {
     (void)state;
@@ -298,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_403_says_so_too),
         cmocka_unit_test(an_informer_says_so_too),
         cmocka_unit_test(a_token_that_is_set_later_is_withheld_too),
+        cmocka_unit_test(that_tokens_are_withheld_is_logged_once),
         cmocka_unit_test(an_informer_says_so_of_a_token_that_is_set_later),
         cmocka_unit_test(who_allows_it_sends_them),
         cmocka_unit_test(over_tls_they_are_sent),

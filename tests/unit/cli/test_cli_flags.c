@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flags of `kinformer watch`: how they are read, and what becomes of them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/watch_flags.h"
 #include "support/unit.h"
@@ -104,10 +106,12 @@ static void help_is_given_whatever_follows(void **state)
 static void all_common_flags_reach_the_client(void **state)
 {
     (void)state;
-    parsed p = parse_well("--kubeconfig f --context c --cluster k --user u --server s --token t "
-                          "--certificate-authority ca --insecure-skip-tls-verify --tls-server-name n --as me "
-                          "--as-group g --as-group=h --request-timeout 5s --client-certificate cc "
-                          "--client-key ck --username nn --password pw --as-uid id --disable-compression");
+    parsed p = parse_well(
+        "--kubeconfig f --context c --cluster k --user u --server s --token t "
+        "--certificate-authority ca --insecure-skip-tls-verify --tls-server-name n --as me "
+        "--as-group g --as-group=h --request-timeout 5s --client-certificate cc "
+        "--client-key ck --username nn --password pw --as-uid id --disable-compression --token-file tf "
+        "--allow-plaintext-credentials");
     ki_client_options options = cli_connection_options(&p.flags.connection);
     assert_string_equal(options.kubeconfig, "f");
     assert_string_equal(options.context, "c");
@@ -115,6 +119,7 @@ static void all_common_flags_reach_the_client(void **state)
     assert_string_equal(options.user, "u");
     assert_string_equal(options.server, "s");
     assert_string_equal(options.token, "t");
+    assert_string_equal(options.token_file, "tf");
     assert_string_equal(options.certificate_authority, "ca");
     assert_int_equal(options.insecure_skip_tls_verify, 1);
     assert_string_equal(options.tls_server_name, "n");
@@ -130,6 +135,74 @@ static void all_common_flags_reach_the_client(void **state)
     assert_string_equal(options.password, "pw");
     assert_string_equal(options.as_uid, "id");
     assert_int_equal(options.gzip, 0);
+    assert_int_equal(options.allow_plaintext_credentials, 1);
+    p = parse_well("");
+    assert_int_equal(cli_connection_options(&p.flags.connection).allow_plaintext_credentials, 0);
+}
+
+static cli_connection read_secrets(const char *line)
+{
+    ki_error err = {0};
+    cli_connection connection = parse_well(line).flags.connection;
+    int rc = cli_connection_read_secrets(&connection, &err);
+    assert_string_equal(err.message, "");
+    assert_int_equal(rc, 0);
+    return connection;
+}
+
+static void token_and_password_may_come_from_the_environment(void **state)
+{
+    (void)state;
+    setenv("KINFORMER_TOKEN", "token-of-env", 1);
+    setenv("KINFORMER_PASSWORD", "password-of-env", 1);
+    cli_connection connection = read_secrets("");
+    assert_string_equal(cli_connection_options(&connection).token, "token-of-env");
+    assert_null(connection.password);
+    connection = read_secrets("--username jane");
+    assert_string_equal(cli_connection_options(&connection).password, "password-of-env");
+    assert_null(connection.token);
+    assert_string_equal(read_secrets("--token t").token, "t");
+    assert_null(read_secrets("--token-file f").token);
+    assert_string_equal(read_secrets("--username jane --password pw").password, "pw");
+    setenv("KINFORMER_TOKEN", "", 1);
+    assert_null(read_secrets("").token);
+    unsetenv("KINFORMER_TOKEN");
+    unsetenv("KINFORMER_PASSWORD");
+    assert_null(read_secrets("").token);
+}
+
+static void expect_password_file(const char *path, const char *content, size_t n, const char *part)
+{
+    char line[128];
+    ki_error err = {0};
+    FILE *file = fopen(path, "we");
+    assert_int_equal(fwrite(content, 1, n, file), n);
+    fclose(file);
+    snprintf(line, sizeof(line), "--username jane --password-file %s", path);
+    cli_connection connection = parse_well(line).flags.connection;
+    assert_int_equal(cli_connection_read_secrets(&connection, &err), KI_ERR_INVALID);
+    if (strstr(err.message, part) == NULL)
+        fail_msg("\"%s\" has no \"%s\"", err.message, part);
+    unlink(path);
+}
+
+static void a_password_may_come_from_a_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/kinformer-test-XXXXXX", line[128];
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, "of-file\r\nsecond\n", 17), 17);
+    close(fd);
+    snprintf(line, sizeof(line), "--username jane --password-file %s", path);
+    cli_connection connection = read_secrets(line);
+    assert_string_equal(cli_connection_options(&connection).password, "of-file");
+    char *large = calloc(1, 100000);
+    memset(large, 'x', 100000);
+    expect_password_file(path, large, 100000, "its first line is too long");
+    expect_password_file(path, "a\0b\n", 4, "its first line contains a NUL");
+    expect_password_file(path, "\nsecret\n", 8, "its first line is empty");
+    free(large);
+    assert_string_equal(read_secrets("--token-file /some/file").token_file, "/some/file");
 }
 
 static void a_request_timeout_without_a_unit_is_in_seconds(void **state)
@@ -285,6 +358,8 @@ int main(void)
         cmocka_unit_test(what_is_no_flag_is_an_argument),
         cmocka_unit_test(help_is_given_whatever_follows),
         cmocka_unit_test(all_common_flags_reach_the_client),
+        cmocka_unit_test(token_and_password_may_come_from_the_environment),
+        cmocka_unit_test(a_password_may_come_from_a_file),
         cmocka_unit_test(a_request_timeout_without_a_unit_is_in_seconds),
         cmocka_unit_test(a_long_time_for_requests_is_none_for_connecting),
         cmocka_unit_test(what_was_not_said_is_left_to_the_kubeconfig),
