@@ -161,6 +161,13 @@ wait_for_line listening "$work/out"
 url=$(sed -n 's/^listening at //p' "$work/out")
 timeout 20 "$program" watch namespaces --server "$url" --allow-plaintext-credentials --token hush-three --until-synced \
     -o name >"$work/names" 2>"$work/err" || complain "the token of the environment: $(cat "$work/err")"
+: >"$work/err"
+"$program" watch namespaces --server "$url" >"$work/names" 2>"$work/err" &
+watch=$!
+wait_for_line Unauthorized "$work/err"
+grep -q Unauthorized "$work/err" || complain "the token of the environment is not required: $(cat "$work/err")"
+kill "$watch"
+wait "$watch" || complain "watch without a token ends with $?"
 kill "$server"
 wait "$server" || complain "apiserver ends with $?"
 expect_refusal 'cannot be used together' watch pods --server https://k --token a --token-file "$work/token"

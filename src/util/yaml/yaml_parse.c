@@ -171,8 +171,9 @@ static int build_all(ki_yaml_builder *build, yaml_parser_t *parser)
     }
 }
 
-/* libyaml does not wipe what it frees: the text, raw and decoded, and the tokens scanned ahead. Where a
- * long value has grown, it may have left the beginning in freed memory, out of reach. */
+/* libyaml does not wipe what it frees: the text, raw and decoded, and the tokens scanned ahead. Out of reach
+ * are the beginning of a long value, in the memory that it had before it grew, and a quoted value without
+ * its closing quote, which is freed when the mistake is found. */
 static void wipe_parser(yaml_parser_t *parser)
 {
     for (const yaml_token_t *token = parser->tokens.head; token != parser->tokens.tail; token++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How text gets to stdout, and what happens when nobody takes it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* posix_openpt; NOLINT(bugprone-reserved-identifier) */
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <kinformer/json.h>
@@ -182,6 +185,33 @@ static void what_is_no_utf8_is_replaced(void **state)
     expect_json("\xf5\x80\x80\x80", 4, "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+/* Only a terminal is protected: a file gets what the server wrote. */
+static void a_terminal_is_known_by_its_descriptor(void **state)
+{
+    (void)state;
+    static const char steering[] = "\"\xc2\x9b\xe2\x80\xae\"", harmless[] = "\"\\u009b\\u202e\"";
+    int fds[2];
+    char text[64] = "";
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int end = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    cli_output_init(&output, end, NULL);
+    cli_output_put_json(&output, ki_str_of(steering));
+    cli_output_flush(&output);
+    assert_int_equal(read(terminal, text, sizeof(text) - 1), strlen(harmless));
+    assert_string_equal(text, harmless);
+    close(end);
+    close(terminal);
+    open_pipe(fds, 1);
+    cli_output_put_json(&output, ki_str_of(steering));
+    cli_output_flush(&output);
+    memset(text, 0, sizeof(text));
+    assert_int_equal(read(fds[0], text, sizeof(text) - 1), strlen(steering));
+    assert_string_equal(text, steering);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void what_is_said_on_stderr_does_not_steer_a_terminal(void **state)
 {
     (void)state;
@@ -209,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_reader_that_does_not_read_is_not_waited_for_at_the_end),
         cmocka_unit_test(strings_are_escaped_as_json_wants_it),
         cmocka_unit_test(what_is_no_utf8_is_replaced),
+        cmocka_unit_test(a_terminal_is_known_by_its_descriptor),
         cmocka_unit_test(what_is_said_on_stderr_does_not_steer_a_terminal),
     };
     (void)signal(SIGPIPE, SIG_IGN);
