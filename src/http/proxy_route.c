@@ -164,7 +164,7 @@ bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_rou
     else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY ||
              is_its_tls(proxy, failure))
         (void)snprintf(text, size, "the proxy %s cannot be reached: %s", proxy->name, message);
-    else if (code == CURLE_PROXY)
+    else if (code == CURLE_PROXY || strstr(message, "CONNECT") != NULL)
         (void)snprintf(text, size, "the proxy %s does not connect to the server: %s", proxy->name, message);
     else
         return false;

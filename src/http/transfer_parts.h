@@ -34,8 +34,10 @@ struct ki_transfer {
     bool is_watch;
     bool may_be_cut;
     bool is_long;
-    bool is_resumed; /* continues in the next run of the job */
-    bool is_told;    /* on_head was called */
+    bool is_resumed;        /* continues in the next run of the job */
+    bool is_connected;      /* a tunnel of a proxy included */
+    unsigned connect_steps; /* until then; only with a proxy */
+    bool is_told;           /* on_head was called */
     bool is_paused;
     ki_socket *held; /* its socket, while it is paused; NULL if none is held */
     ki_buf waiting;  /* bytes as received, after a pause */
@@ -74,6 +76,10 @@ KI_NODISCARD int ki_transfer_add_header(ki_transfer *transfer, const char *line)
 /* CURLOPT_HEADERFUNCTION and CURLOPT_WRITEFUNCTION; `user` is the transfer. */
 size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user);
+
+/* CURLOPT_XFERINFOFUNCTION, with a proxy: limits its response to CONNECT. */
+int ki_transfer_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                            curl_off_t up);
 
 /* Call this after a pause: passes on data that was received and is waiting. Returns 0; 1 if paused again;
  * negative if it must end for `reason`, unless it is over. */

@@ -9,6 +9,9 @@
 /* More than libcurl and OpenSSL read ahead; libcurl alone may have about 1.5 MB. */
 enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
 
+/* Bytes of a response to CONNECT, and a few other steps. libcurl allows a head of 300 KiB. */
+enum { CONNECT_STEPS_MAX = 512 * 1024 };
+
 /* Sets the reason for the end of a transfer. The callback that calls this then fails, so libcurl ends the
  * transfer; libcurl's own error code is ignored. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
@@ -72,6 +75,22 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
     if (!transfer->head.is_complete || transfer->is_told)
         return n;
     return take_head(transfer) < 0 ? 0 : n;
+}
+
+/* Called for each byte, and without a return to the loop while there are more: so a response to CONNECT
+ * without an end would never end. libcurl limits its head only. */
+int ki_transfer_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                            curl_off_t up)
+{
+    ki_transfer *transfer = user;
+    (void)down_total;
+    (void)down;
+    (void)up_total;
+    (void)up;
+    if (transfer->is_connected || ++transfer->connect_steps <= CONNECT_STEPS_MAX)
+        return 0;
+    stop(transfer, KI_REASON_MALFORMED, "the response of the proxy to CONNECT exceeds its limit");
+    return 1;
 }
 
 /* A stream among others cannot be paused: all of them would be. */

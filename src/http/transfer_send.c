@@ -91,9 +91,19 @@ static int on_connection(void *user, char *address, char *own_address, int port,
     (void)own_address;
     (void)port;
     (void)own_port;
+    transfer->is_connected = true;
     if (transfer->state != KI_TRANSFER_OVER && transfer->events->on_sent != NULL)
         transfer->events->on_sent(transfer, transfer->user);
     return transfer->state == KI_TRANSFER_OVER ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+static bool set_progress(ki_transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    return transfer->http->proxy.url == NULL ||
+           (curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+            curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, ki_transfer_on_progress) == CURLE_OK &&
+            curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer) == CURLE_OK);
 }
 
 static bool set_callbacks(ki_transfer *transfer)
@@ -149,7 +159,7 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     transfer->generation = identity->generation;
     transfer->easy = ki_easy_new(http, identity, &transfer->trace);
     if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
-        !set_callbacks(transfer) || !set_request(transfer))
+        !set_callbacks(transfer) || !set_progress(transfer) || !set_request(transfer))
         return KI_ERR_NO_MEMORY;
     ki_pool *pool = ki_pool_join(http, identity, wants_http2(transfer));
     if (pool == NULL)

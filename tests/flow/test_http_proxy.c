@@ -539,6 +539,66 @@ static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **st
     http_bench_fini(&bench);
 }
 
+/* libcurl reads such a body in one go, to its end. */
+static scripted_next serve_endless_refusal(scripted_connection *c, const scripted_request *r, void *user)
+{
+    const char *first = user;
+    (void)r;
+    if (scripted_send(c, first))
+        while (scripted_send(c, "5\r\nhello\r\n5\r\nhello\r\n5\r\nhello\r\n5\r\nhello\r\n"))
+            continue;
+    return SCRIPTED_CLOSE;
+}
+
+static void a_proxy_that_refuses_without_an_end_is_given_up(void **state)
+{
+    (void)state;
+    static const char *const firsts[] = {
+        "HTTP/1.1 407 Who are you\r\nContent-Length: 99999999999\r\n\r\n",
+        "HTTP/1.1 407 Who are you\r\nTransfer-Encoding: chunked\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+        char server[] = "https://api.example:6443", proxy[64];
+        http_bench bench = {.config = {.server = server, .proxy_url = proxy}};
+        fetch f = {0};
+        bench.server = scripted_http_start(
+            &(scripted_http_options){.serve = serve_endless_refusal, .user = (void *)(uintptr_t)firsts[i]});
+        snprintf(proxy, sizeof(proxy), "http://jane:s3cret@127.0.0.1:%d", scripted_http_port(bench.server));
+        http_bench_init(&bench, NULL, NULL);
+        fetch_get(&f, &bench, "/");
+        assert_string_equal(f.message, "the response of the proxy to CONNECT exceeds its limit");
+        assert_int_equal(f.reason, KI_REASON_MALFORMED);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
+static scripted_next serve_503(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_answer(c, "503 No", "", "");
+    return SCRIPTED_CLOSE;
+}
+
+static void a_proxy_that_does_not_lead_to_the_server_is_named(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443";
+    http_bench bench = {.config.server = server};
+    fetch f = {0};
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_503});
+    bench.config.proxy_url = (char *)(uintptr_t)scripted_http_url(bench.server);
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_CONNECTION_LOST);
+    assert_non_null(strstr(f.message, "the proxy http://127.0.0.1:"));
+    assert_non_null(strstr(f.message, " does not connect to the server: "));
+    assert_non_null(strstr(f.message, "503"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static scripted_next serve_redirect(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)r;
@@ -606,6 +666,8 @@ int main(void)
         FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
         FLOW_TEST(a_proxy_that_wants_credentials_is_named),
         FLOW_TEST(a_proxy_that_refuses_our_credentials_is_named_without_them),
+        FLOW_TEST(a_proxy_that_refuses_without_an_end_is_given_up),
+        FLOW_TEST(a_proxy_that_does_not_lead_to_the_server_is_named),
         FLOW_TEST(a_redirect_that_repeats_the_password_of_a_proxy_is_told_without_it),
         FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
         FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),

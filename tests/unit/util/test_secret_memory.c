@@ -171,6 +171,10 @@ static void nor_of_one_in_a_file(void **state)
     assert_non_null(client);
     ki_config_free(config);
     ki_client_free(client);
+    assert_int_equal(count_everywhere(), 0);
+    ki_credentials *credentials = credentials_rig_new(&(ki_config){.token_file = path});
+    (void)credentials_rig_identity(credentials);
+    ki_credentials_free(credentials);
     unlink(path);
     assert_int_equal(count_everywhere(), 0);
 }
@@ -211,7 +215,8 @@ int main(void)
         cmocka_unit_test(nothing_of_a_token_is_left),
         cmocka_unit_test(nor_of_one_in_a_text_that_is_wrong),
         cmocka_unit_test(nor_in_clients_that_are_freed),
-        cmocka_unit_test(nor_of_one_in_a_file),
+        cmocka_unit_test_setup_teardown(nor_of_one_in_a_file, credentials_rig_set_up,
+                                        credentials_rig_tear_down),
         cmocka_unit_test_setup_teardown(nor_of_one_that_a_plug_in_gives, credentials_rig_set_up,
                                         credentials_rig_tear_down),
     };
