@@ -208,6 +208,7 @@ static void read_errors(ki_exec_process *process)
         if (process->errors_len == KI_EXEC_ERRORS_BYTES_MAX) {
             memmove(process->errors, process->errors + half, half);
             process->errors_len = half;
+            process->are_errors_cut = true;
         }
         size_t n = 0;
         has_more = read_some(from, process->errors + process->errors_len,
@@ -289,5 +290,7 @@ ki_str ki_exec_process_last_words(const ki_exec_process *process)
     size_t begin = end;
     while (begin > 0 && process->errors[begin - 1] != '\n')
         begin--;
-    return end == 0 ? (ki_str){0} : (ki_str){process->errors + begin, end - begin};
+    /* A line whose beginning is lost may begin with the rest of a secret, which could not be masked. */
+    bool is_whole = begin > 0 || !process->are_errors_cut;
+    return end == 0 || !is_whole ? (ki_str){0} : (ki_str){process->errors + begin, end - begin};
 }

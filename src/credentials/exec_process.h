@@ -32,7 +32,8 @@ typedef struct ki_exec_process {
     int errors_fd; /* -1 also if the child uses ours */
     bool is_output_over;
     bool is_errors_over;
-    char *output; /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave copies of secrets behind */
+    bool are_errors_cut; /* their beginning was dropped */
+    char *output;        /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave copies of secrets behind */
     size_t output_len;
     bool is_too_large;
     char *errors; /* the last part of its error output, KI_EXEC_ERRORS_BYTES_MAX */

@@ -250,6 +250,27 @@ static void last_words_are_shown_without_what_it_was_given_in_confidence(void **
     assert_non_null(strstr(ended.err.message, "{\"url\":\"/?s=<masked>\",\"s\":\"<masked>\"}"));
 }
 
+/* Of a line that is too long only the end is kept, which may begin inside a secret. */
+static void last_words_without_their_beginning_are_not_shown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script;
+        const char *shown;
+    } cases[] = {{"yes hunter2-hunter2 | head -n 2000 | tr '\\n' ' ' >&2; exit 3", "ended with code 3"},
+                 {"yes hunter2-hunter2 | head -n 2000 >&2; echo bye >&2; exit 3", "ended with code 3: bye"}};
+    ki_config_pair env[] = {{"CLIENT_SECRET", "hunter2-hunter2"}};
+    for (int i = 0; i < 2; i++) {
+        ki_config_exec exec = exec_of(cases[i].script);
+        exec.env = env;
+        exec.env_count = 1;
+        run(&exec);
+        const char *found = strstr(ended.err.message, "ended with");
+        assert_non_null(found);
+        assert_string_equal(found, cases[i].shown);
+    }
+}
+
 static void an_answer_without_end_is_cut_off(void **state)
 {
     (void)state;
@@ -562,6 +583,7 @@ int main(void)
         TEST(answers_are_refused_with_a_reason_and_without_their_text),
         TEST(a_failure_shows_the_code_and_the_last_words),
         TEST(last_words_are_shown_without_what_it_was_given_in_confidence),
+        TEST(last_words_without_their_beginning_are_not_shown),
         TEST(an_answer_without_end_is_cut_off),
         TEST(a_plug_in_that_takes_too_long_is_killed),
         TEST(a_child_that_does_not_end_when_killed_is_not_waited_for),
