@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/address_check.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,26 @@ static bool is_user(const ki_proxy *proxy, const char *userpwd)
            is_decoded(colon + 1, strlen(colon + 1), proxy->password);
 }
 
+static bool is_part(CURLU *url, CURLUPart part, const char *expected)
+{
+    char *got = NULL;
+    (void)curl_url_get(url, part, &got, CURLU_URLDECODE);
+    bool is_same = strcmp(got == NULL ? "" : got, expected == NULL ? "" : expected) == 0;
+    curl_free(got);
+    return is_same;
+}
+
+/* What libcurl refuses as a whole cannot be compared. */
+static bool is_user_of(const char *text, const ki_proxy *proxy)
+{
+    CURLU *url = curl_url();
+    bool is_same =
+        url == NULL || curl_url_set(url, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK ||
+        (is_part(url, CURLUPART_USER, proxy->user) && is_part(url, CURLUPART_PASSWORD, proxy->password));
+    curl_url_cleanup(url);
+    return is_same;
+}
+
 static const char *check_taken_proxy(const ki_proxy *proxy, const ki_proxy_route *route)
 {
     parts p;
@@ -120,6 +141,8 @@ static const char *check_proxy(const char *text)
     address_check_taken.proxy = rc == 0;
     if ((rc == 0) != (route_rc == 0))
         wrong = "proxy: taken here, refused there";
+    else if (rc == 0 && !is_user_of(text, &proxy))
+        wrong = "proxy: not the user or password that was given";
     else if (rc == 0)
         wrong = check_taken_proxy(&proxy, &route);
     else if (rc != KI_ERR_INVALID || problem == NULL || !is_refusal(route_rc, &err) || shows_secret(&err))
@@ -175,14 +198,15 @@ static const char *check_taken_name(const char *name, const ki_server_address *s
 {
     parts p;
     const char *wrong = NULL;
-    size_t len = strlen(name);
+    struct in_addr address;
     bool is_v6 = strchr(name, ':') != NULL;
     if (!split(server->base, &p))
         wrong = "name: libcurl refuses what was taken";
     else if (strcmp(p.path, "/") != 0 || p.user != NULL || p.query != NULL)
         wrong = "name: it is more than a host";
-    else if (is_v6 ? p.host[0] != '[' : strspn(name, "0123456789.xX") != len && strcasecmp(p.host, name) != 0)
-        wrong = "name: another one"; /* libcurl writes addresses of IPv4 in its own way */
+    else if (is_v6 ? p.host[0] != '['
+                   : inet_pton(AF_INET, p.host, &address) != 1 && strcasecmp(p.host, name) != 0)
+        wrong = "name: another one"; /* libcurl writes addresses of IPv4 in its own way: "10.0.0X1f" too */
     parts_fini(&p);
     return wrong;
 }

@@ -27,10 +27,10 @@ static const char *const seeds[] = {
 enum { SEEDS = sizeof(seeds) / sizeof(seeds[0]) };
 
 /* What changes the meaning of an address. */
-static const char *const pieces[] = {"%",      "%0a",     "%00", "%1f",  "%2f",   "%zz", "@", ":",    "/",
-                                     "//",     "://",     "?",   "#",    "[",     "]",   "{", " ",    "\r\n",
-                                     ".",      "..",      "\\",  "\x7f", "\x80",  "*",   "-", "http", "https",
-                                     "socks5", "socks5h", "ftp", "0",    "65536", ","};
+static const char *const pieces[] = {"%",    "%0a",   "%00",    "%1f",     "%2f", "%zz",  "%3a",   "%40", "@",
+                                     ":",    "/",     "//",     "://",     "?",   "#",    "[",     "]",   "{",
+                                     " ",    "\r\n",  ".",      "..",      "\\",  "\x7f", "\x80",  "*",   "-",
+                                     "http", "https", "socks5", "socks5h", "ftp", "0",    "65536", ","};
 enum { PIECES = sizeof(pieces) / sizeof(pieces[0]) };
 
 static void cut(char *text, size_t at, size_t n)
