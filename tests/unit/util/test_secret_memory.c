@@ -182,8 +182,8 @@ static void nor_of_one_in_a_file(void **state)
     assert_int_equal(count_everywhere(), 0);
 }
 
-/* Neither of the token nor of the key, which the plug-in prints as JSON. Blanks follow, because the last bytes
- * of a text or an object are copied to the stack when it is scanned. */
+/* Neither of the token nor of the key, which the plug-in prints as JSON. Blanks follow, because the last
+ * bytes of a text or an object are copied to the stack when it is scanned. */
 #define BLANKS "                                                                "
 static void nor_of_one_that_a_plug_in_gives(void **state)
 {
