@@ -71,7 +71,8 @@ int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_
         return KI_ERR_INVALID;
     if (ki_client_is_foreign(controller->client))
         return KI_ERR_FORKED;
-    int rc = ki_workqueue_add_after(controller->queue, key, KI_PRIORITY_HIGH, after_ms);
+    int rc = after_ms == 0 ? ki_workqueue_add(controller->queue, key, KI_PRIORITY_HIGH)
+                           : ki_workqueue_add_after(controller->queue, key, KI_PRIORITY_HIGH, after_ms);
     ki_controller_wake(controller);
     return rc;
 }

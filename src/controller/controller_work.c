@@ -58,7 +58,7 @@ static bool defer_locked(ki_controller *c, const ki_work_item *item, bool *out_i
         ki_counter_add(c->metrics.unseen, 1);
     if (state != KI_EXPECTATION_WAITING)
         return false;
-    if (ki_workqueue_add_after_ns(c->queue, item->key, item->priority, wait_ns) < 0)
+    if (ki_workqueue_postpone_ns(c->queue, item->key, item->priority, wait_ns) < 0)
         put_back_locked(c, item->key, item->priority);
     (void)ki_workqueue_done(c->queue, item->key);
     return true;

@@ -106,13 +106,11 @@ static int add_after_locked(ki_workqueue *queue, ki_str key, ki_priority priorit
         rc = ki_workqueue_delay_locked(queue, entry, priority, ki_clock_now_ns(queue->clock) + delay_ns);
     if (rc < 0)
         ki_workqueue_release_locked(queue, entry);
-    else
-        ki_counter_add(queue->metrics.retries, 1);
     return rc;
 }
 
 /* No delay is longer than a century, so that sums do not overflow. */
-int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
+int ki_workqueue_postpone_ns(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
 {
     int rc = ki_workqueue_check_key(queue, key, priority);
     if (rc < 0)
@@ -120,6 +118,14 @@ int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority prior
     ki_workqueue_lock(queue);
     rc = add_after_locked(queue, key, priority, ki_ns_min(delay_ns, ki_ns_of_ms(UINT64_MAX)));
     ki_workqueue_unlock(queue);
+    return rc;
+}
+
+int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
+{
+    int rc = ki_workqueue_postpone_ns(queue, key, priority, delay_ns);
+    if (rc == 0)
+        ki_counter_add(queue->metrics.retries, 1);
     return rc;
 }
 

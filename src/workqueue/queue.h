@@ -128,4 +128,8 @@ void ki_workqueue_drop_delays_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 KI_NODISCARD int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority,
                                            uint64_t delay_ns);
 
+/* The same for a key that was handed out too early and has to wait: this does not count as a retry. */
+KI_NODISCARD int ki_workqueue_postpone_ns(ki_workqueue *queue, ki_str key, ki_priority priority,
+                                          uint64_t delay_ns);
+
 #endif

@@ -80,6 +80,28 @@ static void a_key_waits_until_the_cache_has_seen_the_write(void **state)
     controller_rig_fini(&rig);
 }
 
+static double retries(controller_rig *rig)
+{
+    return controller_rig_metric(rig, "workqueue_retries_total", "name=test");
+}
+
+static void waiting_for_the_cache_is_not_counted_as_a_retry(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    controller_rig_run(&rig, 1000);
+    assert_int_equal(retries(&rig), 0);
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 20, ""));
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "a/w k ");
+    assert_int_equal(retries(&rig), 0);
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("k"), 10), 0);
+    assert_int_equal(retries(&rig), 1);
+    controller_rig_fini(&rig);
+}
+
 static void a_deletion_and_a_bookmark_count_as_well(void **state)
 {
     (void)state;
@@ -277,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_waits_until_the_cache_has_seen_the_write),
+        WITH_MEMORY_CHECK(waiting_for_the_cache_is_not_counted_as_a_retry),
         WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_count_as_well),
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),
         WITH_MEMORY_CHECK(a_history_that_was_reset_ends_the_wait),
