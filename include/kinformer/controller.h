@@ -168,7 +168,8 @@ KI_API int ki_controller_watch_owned(ki_controller *controller, ki_informer *inf
 
 typedef struct ki_key_emit ki_key_emit;
 
-/** Maps an object to keys: calls ki_key_emit_key() for each. Called on a handler thread. */
+/** Maps an object to keys: calls ki_key_emit_key() for each. Called on a handler thread; again with the same
+ * object if memory did not suffice for a key. */
 typedef void (*ki_map_cb)(const ki_object *object, ki_key_emit *emit, void *user);
 
 KI_API void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name);

@@ -54,7 +54,6 @@ static void controller_fini(ki_controller *c)
     ki_expectations_fini(&c->expectations);
     drop_metrics(&c->metrics);
     ki_free(c->workers);
-    ki_free(c->spare.bytes);
     ki_free(c->name);
     ki_cond_fini(&c->work);
     ki_cond_fini(&c->idle);
@@ -145,7 +144,7 @@ static void look_around(ki_controller *c)
                               "a reconcile has been running for longer than %" PRIu64 " ms",
                               c->options.reconcile_timeout_ms);
     }
-    ki_controller_retry_spare(c);
+    ki_controller_retry_held(c);
 }
 
 /* Returns whether nothing of it is used any more. */
@@ -167,7 +166,7 @@ static bool advance(ki_controller *c)
 static uint64_t next_ns(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
-    uint64_t ns = ki_controller_next_spare_ns_locked(c);
+    uint64_t ns = c->held_until_ns;
     if (c->told_ns != 0)
         ns = ki_ns_min(ns, c->told_ns + ki_ns_of_ms(TELL_MS));
     for (ki_list_node *node = ki_list_first(&c->active); node != NULL; node = ki_list_next(&c->active, node))
@@ -238,9 +237,8 @@ static int init_memory(ki_controller *c, const char *name, ki_error *err)
 {
     size_t bytes = strlen(name) + 1;
     c->name = ki_malloc(bytes);
-    c->spare.bytes = ki_malloc(KI_CONTROLLER_SPARE_BYTES);
     c->workers = ki_calloc(c->options.workers, sizeof(*c->workers));
-    if (c->name == NULL || c->spare.bytes == NULL || c->workers == NULL)
+    if (c->name == NULL || c->workers == NULL)
         return ki_fail_no_memory(err);
     memcpy(c->name, name, bytes);
     c->options.name = c->name;
@@ -279,6 +277,7 @@ static ki_controller *make(ki_client *client, const ki_controller_options *optio
     ki_cond_init(&c->work);
     ki_cond_init(&c->idle);
     ki_list_init(&c->sources);
+    c->held_until_ns = UINT64_MAX;
     ki_list_init(&c->active);
     ki_list_init(&c->expectations.all);
     ki_client_ref(client);

@@ -10,7 +10,6 @@
  *   controller.c        making and freeing, and the job
  *   controller_run.c    starting, stopping, running, the status
  *   controller_watch.c  from an event to keys
- *   controller_spare.c  keys for which there was no memory
  *   controller_work.c   from a key to a call, on threads or on a loop
  *   request.c           what a call may say and ask for
  *   expectation.c       keys that wait for the cache to see what was written
@@ -29,16 +28,6 @@
 #include "metrics/metrics.h"
 #include "util/log.h"
 #include "util/thread.h"
-
-enum { KI_CONTROLLER_SPARE_BYTES = 32 << 10 };
-
-/* Keys that could not be added because memory was out: see controller_spare.c. */
-typedef struct ki_spare {
-    char *bytes; /* each with its priority and its length before it */
-    size_t len;
-    uint64_t again_ns;  /* not to be tried before */
-    bool has_lost_some; /* more than fit there: every object's keys are to be added again */
-} ki_spare;
 
 typedef struct ki_worker {
     ki_thread thread;
@@ -88,8 +77,8 @@ struct ki_controller {
     uint64_t pause_until_ns; /* memory is out: no key is taken before */
     ki_expectations expectations;
     ki_worker *workers;
-    size_t live_count; /* of workers that run */
-    ki_spare spare;
+    size_t live_count;      /* of workers that run */
+    uint64_t held_until_ns; /* a source waits for memory: when to try again; UINT64_MAX: none does */
 };
 
 struct ki_request {
@@ -137,19 +126,6 @@ void ki_controller_complete(ki_request *request, const ki_result *result);
 /* The controller inside whose reconcile function this thread is; NULL: none. */
 const ki_controller *ki_controller_working(void);
 
-/* ---- adding (controller_spare.c) ----------------------------------------------------------------------- */
-
-/* Adds a key for an event; what memory does not suffice for is added later. A key that no walk over the
- * stores would find again is precious. */
-void ki_controller_add(ki_controller *controller, ki_str key, ki_priority priority, bool is_precious)
-    KI_EXCLUDES(controller->mu);
-
-/* Tries again what is due. */
-void ki_controller_retry_spare(ki_controller *controller) KI_EXCLUDES(controller->mu);
-
-/* When to try again; UINT64_MAX: there is nothing. */
-uint64_t ki_controller_next_spare_ns_locked(const ki_controller *controller) KI_REQUIRES(controller->mu);
-
 /* ---- sources (controller_watch.c) ---------------------------------------------------------------------- */
 
 /* No event comes through any more; returns whether no handler is inside one either. */
@@ -158,8 +134,8 @@ bool ki_controller_close_sources(ki_controller *controller);
 /* Removes the handlers. */
 void ki_controller_drop_sources(ki_controller *controller);
 
-/* Adds the keys of every object again. Returns 0 or KI_ERR_NO_MEMORY. On the job. */
-KI_NODISCARD int ki_controller_add_all(ki_controller *controller) KI_EXCLUDES(controller->mu);
+/* On the job: tries again to add the keys for which there was no memory, if that is due. */
+void ki_controller_retry_held(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* The first informer that has not synced, and what it is doing; "" when all have. */
 void ki_controller_describe_unsynced(ki_controller *controller, char *buffer, size_t buffer_bytes)

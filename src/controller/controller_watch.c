@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an event of an informer to the keys that it concerns. */
+#include <assert.h>
 #include <kinformer/key.h>
 #include <kinformer/store.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "controller/controller.h"
+#include "informer/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/refcount.h"
+#include "util/units.h"
+
+enum { MEMORY_AGAIN_MS = 100 };
 
 typedef enum source_kind { OBJECTS, OWNED, MAPPED } source_kind;
+
+/* Whose keys an event adds. */
+typedef struct event_objects {
+    const ki_object *now;
+    const ki_object *old; /* NULL: there is none, or it has the same key */
+    ki_priority priority;
+} event_objects;
 
 /* A handler of an informer. It belongs to the registration as well, which may outlive the controller: closed,
  * it lets nothing through. */
@@ -24,29 +36,32 @@ typedef struct source {
     void *user;
     const ki_predicate *predicate;
     ki_mutex mu;
-    ki_cond walked;
     ki_controller *controller; /* guarded by mu, as all below; NULL: closed */
     ki_informer *informer;     /* NULL: the registration has ended */
     ki_registration *registration;
-    size_t inside;  /* of handlers that use the controller */
-    bool is_walked; /* the informer's store is: it stays until then */
+    size_t inside;      /* of handlers that use the controller */
+    event_objects held; /* memory did not suffice for its keys: nothing else is delivered meanwhile */
 } source;
 
 struct ki_key_emit {
     const source *source;
     ki_controller *controller;
     ki_priority priority;
-    bool is_precious; /* no walk finds these keys */
-    bool is_walk;
-    int rc; /* of a walk */
+    bool is_without; /* memory, for at least one key */
 };
+
+static void drop_objects(const event_objects *objects)
+{
+    ki_object_unref((ki_object *)objects->now);
+    ki_object_unref((ki_object *)objects->old);
+}
 
 static void source_unref(source *s)
 {
     if (!ki_refcount_unref(&s->refs))
         return;
+    drop_objects(&s->held);
     ki_resource_free(s->owner);
-    ki_cond_fini(&s->walked);
     ki_mutex_fini(&s->mu);
     ki_free(s);
 }
@@ -55,10 +70,10 @@ static void source_unref(source *s)
 
 static void add_key(ki_key_emit *emit, ki_str key)
 {
-    if (!emit->is_walk)
-        ki_controller_add(emit->controller, key, emit->priority, emit->is_precious);
-    else if (ki_workqueue_add(emit->controller->queue, key, emit->priority) == KI_ERR_NO_MEMORY)
-        emit->rc = KI_ERR_NO_MEMORY;
+    if (ki_workqueue_add(emit->controller->queue, key, emit->priority) == KI_ERR_NO_MEMORY)
+        emit->is_without = true;
+    else
+        ki_controller_wake(emit->controller);
 }
 
 /* A key that no store could have is of no object either. */
@@ -87,7 +102,7 @@ static void emit_owner(const ki_object *object, ki_key_emit *emit)
     ki_key_emit_key(emit, has_namespace ? ki_object_namespace(object) : (ki_str){0}, owner.name);
 }
 
-static void emit_keys(const ki_object *object, ki_key_emit *emit)
+static void emit_object(const ki_object *object, ki_key_emit *emit)
 {
     const source *s = emit->source;
     if (s->kind == OBJECTS)
@@ -96,6 +111,16 @@ static void emit_keys(const ki_object *object, ki_key_emit *emit)
         emit_owner(object, emit);
     else
         s->map(object, emit, s->user);
+}
+
+/* Adds the keys of an event. Returns whether memory sufficed for all of them. */
+static bool emit_keys(ki_controller *c, const source *s, const event_objects *objects)
+{
+    ki_key_emit emit = {.source = s, .controller = c, .priority = objects->priority};
+    emit_object(objects->now, &emit);
+    if (objects->old != NULL)
+        emit_object(objects->old, &emit);
+    return !emit.is_without;
 }
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
@@ -120,22 +145,38 @@ static void leave(source *s, ki_controller *c)
     ki_mutex_unlock(&s->mu);
 }
 
+static void try_later(ki_controller *c)
+{
+    ki_mutex_lock(&c->mu);
+    c->held_until_ns = ki_controller_now_ns(c) + ki_ns_of_ms(MEMORY_AGAIN_MS);
+    ki_job_wake(&c->job);
+    ki_mutex_unlock(&c->mu);
+}
+
+/* No event comes twice, so none may be lost: the event that memory did not suffice for is kept, which needs
+ * none, and the source gets no other until all keys of this one were added. */
+static void hold(ki_controller *c, source *s, const event_objects *objects)
+{
+    ki_mutex_lock(&s->mu);
+    assert(s->held.now == NULL);
+    s->held = (event_objects){ki_object_ref(objects->now),
+                              objects->old == NULL ? NULL : ki_object_ref(objects->old), objects->priority};
+    s->registration = ki_registration_hold(); /* perhaps before the call that adds it has returned */
+    ki_mutex_unlock(&s->mu);
+    try_later(c);
+}
+
 static void take_event(const ki_event *event, void *user)
 {
     source *s = user;
     ki_controller *c = enter(s);
     if (c == NULL)
         return;
-    ki_key_emit emit = {.source = s, .controller = c, .priority = KI_PRIORITY_HIGH};
-    if ((event->flags & (KI_EVENT_INITIAL | KI_EVENT_RESYNC)) != 0)
-        emit.priority = KI_PRIORITY_LOW;
-    emit.is_precious = event->type == KI_CHANGE_DELETED;
-    if (ki_predicate_passes(s->predicate, event)) {
-        emit_keys(event->object, &emit);
-        emit.is_precious = true;
-        if (event->old != NULL && s->kind != OBJECTS)
-            emit_keys(event->old, &emit);
-    }
+    bool is_low = (event->flags & (KI_EVENT_INITIAL | KI_EVENT_RESYNC)) != 0;
+    ki_priority priority = is_low ? KI_PRIORITY_LOW : KI_PRIORITY_HIGH;
+    event_objects objects = {event->object, s->kind == OBJECTS ? NULL : event->old, priority};
+    if (ki_predicate_passes(s->predicate, event) && !emit_keys(c, s, &objects))
+        hold(c, s, &objects);
     leave(s, c);
 }
 
@@ -164,8 +205,6 @@ static void take_synced(void *user)
 static ki_informer *end_registration(source *s)
 {
     ki_mutex_lock(&s->mu);
-    while (s->is_walked) /* on another thread */
-        ki_cond_wait(&s->walked, &s->mu);
     ki_informer *informer = s->informer;
     s->informer = NULL;
     s->registration = NULL;
@@ -201,7 +240,6 @@ static source *make_source(const source *like, const ki_resource *owner, ki_erro
     *s = *like;
     ki_refcount_init(&s->refs);
     ki_mutex_init(&s->mu);
-    ki_cond_init(&s->walked);
     if (owner != NULL && (s->owner = ki_resource_new(owner, err)) == NULL) {
         source_unref(s);
         return NULL;
@@ -335,35 +373,40 @@ static source *next_source(ki_controller *c, source *s, bool is_unsynced)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, source, node);
 }
 
-static int add_one(const ki_object *object, void *user)
+/* The program may map objects, so keys are added without a lock. Returns whether the source no longer waits
+ * for memory. */
+static bool retry(ki_controller *c, source *s)
 {
-    ki_key_emit *emit = user;
-    emit_keys(object, emit);
-    return emit->rc;
+    ki_mutex_lock(&s->mu);
+    event_objects held = s->held;
+    s->held = (event_objects){0};
+    ki_mutex_unlock(&s->mu);
+    if (held.now == NULL)
+        return true;
+    bool is_over = emit_keys(c, s, &held);
+    ki_mutex_lock(&s->mu);
+    if (!is_over)
+        s->held = held;
+    else if (s->registration != NULL)
+        ki_registration_let_go(s->registration);
+    ki_mutex_unlock(&s->mu);
+    if (is_over)
+        drop_objects(&held);
+    return is_over;
 }
 
-/* The map function is the program's, so it is not called under a lock. */
-static int walk(ki_controller *c, source *s)
+void ki_controller_retry_held(ki_controller *c)
 {
-    ki_key_emit emit = {.source = s, .controller = c, .priority = KI_PRIORITY_LOW, .is_walk = true};
-    ki_mutex_lock(&s->mu);
-    ki_informer *informer = s->informer;
-    s->is_walked = informer != NULL;
-    ki_mutex_unlock(&s->mu);
-    int rc = informer == NULL ? 0 : ki_store_walk(ki_informer_store(informer), add_one, &emit);
-    ki_mutex_lock(&s->mu);
-    s->is_walked = false;
-    ki_cond_broadcast(&s->walked);
-    ki_mutex_unlock(&s->mu);
-    return rc;
-}
-
-int ki_controller_add_all(ki_controller *c)
-{
-    int rc = 0;
-    for (source *s = next_source(c, NULL, false); s != NULL && rc == 0; s = next_source(c, s, false))
-        rc = walk(c, s);
-    return rc;
+    ki_mutex_lock(&c->mu);
+    bool is_due = c->held_until_ns <= ki_controller_now_ns(c);
+    if (is_due)
+        c->held_until_ns = UINT64_MAX; /* before the walk: a source that is held meanwhile needs another */
+    ki_mutex_unlock(&c->mu);
+    bool is_over = true;
+    for (source *s = is_due ? next_source(c, NULL, false) : NULL; s != NULL; s = next_source(c, s, false))
+        is_over &= retry(c, s);
+    if (!is_over)
+        try_later(c);
 }
 
 static void describe(ki_informer *informer, char *buffer, size_t buffer_bytes)

@@ -12,6 +12,9 @@
 /* Callbacks before another handler gets its turn on the same thread. */
 enum { CALLBACKS_AT_A_TIME = 64 };
 
+/* Whose handler this thread is calling. */
+static _Thread_local ki_registration *delivering;
+
 static void measure_backlog(const ki_registration *registration, const ki_listener_stats *stats)
 {
     ki_gauge_set(registration->metrics.backlog, (int64_t)stats->items);
@@ -45,7 +48,8 @@ static bool deliver_one(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
     ki_informer *informer = registration->informer;
-    bool was_one = informer->life.may_deliver && ki_listener_deliver(&registration->subscriber.listener);
+    bool was_one = informer->life.may_deliver && !registration->is_held &&
+                   ki_listener_deliver(&registration->subscriber.listener);
     if (informer->is_blocked)
         ki_life_wake_dispatch(&informer->life);
     return was_one;
@@ -66,14 +70,29 @@ static void deliver(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
     size_t delivered = 0;
+    delivering = registration;
     while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
         delivered++;
     /* Also during a long run: a handler may never catch up, or be stopped. */
     ki_listener_end_batch(&registration->subscriber.listener);
+    delivering = NULL;
     tell_synced(registration);
     measure(registration);
     if (delivered == CALLBACKS_AT_A_TIME)
         ki_job_wake(&registration->job);
+}
+
+ki_registration *ki_registration_hold(void)
+{
+    assert(delivering != NULL);
+    delivering->is_held = true;
+    return delivering;
+}
+
+void ki_registration_let_go(ki_registration *registration)
+{
+    registration->is_held = false;
+    ki_job_wake(&registration->job);
 }
 
 /* Returns whether handlers may be called now; then a stop waits for the end of the run. */
