@@ -102,6 +102,31 @@ static void waiting_for_the_cache_is_not_counted_as_a_retry(void **state)
     controller_rig_fini(&rig);
 }
 
+/* The first delay of a queue needs memory. Without it the key is put back, and no key is taken for a
+ * moment. */
+static void without_memory_a_key_waits_for_the_cache_all_the_same(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    writes[0] = "20";
+    write_informers[0] = RIG_PODS;
+    enqueue(&rig, "k");
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("k"), 0), 0);
+    failing_allocator_fail_at(1);
+    controller_rig_run(&rig, 0);
+    assert_true(failing_allocator_has_failed());
+    failing_allocator_fail_at(0);
+    RIG_EXPECT(&rig, "");
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 20, ""));
+    controller_rig_run(&rig, 99);
+    RIG_EXPECT(&rig, "");
+    controller_rig_run(&rig, 1);
+    RIG_EXPECT(&rig, "k a/w ");
+    controller_rig_fini(&rig);
+}
+
 static void a_deletion_and_a_bookmark_count_as_well(void **state)
 {
     (void)state;
@@ -299,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_waits_until_the_cache_has_seen_the_write),
+        WITH_MEMORY_CHECK(without_memory_a_key_waits_for_the_cache_all_the_same),
         WITH_MEMORY_CHECK(waiting_for_the_cache_is_not_counted_as_a_retry),
         WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_count_as_well),
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),
