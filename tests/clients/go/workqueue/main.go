@@ -3,7 +3,9 @@
 // workqueue has client-go's typed work queue do what ours does, to compare them.
 //
 //	workqueue record SEED COUNT     writes so many random sequences of calls with their results, as JSON Lines
-//	workqueue bench KEYS WORKERS    says how many nanoseconds a key takes: added first, and added meanwhile
+//	workqueue bench KEYS WORKERS    says how many nanoseconds a key takes, and how many of processor time: added first,
+//	                                and added meanwhile
+//	workqueue bench-metrics …       the same for a queue with metrics
 package main
 
 import (
@@ -24,14 +26,17 @@ func number(text string) int64 {
 
 func run(arguments []string) error {
 	if len(arguments) != 3 {
-		return errors.New("usage: workqueue record SEED COUNT | bench KEYS WORKERS")
+		return errors.New("usage: workqueue record SEED COUNT | bench KEYS WORKERS | bench-metrics KEYS WORKERS")
 	}
 	first, second := number(arguments[1]), number(arguments[2])
 	switch arguments[0] {
 	case "record":
 		return record(first, int(second))
 	case "bench":
-		bench(int(first), int(second))
+		bench(int(first), int(second), "")
+		return nil
+	case "bench-metrics":
+		bench(int(first), int(second), "bench")
 		return nil
 	}
 	return fmt.Errorf("no command %q", arguments[0])
