@@ -77,11 +77,12 @@ static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decod
                              "a bookmark arrived after a minute, but not the end of the list");
 }
 
-/* The list continues. */
-static void note_item(ki_reflector *reflector)
+/* With an item the list continues. Anything else proves as little as a bookmark. */
+static void note_event(ki_reflector *reflector, int is_item)
 {
-    reflector->quiet_ns = reflector->report.byte_ns;
-    reflector->watch.item_ns = reflector->report.byte_ns;
+    if (is_item)
+        reflector->watch.item_ns = reflector->report.byte_ns;
+    reflector->quiet_ns = reflector->watch.item_ns;
 }
 
 /* An object that is deleted before the list has ended: it may have been an item before. */
@@ -95,9 +96,10 @@ static void take_deleted(ki_reflector *reflector, ki_object *object)
 
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
-    if (decoder->refused_type != KI_CHANGE_BOOKMARK)
-        note_item(reflector);
-    switch (decoder->refused_type) {
+    int type = decoder->refused_type;
+    int is_of_object = type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED || type == KI_CHANGE_DELETED;
+    note_event(reflector, is_of_object && ki_buf_str(&decoder->refused.key).len > 0);
+    switch (type) {
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
         ki_reflector_give_refused(reflector, &decoder->refused);
@@ -106,7 +108,6 @@ static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decode
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, decoder->refused.error.message);
         break;
     case KI_CHANGE_BOOKMARK:
-        reflector->quiet_ns = reflector->watch.item_ns;
         ki_reflector_report_refused(reflector, &decoder->refused.error, KI_STR(""));
         break;
     default:
@@ -126,8 +127,9 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
 /* Handles the object of an event; one of another kind does not belong to the collection. */
 static void take_object(ki_reflector *reflector, int step, ki_object *object)
 {
-    note_item(reflector);
-    if (!ki_reflector_is_of_kind(reflector, object))
+    int is_item = ki_reflector_is_of_kind(reflector, object);
+    note_event(reflector, is_item);
+    if (!is_item)
         ki_reflector_refuse_kind(reflector, object);
     else if (step == KI_CHANGE_DELETED)
         take_deleted(reflector, object);

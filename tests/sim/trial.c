@@ -146,7 +146,8 @@ static void pass_seconds(sim_run *run, pace *p, uint64_t seconds)
 static void await_followers(sim_run *run, const stage *now, pace *p)
 {
     sim_manner manner = now->breakage.manner;
-    bool is_silent = manner == SIM_IS_SILENT || manner == SIM_IS_SILENT_LATER;
+    bool is_silent =
+        manner == SIM_IS_SILENT || manner == SIM_IS_SILENT_LATER || manner == SIM_BOOKMARKS_NOTHING;
     uint64_t most = is_silent ? SILENT_SECONDS : PROMPT_SECONDS;
     for (uint32_t i = 0; i < run->plan.followers; i++) {
         const sim_follower *follower = &run->followers[i];
@@ -180,10 +181,13 @@ static void endure(sim_run *run, stage now)
     sim_run_trace(run, "all who can have followed");
 }
 
-/* Whoever was polling has to go back to its watch. All can, if all know what the history still has. */
+/* Whoever was polling has to go back to its watch. All can, if all know what the history still has, and
+ * nobody has to list because of what made no sense. */
 static bool may_turn(const sim_run *run)
 {
     const stage now = {run->plan.trial.breakage, true};
+    if (now.breakage.manner == SIM_MAKES_NO_SENSE)
+        return false;
     if (!run->plan.trial.turns || !is_broken(&now, SIM_WATCHES) || run->failure[0] != 0)
         return false;
     for (uint32_t i = 0; i < run->plan.followers; i++)

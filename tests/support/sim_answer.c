@@ -74,6 +74,12 @@ void sim_put_bookmark(sim_text *out, uint64_t version, int ends_initial_events)
         version, ends_initial_events ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
 }
 
+void sim_put_vain_bookmark(sim_text *out)
+{
+    put_event_of_type(out, "BOOKMARK");
+    sim_text_put(out, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{}}}\n");
+}
+
 void sim_put_no_event(sim_text *out, ki_random *random)
 {
     static const char *const texts[] = {

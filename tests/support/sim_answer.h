@@ -34,6 +34,8 @@ void sim_put_initial_event(sim_text *out, const sim_world *world, const sim_reco
                            sim_spoilt spoilt);
 void sim_put_bookmark(sim_text *out, uint64_t version, int ends_initial_events);
 
+void sim_put_vain_bookmark(sim_text *out); /* without a version */
+
 /* A JSON object that is no event; and what is no JSON object, after which nobody can read on. */
 void sim_put_no_event(sim_text *out, ki_random *random);
 void sim_put_garbage(sim_text *out, ki_random *random);

@@ -126,7 +126,7 @@ static void answer_silence(sim_stream *stream, uint64_t bytes)
 }
 
 /* Returns true when a request of this kind is broken in a way that is all of the answer. */
-static bool answer_broken(sim_stream *stream)
+static bool answer_broken(sim_stream *stream, const ki_list_options *options)
 {
     sim_server *server = stream->server;
     sim_manner manner = server->breakage.manner;
@@ -156,6 +156,13 @@ static bool answer_broken(sim_stream *stream)
     case SIM_RESETS_BEHIND_HEAD:
         stream->head_sent = manner == SIM_RESETS; /* there will be none */
         sim_stream_end_after_text(stream, KI_REASON_CONNECTION_LOST);
+        break;
+    case SIM_MAKES_NO_SENSE:
+    case SIM_BOOKMARKS_NOTHING:
+        if (options->watch)
+            sim_watch_begin_senseless(stream, options);
+        else
+            sim_stream_end_after_text(stream, KI_REASON_NONE);
         break;
     default:
         sim_stream_end_after_text(stream, KI_REASON_NONE);
@@ -199,7 +206,7 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
         return KI_ERR_NO_MEMORY;
     sim_stream *stream = sim_stream_new(server, answer);
     stream->kind = kind_of(options);
-    if (!answer_broken(stream) && !answer_fault(stream)) {
+    if (!answer_broken(stream, options) && !answer_fault(stream)) {
         if (options->watch)
             sim_watch_begin(stream, options);
         else

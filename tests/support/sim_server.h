@@ -77,7 +77,9 @@ typedef enum sim_kind { SIM_LISTS = 1, SIM_WATCHES = 2, SIM_STREAMS = 4 } sim_ki
     X(IS_SILENT)          /* nothing comes */                                                                \
     X(IS_SILENT_LATER)    /* a head of 200, a blank, and then nothing */                                     \
     X(CYCLES)             /* lists: the last page leads to the first one; others: as ENDS */                 \
-    X(LACKS_END)          /* streams: the end of the list does not come; others: as ENDS */
+    X(LACKS_END)          /* streams: the end of the list does not come; others: as ENDS */                  \
+    X(MAKES_NO_SENSE) /* watches, streams: at each time of a bookmark, what is no event; lists: as ENDS */   \
+    X(BOOKMARKS_NOTHING) /* watches, streams: bookmarks without a version, and nothing else; likewise */
 
 typedef enum sim_manner {
 #define SIM_MANNER(name) SIM_##name,

@@ -54,6 +54,7 @@ typedef struct sim_stream {
     /* of a watch */
     bool watch;
     bool bookmarks;
+    bool senseless;       /* nothing that it says means anything */
     bool has_events_left; /* it ends after events_left of them */
     uint32_t events_left;
     uint64_t from_version; /* nothing up to that is told */
@@ -101,6 +102,7 @@ void sim_list_answer(sim_stream *stream, const ki_list_options *options);
 
 /* sim_watch.c */
 void sim_watch_begin(sim_stream *stream, const ki_list_options *options);
+void sim_watch_begin_senseless(sim_stream *stream, const ki_list_options *options);
 bool sim_watch_has_events(const sim_stream *stream);
 void sim_watch_write_more(sim_stream *stream);
 

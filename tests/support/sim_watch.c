@@ -106,17 +106,28 @@ static void set_next_bookmark(sim_stream *stream)
     stream->bookmark_at_ns = next < last ? next : last;
 }
 
+static void begin_watch(sim_stream *stream, const ki_list_options *options)
+{
+    uint64_t seconds = options->timeout_seconds > 0 ? options->timeout_seconds : DEFAULT_SECONDS;
+    stream->watch = true;
+    stream->bookmarks = options->allow_bookmarks;
+    stream->deadline_ns = ki_clock_now_ns(stream->server->clock) + seconds * SECOND_NS;
+    set_next_bookmark(stream);
+}
+
+void sim_watch_begin_senseless(sim_stream *stream, const ki_list_options *options)
+{
+    begin_watch(stream, options);
+    stream->senseless = true;
+}
+
 void sim_watch_begin(sim_stream *stream, const ki_list_options *options)
 {
     sim_server *server = stream->server;
-    uint64_t seconds = options->timeout_seconds > 0 ? options->timeout_seconds : DEFAULT_SECONDS;
     bool any = options->resource_version.len == 0 || ki_str_equal(options->resource_version, KI_STR("0"));
     uint64_t version = 0;
     server->counts.watches++;
-    stream->watch = true;
-    stream->bookmarks = options->allow_bookmarks;
-    stream->deadline_ns = ki_clock_now_ns(server->clock) + seconds * SECOND_NS;
-    set_next_bookmark(stream);
+    begin_watch(stream, options);
     int code = any || options->send_initial_events ? begin_with_list(stream, options, &version)
                                                    : begin_after_version(stream, options, &version);
     if (code < 0)
@@ -146,6 +157,8 @@ static const sim_record *next_record(const sim_stream *stream, size_t *out_posit
 bool sim_watch_has_events(const sim_stream *stream)
 {
     size_t position = 0;
+    if (stream->senseless)
+        return false;
     if (stream->has_events_left && stream->events_left == 0)
         return true; /* it has to end */
     return next_record(stream, &position) != NULL;
@@ -215,10 +228,28 @@ static void write_bookmark(sim_stream *stream, const sim_record *next)
     server->counts.bookmarks++;
 }
 
+static void write_senseless(sim_stream *stream, uint64_t now)
+{
+    sim_server *server = stream->server;
+    if (now >= stream->deadline_ns)
+        sim_stream_end_after_text(stream, KI_REASON_NONE);
+    else if (now >= stream->bookmark_at_ns) {
+        set_next_bookmark(stream);
+        if (server->breakage.manner == SIM_BOOKMARKS_NOTHING)
+            sim_put_vain_bookmark(&stream->text);
+        else
+            sim_put_no_event(&stream->text, &server->random);
+    }
+}
+
 void sim_watch_write_more(sim_stream *stream)
 {
     sim_server *server = stream->server;
     uint64_t now = ki_clock_now_ns(server->clock);
+    if (stream->senseless) {
+        write_senseless(stream, now);
+        return;
+    }
     size_t position = 0;
     const sim_record *record = next_record(stream, &position);
     bool is_given_up = position + WATCH_BUFFER < sim_world_forgotten_count(server->world);

@@ -249,6 +249,47 @@ static void a_bookmark_before_the_end_is_no_sign_of_life(void **state)
     expect_changes(run, "REPLACED 1 d/a@5\n");
 }
 
+/* Nor is what may be no item at all: a gateway that talks for ten minutes would keep it from syncing. */
+static void what_makes_no_sense_before_the_end_is_no_sign_of_life(void **state)
+{
+    static const char *const texts[] = {
+        EVENT("NEW", POD("b", "6")),
+        "{\"object\":" POD("b", "6") "}\n",
+        EVENT("ADDED", "{\"metadata\":{\"name\":5}}"),
+        EVENT("DELETED", "{\"metadata\":{}}"),
+        EVENT("ADDED", "{\"kind\":\"Service\",\"metadata\":{\"namespace\":\"d\",\"name\":\"b\","
+                       "\"resourceVersion\":\"5\"}}"),
+    };
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_ALWAYS);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
+        reflector_run_wait_ms(run, 6000);
+        scripted_body(&run->source, texts[i]);
+        text_log_clear(&run->errors);
+        reflector_run_wait_ms(run, 3999);
+        expect_errors(run, "");
+        reflector_run_wait_ms(run, 1);
+        expect_errors(run, "NoEndOfList\n");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+        scripted_head(&run->source, 200, 0);
+    }
+}
+
+static void an_item_that_cannot_be_used_is_a_sign_of_life(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 4; i++) {
+        reflector_run_wait_ms(run, 9000);
+        scripted_body(&run->source, EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\","
+                                                   "\"labels\":7}}"));
+        expect_errors(run, "Malformed d/b\n");
+    }
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+}
+
 /* An old server, and a collection in which something always happens. */
 static void a_bookmark_after_a_minute_is_of_a_server_without_an_end(void **state)
 {
@@ -695,6 +736,8 @@ int main(void)
         reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
         reflector_test(a_bookmark_before_the_end_is_ignored),
         reflector_test(a_bookmark_before_the_end_is_no_sign_of_life),
+        reflector_test(what_makes_no_sense_before_the_end_is_no_sign_of_life),
+        reflector_test(an_item_that_cannot_be_used_is_a_sign_of_life),
         reflector_test(a_bookmark_after_a_minute_is_of_a_server_without_an_end),
         reflector_test(a_stream_that_trickles_is_given_up),
         reflector_test(after_a_pause_a_bookmark_takes_no_time_back),

@@ -245,6 +245,37 @@ static void sim_server_breaks_one_kind_of_request_for_as_long_as_it_is_told(void
         }
 }
 
+static size_t count_texts(const sim_recorder *recorder, const char *text)
+{
+    size_t count = 0;
+    for (const char *at = recorder->body.data; (at = strstr(at, text)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* Ten minutes of a watch, with something that means nothing each minute. */
+static void sim_server_makes_no_sense_for_as_long_as_it_is_told(void **state)
+{
+    (void)state;
+    static const sim_manner manners[] = {SIM_MAKES_NO_SENSE, SIM_BOOKMARKS_NOTHING};
+    for (size_t i = 0; i < 4; i++) {
+        sim_setup setup;
+        ki_list_options options = {.watch = 1, .resource_version = KI_STR("1")};
+        if (i % 2 == 1)
+            options = watch_list();
+        options.timeout_seconds = 600;
+        options.allow_bookmarks = 1;
+        sim_setup_init(&setup, 1, (sim_server_options){0});
+        sim_server_break(setup.server, (sim_breakage){SIM_WATCHES | SIM_STREAMS, manners[i / 2]});
+        sim_setup_ask(&setup, &options, 601);
+        assert_ended(&setup, KI_REASON_NONE);
+        assert_int_equal(count_texts(&setup.recorder, "\n"), 10);
+        assert_int_equal(count_texts(&setup.recorder, "BOOKMARK"), i < 2 ? 0 : 10);
+        assert_int_equal(sim_server_counts(setup.server)->broken, 1);
+        sim_setup_fini(&setup);
+    }
+}
+
 static void sim_faults_lead_from_the_last_page_to_the_first(void **state)
 {
     (void)state;
@@ -515,6 +546,7 @@ int main(void)
         cmocka_unit_test(sim_faults_refuse_a_watch_that_begins_with_the_list),
         cmocka_unit_test(sim_faults_never_end_what_a_watch_begins_with),
         cmocka_unit_test(sim_server_breaks_one_kind_of_request_for_as_long_as_it_is_told),
+        cmocka_unit_test(sim_server_makes_no_sense_for_as_long_as_it_is_told),
         cmocka_unit_test(sim_faults_lead_from_the_last_page_to_the_first),
         cmocka_unit_test(sim_faults_end_a_watch_after_few_events),
         cmocka_unit_test(sim_faults_cut_between_events),
