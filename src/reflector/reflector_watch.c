@@ -147,11 +147,15 @@ static void note_bookmark(ki_reflector *reflector)
     reflector->report.bookmark_ns = now;
 }
 
-static void report_long_bookmark(ki_reflector *reflector, ki_str text)
+/* A bookmark is never a change, so no list is due. */
+static void refuse_bookmark(ki_reflector *reflector, ki_str text)
 {
     ki_error error = {0};
-    ki_fail(&error, KI_ERR_TOO_LARGE, "a bookmark with a resourceVersion of %zu bytes, %d are allowed",
-            text.len, KI_RESOURCE_VERSION_BYTES_MAX);
+    if (text.len == 0)
+        ki_fail(&error, KI_ERR_METADATA, "the bookmark has no resourceVersion");
+    else
+        ki_fail(&error, KI_ERR_TOO_LARGE, "a bookmark with a resourceVersion of %zu bytes, %d are allowed",
+                text.len, KI_RESOURCE_VERSION_BYTES_MAX);
     ki_reflector_report_refused(reflector, &error, KI_STR(""));
 }
 
@@ -159,10 +163,10 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
 {
     ki_resource_version version = {0};
     int rc = ki_resource_version_set(&version, text);
-    if (rc == KI_ERR_TOO_LARGE)
-        report_long_bookmark(reflector, text);
-    if (rc == KI_ERR_TOO_LARGE || text.len == 0)
+    if (rc == KI_ERR_TOO_LARGE || text.len == 0) {
+        refuse_bookmark(reflector, text);
         return;
+    }
     if (rc == 0) {
         note_bookmark(reflector);
         rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text});

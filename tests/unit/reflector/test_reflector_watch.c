@@ -112,13 +112,19 @@ static void of_versions_that_are_no_numbers_the_last_one_counts(void **state)
     expect_requests(run, "WATCH rv=b bookmarks\n");
 }
 
-static void a_bookmark_without_a_version_says_nothing(void **state)
+static void a_bookmark_without_a_version_is_told_and_moves_nothing(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_ms(run, 1000);
     scripted_body(&run->source, EVENT("BOOKMARK", "{\"metadata\":{}}"));
     expect_changes(run, "");
-    expect_errors(run, "");
+    expect_errors(run, "Malformed\n");
+    assert_int_equal(reflector_run_status(run).refused, 1);
+    assert_true(reflector_run_status(run).success_age_ms >= 1000);
+    reflector_run_wait_ms(run, 120 * 1000);
+    expect_requests(run, ""); /* it was no change */
 }
 
 static void a_cut_after_news_is_taken_up_soon_without_a_list(void **state)
@@ -534,7 +540,7 @@ int main(void)
         reflector_test(news_before_a_close_begin_the_back_off_again),
         reflector_test(versions_never_go_back),
         reflector_test(of_versions_that_are_no_numbers_the_last_one_counts),
-        reflector_test(a_bookmark_without_a_version_says_nothing),
+        reflector_test(a_bookmark_without_a_version_is_told_and_moves_nothing),
         reflector_test(a_cut_after_news_is_taken_up_soon_without_a_list),
         reflector_test(a_close_inside_of_an_event_is_a_cut),
         reflector_test(a_cut_without_news_is_backed_off_longer_each_time),
