@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "informer/informer_metrics.h"
 
+#include "informer/rules.h"
 #include "metrics/informer_labels.h"
 
 void ki_informer_metrics_init(ki_informer_metrics *cells, ki_metrics *metrics, const char *name,
@@ -43,10 +44,9 @@ int64_t ki_informer_metrics_version(const ki_resource_version *version)
     enum { DIGITS = 15 };
     ki_str text = ki_resource_version_str(version);
     int64_t number = 0;
-    for (size_t i = text.len > DIGITS ? text.len - DIGITS : 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return -1;
+    if (text.len > 0 && !ki_rules_is_number(text))
+        return -1;
+    for (size_t i = text.len > DIGITS ? text.len - DIGITS : 0; i < text.len; i++)
         number = number * 10 + (text.ptr[i] - '0');
-    }
     return number;
 }

@@ -361,6 +361,49 @@ static void a_handler_that_is_slow_makes_the_store_old(void **state)
     rig_fini(&r);
 }
 
+/* ---- a server that is broken for long ---------------------------------------------------------------- */
+
+/* Nothing that it may say instead of an answer is a reason to believe the store. */
+static void whatever_a_broken_server_says_makes_nothing_fresh(void **state)
+{
+    (void)state;
+    for (sim_manner manner = 0; manner < SIM_MANNER_COUNT; manner++)
+        for (int watch_list = KI_WATCH_LIST_AUTO; watch_list <= KI_WATCH_LIST_NEVER; watch_list++) {
+            rig r;
+            rig_init(&r, &(ki_informer_options){.watch_list = watch_list, .page_size = 2}, 10 * 1000);
+            sync(&r);
+            sim_server_break(r.server, (sim_breakage){SIM_LISTS | SIM_WATCHES | SIM_STREAMS, manner});
+            run(&r, 2 * FAIL_OPEN_MS);
+            if (age_of(&r) < 2 * FAIL_OPEN_MS)
+                fail_msg("manner %d: %d ms", (int)manner, (int)age_of(&r));
+            rig_fini(&r);
+        }
+}
+
+/* While lists replace the watches: the store is as old as its last list, and does not say less. */
+static void while_watches_are_broken_the_age_is_not_less_than_what_is_missed(void **state)
+{
+    (void)state;
+    for (sim_manner manner = 0; manner < SIM_MANNER_COUNT; manner++) {
+        rig r;
+        changes all = {0};
+        uint64_t longest_ms = 0;
+        rig_init(&r, &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER}, 10 * 1000);
+        sync(&r);
+        sim_server_break(r.server, (sim_breakage){SIM_WATCHES, manner});
+        for (uint32_t i = 0; i < 240; i++) {
+            change(&r, &all, i % 5);
+            run(&r, 10 * 1000);
+            uint64_t missed = missed_ms(&r, &all);
+            longest_ms = missed > longest_ms ? missed : longest_ms;
+            assert_true(age_of(&r) >= missed);
+        }
+        assert_true(longest_ms >= 20 * 1000); /* else nothing was broken */
+        assert_true(sim_server_counts(r.server)->lists > 1);
+        rig_fini(&r);
+    }
+}
+
 /* The store misses what happened since the connection was lost, also when that has been received. */
 static void a_list_counts_when_it_is_in_the_store(void **state)
 {
@@ -499,6 +542,8 @@ int main(void)
         cmocka_unit_test(a_quiet_server_does_not_hide_that_nothing_is_applied),
         cmocka_unit_test(a_handler_that_blocks_makes_the_store_old),
         cmocka_unit_test(a_handler_that_is_slow_makes_the_store_old),
+        cmocka_unit_test(whatever_a_broken_server_says_makes_nothing_fresh),
+        cmocka_unit_test(while_watches_are_broken_the_age_is_not_less_than_what_is_missed),
         cmocka_unit_test(a_list_counts_when_it_is_in_the_store),
         cmocka_unit_test(the_age_is_known_as_soon_as_the_first_list_is),
         cmocka_unit_test(a_reader_that_stays_makes_the_store_old),

@@ -289,8 +289,11 @@ static void waiting_for_a_stopped_informer_is_in_vain(void **state)
     life l;
     ki_error err = {0};
     life_init(&l);
+    uint64_t before_ns = ki_clock_now_ns(&l.rig.clock);
     assert_int_equal(ki_informer_wait_for_sync(l.rig.informer, 1000, &err), KI_ERR_STOPPED);
     assert_non_null(strstr(err.message, "never started"));
+    assert_int_equal(ki_informer_wait_for_version(l.rig.informer, KI_STR("1"), 1000, &err), KI_ERR_STOPPED);
+    assert_int_equal(ki_clock_now_ns(&l.rig.clock), before_ns);
     assert_int_equal(ki_informer_start(l.rig.informer, NULL), 0);
     ki_informer_stop(l.rig.informer);
     assert_int_equal(ki_informer_wait_for_sync(l.rig.informer, 1000, &err), KI_ERR_STOPPED);

@@ -312,6 +312,70 @@ static void versions_of_4096_bytes_work_with_streamed_lists(void **state)
     follow(KI_WATCH_LIST_ALWAYS);
 }
 
+/* A number of so many digits that ends with this one. */
+static const char *number(unsigned last_digits, size_t digits)
+{
+    static char numbers[4][LONGEST + 1];
+    static unsigned last;
+    char *out = numbers[last++ % 4];
+    memset(out, '7', digits);
+    (void)snprintf(out + digits - 9, 10, "%09u", last_digits);
+    return out;
+}
+
+static void assert_measured(rig *r, const char *expected)
+{
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(ki_client_metrics(r->client), &text, NULL), 0);
+    const char *line = strstr(text.bytes, "\ninformer_store_resource_version{");
+    assert_non_null(line);
+    const char *value = strstr(line, "} ") + 2;
+    assert_int_equal(strncmp(value, expected, strlen(expected)), 0);
+    assert_int_equal(value[strlen(expected)], '\n');
+    ki_metrics_text_fini(&text);
+}
+
+/* They are in order; the metric has their last 15 digits. */
+static void numbers_of_4096_digits_are_ordered_and_measured(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init_informer(&r, KI_WATCH_LIST_NEVER);
+    run_ms(&r, 1);
+    scripted_whole(&r.source, list(number(5, LONGEST), pod("a", number(3, LONGEST))));
+    run_ms(&r, 1);
+    assert_complete(&r, number(5, LONGEST));
+    assert_measured(&r, "777777000000005");
+    tell(&r, event("MODIFIED", pod("a", number(20, LONGEST))));
+    assert_complete(&r, number(20, LONGEST));
+    tell(&r, event("MODIFIED", pod("a", number(11, LONGEST)))); /* it is older */
+    assert_stored(&r, "a", number(20, LONGEST));
+    assert_complete(&r, number(20, LONGEST));
+    assert_measured(&r, "777777000000020");
+    assert_int_equal(ki_informer_wait_for_version(r.informer, ki_str_of(number(19, LONGEST)), 0, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_version(r.informer, ki_str_of(number(90, LONGEST - 1)), 0, NULL),
+                     0);
+    assert_int_equal(ki_informer_wait_for_version(r.informer, ki_str_of(number(21, LONGEST)), 0, NULL),
+                     KI_ERR_TIMEOUT);
+    rig_fini(&r);
+}
+
+/* Its end looks like a number. */
+static void a_version_that_is_no_number_is_not_measured(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init_informer(&r, KI_WATCH_LIST_NEVER);
+    run_ms(&r, 1);
+    scripted_whole(&r.source, list("17", ""));
+    run_ms(&r, 1);
+    assert_measured(&r, "17");
+    tell(&r, bookmark("member-1/123456789012345678", ""));
+    assert_complete(&r, "member-1/123456789012345678");
+    assert_measured(&r, "17");
+    rig_fini(&r);
+}
+
 /* ---- longer ------------------------------------------------------------------------------------------ */
 
 static void a_list_with_a_longer_version_fails_and_says_so(void **state)
@@ -434,6 +498,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_lists_and_watches),
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_streamed_lists),
+        WITH_MEMORY_CHECK(numbers_of_4096_digits_are_ordered_and_measured),
+        WITH_MEMORY_CHECK(a_version_that_is_no_number_is_not_measured),
         WITH_MEMORY_CHECK(a_list_with_a_longer_version_fails_and_says_so),
         WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_goes_on),
         WITH_MEMORY_CHECK(an_informer_of_long_versions_survives_every_failure),
