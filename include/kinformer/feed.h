@@ -116,8 +116,8 @@ KI_API int ki_feed_has_synced(const ki_feed *feed);
  * Waits for that, for at most `timeout_ms`. When the program itself pops, this is noticed within a second.
  *
  * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_TIMEOUT, with the phase and the reason in `err`;
- *          KI_ERR_STOPPED: it was stopped, and not started since; KI_ERR_WOULD_DEADLOCK from a callback or a
- *          read section; KI_ERR_FORKED in a child.
+ *          KI_ERR_STOPPED, at once, when it was never started or was stopped; KI_ERR_WOULD_DEADLOCK from a
+ *          callback or a read section; KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err);
 

@@ -64,14 +64,15 @@ static bool is_synced_or_in_vain(void *user)
     return ki_feed_has_synced(feed) || ki_life_is_in_vain_locked(&feed->life);
 }
 
-static int fail_waiting(const ki_feed *feed, int code, ki_error *err)
+static int fail_waiting(ki_feed *feed, int code, ki_error *err)
 {
     ki_informer_status status;
     ki_feed_read_status(feed, &status);
     const char *reason = ki_reason_name(status.reason);
-    return ki_fail(err, code, "%s: %s: %s%s%s%s%s", feed->life.resource->plural,
+    return ki_fail(err, code, "%s: %s: %s%s%s%s%s%s", feed->life.resource->plural,
                    code == KI_ERR_STOPPED ? "stopped" : "not ready in time", ki_phase_name(status.phase),
-                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
+                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
+                   ki_life_was_started(&feed->life) ? "" : "; it was never started");
 }
 
 int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)

@@ -432,7 +432,8 @@ static int wait_for_all(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
         ki_informer *informer = each->informer;
         uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
         uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
-        int rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
+        int rc =
+            ki_life_was_started(&informer->life) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
         next = borrow_next(factory, each);
         bool is_removed = give_back(factory, each);
         if (rc < 0 && !is_removed) {

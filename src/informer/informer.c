@@ -135,15 +135,6 @@ int ki_informer_start(ki_informer *informer, ki_error *err)
                             : ki_life_start(&informer->life, err);
 }
 
-bool ki_informer_was_started(ki_informer *informer)
-{
-    assert(informer != NULL);
-    ki_mutex_lock(&informer->life.mu);
-    bool was_started = informer->life.was_started;
-    ki_mutex_unlock(&informer->life.mu);
-    return was_started;
-}
-
 void ki_informer_abandon(ki_informer *informer)
 {
     assert(informer != NULL);

@@ -58,8 +58,6 @@ static inline ki_informer *ki_informer_of(const ki_life *life)
 /* Requests a final stop: waiting calls end, and the last one frees it. */
 void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
-bool ki_informer_was_started(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
-
 /* Whether it has a handler that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 

@@ -100,7 +100,7 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
         ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
         reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
         informer->is_blocked ? "; a handler with KI_OVERFLOW_BLOCK is behind and holds the store back" : "",
-        ki_informer_was_started(informer) ? "" : "; it was never started");
+        ki_life_was_started(&informer->life) ? "" : "; it was never started");
 }
 
 static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)

@@ -239,6 +239,15 @@ bool ki_life_is_foreign(const ki_life *life)
     return ki_client_is_foreign(life->client);
 }
 
+bool ki_life_was_started(ki_life *life)
+{
+    assert(life != NULL);
+    ki_mutex_lock(&life->mu);
+    bool was_started = life->was_started;
+    ki_mutex_unlock(&life->mu);
+    return was_started;
+}
+
 bool ki_life_is_in_vain_locked(const ki_life *life)
 {
     KI_ASSERT_HELD(life->mu);

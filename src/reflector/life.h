@@ -128,6 +128,9 @@ void ki_life_begin_status(const ki_life *life, ki_informer_status *out_status) K
 /* Whether this is a child of the process that made it: see ki_client_is_foreign(). */
 bool ki_life_is_foreign(const ki_life *life);
 
+/* Whether it was ever started. */
+bool ki_life_was_started(ki_life *life) KI_EXCLUDES(life->mu);
+
 /* Under mu, inside a condition: whether the condition can no longer become true. */
 bool ki_life_is_in_vain_locked(const ki_life *life);
 

@@ -225,6 +225,19 @@ static void stop_and_start_from_a_callback_loses_nothing(void **state)
     feed_rig_fini(&r);
 }
 
+static void nobody_waits_for_a_feed_that_was_never_started(void **state)
+{
+    (void)state;
+    feed_rig r;
+    ki_error err = {0};
+    feed_rig_init(&r, 43);
+    assert_true(feed_rig_make_client(&r));
+    feed_rig_make_feed(&r, (ki_feed_options){.on_change = feed_rig_on_change});
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, UINT64_MAX, &err), KI_ERR_STOPPED);
+    assert_non_null(strstr(err.message, "never started"));
+    feed_rig_fini(&r);
+}
+
 static void feed_that_was_never_started_can_be_freed(void **state)
 {
     (void)state;
@@ -318,6 +331,7 @@ int main(void)
         cmocka_unit_test(stopped_feed_goes_on_where_it_was),
         cmocka_unit_test(stopped_feed_processes_nothing),
         cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),
+        cmocka_unit_test(nobody_waits_for_a_feed_that_was_never_started),
         cmocka_unit_test(feed_that_was_never_started_can_be_freed),
         cmocka_unit_test(free_from_on_change_is_carried_out_afterwards),
         cmocka_unit_test(free_from_process_is_carried_out_afterwards),
