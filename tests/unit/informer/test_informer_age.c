@@ -80,12 +80,13 @@ static void run(rig *r, uint64_t ms)
     ki_clock_set_now_ns(&r->clock, until_ns);
 }
 
-static void rig_init(rig *r, const ki_informer_options *options, uint64_t bookmark_ms)
+static void rig_init_world(rig *r, const ki_informer_options *options, uint64_t bookmark_ms,
+                           const sim_world_options *world)
 {
     ki_informer_options mine = *options;
     *r = (rig){0};
     ki_clock_init_virtual(&r->clock, KI_NS_PER_S, 1);
-    r->world = sim_world_new(&(sim_world_options){.seed = 1});
+    r->world = sim_world_new(world);
     for (uint32_t key = 0; key < 5; key++)
         sim_world_create(r->world, key);
     r->server = sim_server_new(&(sim_server_options){.world = r->world,
@@ -102,6 +103,11 @@ static void rig_init(rig *r, const ki_informer_options *options, uint64_t bookma
     r->informer = ki_informer_new(r->client, &KI_CORE_V1_PODS, &mine, NULL);
     assert_non_null(r->informer);
     heard_init(&r->what);
+}
+
+static void rig_init(rig *r, const ki_informer_options *options, uint64_t bookmark_ms)
+{
+    rig_init_world(r, options, bookmark_ms, &(sim_world_options){.seed = 1});
 }
 
 static void sync(rig *r)
@@ -361,6 +367,43 @@ static void a_handler_that_is_slow_makes_the_store_old(void **state)
     rig_fini(&r);
 }
 
+/* Of many changes that have waited, the first batch is applied before the handler blocks. The connection is
+ * read all the time, so only the queue knows how old the others are. */
+static void what_is_left_in_the_queue_makes_the_store_old(void **state)
+{
+    (void)state;
+    enum { KEYS = 600 };
+    rig r;
+    changes all = {0};
+    assert_true(KEYS > 2 * KI_APPLY_STEP);
+    rig_init_world(&r, &defaults, MINUTE_MS,
+                   &(sim_world_options){.seed = 1, .namespaces = 3, .names = KEYS / 3});
+    for (uint32_t key = 5; key < KEYS; key++)
+        sim_world_create(r.world, key);
+    ki_handler handler = heard_handler(&r.what);
+    handler.overflow = KI_OVERFLOW_BLOCK;
+    handler.backlog_items_max = 2;
+    assert_non_null(ki_informer_add_handler(r.informer, &handler, NULL));
+    sync(&r);
+    r.dispatch_is_held = r.handlers_are_held = true;
+    for (uint32_t key = 0; key < KEYS; key++) {
+        change(&r, &all, key);
+        run(&r, 1000);
+    }
+    assert_true(missed_ms(&r, &all) > FAIL_OPEN_MS);
+    r.dispatch_is_held = false;
+    run(&r, 1000);
+    uint64_t missed = missed_ms(&r, &all);
+    assert_in_range(all.met, 1, KEYS - 1);
+    assert_in_range(age_of(&r), missed, missed + 1000);
+    assert_true(age_of(&r) > FAIL_OPEN_MS);
+    r.handlers_are_held = false;
+    run(&r, MINUTE_MS);
+    assert_true(age_of(&r) <= MINUTE_MS);
+    assert_int_equal(heard_differences(&r.what, ki_informer_store(r.informer)), 0);
+    rig_fini(&r);
+}
+
 /* ---- a server that is broken for long ---------------------------------------------------------------- */
 
 /* Nothing that it may say instead of an answer is a reason to believe the store. */
@@ -542,6 +585,7 @@ int main(void)
         cmocka_unit_test(a_quiet_server_does_not_hide_that_nothing_is_applied),
         cmocka_unit_test(a_handler_that_blocks_makes_the_store_old),
         cmocka_unit_test(a_handler_that_is_slow_makes_the_store_old),
+        cmocka_unit_test(what_is_left_in_the_queue_makes_the_store_old),
         cmocka_unit_test(whatever_a_broken_server_says_makes_nothing_fresh),
         cmocka_unit_test(while_watches_are_broken_the_age_is_not_less_than_what_is_missed),
         cmocka_unit_test(a_list_counts_when_it_is_in_the_store),
