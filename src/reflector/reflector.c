@@ -265,16 +265,30 @@ static void enter(ki_reflector *reflector)
     reflector->depth++;
 }
 
+static void settle(ki_reflector *reflector)
+{
+    ki_reflector_publish(reflector);
+    schedule(reflector);
+}
+
+static void settle_later(ki_deferred *deferred)
+{
+    ki_reflector *reflector = KI_CONTAINER_OF(deferred, ki_reflector, end_of_pieces);
+    enter(reflector);
+    settle(reflector);
+    reflector->depth--;
+    ki_callback_leave();
+}
+
+/* The status and the timer are updated once for all pieces of a body that one job reads. */
 static void leave(ki_reflector *reflector, ki_answer_place place)
 {
     assert(reflector->depth > 0);
-    if (reflector->depth == 1 && place != KI_ANSWER_IN_PIECE) {
-        if (place == KI_ANSWER_OUTSIDE)
-            run(reflector);
-        if (reflector->options.on_pause != NULL)
-            reflector->options.on_pause(reflector->options.user);
-        ki_reflector_publish(reflector);
-        schedule(reflector);
+    if (reflector->depth == 1 && place == KI_ANSWER_OUTSIDE) {
+        run(reflector);
+        settle(reflector);
+    } else if (reflector->depth == 1) {
+        ki_loop_defer(&reflector->end_of_pieces, settle_later);
     }
     reflector->depth--;
     ki_callback_leave();
@@ -490,6 +504,7 @@ void ki_reflector_fini(ki_reflector *reflector)
         return;
     assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
     const ki_list_watch *source = &reflector->options.list_watch;
+    ki_list_remove(&reflector->end_of_pieces.node);
     ki_answer_fini(&reflector->answer);
     ki_answer_fini(&reflector->probe_answer);
     ki_buf_fini(&reflector->list.continue_token);
