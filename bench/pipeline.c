@@ -8,7 +8,7 @@
 
 #include "informer/informer.h"
 
-/* How far the store may be behind the one that fills the queue when that goes on after a pause. */
+/* How far the store may be behind the one that fills the queue when that continues after a pause. */
 enum { PIECE = 8, BEHIND = 4000, TIMEOUT_MS = 600000 };
 
 /* ---- the source ------------------------------------------------------------------------------------- */

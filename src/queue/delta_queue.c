@@ -119,8 +119,8 @@ static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
     return 0;
 }
 
-/* Of two deletes in a row the earlier is kept, as in client-go, unless its final state is unknown. An informer
- * keeps the newer one: its store has to know up to which version the object is deleted. */
+/* Of two deletes in a row the earlier is kept, as in client-go, unless its final state is unknown. An
+ * informer keeps the newer one: its store has to know up to which version the object is deleted. */
 static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
 {
     return delta->type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&

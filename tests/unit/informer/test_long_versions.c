@@ -268,7 +268,7 @@ static void wait_for_versions(rig *r)
     assert_non_null(strstr(err.message, "4097 bytes"));
 }
 
-/* From there it goes on: after a cut, after a stop, and with the next list. */
+/* From there it continues: after a cut, after a stop, and with the next list. */
 static void go_on(rig *r)
 {
     text_log_clear(&r->source.requests);
@@ -333,7 +333,7 @@ static void a_list_with_a_longer_version_fails_and_says_so(void **state)
     }
 }
 
-static void an_object_with_a_longer_version_is_refused_and_the_rest_goes_on(void **state)
+static void an_object_with_a_longer_version_is_refused_and_the_rest_continues(void **state)
 {
     (void)state;
     static char items[8 * LONGEST];
@@ -435,7 +435,7 @@ int main(void)
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_lists_and_watches),
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_streamed_lists),
         WITH_MEMORY_CHECK(a_list_with_a_longer_version_fails_and_says_so),
-        WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_goes_on),
+        WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_continues),
         WITH_MEMORY_CHECK(an_informer_of_long_versions_survives_every_failure),
         WITH_MEMORY_CHECK(a_feed_of_long_versions_survives_every_failure),
     };
