@@ -539,7 +539,7 @@ static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **st
     http_bench_fini(&bench);
 }
 
-/* libcurl reads such a body in one go, to its end. */
+/* libcurl reads such a body in one piece, to its end. */
 static scripted_next serve_endless_refusal(scripted_connection *c, const scripted_request *r, void *user)
 {
     const char *first = user;
