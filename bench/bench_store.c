@@ -11,6 +11,7 @@
 #include "store_contest.h"
 #include "store_growth.h"
 #include "store_pods.h"
+#include "support/store_flush.h"
 
 enum { ROUNDS = 3, READERS_MAX = 2, EXTRA_BYTES_MAX = 200 };
 
@@ -95,7 +96,7 @@ static bool fill_store(ki_store *store, const struct store_pods *pods)
             return false;
         }
     }
-    ki_store_flush(store);
+    store_flush(store);
     return true;
 }
 

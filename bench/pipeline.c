@@ -8,7 +8,7 @@
 
 #include "informer/informer.h"
 
-/* How far the store may be behind the one that fills the queue when that goes on after a pause. */
+/* How far the store may be behind the one that fills the queue when that continues after a pause. */
 enum { PIECE = 8, BEHIND = 4000, TIMEOUT_MS = 600000 };
 
 /* ---- the source ------------------------------------------------------------------------------------- */
@@ -104,6 +104,7 @@ bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options
     if (pipeline->source.next == NULL) {
         pipeline->source.next = next_of_empty;
     }
+    ki_list_init(&pipeline->deferred);
     pipeline->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
     if (pipeline->client == NULL) {
         return fail("client", &err);
@@ -118,6 +119,7 @@ bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options
 void pipeline_close(struct pipeline *pipeline)
 {
     ki_job_fini(&pipeline->expire);
+    ki_list_remove(&pipeline->informer->end_of_changes.node);
     ki_informer_free(pipeline->informer);
     ki_client_free(pipeline->client);
 }
@@ -132,9 +134,23 @@ bool pipeline_start(struct pipeline *pipeline)
     return true;
 }
 
+/* Pushes here are outside any job, where each change would wake dispatch. So the waking is held in a list of
+ * this bench from one end of a piece to the next, as a job on io holds it. */
+static void hold_waking(struct pipeline *pipeline)
+{
+    ki_list_node *node = &pipeline->informer->end_of_changes.node;
+    if (!ki_list_node_is_linked(node)) {
+        ki_list_push_back(&pipeline->deferred, node);
+    }
+}
+
 void pipeline_end_pushes(struct pipeline *pipeline)
 {
-    ki_informer_end_changes(pipeline->informer);
+    ki_deferred *waking = &pipeline->informer->end_of_changes;
+    ki_list_remove(&waking->node);
+    if (waking->run != NULL) { /* the sync has set it */
+        waking->run(waking);
+    }
 }
 
 bool pipeline_wait(struct pipeline *pipeline, uint64_t version)
@@ -153,6 +169,7 @@ bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t 
 {
     ki_change change = {
         .type = KI_CHANGE_UPDATED, .object = object, .version = ki_object_resource_version(object)};
+    hold_waking(pipeline);
     int rc = ki_informer_take_change(&change, pipeline->informer);
     if (version % PIECE == 0) { /* as many come in one piece of an answer */
         pipeline_end_pushes(pipeline);

@@ -32,7 +32,8 @@ struct pipeline {
     struct pipeline_source source;
     ki_client *client;
     ki_informer *informer;
-    ki_job expire; /* on io */
+    ki_job expire;    /* on io */
+    ki_list deferred; /* holds the waking of dispatch between two ends of a piece */
 };
 
 /* `pipeline` is zeroed but for what the source is to do; `options` may be NULL. Not started. Returns false

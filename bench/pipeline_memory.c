@@ -11,12 +11,13 @@
 #include "informer/informer.h"
 #include "pipeline.h"
 #include "store_pods.h"
+#include "support/store_flush.h"
 
 /* What waits for readers of the store is not part of what is compared: when it goes is a matter of
  * numbers. */
 static size_t read_held(const struct pipeline *pipeline)
 {
-    ki_store_flush(pipeline->informer->store);
+    store_flush(pipeline->informer->store);
     return counted_held();
 }
 

@@ -17,7 +17,7 @@
 
 struct pipeline_naive;
 
-/* Ends the program when a thread or memory cannot be had, as the other calls. */
+/* Ends the program when it gets no thread or memory, as the other calls. */
 struct pipeline_naive *pipeline_naive_new(ki_event_cb handler, void *user);
 
 /* Queues one update. Takes a reference of its own. */

@@ -11,6 +11,7 @@
 #include "informer/apply.h"
 #include "store/store.h"
 #include "store_pods.h"
+#include "support/store_flush.h"
 
 enum { ROUNDS = 7, OPERATIONS = 100000, FEW = 500, SIZES = 4, PODS = 1000000 };
 
@@ -178,7 +179,7 @@ static bool measure_fill(const struct store_pods *pods, size_t size, fill_cb fil
         stores[i] = ki_store_new(NULL, NULL);
         double start = bench_own_seconds();
         is_done = is_done && stores[i] != NULL && fill(stores[i], pods->objects + i * size, size);
-        ki_store_flush(stores[i]);
+        store_flush(stores[i]);
         seconds += bench_own_seconds() - start;
     }
     for (size_t i = 0; i < count; i++) {

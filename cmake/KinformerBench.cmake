@@ -20,7 +20,7 @@ set_source_files_properties(bench/reference_simdjson.cpp PROPERTIES COMPILE_OPTI
 
 add_library(kinformer_bench STATIC ${bench_sources})
 target_include_directories(kinformer_bench PUBLIC
-    ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/src)
+    ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(kinformer_bench PUBLIC
     kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::JANSSON PkgConfig::CJSON PkgConfig::SIMDJSON m)
 

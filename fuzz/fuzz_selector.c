@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_selector - label and field selectors from any bytes, matched against any labels.
  *
- * Input: a selector, a NUL, and the rest is JSON of labels, valid or not. What is refused is refused inside
- * of the text; what is taken reads back from its canonical text as the same selector, with the same answer.
+ * Input: a selector, a NUL, and the rest is JSON of labels, valid or not. What is refused is refused at a
+ * position inside the text; what is taken reads back from its canonical text as the same selector,
+ * with the same answer.
  */
 #include <kinformer/selector.h>
 #include <stdint.h>

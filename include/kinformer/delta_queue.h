@@ -84,8 +84,7 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 /**
  * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
  * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
- * a row one is kept: the later, unless it is older, or its final state is unknown and that of the earlier is
- * not.
+ * a row one is kept: the earlier, unless its final state is unknown.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
  *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. Nothing changes on

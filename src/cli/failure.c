@@ -10,7 +10,7 @@
 
 enum { LINE_BYTES = 8192 };
 
-static int is_inside_of_character(char byte)
+static int is_inside_character(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -20,7 +20,7 @@ static void mark_cut(char *text, size_t bytes)
 {
     static const char mark[] = "\xe2\x80\xa6";
     size_t end = bytes - sizeof(mark);
-    while (end > 0 && is_inside_of_character(text[end]))
+    while (end > 0 && is_inside_character(text[end]))
         end--;
     memcpy(text + end, mark, sizeof(mark));
 }

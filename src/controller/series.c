@@ -63,7 +63,7 @@ static ki_event_write patch(ki_series *series, entry *e, uint64_t now_ns)
     return write;
 }
 
-/* One that has been silent for too long, and was not written for the last time yet, goes on. */
+/* One that has been silent for too long, and was not written for the last time yet, continues. */
 bool ki_series_take(ki_series *series, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                     ki_event_write *out_write)
 {

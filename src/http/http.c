@@ -58,7 +58,6 @@ void ki_http_leave(ki_http *http)
         http->depth--;
         return;
     }
-    ki_transfers_pause(http);
     for (ki_list_node *node = ki_list_first(&http->pools); node != NULL;
          node = ki_list_next(&http->pools, node))
         tell_ends(KI_CONTAINER_OF(node, ki_pool, node)->multi);
@@ -154,7 +153,6 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
     ki_list_init(&http->alive);
     ki_list_init(&http->over);
     ki_list_init(&http->pools);
-    ki_list_init(&http->heard);
     if (ki_sockets_init(&http->sockets, err) < 0 || init_parts(http, options->config, err) < 0) {
         ki_http_free(http);
         return NULL;

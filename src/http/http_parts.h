@@ -29,7 +29,6 @@ struct ki_http {
     size_t alive_count;
     uint64_t serial; /* of the last transfer */
     ki_list over;    /* those that wait to be removed */
-    ki_list heard;   /* those alive that are due an on_pause */
     ki_sockets sockets;
     ki_descriptors descriptors; /* of connections, and of libcurl's own */
     ki_server_address server;
@@ -53,9 +52,6 @@ void ki_http_reap(ki_http *http);
 
 /* libcurl has finished it. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
-
-/* Calls on_pause for transfers that received data, once libcurl has no more. */
-void ki_transfers_pause(ki_http *http);
 
 /* Frees those that have ended. */
 void ki_transfers_reap(ki_http *http);

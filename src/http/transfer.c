@@ -65,16 +65,6 @@ void ki_transfers_reap(ki_http *http)
         free_transfer(KI_CONTAINER_OF(node, ki_transfer, node));
 }
 
-void ki_transfers_pause(ki_http *http)
-{
-    assert(http != NULL);
-    for (ki_list_node *node = ki_list_pop_front(&http->heard); node != NULL;
-         node = ki_list_pop_front(&http->heard)) {
-        ki_transfer *transfer = KI_CONTAINER_OF(node, ki_transfer, heard_node);
-        transfer->events->on_pause(transfer, transfer->user);
-    }
-}
-
 void ki_transfer_set_over(ki_transfer *transfer)
 {
     assert(transfer != NULL);
@@ -83,7 +73,6 @@ void ki_transfer_set_over(ki_transfer *transfer)
     if (transfer->state == KI_TRANSFER_WAITING && http->options.credentials != NULL)
         ki_credentials_forget(http->options.credentials, &transfer->job);
     transfer->state = KI_TRANSFER_OVER;
-    ki_list_remove(&transfer->heard_node);
     ki_list_remove(&transfer->node);
     ki_list_push_back(&http->over, &transfer->node);
 }

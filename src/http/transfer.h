@@ -30,8 +30,6 @@ typedef struct ki_transfer_events {
      * is an error whose body takes too long; otherwise the reason, with a message without secrets. The
      * transfer is freed afterwards. */
     void (*on_end)(ki_transfer *transfer, ki_reason reason, const char *message, void *user);
-    /* After one or more on_body: no more data is available now. May be NULL. */
-    void (*on_pause)(ki_transfer *transfer, void *user);
     /* There is a connection, and the request is sent on it now; called again if it has to be sent on
      * another connection. May be NULL. */
     void (*on_sent)(ki_transfer *transfer, void *user);

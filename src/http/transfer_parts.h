@@ -18,7 +18,6 @@ typedef enum ki_transfer_state {
 
 struct ki_transfer {
     ki_list_node node;
-    ki_list_node heard_node; /* on_pause is owed */
     ki_http *http;
     uint64_t serial; /* from 1 on, unique */
     ki_job job;      /* starts it, resumes it, and handles the timeouts of the head and of an error's end */

@@ -119,8 +119,6 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
     int rc = transfer->events->on_body(transfer, bytes, n, transfer->user);
     if (transfer->state == KI_TRANSFER_OVER)
         return KI_ERR_NOT_FOUND;
-    if (transfer->events->on_pause != NULL && !ki_list_node_is_linked(&transfer->heard_node))
-        ki_list_push_back(&transfer->http->heard, &transfer->heard_node);
     if (rc < 0) {
         ki_transfer_set_over(transfer);
         return rc;

@@ -13,7 +13,7 @@ int ki_apply_hold_back(ki_apply *apply, const ki_apply_change *change)
     return rc;
 }
 
-static int let_in_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->options.store->mu)
+static int apply_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
@@ -27,7 +27,7 @@ static int let_in_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->o
         apply, &(ki_apply_change){ki_object_key_str(delta.object), held->by_key.hash, &delta, nothing});
 }
 
-int ki_apply_let_in(ki_apply *apply, uint32_t list)
+int ki_apply_held_back(ki_apply *apply, uint32_t list)
 {
     assert(apply != NULL);
     int rc = 0;
@@ -36,7 +36,7 @@ int ki_apply_let_in(ki_apply *apply, uint32_t list)
         return 1;
     ki_store_batch_begin(apply->options.store);
     for (int i = 0; rc == 0 && held != NULL && i < KI_APPLY_STEP; i++) {
-        rc = let_in_one(apply, held);
+        rc = apply_one(apply, held);
         if (rc == 0)
             ki_held_back_drop(&apply->held, held);
         held = ki_held_back_first(&apply->held, list);

@@ -140,7 +140,7 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
     ki_held_back_drop_before(&apply->held, is_stale ? entry->list + 1 : entry->list);
     if (is_stale)
         return 1;
-    int rc = ki_apply_let_in(apply, entry->list);
+    int rc = ki_apply_held_back(apply, entry->list);
     if (rc == 1)
         rc = sweep(apply, entry);
     if (rc == 1)

@@ -42,7 +42,7 @@ KI_NODISCARD int ki_apply_hold_back(ki_apply *apply, const ki_apply_change *chan
 
 /* The list is valid: applies its held-back items. Returns 1 when they are in the store, 0 when there are
  * more, KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_apply_let_in(ki_apply *apply, uint32_t list);
+KI_NODISCARD int ki_apply_held_back(ki_apply *apply, uint32_t list);
 
 /* Its version belongs to a history that the server no longer has, and is ignored. */
 bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object);

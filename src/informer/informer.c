@@ -74,7 +74,6 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
                              informer->life.resource);
     ki_reflector_options reflector = {.informer = &informer->used,
                                       .on_change = ki_informer_take_change,
-                                      .on_pause = ki_informer_end_changes,
                                       .on_error = ki_informer_report,
                                       .on_status = ki_informer_report_status,
                                       .key_bytes_max = KI_KEY_BYTES};
@@ -119,6 +118,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
 void ki_informer_destroy(ki_informer *informer)
 {
     assert(informer != NULL);
+    assert(!ki_list_node_is_linked(&informer->end_of_changes.node)); /* io has left its last job */
     informer_fini(informer);
     ki_life_leave(&informer->life, informer);
 }

@@ -30,8 +30,9 @@ struct ki_informer {
     ki_informer_options used; /* the options of life.setup, with later changes; constant once started */
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;
-    size_t pushed;  /* since dispatch was last woken for it; io's */
-    ki_apply apply; /* dispatch's, as the next five */
+    size_t pushed;              /* since dispatch was last woken for it; io's, as the next */
+    ki_deferred end_of_changes; /* wakes dispatch */
+    ki_apply apply;             /* dispatch's, as the next five */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
@@ -66,7 +67,6 @@ extern const ki_life_kind ki_informer_kind;
 
 /* Called by the reflector; `user` is its life. */
 int ki_informer_take_change(const ki_change *change, void *user);
-void ki_informer_end_changes(void *user);
 void ki_informer_report(const ki_watch_error *error, void *user);
 void ki_informer_report_status(void *user);
 

@@ -64,6 +64,18 @@ static int wait_for_room(ki_informer *informer)
     return 0;
 }
 
+/* Waking a thread costs more than a change: so it is done once for the changes that one job on io reads from
+ * a socket, when that job returns. */
+static void wake_dispatch(ki_deferred *deferred)
+{
+    ki_informer *informer = KI_CONTAINER_OF(deferred, ki_informer, end_of_changes);
+    KI_ASSERT_ON(informer->life.client->io);
+    if (informer->pushed > 0)
+        ki_life_wake_dispatch(&informer->life);
+    informer->pushed = 0;
+}
+
+/* The reflector's on_change: a change leaves the reflector, and waits in the queue for dispatch. */
 int ki_informer_take_change(const ki_change *change, void *user)
 {
     ki_informer *informer = ki_informer_of(user);
@@ -74,18 +86,10 @@ int ki_informer_take_change(const ki_change *change, void *user)
     if (rc < 0)
         return rc;
     if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more comes until there is room */
-        ki_informer_end_changes(user);
+        wake_dispatch(&informer->end_of_changes);
+    else
+        ki_loop_defer(&informer->end_of_changes, wake_dispatch);
     return rc == 1 ? wait_for_room(informer) : 0;
-}
-
-/* One wake for all changes of a piece of a response: waking a thread costs more than a change. */
-void ki_informer_end_changes(void *user)
-{
-    ki_informer *informer = ki_informer_of(user);
-    KI_ASSERT_ON(informer->life.client->io);
-    if (informer->pushed > 0)
-        ki_life_wake_dispatch(&informer->life);
-    informer->pushed = 0;
 }
 
 void ki_informer_report(const ki_watch_error *error, void *user)

@@ -282,7 +282,7 @@ static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki
     return due;
 }
 
-static void let_out(ki_informer *informer, ki_registration *registration)
+static void dismiss(ki_informer *informer, ki_registration *registration)
 {
     ki_fanout_leave(&registration->subscriber);
     ki_mutex_lock(&informer->life.mu);
@@ -298,7 +298,7 @@ static void let_out(ki_informer *informer, ki_registration *registration)
     }
 }
 
-static int let_in(ki_informer *informer, ki_registration *registration)
+static int admit(ki_informer *informer, ki_registration *registration)
 {
     int rc = ki_fanout_join(&informer->fanout, &registration->subscriber, informer->store,
                             informer->apply.is_synced);
@@ -316,9 +316,9 @@ int ki_registrations_update(ki_informer *informer)
     int rc = 0;
     ki_registration *registration = NULL;
     while ((registration = next_that(informer, is_leaving)) != NULL)
-        let_out(informer, registration);
+        dismiss(informer, registration);
     while (rc == 0 && (registration = next_that(informer, is_coming)) != NULL)
-        rc = let_in(informer, registration);
+        rc = admit(informer, registration);
     return rc;
 }
 

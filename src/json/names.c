@@ -7,7 +7,7 @@
 #include "json/skip.h"
 #include "json/text.h"
 
-static ki_json_spelt inside_of(const char *name, const char *end)
+static ki_json_spelt between_quotes(const char *name, const char *end)
 {
     assert(name < end && *name == '"');
     size_t len = ki_json_skip_string(name, (size_t)(end - name));
@@ -16,7 +16,7 @@ static ki_json_spelt inside_of(const char *name, const char *end)
 
 int ki_json_names_compare(const char *a, const char *end_a, const char *b, const char *end_b)
 {
-    return ki_json_text_compare(inside_of(a, end_a), inside_of(b, end_b));
+    return ki_json_text_compare(between_quotes(a, end_a), between_quotes(b, end_b));
 }
 
 /* Equal names stay in the order of the text, which is the order of the pointers. */

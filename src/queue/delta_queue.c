@@ -119,12 +119,22 @@ static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
     return 0;
 }
 
+/* Of two deletes in a row the earlier is kept, as in client-go, unless its final state is unknown. An
+ * informer keeps the newer one: its store has to know up to which version the object is deleted. */
+static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
+{
+    return delta->type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
+           !ki_delta_entry_last(entry)->final_state_unknown;
+}
+
 ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, ki_delta delta)
 {
     KI_ASSERT_HELD(queue->mu);
     assert(queue != NULL);
     assert(key.ptr != NULL || key.len == 0);
     ki_delta_entry *entry = ki_delta_queue_find_locked(queue, key);
+    if (entry != NULL && is_delete_again(entry, &delta))
+        return entry;
     if (entry != NULL) {
         size_t before = entry->bytes;
         if (ki_delta_entry_reserve(entry) < 0)

@@ -223,8 +223,7 @@ static void take_error_body(ki_answer *answer, ki_str bytes)
     ki_answer_cut_refused(answer);
 }
 
-/* No pause is reported once the answer is closed: nothing waits for it then. */
-static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
+int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
 {
     if (answer == NULL || !answer->is_open)
         return KI_ERR_NOT_FOUND;
@@ -232,35 +231,17 @@ static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
     answer->is_feeding = 1;
     answer->is_sent = 1;
     if (is_good(answer))
-        take_body(answer, bytes);
-    else if (bytes.len > 0)
-        take_error_body(answer, bytes);
+        take_body(answer, (ki_str){bytes, n});
+    else if (n > 0)
+        take_error_body(answer, (ki_str){bytes, n});
     answer->is_feeding = 0;
     if (!answer->is_open)
         drop_decoder(answer);
     else
         answer->is_waiting = answer->is_full != NULL && *answer->is_full;
     int rc = !answer->is_open ? KI_ERR_NOT_FOUND : answer->is_waiting;
-    leave(answer, answer->is_open ? place : KI_ANSWER_INSIDE);
-    return rc;
-}
-
-int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
-{
-    return feed(answer, (ki_str){bytes, n}, KI_ANSWER_INSIDE);
-}
-
-int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n)
-{
-    return feed(answer, (ki_str){bytes, n}, KI_ANSWER_IN_PIECE);
-}
-
-void ki_answer_pause(ki_answer *answer)
-{
-    if (!answer->is_open)
-        return;
-    enter(answer);
     leave(answer, KI_ANSWER_INSIDE);
+    return rc;
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */

@@ -34,9 +34,8 @@ typedef struct ki_failure {
 /* Where the source is after it has made a call. */
 typedef enum ki_answer_place {
     KI_ANSWER_OUTSIDE = 0, /* outside any answer, or at its end */
-    KI_ANSWER_INSIDE,      /* no request should be begun */
-    KI_ANSWER_IN_PIECE     /* likewise, and more follows at once: postpone what can be done once for all
-                            * pieces */
+    KI_ANSWER_INSIDE       /* no request should be begun, and more may follow at once: postpone what can be
+                            * done once for all */
 } ki_answer_place;
 
 /* What an answer reports to its owner. The others are reported between ENTERED and LEFT, which may be
@@ -95,11 +94,6 @@ void ki_answer_fini(ki_answer *answer);
 
 /* Opens it and begins a request. If the source refuses it, OVER is reported. */
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
-
-/* Like ki_answer_body(), for a source that gets pieces in quick succession: after the last of each group it
- * calls ki_answer_pause(), unless the answer has ended. */
-KI_NODISCARD int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n);
-void ki_answer_pause(ki_answer *answer);
 
 /* Closes it and tells the source. A closed one is allowed. */
 void ki_answer_cancel(ki_answer *answer);

@@ -25,7 +25,7 @@ static void on_head(ki_transfer *transfer, const ki_response_head *head, void *u
 static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
 {
     (void)transfer;
-    return ki_answer_body_part(user, bytes, n);
+    return ki_answer_body(user, bytes, n);
 }
 
 static void on_end(ki_transfer *transfer, ki_reason reason, const char *message, void *user)
@@ -35,19 +35,13 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     ki_answer_end(user, reason, message);
 }
 
-static void on_pause(ki_transfer *transfer, void *user)
-{
-    (void)transfer;
-    ki_answer_pause(user);
-}
-
 static void on_sent(ki_transfer *transfer, void *user)
 {
     (void)transfer;
     ki_answer_sent(user);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end, on_pause, on_sent};
+static const ki_transfer_events events = {on_head, on_body, on_end, on_sent};
 
 /* ---- the list_watch ---------------------------------------------------------------------------------- */
 

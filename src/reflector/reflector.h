@@ -26,6 +26,7 @@
 #include "reflector/backoff.h"
 #include "reflector/reflector_metrics.h"
 #include "util/clock.h"
+#include "util/loop/loop.h"
 #include "util/thread.h"
 #include "util/token_bucket.h"
 
@@ -39,7 +40,6 @@ typedef struct ki_reflector_options {
     const ki_clock *clock;
     uint64_t seed; /* for jitter and watch time-outs; 0: random */
     ki_change_cb on_change;
-    void (*on_pause)(void *user); /* no change follows at once: time to process them. NULL: not needed */
     void (*on_error)(const ki_watch_error *error, void *user); /* NULL: none */
     void (*on_status)(void *user);                             /* phase or reason has changed; NULL: none */
     void (*schedule)(uint64_t due_ns, void *user); /* when to call ki_reflector_tick(); UINT64_MAX: never */
@@ -146,17 +146,18 @@ struct ki_reflector {
 
     ki_reflector_step doing;
     ki_reflector_step next;
-    uint64_t next_ns;      /* when `next` begins */
-    int next_is_forced;    /* without a token */
-    int depth;             /* our calls on the stack: the outermost begins the next request */
-    int is_full;           /* on_change has returned 1 */
-    int is_ready;          /* initialised */
-    uint64_t scheduled_ns; /* the last argument of `schedule` */
-    uint64_t behind_ns;    /* since when received bytes are left unread; UINT64_MAX: none are */
-    uint64_t room_ns;      /* when there was last room again */
-    uint64_t quiet_ns;     /* since when `answer` has been silent, not counting pauses */
-    uint64_t little_ns;    /* since when a list has been too slow, */
-    size_t little_bytes;   /* and its bytes since then */
+    uint64_t next_ns;          /* when `next` begins */
+    int next_is_forced;        /* without a token */
+    int depth;                 /* our calls on the stack: the outermost begins the next request */
+    ki_deferred end_of_pieces; /* updates the status and the timer */
+    int is_full;               /* on_change has returned 1 */
+    int is_ready;              /* initialised */
+    uint64_t scheduled_ns;     /* the last argument of `schedule` */
+    uint64_t behind_ns;        /* since when received bytes are left unread; UINT64_MAX: none are */
+    uint64_t room_ns;          /* when there was last room again */
+    uint64_t quiet_ns;         /* since when `answer` has been silent, not counting pauses */
+    uint64_t little_ns;        /* since when a list has been too slow, */
+    size_t little_bytes;       /* and its bytes since then */
     ki_answer answer;
     ki_answer probe_answer;
 

@@ -40,6 +40,15 @@ void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char 
 /* Fills in the options common to all requests, and calls the user's tweak: call last. */
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options);
 
+/* ---- reflector_due.c: timers and silence ------------------------------------------------------------ */
+
+void ki_reflector_begin_silence(ki_reflector *reflector);
+void ki_reflector_end_silence(ki_reflector *reflector, size_t bytes, uint64_t now);
+/* Sets the timer by what is due next. */
+void ki_reflector_schedule(ki_reflector *reflector);
+/* Does what is due: gives up a request, lists again, or begins a probe. */
+void ki_reflector_check_due(ki_reflector *reflector);
+
 /* ---- one file for each state ----------------------------------------------------------------------- */
 
 void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step);

@@ -175,8 +175,8 @@ static void on_sent(ki_transfer *transfer, void *user)
         give_up(call, KI_ERR_REFUSED, KI_REASON_OTHER, why.message);
 }
 
-static const ki_transfer_events read_events = {on_head, on_body, on_end, NULL, NULL};
-static const ki_transfer_events write_events = {on_head, on_body, on_end, NULL, on_sent};
+static const ki_transfer_events read_events = {on_head, on_body, on_end, NULL};
+static const ki_transfer_events write_events = {on_head, on_body, on_end, on_sent};
 
 /* ---- sending ----------------------------------------------------------------------------------------- */
 

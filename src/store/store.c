@@ -294,14 +294,6 @@ bool ki_store_has_room(ki_store *store)
     return has_room;
 }
 
-void ki_store_flush(ki_store *store)
-{
-    assert(store != NULL);
-    ki_mutex_lock(&store->write_mu);
-    ki_reclaim_flush(&store->reclaim);
-    ki_mutex_unlock(&store->write_mu);
-}
-
 void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms)
 {
     assert(store != NULL);

@@ -108,9 +108,6 @@ bool ki_store_has_room(ki_store *store) KI_EXCLUDES(store->write_mu);
  * while. `*due_ms` is when the writer must call it again; UINT64_MAX: nothing waits. */
 void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms) KI_EXCLUDES(store->write_mu);
 
-/* The same for all, and waits for readers: for tests. Never inside a read section. */
-void ki_store_flush(ki_store *store) KI_EXCLUDES(store->write_mu);
-
 /* The store is no longer used except by sections that have begun. Returns whether these have ended, so that
  * ki_store_free() does not wait; otherwise call it again. */
 bool ki_store_close(ki_store *store);

@@ -23,7 +23,7 @@ void ki_work_waiters_fini(ki_work_waiters *waiters)
     ki_cond_fini(&waiters->ready);
 }
 
-/* Ending a condition waits for those who are in it, so they are made anew. */
+/* Ending a condition waits for those who are in it, so they are made again. */
 void ki_work_waiters_forget(ki_work_waiters *waiters)
 {
     ki_wake_fd fd = waiters->fd;

@@ -14,7 +14,7 @@
 typedef struct follower {
     const char *asked; /* of kubectl get, for the same objects: "pods -A" */
     ki_informer *informer;
-    heard *heard; /* of its own memory: the informer of a test that fails goes on */
+    heard *heard; /* of its own memory: the informer of a test that fails continues */
 } follower;
 
 /* Makes an informer that is not started, which tries again soon after each failure. */

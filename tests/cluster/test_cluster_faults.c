@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers follow a real control plane whose parts are killed, forget, and begin anew. */
+/* Informers follow a real control plane whose parts are killed, lose their data, and start over. */
 #include <stdio.h>
 #include <string.h>
 
@@ -221,7 +221,7 @@ static void a_version_that_is_compacted_means_a_new_list(void **state)
 }
 
 /* Versions begin from one again, and the same name is another object. */
-static void a_cluster_that_begins_anew_is_noticed(void **state)
+static void a_cluster_that_starts_over_is_noticed(void **state)
 {
     (void)state;
     follower f;
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(lists_survive_etcd),
         cmocka_unit_test(a_version_before_the_server_began_means_a_new_list),
         cmocka_unit_test(a_version_that_is_compacted_means_a_new_list),
-        cmocka_unit_test(a_cluster_that_begins_anew_is_noticed),
+        cmocka_unit_test(a_cluster_that_starts_over_is_noticed),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_objects, NULL);
 }

@@ -130,7 +130,7 @@ static void stall_stays_until_it_is_healed(void **state)
     close(fd);
 }
 
-static void a_stalled_watch_goes_on_with_its_events(void **state)
+static void a_stalled_watch_continues_with_its_events(void **state)
 {
     static const char request[] =
         "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -225,7 +225,7 @@ static void a_truncated_body_looks_complete(void **state)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-static void any_status_can_be_had(void **state)
+static void a_fault_can_answer_with_any_status(void **state)
 {
     add(*state, (ki_fault){.action = KI_FAULT_STATUS, .code = 503, .retry_after_seconds = 2, .times = 1});
     api_answer answer = api_get(*state, LIST);
@@ -475,13 +475,13 @@ int main(void)
         TEST(close_without_a_number_gives_no_answer),
         TEST(reset_is_seen_as_one),
         TEST(stall_stays_until_it_is_healed),
-        TEST(a_stalled_watch_goes_on_with_its_events),
+        TEST(a_stalled_watch_continues_with_its_events),
         TEST(a_fault_that_is_healed_before_its_moment_does_not_come),
         TEST(delay_comes_later),
         TEST(one_byte_is_a_chunk),
         TEST(garbage_is_no_json),
         TEST(a_truncated_body_looks_complete),
-        TEST(any_status_can_be_had),
+        TEST(a_fault_can_answer_with_any_status),
         TEST(versions_expire_on_request),
         TEST(a_late_replica_shows_what_was),
         TEST(pages_never_end),

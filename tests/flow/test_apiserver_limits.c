@@ -60,7 +60,7 @@ static void a_body_that_is_too_large_is_413(void **state)
 }
 
 /* None of it is sent before the response arrives. */
-static void a_body_of_who_is_not_let_in_is_not_read(void **state)
+static void the_body_of_a_rejected_request_is_not_read(void **state)
 {
     (void)state;
     static const char *const tokens[] = {"secret", NULL};
@@ -86,7 +86,7 @@ static void a_body_of_who_is_not_let_in_is_not_read(void **state)
     ki_apiserver_stop(server);
 }
 
-static void a_short_body_of_who_is_not_let_in_leaves_the_connection(void **state)
+static void the_short_body_of_a_rejected_request_leaves_the_connection_open(void **state)
 {
     (void)state;
     static const char *const tokens[] = {"secret", NULL};
@@ -278,8 +278,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_that_is_too_large_is_413),
-        cmocka_unit_test(a_body_of_who_is_not_let_in_is_not_read),
-        cmocka_unit_test(a_short_body_of_who_is_not_let_in_leaves_the_connection),
+        cmocka_unit_test(the_body_of_a_rejected_request_is_not_read),
+        cmocka_unit_test(the_short_body_of_a_rejected_request_leaves_the_connection_open),
         cmocka_unit_test(one_object_too_many_is_refused),
         cmocka_unit_test(an_object_cannot_grow_beyond_its_limit),
         cmocka_unit_test(an_object_of_the_limit_can_be_deleted),

@@ -400,7 +400,7 @@ static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
 
 /* ---- questions ----------------------------------------------------------------------------------------- */
 
-static void who_is_let_in_may_do_everything(void **state)
+static void an_accepted_client_may_do_everything(void **state)
 {
     static const char path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     api_answer answer = api_call(
@@ -462,7 +462,7 @@ static void what_needs_a_node_is_refused_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_is_let_in_may_do_everything),
+        TEST(an_accepted_client_may_do_everything),
         TEST(one_is_told_who_one_is),
         TEST(what_needs_a_node_is_refused_by_name),
         TEST(an_object_is_found_by_its_name),

@@ -31,7 +31,7 @@ static int status_with(ki_apiserver *server, const char *header)
     return status;
 }
 
-static void only_who_has_a_token_is_let_in(void **state)
+static void only_requests_with_a_token_are_accepted(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.tokens = tokens});
@@ -79,7 +79,7 @@ static int status_of_names(ki_apiserver *server, const char *host, const char *o
 }
 
 /* Another site's page in a browser on this machine. */
-static void pages_of_others_are_not_let_in_without_a_token(void **state)
+static void pages_of_other_origins_are_rejected_without_a_token(void **state)
 {
     (void)state;
     static const char *const hosts[] = {"api.test", NULL};
@@ -260,9 +260,9 @@ static void a_kubeconfig_is_all_that_a_client_needs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_who_has_a_token_is_let_in),
+        cmocka_unit_test(only_requests_with_a_token_are_accepted),
         cmocka_unit_test(a_request_of_http_1_1_names_its_host),
-        cmocka_unit_test(pages_of_others_are_not_let_in_without_a_token),
+        cmocka_unit_test(pages_of_other_origins_are_rejected_without_a_token),
         cmocka_unit_test(with_a_token_names_do_not_matter),
         cmocka_unit_test(a_certificate_is_made_and_can_be_checked),
         cmocka_unit_test(a_certificate_is_for_a_server_alone),

@@ -167,7 +167,7 @@ static void a_version_of_the_future_is_silence(void **state)
     expect_told(*state, watch_from(*state, ki_apiserver_version(*state) + 1000, ""), "");
 }
 
-/* ---- while it goes on ---------------------------------------------------------------------------------- */
+/* ---- while it runs ------------------------------------------------------------------------------------- */
 
 static void move_through_a_selector(ki_apiserver *server)
 {
@@ -306,7 +306,7 @@ static void a_watch_ends_when_its_definition_goes_as_it_comes(void **state)
     }
 }
 
-static size_t watches_let_in(const ki_apiserver *server)
+static size_t watches_accepted(const ki_apiserver *server)
 {
     api_answer answer = api_get(server, "/api/v1/pods?watch=1&timeoutSeconds=1");
     int status = answer.status;
@@ -328,7 +328,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     api_answer_fini(&answer);
     close(fd);
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
-    while (!watches_let_in(server))
+    while (!watches_accepted(server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
     ki_apiserver_stop(server);
 }
@@ -373,7 +373,7 @@ static void a_client_that_never_reads_is_cut(void **state)
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.watches_max = 1, .history_events = 10});
     int fd = open_slow_watch(server);
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
-    while (!watches_let_in(server))
+    while (!watches_accepted(server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
     close(fd);
     ki_apiserver_stop(server);

@@ -24,13 +24,13 @@
     }
 
 static const scenario scenarios[] = {
-    {.name = "a stream goes on as the watch",
+    {.name = "a stream continues as the watch",
      .arguments = "",
      .streams = REPLIES(HOLD(STREAM ADDED("b", "11"))),
      .requests = "stream=",
      .events = SYNCED " +b@11",
      .phases = "STREAMING_LIST WATCHING"},
-    {.name = "a stream that is cut behind its end goes on with a watch",
+    {.name = "a stream that is cut behind its end continues with a watch",
      .arguments = "",
      .streams = REPLIES(CUT(STREAM ADDED("b", "11"))),
      .requests = "stream= watch=11",
@@ -93,7 +93,7 @@ static const scenario scenarios[] = {
      .requests = "stream= ...",
      .events = SYNCED,
      .phases = "BACKING_OFF:TooManyRequests STREAMING_LIST:TooManyRequests WATCHING"},
-    {.name = "a stream that is expired is asked for anew",
+    {.name = "a stream that has expired is requested again",
      .arguments = "--watch-list always",
      .streams = REPLIES(HOLD(STREAM ERROR("410", "Expired")), HOLD(ADDED("a", "5") MARKER("12"))),
      .requests = "stream= stream=10",

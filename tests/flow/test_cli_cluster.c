@@ -64,7 +64,7 @@ static scripted_next serve_stream(world *w, scripted_connection *c)
     return SCRIPTED_CLOSE;
 }
 
-static bool is_believed(const world *w, const scripted_request *r)
+static bool is_trusted(const world *w, const scripted_request *r)
 {
     return !w->is_rotated || strcmp(r->client, "two") == 0 || strstr(r->head, "Bearer two\r\n") != NULL;
 }
@@ -72,7 +72,7 @@ static bool is_believed(const world *w, const scripted_request *r)
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     world *w = user;
-    if (!is_believed(w, r)) {
+    if (!is_trusted(w, r)) {
         (void)scripted_answer(c, "401 Unauthorized", NULL, STATUS("401", "Unauthorized", "who are you"));
         return SCRIPTED_KEEP;
     }
@@ -302,7 +302,7 @@ static void start_with_kubeconfig(cli_process *p, const char *path)
     cli_process_start(p, NULL, line);
 }
 
-/* The files are replaced, the server believes the new certificate only,
+/* The files are replaced, the server accepts the new certificate only,
  * and nobody has to start anything again. */
 static void a_rotated_certificate_is_used_on_a_new_connection(void **state)
 {

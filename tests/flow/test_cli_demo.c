@@ -266,7 +266,7 @@ static void no_color_is_honoured(void **state)
     text_log_free(&p.written);
 }
 
-static void lines_can_be_had_on_a_terminal(void **state)
+static void a_terminal_can_show_lines_instead(void **state)
 {
     (void)state;
     process p;
@@ -288,7 +288,7 @@ int main(void)
         cmocka_unit_test(a_terminal_gets_a_picture_and_its_screen_back),
         cmocka_unit_test(it_follows_when_the_terminal_becomes_smaller),
         cmocka_unit_test(no_color_is_honoured),
-        cmocka_unit_test(lines_can_be_had_on_a_terminal),
+        cmocka_unit_test(a_terminal_can_show_lines_instead),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return RUN_TESTS(tests);

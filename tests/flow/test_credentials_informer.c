@@ -255,7 +255,7 @@ static void write_plugin(world *w)
     temp_dir_script(&w->dir, "plugin", "cd \"${0%/*}\"; echo run >>runs; cat answer");
 }
 
-static void a_plug_in_is_run_again_and_the_same_watch_goes_on(void **state)
+static void a_plug_in_is_run_again_and_the_same_watch_continues(void **state)
 {
     (void)state;
     static world w;
@@ -301,9 +301,9 @@ static void a_plug_in_that_is_not_there_is_named_with_its_hint(void **state)
     world_fini(&w);
 }
 
-/* ---- whom we believe --------------------------------------------------------------------------------- */
+/* ---- which server we trust------------------------------------------------------------------------------ */
 
-static void an_authority_that_is_replaced_is_believed(void **state)
+static void an_authority_that_is_replaced_is_trusted(void **state)
 {
     (void)state;
     static world w;
@@ -336,10 +336,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_file_that_changes_lets_the_same_watch_go_on),
         cmocka_unit_test(a_token_that_the_server_sends_back_is_not_told),
-        cmocka_unit_test(a_plug_in_is_run_again_and_the_same_watch_goes_on),
+        cmocka_unit_test(a_plug_in_is_run_again_and_the_same_watch_continues),
         cmocka_unit_test(one_run_of_a_plug_in_does_for_all_informers),
         cmocka_unit_test(a_plug_in_that_is_not_there_is_named_with_its_hint),
-        cmocka_unit_test(an_authority_that_is_replaced_is_believed),
+        cmocka_unit_test(an_authority_that_is_replaced_is_trusted),
     };
     return RUN_TESTS(tests);
 }

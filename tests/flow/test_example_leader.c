@@ -222,7 +222,7 @@ static void b_takes_over_at_once_from_a_leader_that_ends(void **state)
 }
 
 /* What was between the check and the socket when it stopped may follow: one request for each worker. */
-static void a_leader_that_was_paused_does_not_act_when_it_goes_on(void **state)
+static void a_leader_that_was_paused_does_not_act_when_it_continues(void **state)
 {
     (void)state;
     start_both();
@@ -315,7 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(b_takes_over_from_a_leader_that_is_killed, setup, teardown),
         cmocka_unit_test_setup_teardown(b_takes_over_at_once_from_a_leader_that_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_leader_that_was_paused_does_not_act_when_it_goes_on, setup,
+        cmocka_unit_test_setup_teardown(a_leader_that_was_paused_does_not_act_when_it_continues, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_reconcile_that_was_paused_in_its_middle_writes_nothing_more, setup,
                                         teardown),

@@ -120,7 +120,7 @@ static void a_server_that_goes_away_finds_its_foos_served_afterwards(void **stat
     assert_no_storm();
 }
 
-static void a_controller_that_is_killed_goes_on_where_it_was(void **state)
+static void a_controller_that_is_killed_continues_where_it_was(void **state)
 {
     (void)state;
     for (int i = 0; i < FOOS; i++) {
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_that_are_lost_make_nothing_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(a_server_that_goes_away_finds_its_foos_served_afterwards, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(a_controller_that_is_killed_goes_on_where_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_controller_that_is_killed_continues_where_it_was, setup, teardown),
     };
     return RUN_TESTS(tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Children that are made at an awkward moment of a client: while a connection is being made, and while a
  * transfer is paused. The child frees what it has inherited, and has no descriptor of the client's left; the
- * parent goes on as if there had been none. A child that hangs is ended by its alarm. */
+ * parent continues as if there had been none. A child that hangs is ended by its alarm. */
 #include <arpa/inet.h>
 #include <kinformer.h>
 #include <kinformer/apiserver.h>

@@ -28,7 +28,7 @@ typedef struct world {
     int last_version;    /* guarded by mu, as all below: what the server has come to */
     int watches;         /* that have begun */
     char links[256][64]; /* the connection of each, as the proxy names it */
-    int versions[256];   /* from which each goes on */
+    int versions[256];   /* from which each continues */
     int one_by_one;      /* of them, those not by HTTP/2 */
     int lists_by_http2;
     int calls;
@@ -295,7 +295,7 @@ static void wait_for_reconnect(world *w, int i)
     }
 }
 
-/* The first has no room, and the connection is not its alone: the others hear all, and it goes on later. */
+/* The first has no room, and the connection is not its alone: the others hear all, and it continues later. */
 static void a_full_queue_cuts_its_stream_and_no_other(void **state)
 {
     (void)state;

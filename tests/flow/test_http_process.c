@@ -392,7 +392,7 @@ static void note_end(ki_transfer *transfer, ki_reason reason, const char *messag
 static void without_memory_a_request_fails_and_says_so(void **state)
 {
     (void)state;
-    static const ki_transfer_events events = {no_head, no_body, note_end, NULL, NULL};
+    static const ki_transfer_events events = {no_head, no_body, note_end, NULL};
     http_bench bench = {0};
     bool has_failed = true;
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_hello}, NULL);

@@ -248,7 +248,7 @@ static void a_socks5_proxy_that_wants_a_user_is_named(void **state)
 
 /* ---- https ------------------------------------------------------------------------------------------- */
 
-static void an_https_proxy_is_believed_by_the_authority_of_the_cluster(void **state)
+static void an_https_proxy_is_verified_with_the_cas_of_the_cluster(void **state)
 {
     (void)state;
     scene s = {0};
@@ -265,7 +265,7 @@ static void an_https_proxy_is_believed_by_the_authority_of_the_cluster(void **st
     assert_int_equal(s.notes.tunnels, 1);
 }
 
-static void an_https_proxy_of_another_authority_is_not_believed(void **state)
+static void an_https_proxy_of_another_authority_is_not_trusted(void **state)
 {
     (void)state;
     scene s = {.bench.config.ca_pem = stranger.pem};
@@ -327,14 +327,14 @@ static void an_https_proxy_has_to_prove_its_own_name(void **state)
     char name[] = "api.example";
     const struct {
         const certificate *own;
-        bool is_believed;
+        bool is_trusted;
     } cases[] = {{&for_address, true}, {&for_name, false}};
     for (size_t i = 0; i < 2; i++) {
         scene s = {.bench.config.tls_server_name = name};
         scripted_http_options proxy = https_with(cases[i].own);
         scene_init(&s, &proxy, "https://");
         scene_run(&s, NULL);
-        if (cases[i].is_believed)
+        if (cases[i].is_trusted)
             expect_answer(&s);
         else
             expect_failure(&s, KI_REASON_TLS, "the proxy https://%s cannot be reached: SSL: ");
@@ -539,7 +539,7 @@ static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **st
     http_bench_fini(&bench);
 }
 
-/* libcurl reads such a body in one go, to its end. */
+/* libcurl reads such a body in one piece, to its end. */
 static scripted_next serve_endless_refusal(scripted_connection *c, const scripted_request *r, void *user)
 {
     const char *first = user;
@@ -652,8 +652,8 @@ int main(void)
         FLOW_TEST(the_name_of_tls_is_not_where_a_socks5_proxy_goes),
         FLOW_TEST(a_socks5_proxy_that_refuses_is_named_without_its_password),
         FLOW_TEST(a_socks5_proxy_that_wants_a_user_is_named),
-        FLOW_TEST(an_https_proxy_is_believed_by_the_authority_of_the_cluster),
-        FLOW_TEST(an_https_proxy_of_another_authority_is_not_believed),
+        FLOW_TEST(an_https_proxy_is_verified_with_the_cas_of_the_cluster),
+        FLOW_TEST(an_https_proxy_of_another_authority_is_not_trusted),
         FLOW_TEST(an_https_proxy_needs_no_alternative_name_but_the_server_does),
         FLOW_TEST(a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it),
         FLOW_TEST(an_https_proxy_has_to_prove_its_own_name),

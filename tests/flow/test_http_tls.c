@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is believed, and as whom requests are sent. */
+/* Which servers are trusted, and as whom requests are sent. */
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void expect(http_bench *bench, ki_reason reason)
     fetch_free(&f);
 }
 
-static void a_server_of_our_authority_is_believed(void **state)
+static void a_server_of_our_authority_is_trusted(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = authority.pem};
@@ -115,7 +115,7 @@ static void without_an_authority_the_system_decides(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_certificate_of_another_name_is_not_believed(void **state)
+static void a_certificate_of_another_name_is_not_trusted(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = authority.pem};
@@ -142,7 +142,7 @@ static void the_name_to_expect_can_be_told(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_name_that_is_told_and_wrong_is_not_believed(void **state)
+static void a_name_that_is_told_and_wrong_is_not_trusted(void **state)
 {
     (void)state;
     char name[] = "other.example";
@@ -208,7 +208,7 @@ static void a_user_agent_with_a_line_end_is_refused(void **state)
 }
 
 /* Nor one that has other names only. */
-static void a_certificate_without_an_alternative_name_is_not_believed(void **state)
+static void a_certificate_without_an_alternative_name_is_not_trusted(void **state)
 {
     (void)state;
     static const char *const names[] = {NULL, "email:a@api.example", "URI:https://api.example/"};
@@ -476,7 +476,7 @@ static void a_request_waits_until_it_is_known_who_we_are(void **state)
     ki_credentials_free(credentials);
 }
 
-static void credentials_that_cannot_be_had_end_the_request(void **state)
+static void credentials_that_cannot_be_read_end_the_request(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -600,17 +600,17 @@ static void a_connection_that_breaks_while_sending_raises_no_signal(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_server_of_our_authority_is_believed),
+        FLOW_TEST(a_server_of_our_authority_is_trusted),
         FLOW_TEST(a_request_is_sent_once_there_is_trust),
         FLOW_TEST(a_server_of_another_authority_is_not),
         FLOW_TEST(without_an_authority_the_system_decides),
-        FLOW_TEST(a_certificate_of_another_name_is_not_believed),
+        FLOW_TEST(a_certificate_of_another_name_is_not_trusted),
         FLOW_TEST(the_name_to_expect_can_be_told),
-        FLOW_TEST(a_name_that_is_told_and_wrong_is_not_believed),
+        FLOW_TEST(a_name_that_is_told_and_wrong_is_not_trusted),
         FLOW_TEST(a_name_that_is_none_is_refused),
         FLOW_TEST(the_name_may_be_an_address_of_ipv6),
         FLOW_TEST(a_user_agent_with_a_line_end_is_refused),
-        FLOW_TEST(a_certificate_without_an_alternative_name_is_not_believed),
+        FLOW_TEST(a_certificate_without_an_alternative_name_is_not_trusted),
         FLOW_TEST(without_verification_no_alternative_name_is_wanted),
         FLOW_TEST(verification_can_be_turned_off),
         FLOW_TEST(old_versions_of_tls_are_not_spoken),
@@ -625,7 +625,7 @@ int main(void)
         FLOW_TEST(without_a_certificate_that_is_asked_for_it_fails),
         FLOW_TEST(authorization_and_impersonation_are_sent),
         FLOW_TEST(a_request_waits_until_it_is_known_who_we_are),
-        FLOW_TEST(credentials_that_cannot_be_had_end_the_request),
+        FLOW_TEST(credentials_that_cannot_be_read_end_the_request),
         FLOW_TEST(credentials_hear_that_they_were_refused),
         FLOW_TEST(a_body_that_is_paused_at_each_piece_comes_whole),
         FLOW_TEST(a_connection_that_breaks_while_sending_raises_no_signal),

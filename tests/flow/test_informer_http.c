@@ -165,7 +165,7 @@ static void an_informer_lists_and_watches(void **state)
     }
 }
 
-static void it_stops_and_goes_on_from_where_it_was(void **state)
+static void it_stops_and_continues_from_where_it_was(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MODES; i++) {
@@ -210,7 +210,7 @@ static scripted_next serve_long_version(scripted_connection *c, const scripted_r
     return SCRIPTED_CLOSE;
 }
 
-static void a_watch_goes_on_from_a_version_of_4096_bytes(void **state)
+static void a_watch_continues_from_a_version_of_4096_bytes(void **state)
 {
     (void)state;
     world w = {.mode = KI_MODE_THREADS};
@@ -256,7 +256,7 @@ static void chunks_of_one_byte_are_enough(void **state)
     }
 }
 
-/* The first watch is cut in the middle of an event, the second goes on from what was whole. */
+/* The first watch is cut in the middle of an event, the second continues from what was whole. */
 static scripted_next serve_cut_watch(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)user;
@@ -276,7 +276,7 @@ static scripted_next serve_cut_watch(scripted_connection *c, const scripted_requ
     return SCRIPTED_CLOSE;
 }
 
-static void a_watch_that_is_cut_goes_on_from_the_last_event(void **state)
+static void a_watch_that_is_cut_continues_from_the_last_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MODES; i++) {
@@ -613,10 +613,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(an_informer_lists_and_watches),
-        FLOW_TEST(a_watch_goes_on_from_a_version_of_4096_bytes),
-        FLOW_TEST(it_stops_and_goes_on_from_where_it_was),
+        FLOW_TEST(a_watch_continues_from_a_version_of_4096_bytes),
+        FLOW_TEST(it_stops_and_continues_from_where_it_was),
         FLOW_TEST(chunks_of_one_byte_are_enough),
-        FLOW_TEST(a_watch_that_is_cut_goes_on_from_the_last_event),
+        FLOW_TEST(a_watch_that_is_cut_continues_from_the_last_event),
         FLOW_TEST(a_list_that_fails_is_reported_and_tried_again),
         FLOW_TEST(a_watch_that_is_too_old_lists_again),
         FLOW_TEST(a_refusal_that_does_not_end_is_tried_again),

@@ -187,7 +187,7 @@ static void a_network_that_is_gone_is_noticed_by_its_silence(void **state)
 }
 
 /* What was sent while the machine slept is lost, and the server may have forgotten us. */
-static void after_a_suspend_each_goes_on_from_where_it_was(void **state)
+static void after_a_suspend_each_continues_from_where_it_was(void **state)
 {
     (void)state;
     world w = {0};
@@ -227,7 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(a_network_that_is_gone_is_noticed_by_its_silence),
-        FLOW_TEST(after_a_suspend_each_goes_on_from_where_it_was),
+        FLOW_TEST(after_a_suspend_each_continues_from_where_it_was),
         FLOW_TEST(a_calendar_that_jumps_is_not_noticed),
     };
     return RUN_TESTS(tests);

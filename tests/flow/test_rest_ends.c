@@ -141,7 +141,7 @@ static void refused_credentials_are_renewed_once(void **state)
     }
 }
 
-static void credentials_that_cannot_be_had_are_an_error(void **state)
+static void credentials_that_cannot_be_read_are_an_error(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
@@ -484,7 +484,7 @@ int main(void)
         FLOW_TEST(attempts_are_counted),
         FLOW_TEST(who_cannot_wait_so_long_has_the_answer_at_once),
         FLOW_TEST(refused_credentials_are_renewed_once),
-        FLOW_TEST(credentials_that_cannot_be_had_are_an_error),
+        FLOW_TEST(credentials_that_cannot_be_read_are_an_error),
         FLOW_TEST(what_was_lost_is_asked_again_but_not_written_again),
         FLOW_TEST(nobody_there_is_said_at_once),
         FLOW_TEST(a_call_ends_when_its_time_is_over),

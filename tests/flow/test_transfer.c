@@ -24,7 +24,7 @@ static void a_body_comes_whole_however_it_is_sent(void **state)
         assert_int_equal(f.head.status, 200);
         assert_int_equal(f.head.retry_after_seconds, 0);
         assert_string_equal(f.body.text, "hello");
-        assert_true(f.pauses >= 1);
+        assert_true(f.reads >= 1);
         fetch_free(&f);
     }
     http_bench_fini(&bench);

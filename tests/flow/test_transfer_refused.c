@@ -114,7 +114,7 @@ static scripted_next serve_endless_status(scripted_connection *c, const scripted
     return SCRIPTED_CLOSE;
 }
 
-static void a_status_line_without_an_end_is_not_a_want_of_memory(void **state)
+static void a_status_line_without_an_end_is_not_reported_as_out_of_memory(void **state)
 {
     (void)state;
     static const char *const firsts[] = {"HTTP/1.1 200 ", "HTTP/1.1 200", "HTTP/1.1 ",
@@ -343,7 +343,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
         WITH_MEMORY_CHECK(the_limit_of_heads_can_be_set),
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
-        WITH_MEMORY_CHECK(a_status_line_without_an_end_is_not_a_want_of_memory),
+        WITH_MEMORY_CHECK(a_status_line_without_an_end_is_not_reported_as_out_of_memory),
         WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
         WITH_MEMORY_CHECK(what_is_no_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),

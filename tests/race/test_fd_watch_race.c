@@ -127,7 +127,7 @@ static void a_thread_misses_no_byte(void **state)
     yard_fini(&y);
 }
 
-static void a_loop_stops_and_goes_on_while_bytes_come(void **state)
+static void a_loop_stops_and_continues_while_bytes_come(void **state)
 {
     (void)state;
     static yard y;
@@ -166,7 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_thread_misses_no_byte),
-        WITH_MEMORY_CHECK(a_loop_stops_and_goes_on_while_bytes_come),
+        WITH_MEMORY_CHECK(a_loop_stops_and_continues_while_bytes_come),
         WITH_MEMORY_CHECK(a_timer_set_from_outside_wakes_the_thread),
     };
     return RUN_TESTS(tests);

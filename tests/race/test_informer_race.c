@@ -32,7 +32,7 @@ typedef struct race {
     ki_factory *factory;
     heard survivors[SURVIVORS];
     atomic_bool is_over;
-    atomic_int guests;   /* that were let in */
+    atomic_int guests;   /* that were registered */
     atomic_int releases; /* of guests */
     atomic_int reads;
     atomic_int restarts;
@@ -181,7 +181,7 @@ static void note_release(heard *what, const ki_event *event)
     r->releases++;
 }
 
-static void let_in_and_out(race *r, int round)
+static void add_and_remove(race *r, int round)
 {
     heard guests[GUESTS];
     ki_registration *registrations[GUESTS];
@@ -217,7 +217,7 @@ static void come_and_go(void *user)
 {
     race *r = user;
     for (int round = 0; !r->is_over; round++)
-        let_in_and_out(r, round);
+        add_and_remove(r, round);
 }
 
 static void restart(void *user)

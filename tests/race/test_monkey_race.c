@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several informers with tiny queues and backlogs of every kind, each in the hands of a monkey: handlers come
- * and go, it is stopped, started, freed and made anew, from outside and from its own handlers, while the
+ * and go, it is stopped, started, freed and made again, from outside and from its own handlers, while the
  * server changes, replaces, cuts and forgets; with delays wherever a lock is given away (support/delays.c).
  * In the end every informer has what the server has, all is freed in any order, and each handler has been
  * released once. Once more beside a thread that forks: children read what they have inherited and free it.

@@ -12,6 +12,7 @@
 #include "store/store.h"
 #include "support/failing_allocator.h"
 #include "support/require.h"
+#include "support/store_flush.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -111,7 +112,7 @@ static void write_all(void *user)
             atomic_store(&r->indexes, round / 5 + 1);
         }
     }
-    ki_store_flush(r->store);
+    store_flush(r->store);
     atomic_store(&r->is_over, true);
 }
 

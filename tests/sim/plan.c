@@ -77,7 +77,7 @@ static void plan_server(sim_server_options *server, ki_random *random, uint64_t 
     server->bookmark_ns = (1 + below(random, 60)) * SIM_NS_PER_S;
     server->piece_bytes_max = pieces[below(random, 8)];
     if (server->piece_bytes_max == 1) {
-        /* A byte at a time: so that time goes on, it comes at once. */
+        /* A byte at a time: so that time passes, it comes at once. */
         server->latency_ns_max = 0;
     }
 }

@@ -139,7 +139,7 @@ uint64_t sim_follower_version(const sim_follower *follower);
 bool sim_follower_is_sound(const sim_follower *follower);
 void sim_follower_look(sim_follower *follower); /* measures what waits */
 
-/* Whether it was stopped when it may have applied this version, and goes on from before that one. */
+/* Whether it was stopped when it may have applied this version, and continues from before that one. */
 bool sim_follower_may_repeat(const sim_follower *follower, uint64_t from, uint64_t applied);
 
 /* ---- all of it --------------------------------------------------------------------------------------- */

@@ -162,7 +162,7 @@ static void await_followers(sim_run *run, const stage *now, pace *p)
     }
 }
 
-/* The world goes on changing, and stands still at last. */
+/* The world keeps changing, and stands still at last. */
 static void endure(sim_run *run, stage now)
 {
     pace p = {.begun_ns = ki_clock_now_ns(&run->clock)};

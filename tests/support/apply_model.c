@@ -324,7 +324,7 @@ static int is_covered(const apply_model *model, const model_object *object, unsi
     return model->is_text || object->state.version <= version;
 }
 
-static void let_in(apply_model *model, uint32_t list)
+static void apply_held(apply_model *model, uint32_t list)
 {
     for (size_t i = 0; i < model->held_count;) {
         model_held held = model->held[i];
@@ -347,7 +347,7 @@ static void end_list(apply_model *model, const model_entry *entry)
     drop_held_before(model, is_stale ? entry->list + 1 : entry->list);
     if (is_stale)
         return;
-    let_in(model, entry->list);
+    apply_held(model, entry->list);
     for (unsigned key = 0; key < MODEL_KEYS; key++) {
         model_object *object = &model->objects[key];
         if (!object->is_there || object->met >= entry->list ||

@@ -61,7 +61,8 @@ struct ki_as_object *as_rig_object(struct as_rig *rig, const char *key, const ch
     if (tree != NULL && slash != NULL)
         (void)json_object_set_new(json_object_get(tree, "metadata"), "namespace",
                                   json_stringn(key, (size_t)(slash - key)));
-    struct ki_as_object *object = tree == NULL ? NULL : ki_as_object_new(tree, NULL, 0);
+    struct ki_as_object *object =
+        tree == NULL ? NULL : ki_as_object_make(&(struct ki_as_object_parts){.tree = tree});
     json_decref(tree);
     return object;
 }

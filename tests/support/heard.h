@@ -3,7 +3,7 @@
  *
  *   From:     handlers of any thread; tests
  *   To:       a store of its own; atomic counters
- *   Locks:    mu, for who waits; no call of the library while it is held.
+ *   Locks:    mu, for threads that wait; no call of the library while it is held.
  *   Not here: cmocka's assertions: those belong to the main thread.
  */
 #ifndef KI_TESTS_SUPPORT_HEARD_H
@@ -40,7 +40,7 @@ struct heard {
     void *user;
     ki_mutex mu;
     ki_cond changed;
-    atomic_int has_new_history; /* set by who has the server begin anew: a version may go back */
+    atomic_int has_new_history; /* set when the server starts over: a version may go back */
     int is_held;                /* guarded by mu: the next event does not return until heard_let_go() */
 };
 

@@ -53,7 +53,7 @@ void scan_run_fini(scan_run *run);
 int scan_run_text(scan_run *run, ki_str text, scan_split split);
 
 /* 1 when a lenient run has done with a text what it should, given what a strict one has: the first mistake is
- * the same, and the lenient one goes on after those that leave brackets and strings alone. */
+ * the same, and the lenient one continues after those that leave brackets and strings alone. */
 int scan_run_lenient_agrees(const scan_run *strict, const scan_run *lenient);
 
 /* 1 when both came to the same end: verdict, offset, kept text, side text and captures. */

@@ -3,7 +3,7 @@
  *
  *   From:     support/sim_list.c, sim_watch.c, sim_server.c
  *   To:       text; the fixtures of a real server are the model
- *   Not here: when it is sent, and what goes wrong with it.
+ *   Not here: when it is sent, and its failures.
  */
 #ifndef KI_TESTS_SUPPORT_SIM_ANSWER_H
 #define KI_TESTS_SUPPORT_SIM_ANSWER_H

@@ -34,7 +34,7 @@ static int on_body(ki_answer *answer, const char *bytes, size_t n)
     assert_false(recorder->ends || recorder->cancelled || recorder->paused);
     assert_true(n > 0);
     sim_text_append(&recorder->body, bytes, n);
-    sim_text_append(&recorder->body, "", 1); /* a 0 behind it, for who reads it as a string */
+    sim_text_append(&recorder->body, "", 1); /* a 0 after it, so that it can be read as a string */
     recorder->body.len--;
     recorder->pieces++;
     if (recorder->pieces == recorder->cancels_after) {

@@ -91,7 +91,7 @@ static void answer_429(sim_stream *stream)
                              &(sim_status){.code = 429, .reason = "TooManyRequests", .message = "simulated"});
 }
 
-/* What goes wrong before anything is looked up. Returns true when that is the answer. */
+/* Failures before anything is looked up. Returns true when that is the answer. */
 static bool answer_fault(sim_stream *stream)
 {
     sim_server *server = stream->server;

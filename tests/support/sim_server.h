@@ -13,7 +13,7 @@
  * client waits for.
  *
  * When the world's history is reset every answer that is under way ends with KI_REASON_CONNECTION_LOST, as
- * when a server starts anew. One seed, one exact run. What runs out of memory ends the program.
+ * when a server starts again. One seed, one exact run. What runs out of memory ends the program.
  */
 #ifndef KI_TESTS_SUPPORT_SIM_SERVER_H
 #define KI_TESTS_SUPPORT_SIM_SERVER_H

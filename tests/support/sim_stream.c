@@ -65,7 +65,7 @@ void sim_stream_finish(sim_stream *stream, ki_reason reason)
 {
     sim_server *server = stream->server;
     ki_answer *answer = stream->answer;
-    /* Before the call: the client may begin anew inside it, with the same answer. */
+    /* Before the call: the client may start over inside it, with the same answer. */
     ki_list_remove(&stream->node);
     stream->dead = true;
     server->calls.end(answer, reason, reason == KI_REASON_NONE ? NULL : "simulated");

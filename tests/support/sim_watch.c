@@ -140,7 +140,7 @@ void sim_watch_begin(sim_stream *stream, const ki_list_options *options)
     }
 }
 
-/* ---- how it goes on ---------------------------------------------------------------------------------- */
+/* ---- how it continues -------------------------------------------------------------------------------- */
 
 /* The next record that this watch is to be told of, or NULL. */
 static const sim_record *next_record(const sim_stream *stream, size_t *out_position)

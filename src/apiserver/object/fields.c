@@ -121,11 +121,6 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
     return (ki_str){0};
 }
 
-bool ki_as_field_is_known(const struct ki_as_resource *resource, ki_str field)
-{
-    return resolve(resource, field).len > 0;
-}
-
 int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_str *out,
                         struct ki_as_failure *failure)
 {

@@ -16,8 +16,6 @@
 
 enum { KI_AS_FIELDS_MAX = 24 };
 
-bool ki_as_field_is_known(const struct ki_as_resource *resource, ki_str field);
-
 /* The field's current name, static or as given: old names are mapped to new ones. If there is no such field,
  * fails with 400 and Kubernetes' message for that kind. */
 KI_NODISCARD int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_str *out,

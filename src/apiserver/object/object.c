@@ -124,12 +124,6 @@ struct ki_as_object *ki_as_object_make(const struct ki_as_object_parts *parts)
     return object;
 }
 
-struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields, size_t field_count)
-{
-    return ki_as_object_make(
-        &(struct ki_as_object_parts){.tree = tree, .fields = fields, .field_count = field_count});
-}
-
 struct ki_as_object *ki_as_object_ref(struct ki_as_object *object)
 {
     ki_refcount_ref(&object->refs);

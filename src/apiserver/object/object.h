@@ -55,12 +55,10 @@ struct ki_as_object {
 /* Whether Kubernetes omits a metadata value because it is empty. NULL counts as empty. */
 bool ki_as_is_empty(const json_t *value);
 
-/* Encodes `tree`, an object with complete metadata. Fields are in Kubernetes' order, unknown metadata is
- * omitted. Without a resourceVersion, the object has version 0 and no digits. The values of `fields` are
- * copied; the names must be static. NULL if out of memory. */
-struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields,
-                                      size_t field_count);
-/* The same with further parts that are not in the tree. */
+/* What an object is encoded from: `tree`, an object with complete metadata, and parts that are not in the
+ * tree. Fields are in Kubernetes' order, unknown metadata is omitted. Without a resourceVersion, the object
+ * has version 0 and no digits. The values of `fields` are copied;
+ * the names must be static, or are copied, too. */
 struct ki_as_object_parts {
     const json_t *tree;
     const struct ki_as_pair *fields;

@@ -21,11 +21,11 @@ static int check_token(struct ki_as_exchange *exchange)
     static const char scheme[] = "Bearer ";
     size_t skip = sizeof(scheme) - 1;
     ki_str given = exchange->headers.authorization;
-    bool is_let_in = false;
+    bool is_known = false;
     if (given.len > skip && strncasecmp(given.ptr, scheme, skip) == 0)
         for (char **token = exchange->server->tokens; *token != NULL; token++)
-            is_let_in |= is_token_equal((ki_str){given.ptr + skip, given.len - skip}, *token);
-    return is_let_in ? 0 : ki_as_fail(&exchange->failure, 401, "Unauthorized", NULL, "Unauthorized");
+            is_known |= is_token_equal((ki_str){given.ptr + skip, given.len - skip}, *token);
+    return is_known ? 0 : ki_as_fail(&exchange->failure, 401, "Unauthorized", NULL, "Unauthorized");
 }
 
 /* ---- names --------------------------------------------------------------------------------------------- */

@@ -309,19 +309,6 @@ void ki_as_collection_end(struct ki_as_collection *collection)
     ki_as_collection_release_locked(collection);
 }
 
-static bool add_history_bytes(struct ki_as_collection *collection, void *user)
-{
-    *(size_t *)user += collection->history.bytes;
-    return true;
-}
-
-size_t ki_as_storage_history_bytes(struct ki_as_storage *storage)
-{
-    size_t bytes = 0;
-    ki_as_storage_visit(storage, add_history_bytes, &bytes);
-    return bytes;
-}
-
 /* ---- faults -------------------------------------------------------------------------------------------- */
 
 static bool forget(struct ki_as_collection *collection, void *user)

@@ -128,8 +128,6 @@ bool ki_as_collection_has_history(const struct ki_as_collection *collection, uin
 void ki_as_collection_end_watches(struct ki_as_collection *collection);
 /* The same, and drops the history once the last of them has ended. A new change revives the collection. */
 void ki_as_collection_end(struct ki_as_collection *collection);
-/* The bytes kept only by the histories of all collections. */
-size_t ki_as_storage_history_bytes(struct ki_as_storage *storage);
 /* Ends only the watches whose version of the resource is no longer served. */
 void ki_as_collection_end_unserved(struct ki_as_collection *collection);
 /* Drops all history: older watches and pages end with 410. */

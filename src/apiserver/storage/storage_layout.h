@@ -53,7 +53,7 @@ struct ki_as_storage {
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change);
 /* Drops the history of an ended collection unless a watch still has to take the rest of it. */
 void ki_as_collection_release_locked(struct ki_as_collection *collection);
-/* Ends every watch, because the history starts anew. */
+/* Ends every watch, because the history starts over. */
 void ki_as_watches_reset_locked(struct ki_as_collection *collection);
 
 #endif

@@ -80,34 +80,13 @@ static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const j
     return object;
 }
 
-/* For a resource with a status, a change affects either the status or the rest. The other half is kept as
- * stored, because the form of the request may contain less of it. */
-static int keep_other_half(const struct ki_as_verb *verb, json_t *stored)
-{
-    const struct ki_as_object *current = ki_as_collection_find(
-        verb->collection, ki_as_metadata_text(stored, "namespace"), ki_as_metadata_text(stored, "name"));
-    if (current == NULL || !verb->resource->has_status || verb->call->is_whole)
-        return 0;
-    const char *half = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "spec" : "status";
-    json_t *before = ki_as_object_tree(current, "", "");
-    json_t *value = json_object_get(before, half);
-    int rc = before == NULL ? -1 : 0;
-    if (value != NULL)
-        rc = json_object_set(stored, half, value);
-    else if (rc == 0)
-        (void)json_object_del(stored, half);
-    json_decref(before);
-    return rc;
-}
-
 static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
 {
     if (!ki_as_is_converted(verb->resource))
         return encode_stored(verb, tree);
     struct ki_as_object *object = NULL;
     json_t *stored = ki_as_json_copy(tree);
-    if (stored == NULL || ki_as_convert_to_stored(verb->resource, stored) < 0 ||
-        keep_other_half(verb, stored) < 0)
+    if (stored == NULL || ki_as_convert_to_stored(verb->resource, stored) < 0)
         (void)ki_as_fail_no_memory(verb->failure);
     else
         object = encode_stored(verb, stored);

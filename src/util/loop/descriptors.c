@@ -90,25 +90,11 @@ void ki_descriptors_add_locked(ki_descriptors *descriptors, int fd)
         *place = describe(fd);
 }
 
-void ki_descriptors_add(ki_descriptors *descriptors, int fd)
-{
-    ki_mutex_lock(&descriptors->mu);
-    ki_descriptors_add_locked(descriptors, fd);
-    ki_mutex_unlock(&descriptors->mu);
-}
-
 void ki_descriptors_remove_locked(ki_descriptors *descriptors, int fd)
 {
     ki_descriptor *found = find_locked(descriptors, fd);
     if (found != NULL)
         *found = descriptors->open[--descriptors->count];
-}
-
-void ki_descriptors_remove(ki_descriptors *descriptors, int fd)
-{
-    ki_mutex_lock(&descriptors->mu);
-    ki_descriptors_remove_locked(descriptors, fd);
-    ki_mutex_unlock(&descriptors->mu);
 }
 
 void ki_descriptors_close_all(ki_descriptors *descriptors)

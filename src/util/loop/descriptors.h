@@ -46,12 +46,10 @@ void ki_descriptors_unlock(ki_descriptors *descriptors) KI_RELEASE(descriptors->
 
 /* Replaces an entry with the same number. Never fails if space was reserved; otherwise, when out of
  * memory, the descriptor is not recorded and a child leaves it open. */
-void ki_descriptors_add(ki_descriptors *descriptors, int fd) KI_EXCLUDES(descriptors->mu);
 void ki_descriptors_add_locked(ki_descriptors *descriptors, int fd) KI_REQUIRES(descriptors->mu);
 
 /* Call this before the descriptor is closed, because its number may be reused. A descriptor that was never
  * added is allowed. */
-void ki_descriptors_remove(ki_descriptors *descriptors, int fd) KI_EXCLUDES(descriptors->mu);
 void ki_descriptors_remove_locked(ki_descriptors *descriptors, int fd) KI_REQUIRES(descriptors->mu);
 
 /* Closes all descriptors that still refer to the same file, and forgets them. For a child, where nothing

@@ -33,6 +33,17 @@ typedef struct ki_job ki_job;
 
 typedef void (*ki_job_cb)(ki_job *job);
 
+/* Something to do when the current job has ended: see ki_loop_defer(). Embedded in its user; zeroed, it does
+ * not wait. */
+typedef struct ki_deferred ki_deferred;
+
+typedef void (*ki_deferred_cb)(ki_deferred *deferred);
+
+struct ki_deferred {
+    ki_list_node node;
+    ki_deferred_cb run;
+};
+
 /* Embedded in its user. */
 struct ki_job {
     ki_loop *loop; /* constant, like the next */
@@ -125,6 +136,10 @@ void ki_loop_close_fd(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* Whether the calling thread is in a job of this loop; of any loop if NULL. */
 int ki_loop_is_current(const ki_loop *loop);
+
+/* Calls `run` on this thread when the job that it runs returns, once for any number of calls; at once if the
+ * thread is in no job. It is still the job's run for ki_loop_is_current(). The user lives until then. */
+void ki_loop_defer(ki_deferred *deferred, ki_deferred_cb run);
 
 /* For assertions: whether the calling thread is the loop's runner. It is if it runs one of its jobs, or if
  * the loop has no threads and no other thread steps it now; the latter check takes the loop's mutex. */

@@ -129,6 +129,32 @@ bool ki_loop_has_threads(ki_loop *loop)
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
+void ki_loop_defer(ki_deferred *deferred, ki_deferred_cb run)
+{
+    assert(deferred != NULL && run != NULL);
+    if (ki_list_node_is_linked(&deferred->node))
+        return;
+    deferred->run = run;
+    if (ki_loop_current.deferred == NULL)
+        run(deferred);
+    else
+        ki_list_push_back(ki_loop_current.deferred, &deferred->node);
+}
+
+/* Runs the job, then what it has deferred, and what that defers. In a forked child, which does not come back,
+ * nothing is left to do. */
+static void run_job(ki_loop *loop, ki_job *job)
+{
+    ki_list deferred;
+    ki_list_init(&deferred);
+    ki_loop_current = (ki_running){loop, job, &deferred};
+    job->run(job);
+    while (!is_foreign(loop) && !ki_list_is_empty(&deferred)) {
+        ki_deferred *next = KI_CONTAINER_OF(ki_list_pop_front(&deferred), ki_deferred, node);
+        next->run(next);
+    }
+}
+
 /* The job may be freed during its run, which `ki_loop_current` shows, and at any time after the mutex is
  * released again. A run may be nested in one of another loop. Returns false if the job has forked and this
  * is the child: then the mutex was not taken again, because another thread may have held it. */
@@ -138,10 +164,9 @@ static bool run_locked(ki_loop *loop, ki_job *job)
     ki_running before = ki_loop_current;
     job->is_awake = 0;
     job->is_running = 1;
-    ki_loop_current = (ki_running){loop, job};
     ki_mutex_unlock(&loop->mu);
     const ki_log_sink *log = ki_log_use(loop->log);
-    job->run(job);
+    run_job(loop, job);
     (void)ki_log_use(log);
     if (is_foreign(loop))
         return false;

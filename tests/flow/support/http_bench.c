@@ -43,6 +43,13 @@ static void on_head(ki_transfer *transfer, const ki_response_head *head, void *u
     f->heads++;
 }
 
+static void count_read(ki_deferred *deferred)
+{
+    fetch *f = KI_CONTAINER_OF(deferred, fetch, end_of_read);
+    f->reads++;
+    assert_true(f->reads <= f->pieces);
+}
+
 static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
 {
     fetch *f = user;
@@ -50,6 +57,7 @@ static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *use
     assert_int_equal(f->ends, 0);
     f->bytes += n;
     f->pieces++;
+    ki_loop_defer(&f->end_of_read, count_read);
     if (!f->keeps_nothing)
         text_log_add(&f->body, "%.*s", (int)n, bytes);
     if (f->cancel_after != 0 && f->pieces >= f->cancel_after) {
@@ -70,15 +78,6 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     (void)snprintf(f->message, sizeof(f->message), "%s", message);
 }
 
-static void on_pause(ki_transfer *transfer, void *user)
-{
-    fetch *f = user;
-    assert_ptr_equal(transfer, f->transfer);
-    assert_int_equal(f->ends, 0);
-    f->pauses++;
-    assert_true(f->pauses <= f->pieces);
-}
-
 static void on_sent(ki_transfer *transfer, void *user)
 {
     fetch *f = user;
@@ -91,7 +90,7 @@ static void on_sent(ki_transfer *transfer, void *user)
     f->transfer = NULL;
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end, on_pause, on_sent};
+static const ki_transfer_events events = {on_head, on_body, on_end, on_sent};
 
 void fetch_begin(fetch *f, http_bench *bench, const ki_request *request)
 {

@@ -26,7 +26,8 @@ typedef struct fetch {
     size_t bytes; /* counted also when they are not kept */
     bool keeps_nothing;
     int pieces;
-    int pauses;
+    int reads; /* jobs that have read some of the body */
+    ki_deferred end_of_read;
     int pause_after; /* pieces, from then on each; 0: never */
     int cancel_after;
     bool cancels_when_sent;

@@ -338,7 +338,7 @@ static void a_long_outage_is_said_again_ever_more_seldom(void **state)
     assert_true(cli_watch_note_due_ms(&follower) == UINT64_MAX);
 }
 
-static void the_end_of_an_outage_says_whether_all_was_listed_anew(void **state)
+static void the_end_of_an_outage_says_whether_all_was_relisted(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -438,7 +438,7 @@ int main(void)
         NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
         NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
         NOTICE_TEST(a_long_outage_is_said_again_ever_more_seldom),
-        NOTICE_TEST(the_end_of_an_outage_says_whether_all_was_listed_anew),
+        NOTICE_TEST(the_end_of_an_outage_says_whether_all_was_relisted),
         NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
         NOTICE_TEST(phases_are_said_when_all_is_well),

@@ -175,7 +175,7 @@ static void a_source_is_released_when_its_informer_is_gone(void **state)
 
 /* ---- someone else's loop ----------------------------------------------------------------------------- */
 
-static void everything_runs_inside_of_dispatch_in_event_loop_mode(void **state)
+static void everything_runs_inside_dispatch_in_event_loop_mode(void **state)
 {
     (void)state;
     run r;
@@ -190,7 +190,7 @@ static void everything_runs_inside_of_dispatch_in_event_loop_mode(void **state)
     run_fini(&r);
 }
 
-static void handlers_run_inside_of_dispatch_in_handlers_on_loop_mode(void **state)
+static void handlers_run_inside_dispatch_in_handlers_on_loop_mode(void **state)
 {
     (void)state;
     run r;
@@ -373,8 +373,8 @@ int main(void)
         WITH_MEMORY_CHECK(without_memory_there_is_no_client),
         WITH_MEMORY_CHECK(the_source_of_a_client_is_asked_for_each_collection),
         WITH_MEMORY_CHECK(a_source_is_released_when_its_informer_is_gone),
-        WITH_MEMORY_CHECK(everything_runs_inside_of_dispatch_in_event_loop_mode),
-        WITH_MEMORY_CHECK(handlers_run_inside_of_dispatch_in_handlers_on_loop_mode),
+        WITH_MEMORY_CHECK(everything_runs_inside_dispatch_in_event_loop_mode),
+        WITH_MEMORY_CHECK(handlers_run_inside_dispatch_in_handlers_on_loop_mode),
         WITH_MEMORY_CHECK(what_concerns_no_handler_does_not_make_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_change_from_another_thread_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_timer_is_in_the_timeout_and_makes_the_descriptor_readable),

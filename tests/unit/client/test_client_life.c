@@ -236,7 +236,7 @@ static void free_the_rest(heard *what, const ki_event *event)
 }
 
 /* on_release runs on the thread that frees the informer, as there is no other any more. */
-static void the_rest_is_freed_inside_of_the_last_callback(void **state)
+static void the_rest_is_freed_inside_the_last_callback(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++) {
@@ -261,7 +261,7 @@ static void free_another(heard *what, const ki_event *event)
 }
 
 /* Nothing may be waited for there; but there is nothing to wait for. */
-static void what_a_freed_client_made_is_freed_inside_of_anothers_callback(void **state)
+static void what_a_freed_client_made_is_freed_inside_anothers_callback(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++) {
@@ -348,8 +348,8 @@ int main(void)
         cmocka_unit_test(a_factory_without_informers_outlives_its_client),
         cmocka_unit_test(a_store_is_read_after_the_client_was_freed),
         cmocka_unit_test(a_handler_is_added_and_removed_after_the_client_was_freed),
-        cmocka_unit_test(the_rest_is_freed_inside_of_the_last_callback),
-        cmocka_unit_test(what_a_freed_client_made_is_freed_inside_of_anothers_callback),
+        cmocka_unit_test(the_rest_is_freed_inside_the_last_callback),
+        cmocka_unit_test(what_a_freed_client_made_is_freed_inside_anothers_callback),
         cmocka_unit_test(who_waits_is_told_that_the_client_is_freed),
         cmocka_unit_test(frees_work_in_exit_handlers),
     };

@@ -283,7 +283,7 @@ static void an_informer_that_was_freed_is_not_waited_for(void **state)
     controller_rig_fini(&rig);
 }
 
-/* The informer goes on without them. */
+/* The informer continues without them. */
 static void a_freed_controller_leaves_no_handler_behind(void **state)
 {
     (void)state;

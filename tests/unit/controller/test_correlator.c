@@ -152,7 +152,7 @@ static void identical_events_are_never_combined(void **state)
     end();
 }
 
-static void after_ten_minutes_without_a_similar_event_messages_count_anew(void **state)
+static void after_ten_minutes_without_a_similar_event_messages_count_from_zero(void **state)
 {
     (void)state;
     begin();
@@ -167,7 +167,7 @@ static void after_ten_minutes_without_a_similar_event_messages_count_anew(void *
     end();
 }
 
-static void a_combined_event_goes_on_after_a_pause(void **state)
+static void a_combined_event_continues_after_a_pause(void **state)
 {
     (void)state;
     begin();
@@ -265,8 +265,8 @@ int main(void)
         WITH_MEMORY_CHECK(from_the_tenth_message_on_similar_events_are_combined),
         WITH_MEMORY_CHECK(nine_messages_keep_their_events_while_others_are_combined),
         WITH_MEMORY_CHECK(identical_events_are_never_combined),
-        WITH_MEMORY_CHECK(after_ten_minutes_without_a_similar_event_messages_count_anew),
-        WITH_MEMORY_CHECK(a_combined_event_goes_on_after_a_pause),
+        WITH_MEMORY_CHECK(after_ten_minutes_without_a_similar_event_messages_count_from_zero),
+        WITH_MEMORY_CHECK(a_combined_event_continues_after_a_pause),
         WITH_MEMORY_CHECK(after_25_events_about_an_object_there_is_one_in_five_minutes),
         WITH_MEMORY_CHECK(dropped_events_are_in_the_next_count),
         WITH_MEMORY_CHECK(only_the_4096_keys_used_last_are_known),

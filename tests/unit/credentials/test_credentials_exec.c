@@ -61,7 +61,7 @@ static void one_run_does_for_all_who_wait(void **state)
     ki_job_fini(&other);
 }
 
-static void a_credential_is_had_anew_when_it_has_expired(void **state)
+static void a_credential_that_has_expired_is_requested_again(void **state)
 {
     (void)state;
     ki_config_exec exec =
@@ -147,7 +147,7 @@ static void a_plug_in_that_repeats_a_token_is_not_repeated(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_refused_credential_is_had_anew_once(void **state)
+static void a_rejected_credential_is_requested_again_once(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
@@ -167,7 +167,7 @@ static void a_refused_credential_is_had_anew_once(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then(void **state)
+static void a_credential_that_keeps_being_rejected_is_requested_again_now_and_then(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
@@ -347,11 +347,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(one_run_does_for_all_who_wait),
-        TEST(a_credential_is_had_anew_when_it_has_expired),
+        TEST(a_credential_that_has_expired_is_requested_again),
         TEST(a_plug_in_that_repeats_a_token_is_not_repeated),
         TEST(a_plug_in_is_not_looked_for_where_the_program_stands),
-        TEST(a_refused_credential_is_had_anew_once),
-        TEST(a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then),
+        TEST(a_rejected_credential_is_requested_again_once),
+        TEST(a_credential_that_keeps_being_rejected_is_requested_again_now_and_then),
         TEST(a_credential_that_has_expired_meanwhile_may_be_refused_at_once),
         TEST(a_plug_in_may_give_a_certificate),
         TEST(a_failure_answers_for_a_second),

@@ -116,7 +116,7 @@ static int make_room_inside(const ki_change *change, void *user)
     return rc;
 }
 
-static void room_that_is_made_inside_of_a_later_change_is_noticed(void **state)
+static void room_that_is_made_inside_a_later_change_is_noticed(void **state)
 {
     (void)state;
     feed_rig r;
@@ -167,7 +167,7 @@ static void what_waits_in_the_queue_is_not_fresh(void **state)
 
 /* ---- starting and stopping ----------------------------------------------------------------------------- */
 
-static void stopped_feed_goes_on_where_it_was(void **state)
+static void stopped_feed_continues_where_it_was(void **state)
 {
     (void)state;
     feed_rig r;
@@ -327,8 +327,8 @@ int main(void)
         cmocka_unit_test(what_fails_is_dropped),
         cmocka_unit_test(program_that_pops_for_itself_is_not_drowned),
         cmocka_unit_test(full_callback_is_left_alone_until_there_is_room),
-        cmocka_unit_test(room_that_is_made_inside_of_a_later_change_is_noticed),
-        cmocka_unit_test(stopped_feed_goes_on_where_it_was),
+        cmocka_unit_test(room_that_is_made_inside_a_later_change_is_noticed),
+        cmocka_unit_test(stopped_feed_continues_where_it_was),
         cmocka_unit_test(stopped_feed_processes_nothing),
         cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),
         cmocka_unit_test(nobody_waits_for_a_feed_that_was_never_started),

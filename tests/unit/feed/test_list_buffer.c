@@ -50,7 +50,7 @@ static void items_stay_in_order_and_the_last_of_a_key_counts(void **state)
     ki_list_buffer_fini(&buffer);
 }
 
-static void another_attempt_begins_anew(void **state)
+static void another_attempt_starts_over(void **state)
 {
     (void)state;
     ki_list_buffer buffer;
@@ -140,7 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(items_stay_in_order_and_the_last_of_a_key_counts),
-        WITH_MEMORY_CHECK(another_attempt_begins_anew),
+        WITH_MEMORY_CHECK(another_attempt_starts_over),
         WITH_MEMORY_CHECK(what_is_removed_is_not_there),
         WITH_MEMORY_CHECK(known_object_stands_for_what_was_only_seen),
         WITH_MEMORY_CHECK(without_memory_nothing_changes),

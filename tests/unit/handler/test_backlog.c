@@ -218,7 +218,7 @@ static void begin_late(listened *l, size_t items_max)
     listened_begin(&l->listener, objects, LATE);
 }
 
-/* "+1i +2i ... +LATEi ", but the one of `changed` as it is said. */
+/* "+1i +2i ... +LATEi ", but the one of `changed` as given. */
 static size_t expect_initial(char *text, size_t size, size_t changed, const char *as)
 {
     size_t len = 0;
@@ -380,7 +380,7 @@ static void backlog_survives_without_memory_for_its_table(void **state)
     }
 }
 
-static void merging_goes_on_when_memory_is_back(void **state)
+static void merging_continues_when_memory_is_back(void **state)
 {
     (void)state;
     for (size_t n = 1; n < KI_BACKLOG_STEP + 4; n++) {
@@ -423,7 +423,7 @@ int main(void)
         WITH_MEMORY_CHECK(events_that_waited_before_the_limit_are_merged_step_by_step),
         WITH_MEMORY_CHECK(large_events_do_not_pile_up_behind_small_ones),
         WITH_MEMORY_CHECK(backlog_survives_without_memory_for_its_table),
-        WITH_MEMORY_CHECK(merging_goes_on_when_memory_is_back),
+        WITH_MEMORY_CHECK(merging_continues_when_memory_is_back),
     };
     return RUN_TESTS(tests);
 }

@@ -128,7 +128,7 @@ static void many_informers_are_told_apart_counted_and_removed(void **state)
     run_fini(&r);
 }
 
-static void every_resource_can_be_had(void **state)
+static void every_resource_has_an_informer(void **state)
 {
     (void)state;
     run r;
@@ -150,7 +150,7 @@ static void every_resource_can_be_had(void **state)
     run_fini(&r);
 }
 
-static void a_custom_resource_can_be_had_by_name(void **state)
+static void a_custom_resource_is_found_by_name(void **state)
 {
     (void)state;
     run r;
@@ -384,7 +384,7 @@ static void an_informer_that_was_not_started_is_not_waited_for(void **state)
     run_fini(&r);
 }
 
-/* Who waits for it goes on with the next one, and it is gone when the removal returns. */
+/* Who waits for it continues with the next one, and it is gone when the removal returns. */
 static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **state)
 {
     (void)state;
@@ -485,7 +485,7 @@ static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(vo
     assert_refuses(&(ki_factory_options){.resync = resyncs}, "resource");
 }
 
-/* ---- what goes wrong --------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------------------- */
 
 static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
 {
@@ -564,8 +564,8 @@ int main(void)
         WITH_MEMORY_CHECK(the_same_collection_has_the_same_informer),
         WITH_MEMORY_CHECK(other_options_make_another_informer),
         WITH_MEMORY_CHECK(many_informers_are_told_apart_counted_and_removed),
-        WITH_MEMORY_CHECK(every_resource_can_be_had),
-        WITH_MEMORY_CHECK(a_custom_resource_can_be_had_by_name),
+        WITH_MEMORY_CHECK(every_resource_has_an_informer),
+        WITH_MEMORY_CHECK(a_custom_resource_is_found_by_name),
         WITH_MEMORY_CHECK(the_options_are_those_of_every_informer),
         WITH_MEMORY_CHECK(a_cluster_scoped_resource_gets_no_namespace),
         WITH_MEMORY_CHECK(some_resources_have_a_resync_of_their_own),

@@ -75,7 +75,7 @@ static void what_a_watch_tells_comes_before_what_is_held_back(void **state)
     expect("(1 b3 )10 | -b11 (2? b3 )12 +b2", "+b3i synced -b11 +b3", "b3");
 }
 
-static void a_delete_inside_of_a_list_counts_with_its_end(void **state)
+static void a_delete_inside_a_list_counts_with_its_end(void **state)
 {
     (void)state;
     expect("(1? a1 b2 /a3 |", "+a1i +b2i", "a1 b2");
@@ -83,7 +83,7 @@ static void a_delete_inside_of_a_list_counts_with_its_end(void **state)
     expect("(1? a1 /a3 | (2? a1 b1 )2", "+a1i +b1i synced", "a1 b1"); /* from a server that is behind */
     expect("(1 a1 )9 | (2? a1 /a3 )8", "+a1i synced", "a1");
     expect("(1 a1 )9 | (2? /a10 a1 )12", "+a1i synced -a10", "");          /* an echo */
-    expect("(1 a1 )9 | (2? /a10 a11:n )12", "+a1i synced ~a1>11r", "a11"); /* made anew */
+    expect("(1 a1 )9 | (2? /a10 a11:n )12", "+a1i synced ~a1>11r", "a11"); /* created again */
     expect("(1 a1 )9 | (2? b3 /b10 )12", "+a1i synced -a1u", "");
     expect("(1 a1 )9 | ~a10 -a11 (2? /a12 )10", "+a1i synced ~a1>10 -a11", "");
 }
@@ -130,7 +130,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_list_without_an_end_leaves_nothing_behind),
         WITH_MEMORY_CHECK(each_list_has_an_end_of_its_own),
         WITH_MEMORY_CHECK(what_a_watch_tells_comes_before_what_is_held_back),
-        WITH_MEMORY_CHECK(a_delete_inside_of_a_list_counts_with_its_end),
+        WITH_MEMORY_CHECK(a_delete_inside_a_list_counts_with_its_end),
         WITH_MEMORY_CHECK(nothing_is_lost_when_memory_is_out),
         WITH_MEMORY_CHECK(past_the_limit_the_list_is_called_in_doubt),
     };

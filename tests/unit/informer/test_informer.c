@@ -43,7 +43,7 @@ static void what_an_idle_informer_took_out_is_let_go_within_a_second(void **stat
     sim_world_delete(rig.world, 1);
     virtual_rig_run(&rig, 500);
     assert_int_equal(reclaim->object_count, 1);
-    for (int i = 0; i < 10; i++) { /* what goes on all the time does not put it off */
+    for (int i = 0; i < 10; i++) { /* what happens all the time does not put it off */
         sim_world_update(rig.world, 2);
         virtual_rig_run(&rig, 300);
         assert_true(reclaim->object_count <= 5);

@@ -199,7 +199,7 @@ static void items_of_a_list_without_an_end_make_nothing_fresh(void **state)
     rig_fini(&r);
 }
 
-/* A busy server is not listed instead; so the store is as old as that has lasted, and it is said why. */
+/* A busy server is not listed instead; so the store is as old as that has lasted, and the status says why. */
 static void a_server_that_puts_off_each_watch_makes_the_store_old(void **state)
 {
     (void)state;

@@ -330,7 +330,7 @@ static void remove_itself(heard *what, const ki_event *event)
     *registration = NULL;
 }
 
-static void a_handler_may_remove_itself_inside_of_an_event(void **state)
+static void a_handler_may_remove_itself_inside_an_event(void **state)
 {
     (void)state;
     told t;
@@ -352,7 +352,7 @@ static void free_informer(heard *what, const ki_event *event)
     rig->informer = NULL;
 }
 
-static void an_informer_may_be_freed_inside_of_an_event(void **state)
+static void an_informer_may_be_freed_inside_an_event(void **state)
 {
     (void)state;
     told t;
@@ -366,7 +366,7 @@ static void an_informer_may_be_freed_inside_of_an_event(void **state)
     told_fini(&t);
 }
 
-static void an_informer_may_be_freed_inside_of_a_release(void **state)
+static void an_informer_may_be_freed_inside_a_release(void **state)
 {
     (void)state;
     told t;
@@ -387,7 +387,7 @@ static void stop_informer(heard *what, const ki_event *event)
     ki_informer_stop(rig->informer);
 }
 
-static void an_informer_may_be_stopped_inside_of_an_event_and_goes_on_where_it_was(void **state)
+static void an_informer_may_be_stopped_inside_an_event_and_resumes_where_it_was(void **state)
 {
     (void)state;
     told t;
@@ -417,7 +417,7 @@ static void free_on_error(ki_informer *informer, const ki_watch_error *error, vo
     rig->informer = NULL;
 }
 
-static void an_informer_may_be_freed_inside_of_its_watch_error_handler(void **state)
+static void an_informer_may_be_freed_inside_its_watch_error_handler(void **state)
 {
     (void)state;
     told t;
@@ -440,7 +440,7 @@ static void add_another(heard *what, const ki_event *event)
             ki_informer_add_handler(rig->informer, &(ki_handler){.name = "another"}, NULL) == NULL;
 }
 
-static void a_handler_may_be_added_inside_of_an_event(void **state)
+static void a_handler_may_be_added_inside_an_event(void **state)
 {
     (void)state;
     told t;
@@ -470,12 +470,12 @@ int main(void)
         WITH_MEMORY_CHECK(removing_and_waiting_returns_after_the_release),
         WITH_MEMORY_CHECK(a_handler_of_an_informer_that_never_started_is_released),
         WITH_MEMORY_CHECK(a_handler_of_a_stopped_informer_can_be_removed),
-        WITH_MEMORY_CHECK(a_handler_may_remove_itself_inside_of_an_event),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_of_an_event),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_of_a_release),
-        WITH_MEMORY_CHECK(an_informer_may_be_stopped_inside_of_an_event_and_goes_on_where_it_was),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_of_its_watch_error_handler),
-        WITH_MEMORY_CHECK(a_handler_may_be_added_inside_of_an_event),
+        WITH_MEMORY_CHECK(a_handler_may_remove_itself_inside_an_event),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_an_event),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_a_release),
+        WITH_MEMORY_CHECK(an_informer_may_be_stopped_inside_an_event_and_resumes_where_it_was),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_its_watch_error_handler),
+        WITH_MEMORY_CHECK(a_handler_may_be_added_inside_an_event),
     };
     return RUN_TESTS(tests);
 }

@@ -110,7 +110,7 @@ static void a_stop_before_the_start_is_harmless(void **state)
     life_fini(&l);
 }
 
-static void a_restart_goes_on_with_a_watch_from_where_the_store_is(void **state)
+static void a_restart_continues_with_a_watch_from_where_the_store_is(void **state)
 {
     (void)state;
     life l;
@@ -395,7 +395,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_second_start_is_harmless),
         WITH_MEMORY_CHECK(a_stop_ends_requests_and_callbacks_and_keeps_the_store),
         WITH_MEMORY_CHECK(a_stop_before_the_start_is_harmless),
-        WITH_MEMORY_CHECK(a_restart_goes_on_with_a_watch_from_where_the_store_is),
+        WITH_MEMORY_CHECK(a_restart_continues_with_a_watch_from_where_the_store_is),
         WITH_MEMORY_CHECK(a_restart_after_the_history_was_forgotten_lists_again),
         WITH_MEMORY_CHECK(a_stop_during_the_first_list_loses_nothing),
         WITH_MEMORY_CHECK(stops_and_starts_among_changes_and_cuts_lose_nothing),

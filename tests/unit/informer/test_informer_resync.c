@@ -206,8 +206,8 @@ static void without_memory_no_handler_is_added_and_the_next_start_says_so(void *
     told_fini(&t);
 }
 
-/* The n-th allocation after a late handler has come fails: it is let in a little later, with all there is. */
-static int let_in_without_memory(size_t n)
+/* The n-th allocation after a late handler has come fails: it joins a little later, with all objects. */
+static int join_without_memory(size_t n)
 {
     told t;
     heard late;
@@ -232,11 +232,11 @@ static int let_in_without_memory(size_t n)
     return has_failed;
 }
 
-static void without_memory_a_late_handler_is_let_in_later(void **state)
+static void without_memory_a_late_handler_joins_later(void **state)
 {
     (void)state;
     size_t n = 1;
-    while (let_in_without_memory(n))
+    while (join_without_memory(n))
         n++;
     assert_true(n > 6);
 }
@@ -270,7 +270,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_period_without_an_end_is_never_over),
         WITH_MEMORY_CHECK(a_registration_counts_what_it_delivers),
         WITH_MEMORY_CHECK(without_memory_no_handler_is_added_and_the_next_start_says_so),
-        WITH_MEMORY_CHECK(without_memory_a_late_handler_is_let_in_later),
+        WITH_MEMORY_CHECK(without_memory_a_late_handler_joins_later),
         WITH_MEMORY_CHECK(the_numbers_of_a_handler_go_with_it),
     };
     return RUN_TESTS(tests);

@@ -82,7 +82,7 @@ static void the_status_handler_hears_of_the_stop_before_it_returns(void **state)
     text_log_free(&l.log);
 }
 
-static void an_informer_may_be_freed_inside_of_its_status_handler(void **state)
+static void an_informer_may_be_freed_inside_its_status_handler(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -120,7 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_status_handler_hears_of_each_change),
         WITH_MEMORY_CHECK(the_status_handler_hears_of_the_stop_before_it_returns),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_of_its_status_handler),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_its_status_handler),
         WITH_MEMORY_CHECK(a_status_handler_is_set_before_the_start),
     };
     return RUN_TESTS(tests);

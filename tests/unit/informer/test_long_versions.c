@@ -268,7 +268,7 @@ static void wait_for_versions(rig *r)
     assert_non_null(strstr(err.message, "4097 bytes"));
 }
 
-/* From there it goes on: after a cut, after a stop, and with the next list. */
+/* From there it continues: after a cut, after a stop, and with the next list. */
 static void go_on(rig *r)
 {
     text_log_clear(&r->source.requests);
@@ -397,7 +397,7 @@ static void a_list_with_a_longer_version_fails_and_says_so(void **state)
     }
 }
 
-static void an_object_with_a_longer_version_is_refused_and_the_rest_goes_on(void **state)
+static void an_object_with_a_longer_version_is_refused_and_the_rest_continues(void **state)
 {
     (void)state;
     static char items[8 * LONGEST];
@@ -501,7 +501,7 @@ int main(void)
         WITH_MEMORY_CHECK(numbers_of_4096_digits_are_ordered_and_measured),
         WITH_MEMORY_CHECK(a_version_that_is_no_number_is_not_measured),
         WITH_MEMORY_CHECK(a_list_with_a_longer_version_fails_and_says_so),
-        WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_goes_on),
+        WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_continues),
         WITH_MEMORY_CHECK(an_informer_of_long_versions_survives_every_failure),
         WITH_MEMORY_CHECK(a_feed_of_long_versions_survives_every_failure),
     };

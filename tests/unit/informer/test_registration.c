@@ -181,7 +181,7 @@ static void wait_inside(heard *what, const ki_event *event)
     r->has_synced = ki_registration_has_synced(r->registration);
 }
 
-static void a_wait_inside_of_a_callback_is_refused(void **state)
+static void a_wait_inside_a_callback_is_refused(void **state)
 {
     (void)state;
     run r;
@@ -196,7 +196,7 @@ static void a_wait_inside_of_a_callback_is_refused(void **state)
     run_fini(&r);
 }
 
-static void a_handler_has_synced_inside_of_on_synced(void **state)
+static void a_handler_has_synced_inside_on_synced(void **state)
 {
     (void)state;
     run r;
@@ -218,7 +218,7 @@ static void look_at_informer(heard *what, const ki_event *event)
 }
 
 /* By chance it may also be so when nobody takes care of it, but not each time. */
-static void the_informer_has_synced_inside_of_on_synced(void **state)
+static void the_informer_has_synced_inside_on_synced(void **state)
 {
     (void)state;
     for (int i = 0; i < 50; i++) {
@@ -375,7 +375,7 @@ static void a_removal_frees_the_backlog_at_once_and_without_the_lock(void **stat
 /* ---- coming late without memory ---------------------------------------------------------------------- */
 
 /* The next allocation is that of the join, which fails; no time passes. */
-static void a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others(void **state)
+static void a_handler_that_cannot_join_keeps_no_event_from_the_others(void **state)
 {
     (void)state;
     told t;
@@ -412,14 +412,14 @@ int main(void)
         WITH_MEMORY_CHECK(a_wait_for_a_handler_that_is_stuck_says_so),
         WITH_MEMORY_CHECK(a_wait_before_the_first_list_gives_the_informers_reason),
         WITH_MEMORY_CHECK(a_stop_ends_the_wait_for_a_handler),
-        WITH_MEMORY_CHECK(a_wait_inside_of_a_callback_is_refused),
-        WITH_MEMORY_CHECK(a_handler_has_synced_inside_of_on_synced),
-        WITH_MEMORY_CHECK(the_informer_has_synced_inside_of_on_synced),
+        WITH_MEMORY_CHECK(a_wait_inside_a_callback_is_refused),
+        WITH_MEMORY_CHECK(a_handler_has_synced_inside_on_synced),
+        WITH_MEMORY_CHECK(the_informer_has_synced_inside_on_synced),
         WITH_MEMORY_CHECK(the_backlog_of_a_handler_that_is_stuck_is_measured),
         WITH_MEMORY_CHECK(what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted),
         WITH_MEMORY_CHECK(what_a_stop_has_dropped_is_not_measured_any_more),
         WITH_MEMORY_CHECK(a_removal_frees_the_backlog_at_once_and_without_the_lock),
-        WITH_MEMORY_CHECK(a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others),
+        WITH_MEMORY_CHECK(a_handler_that_cannot_join_keeps_no_event_from_the_others),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

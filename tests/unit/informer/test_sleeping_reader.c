@@ -20,7 +20,7 @@ enum { SECOND = 1000, LIMIT = 2000 };
 
 /* ---- an informer, virtual clock ---------------------------------------------------------------------- */
 
-static void an_informer_goes_on_beside_a_reader_that_stays(void **state)
+static void an_informer_continues_beside_a_reader_that_stays(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -207,7 +207,7 @@ int main(void)
 {
     (void)alarm(WATCHDOG_SECONDS);
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(an_informer_goes_on_beside_a_reader_that_stays),
+        WITH_MEMORY_CHECK(an_informer_continues_beside_a_reader_that_stays),
         WITH_MEMORY_CHECK(a_slow_walk_is_a_reader_that_stays),
         WITH_MEMORY_CHECK(at_its_limit_an_informer_waits_for_the_reader_and_catches_up),
         WITH_MEMORY_CHECK(a_stop_and_a_start_do_not_wait_for_a_reader_that_stays),

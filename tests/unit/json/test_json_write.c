@@ -111,7 +111,7 @@ static void a_value_is_reformatted_either_way(void **state)
     assert_written(writer, compact_sample);
 }
 
-static void a_value_is_written_inside_of_another(void **state)
+static void a_value_is_written_inside_another(void **state)
 {
     (void)state;
     ki_json_writer *writer = new_writer(1);
@@ -173,7 +173,7 @@ static void a_scalar_is_a_text(void **state)
     assert_written(writer, "null");
 }
 
-static void a_writer_begins_anew_after_a_reset(void **state)
+static void a_writer_starts_over_after_a_reset(void **state)
 {
     (void)state;
     ki_json_writer *writer = new_writer(0);
@@ -454,12 +454,12 @@ int main(void)
         cmocka_unit_test(compact_text_has_no_white_space),
         cmocka_unit_test(pretty_text_is_indented),
         cmocka_unit_test(a_value_is_reformatted_either_way),
-        cmocka_unit_test(a_value_is_written_inside_of_another),
+        cmocka_unit_test(a_value_is_written_inside_another),
         cmocka_unit_test(only_what_must_be_is_escaped),
         cmocka_unit_test(names_are_escaped_as_strings_are),
         cmocka_unit_test(numbers_are_written_in_full),
         cmocka_unit_test(a_scalar_is_a_text),
-        cmocka_unit_test(a_writer_begins_anew_after_a_reset),
+        cmocka_unit_test(a_writer_starts_over_after_a_reset),
         cmocka_unit_test(an_impossible_order_of_calls_is_an_error),
         cmocka_unit_test(the_first_mistake_is_reported_and_the_rest_ignored),
         cmocka_unit_test(malformed_utf8_is_refused_in_names_too),

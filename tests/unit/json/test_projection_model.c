@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random values through random projections, against a model that works on jansson's trees: a rule is
- * asked for every member anew, by going through all paths. */
+ * asked again for every member, by going through all paths. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -448,7 +448,7 @@ static void text_has_a_maximum(void **state)
     ki_metrics_free(metrics);
 }
 
-/* Everything once; whatever fails, the rest goes on and nothing leaks. */
+/* Everything once; whatever fails, the rest continues and nothing leaks. */
 static size_t use_all(void)
 {
     ki_error err = {0};

@@ -75,7 +75,7 @@ static size_t deltas_of(const model *m, size_t at, size_t *out_records)
             continue;
         const record *last = count == 0 ? NULL : &m->log[out_records[count - 1]];
         if (last != NULL && r->type == KI_CHANGE_SEEN && last->list == r->list)
-            continue; /* it is said already */
+            continue; /* already reported */
         if (last == NULL || !is_delete(last) || !is_delete(r))
             out_records[count++] = i;
         else if (last->is_unseen_delete || !r->is_unseen_delete)
@@ -164,13 +164,13 @@ static void push_marker(model *m, record r)
                                                ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
 
-/* The server goes on, by some versions that are not ours. */
+/* The server moves on by some versions that are not ours. */
 static uint64_t next_version(model *m)
 {
     return m->clock += 1 + ki_random_below(&m->random, 3);
 }
 
-/* A list ends, breaks off and begins anew, or goes on. */
+/* A list ends, breaks off and starts over, or continues. */
 static void step_of_list(model *m)
 {
     uint64_t choice = ki_random_below(&m->random, 12);

@@ -13,7 +13,7 @@ static ki_resource_version version_of(const char *text)
     return version;
 }
 
-static void a_reset_forgets_what_waits_and_goes_on_from_a_version(void **state)
+static void a_reset_forgets_what_waits_and_continues_from_a_version(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -59,7 +59,7 @@ static void a_batch_that_is_given_up_with_a_reset_keeps_nothing_from_being_fresh
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_reset_forgets_what_waits_and_goes_on_from_a_version),
+        WITH_MEMORY_CHECK(a_reset_forgets_what_waits_and_continues_from_a_version),
         WITH_MEMORY_CHECK(a_batch_that_is_given_up_with_a_reset_keeps_nothing_from_being_fresh),
     };
     return RUN_TESTS(tests);

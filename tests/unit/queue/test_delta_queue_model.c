@@ -102,7 +102,7 @@ static void append(model *m, int key, model_delta delta, uint64_t place)
         *entry = (model_entry){.place = place};
     if (last == NULL || last->type != KI_CHANGE_DELETED || delta.type != KI_CHANGE_DELETED)
         entry->deltas[entry->count++] = delta;
-    else if (last->is_unseen || (!delta.is_unseen && delta.version >= last->version))
+    else if (last->is_unseen)
         *last = delta;
 }
 

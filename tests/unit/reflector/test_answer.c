@@ -169,34 +169,25 @@ static void end(probe *test)
 #define EMPTY_LIST "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[]}"
 #define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{}}"
 
-static int part(probe *test, const char *text)
-{
-    return ki_answer_body_part(&test->answer, text, strlen(text));
-}
-
-static void parts_of_a_piece_end_with_a_pause(void **state)
+static void a_source_is_inside_until_it_ends_the_answer(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
-    assert_int_equal(part(test, BOOKMARK), 0);
-    assert_int_equal(test->place, KI_ANSWER_IN_PIECE);
-    assert_int_equal(part(test, BOOKMARK), 0);
-    ki_answer_pause(&test->answer);
-    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+    test->place = KI_ANSWER_OUTSIDE;
     assert_int_equal(body(test, BOOKMARK), 0);
     assert_int_equal(test->place, KI_ANSWER_INSIDE);
+    end(test);
+    assert_int_equal(test->place, KI_ANSWER_OUTSIDE);
 }
 
-static void a_part_that_ends_the_answer_is_owed_no_pause(void **state)
+static void a_body_that_ends_the_answer_leaves_the_source_inside(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
+    test->place = KI_ANSWER_OUTSIDE;
     test->cancels_at = KI_CHANGE_BOOKMARK;
-    assert_int_equal(part(test, BOOKMARK), KI_ERR_NOT_FOUND);
+    assert_int_equal(body(test, BOOKMARK), KI_ERR_NOT_FOUND);
     assert_int_equal(test->place, KI_ANSWER_INSIDE);
-    test->place = KI_ANSWER_IN_PIECE;
-    ki_answer_pause(&test->answer);
-    assert_int_equal(test->place, KI_ANSWER_IN_PIECE);
 }
 
 static void a_list_is_told_step_by_step(void **state)
@@ -464,8 +455,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_cut_has_a_message, setup, teardown),
         cmocka_unit_test_setup_teardown(a_source_that_says_no_is_over, setup, teardown),
-        cmocka_unit_test_setup_teardown(parts_of_a_piece_end_with_a_pause, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_part_that_ends_the_answer_is_owed_no_pause, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_source_is_inside_until_it_ends_the_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_body_that_ends_the_answer_leaves_the_source_inside, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_decoder_without_memory_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(no_answer_is_harmless, setup, teardown),
     };

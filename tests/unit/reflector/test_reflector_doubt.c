@@ -84,7 +84,7 @@ static void a_doubted_stream_is_given_up_for_a_list_of_the_newest_version(void *
     assert_int_equal(run->doubtful_items, 2); /* and the next is not */
 }
 
-static void where_lists_are_always_streamed_so_is_the_one_that_is_believed(void **state)
+static void where_lists_are_always_streamed_so_is_the_one_that_is_trusted(void **state)
 {
     reflector_run *run = *state;
     stream_again(run);
@@ -104,7 +104,7 @@ int main(void)
         reflector_test(a_list_whose_metadata_come_last_is_in_doubt),
         reflector_test(a_streamed_list_is_in_doubt),
         reflector_test(a_doubted_stream_is_given_up_for_a_list_of_the_newest_version),
-        reflector_test(where_lists_are_always_streamed_so_is_the_one_that_is_believed),
+        reflector_test(where_lists_are_always_streamed_so_is_the_one_that_is_trusted),
     };
     return RUN_TESTS(tests);
 }

@@ -206,7 +206,7 @@ static void relist_newest(reflector_run *run)
     expect_requests(run, "LIST rv= limit=500\n");
 }
 
-static void a_newest_list_that_is_older_is_another_history_and_goes_on(void **state)
+static void a_newest_list_that_is_older_is_another_history_and_continues(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -550,7 +550,7 @@ int main(void)
         reflector_test(a_list_that_is_older_is_given_up_before_its_items),
         reflector_test(a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing),
         reflector_test(an_item_that_is_only_seen_is_an_item),
-        reflector_test(a_newest_list_that_is_older_is_another_history_and_goes_on),
+        reflector_test(a_newest_list_that_is_older_is_another_history_and_continues),
         reflector_test(another_history_that_shows_late_begins_the_list_again),
         reflector_test(a_reset_is_told_once),
         reflector_test(a_reset_that_finds_no_memory_twice_is_told_in_the_end),

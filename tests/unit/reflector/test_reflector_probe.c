@@ -91,7 +91,7 @@ static void a_watch_after_a_restart_is_asked_about(void **state)
     expect_requests(run, "WATCH rv=33 bookmarks\nLIST rv= limit=1\n");
 }
 
-static void a_server_that_was_set_back_is_listed_anew(void **state)
+static void a_server_that_was_set_back_is_relisted(void **state)
 {
     reflector_run *run = *state;
     run->source.is_bytewise = 1;
@@ -361,7 +361,7 @@ int main(void)
         reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),
         reflector_test(a_watch_after_an_error_of_the_server_is_asked_about),
         reflector_test(a_watch_after_a_restart_is_asked_about),
-        reflector_test(a_server_that_was_set_back_is_listed_anew),
+        reflector_test(a_server_that_was_set_back_is_relisted),
         reflector_test(what_comes_while_it_is_asked_does_not_count),
         reflector_test(a_server_without_pages_is_not_read_to_the_end),
         reflector_test(a_server_without_pages_that_was_set_back_is_found_out),

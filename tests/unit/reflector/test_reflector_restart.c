@@ -25,7 +25,7 @@ static void a_halt_ends_requests_and_timers(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STOPPED);
 }
 
-static void a_restart_goes_on_from_what_is_applied(void **state)
+static void a_restart_continues_from_what_is_applied(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -118,7 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         reflector_test(a_halt_ends_requests_and_timers),
-        reflector_test(a_restart_goes_on_from_what_is_applied),
+        reflector_test(a_restart_continues_from_what_is_applied),
         reflector_test(a_restart_does_not_insist_on_the_newest),
         reflector_test(a_reset_that_was_not_told_is_owed_after_a_restart),
         reflector_test(a_restart_begins_the_back_off_again),

@@ -47,7 +47,7 @@ static void a_watch_that_is_refused_was_none(void **state)
     expect_statuses(run, "BACKING_OFF ServerError\n");
 }
 
-static void a_watch_that_is_closed_goes_on_at_once_from_what_was_received(void **state)
+static void a_watch_that_is_closed_continues_at_once_from_what_was_received(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -141,7 +141,7 @@ static void a_cut_after_news_is_taken_up_soon_without_a_list(void **state)
     assert_int_equal(reflector_run_status(run).reconnects, 1);
 }
 
-static void a_close_inside_of_an_event_is_a_cut(void **state)
+static void a_close_inside_an_event_is_a_cut(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -263,7 +263,7 @@ static void nobody_waits_longer_than_ten_minutes(void **state)
     assert_int_equal(run->last_retry_ms, 600 * 1000);
 }
 
-static void too_many_requests_inside_of_a_watch_do_not_lead_to_a_list(void **state)
+static void too_many_requests_inside_a_watch_do_not_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -275,7 +275,7 @@ static void too_many_requests_inside_of_a_watch_do_not_lead_to_a_list(void **sta
     expect_requests(run, "cancel\nWATCH rv=10 bookmarks\n");
 }
 
-static void other_errors_inside_of_a_watch_lead_to_a_list_after_back_off(void **state)
+static void other_errors_inside_a_watch_lead_to_a_list_after_back_off(void **state)
 {
     reflector_run *run = *state;
     static const char *const events[] = {EVENT("ERROR", STATUS("500", "InternalError")), EVENT("ERROR", "{}"),
@@ -440,7 +440,7 @@ static void a_watch_waits_while_there_is_no_room(void **state)
     expect_requests(run, "resume\n");
 }
 
-static void what_is_known_goes_on_with_a_watch(void **state)
+static void what_is_known_continues_with_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "33");
@@ -535,14 +535,14 @@ int main(void)
         reflector_test(events_may_come_byte_by_byte),
         reflector_test(a_watch_is_one_when_it_is_answered),
         reflector_test(a_watch_that_is_refused_was_none),
-        reflector_test(a_watch_that_is_closed_goes_on_at_once_from_what_was_received),
+        reflector_test(a_watch_that_is_closed_continues_at_once_from_what_was_received),
         reflector_test(a_watch_that_is_closed_within_a_second_is_backed_off),
         reflector_test(news_before_a_close_begin_the_back_off_again),
         reflector_test(versions_never_go_back),
         reflector_test(of_versions_that_are_no_numbers_the_last_one_counts),
         reflector_test(a_bookmark_without_a_version_is_told_and_moves_nothing),
         reflector_test(a_cut_after_news_is_taken_up_soon_without_a_list),
-        reflector_test(a_close_inside_of_an_event_is_a_cut),
+        reflector_test(a_close_inside_an_event_is_a_cut),
         reflector_test(a_cut_without_news_is_backed_off_longer_each_time),
         reflector_test(a_cut_that_only_the_source_knows_is_a_cut),
         reflector_test(time_outs_of_watches_differ),
@@ -552,8 +552,8 @@ int main(void)
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_list),
         reflector_test(too_many_requests_are_waited_for_as_long_as_asked),
         reflector_test(nobody_waits_longer_than_ten_minutes),
-        reflector_test(too_many_requests_inside_of_a_watch_do_not_lead_to_a_list),
-        reflector_test(other_errors_inside_of_a_watch_lead_to_a_list_after_back_off),
+        reflector_test(too_many_requests_inside_a_watch_do_not_lead_to_a_list),
+        reflector_test(other_errors_inside_a_watch_lead_to_a_list_after_back_off),
         reflector_test(answers_with_an_error_lead_to_another_watch),
         reflector_test(refused_credentials_lead_to_the_same_watch_again),
         reflector_test(a_stream_that_is_no_json_is_taken_up_again_and_then_listed),
@@ -562,7 +562,7 @@ int main(void)
         reflector_test(what_is_understood_and_refused_leaves_all_as_it_is),
         reflector_test(an_event_without_memory_is_asked_for_again),
         reflector_test(a_watch_waits_while_there_is_no_room),
-        reflector_test(what_is_known_goes_on_with_a_watch),
+        reflector_test(what_is_known_continues_with_a_watch),
         reflector_test(whatever_the_server_does_it_gets_five_requests_and_then_one_a_second),
         reflector_test(a_wait_for_its_turn_alone_is_paced),
         reflector_test(a_list_that_has_its_turn_is_not_paced_any_more),

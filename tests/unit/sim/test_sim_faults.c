@@ -330,7 +330,7 @@ static void sim_faults_cut_between_events(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_cut_inside_of_an_event(void **state)
+static void sim_faults_cut_inside_an_event(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -450,7 +450,7 @@ static void sim_server_sends_nothing_to_who_is_paused(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_is_cancelled_inside_of_a_piece(void **state)
+static void sim_server_is_cancelled_inside_a_piece(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -550,14 +550,14 @@ int main(void)
         cmocka_unit_test(sim_faults_lead_from_the_last_page_to_the_first),
         cmocka_unit_test(sim_faults_end_a_watch_after_few_events),
         cmocka_unit_test(sim_faults_cut_between_events),
-        cmocka_unit_test(sim_faults_cut_inside_of_an_event),
+        cmocka_unit_test(sim_faults_cut_inside_an_event),
         cmocka_unit_test(sim_faults_repeat_events),
         cmocka_unit_test(sim_faults_send_what_is_no_event),
         cmocka_unit_test(sim_faults_send_what_nobody_can_read),
         cmocka_unit_test(sim_faults_send_an_error_in_the_stream),
         cmocka_unit_test(sim_faults_spoil_objects),
         cmocka_unit_test(sim_server_sends_nothing_to_who_is_paused),
-        cmocka_unit_test(sim_server_is_cancelled_inside_of_a_piece),
+        cmocka_unit_test(sim_server_is_cancelled_inside_a_piece),
         cmocka_unit_test(sim_server_brings_some_at_once_when_eager),
         cmocka_unit_test(sim_server_counts_what_a_client_does_wrong),
         cmocka_unit_test(sim_server_answers_several_at_the_same_time),

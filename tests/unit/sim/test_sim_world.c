@@ -179,13 +179,13 @@ static void sim_world_finds_what_existed_in_which_epoch(void **state)
     ki_object *undone = object_of(world, sim_world_object(world, 1), NULL);
     sim_world_reset_history(world, 1);
     sim_world_create(world, 1);
-    ki_object *anew = object_of(world, sim_world_object(world, 1), NULL);
-    assert_true(ki_str_equal(ki_object_resource_version(undone), ki_object_resource_version(anew)));
+    ki_object *again = object_of(world, sim_world_object(world, 1), NULL);
+    assert_true(ki_str_equal(ki_object_resource_version(undone), ki_object_resource_version(again)));
     const struct {
         ki_object *object;
         int of_first;
         int of_second;
-    } expected[] = {{kept, 1, 1}, {undone, 1, 0}, {anew, 0, 1}};
+    } expected[] = {{kept, 1, 1}, {undone, 1, 0}, {again, 0, 1}};
     for (size_t i = 0; i < 3; i++) {
         const sim_record *record = sim_world_find(world, expected[i].object);
         assert_non_null(record);

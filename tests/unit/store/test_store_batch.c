@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/store_flush.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -121,7 +122,7 @@ static void a_batch_gives_out_what_was_there(void **state)
     (void)ki_object_unref(former);
     assert_int_equal(ki_store_batch_remove(store, KI_STR("ns/one"), &former), KI_ERR_NOT_FOUND);
     ki_store_batch_end(store);
-    ki_store_flush(store);
+    store_flush(store);
     (void)ki_object_unref(one);
     (void)ki_object_unref(newer);
     store_end(store);
@@ -159,7 +160,7 @@ static void what_was_let_go_before_is_not_waited_for(void **state)
     (void)ki_object_unref(one);
     assert_int_equal(ki_store_remove(store, KI_STR("ns/one")), 0);
     ki_store_flush_when_due(store, 200, &due_ms);
-    ki_store_flush(store);
+    store_flush(store);
     ki_store_flush_when_due(store, 300, &due_ms);
     assert_true(due_ms == UINT64_MAX);
     assert_int_equal(store->reclaim.grace_periods, 1);
@@ -196,7 +197,7 @@ static void a_batch_that_looks_first_puts_and_removes_what_it_found(void **state
     ki_store_batch_let_go(store, place.object);
     ki_store_batch_end(store);
     assert_int_equal(ki_store_count(store), 0);
-    ki_store_flush(store);
+    store_flush(store);
     (void)ki_object_unref(one);
     (void)ki_object_unref(newer);
     store_end(store);
@@ -232,7 +233,7 @@ static void retired_memory_stays_below_its_limit(void **state)
         assert_true(store->reclaim.bytes < LIMIT);
     }
     assert_true(store->reclaim.grace_periods > 10 && store->reclaim.grace_periods < 100);
-    ki_store_flush(store);
+    store_flush(store);
     assert_int_equal(store->reclaim.bytes, 0);
     store_end(store);
 }
@@ -259,7 +260,7 @@ static void a_hundred_thousand_objects_take_little_more_than_themselves(void **s
         snprintf(name, sizeof(name), "pod-%d", i);
         store_put(store, store_object(ns, name, 1, ""));
     }
-    ki_store_flush(store);
+    store_flush(store);
     size_t extra = failing_allocator_live_bytes() - ki_store_bytes(store);
     assert_true(extra / OBJECTS < EXTRA_BYTES_MAX);
     size_t calls = 0;

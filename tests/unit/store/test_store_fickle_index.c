@@ -10,6 +10,7 @@
 
 #include "store/store.h"
 #include "support/failing_allocator.h"
+#include "support/store_flush.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 #include "util/random.h"
@@ -155,11 +156,11 @@ static void no_index_leads_to_an_object_that_has_left(void **state)
         for (uint64_t step = 1; step <= STEPS; step++) {
             change_one(store, &f, step);
             if (step % 16 == 0)
-                ki_store_flush(store); /* what has left is freed */
+                store_flush(store); /* what has left is freed */
             (void)count_values(store);
         }
         remove_all(store);
-        ki_store_flush(store);
+        store_flush(store);
         assert_int_equal(count_values(store), 0);
         store_end(store);
     }

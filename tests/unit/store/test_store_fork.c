@@ -212,7 +212,7 @@ static void leave_and_free(void *user)
     ki_store_free(store);
 }
 
-static void a_child_that_was_made_inside_of_a_section_is_inside_of_it(void **state)
+static void a_child_that_was_made_inside_a_section_is_inside_it(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -232,7 +232,7 @@ int main(void)
 #if !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(a_child_has_as_many_stores_as_its_parent),
 #endif
-        cmocka_unit_test(a_child_that_was_made_inside_of_a_section_is_inside_of_it),
+        cmocka_unit_test(a_child_that_was_made_inside_a_section_is_inside_it),
     };
     return RUN_TESTS(tests);
 }

@@ -107,7 +107,7 @@ static void a_removed_node_may_be_removed_again_and_pushed_again(void **state)
     ki_heap_fini(&heap);
 }
 
-static void push_stops_at_the_maximum_and_goes_on_below_it(void **state)
+static void push_stops_at_the_maximum_and_continues_below_it(void **state)
 {
     (void)state;
     ki_heap heap;
@@ -277,7 +277,7 @@ int main(void)
         WITH_MEMORY_CHECK(compare_gets_its_user_pointer),
         WITH_MEMORY_CHECK(update_moves_a_node_either_way),
         WITH_MEMORY_CHECK(a_removed_node_may_be_removed_again_and_pushed_again),
-        WITH_MEMORY_CHECK(push_stops_at_the_maximum_and_goes_on_below_it),
+        WITH_MEMORY_CHECK(push_stops_at_the_maximum_and_continues_below_it),
         WITH_MEMORY_CHECK(without_memory_push_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(push_into_reserved_room_needs_no_memory),
         WITH_MEMORY_CHECK(reserving_one_place_more_each_time_is_cheap),

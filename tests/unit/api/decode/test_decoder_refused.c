@@ -46,7 +46,7 @@ static void explain(char *out, size_t bytes, size_t wrong, size_t shift)
              ki_error_text(wrongs[wrong].code), shift + (size_t)wrongs[wrong].at);
 }
 
-static void an_item_is_refused_with_its_key_and_the_list_goes_on(void **state)
+static void an_item_is_refused_with_its_key_and_the_list_continues(void **state)
 {
     (void)state;
     static const char before[] = "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[" POD("a") ",";
@@ -63,7 +63,7 @@ static void an_item_is_refused_with_its_key_and_the_list_goes_on(void **state)
     ki_object_plan_free(plan);
 }
 
-static void an_event_is_refused_with_its_key_and_the_watch_goes_on(void **state)
+static void an_event_is_refused_with_its_key_and_the_watch_continues(void **state)
 {
     (void)state;
     static const char event[] =
@@ -183,8 +183,8 @@ static void a_refused_item_that_is_cut_cuts_the_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_item_is_refused_with_its_key_and_the_list_goes_on),
-        cmocka_unit_test(an_event_is_refused_with_its_key_and_the_watch_goes_on),
+        cmocka_unit_test(an_item_is_refused_with_its_key_and_the_list_continues),
+        cmocka_unit_test(an_event_is_refused_with_its_key_and_the_watch_continues),
         cmocka_unit_test(an_object_before_its_type_is_refused_as_well),
         cmocka_unit_test(bookmarks_and_errors_are_refused_as_such),
         cmocka_unit_test(a_name_with_the_mistake_in_it_is_no_key),

@@ -206,7 +206,7 @@ static void a_plan_without_a_resource_learns_all_names(void **state)
 
 /* ---- items that cannot be used ------------------------------------------------------------------------- */
 
-static void an_item_with_bad_metadata_is_refused_and_the_list_goes_on(void **state)
+static void an_item_with_bad_metadata_is_refused_and_the_list_continues(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -384,7 +384,7 @@ int main(void)
         cmocka_unit_test(a_kind_that_comes_behind_the_items_is_too_late_for_them),
         cmocka_unit_test(names_that_need_escapes_are_not_learned),
         cmocka_unit_test(a_plan_without_a_resource_learns_all_names),
-        cmocka_unit_test(an_item_with_bad_metadata_is_refused_and_the_list_goes_on),
+        cmocka_unit_test(an_item_with_bad_metadata_is_refused_and_the_list_continues),
         cmocka_unit_test(an_item_that_is_too_large_is_refused_with_its_key),
         cmocka_unit_test(what_is_dropped_does_not_count_as_size),
         cmocka_unit_test(an_item_that_is_far_too_large_is_refused_alone),

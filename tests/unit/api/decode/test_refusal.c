@@ -70,7 +70,7 @@ static void who_speaks_http_to_tls_is_told(void **state)
     expect_text(400, "no such field", "the server answers 400: no such field");
 }
 
-static void what_was_withheld_is_said_of_who_is_not_let_in(void **state)
+static void a_rejected_request_says_what_was_withheld(void **state)
 {
     (void)state;
     const ki_status status = {.reason = KI_STR("Unauthorized"), .message = KI_STR("who?")};
@@ -93,7 +93,7 @@ int main(void)
         cmocka_unit_test(a_line_of_text_is_shown_and_a_page_is_not),
         cmocka_unit_test(a_long_line_is_cut),
         cmocka_unit_test(who_speaks_http_to_tls_is_told),
-        cmocka_unit_test(what_was_withheld_is_said_of_who_is_not_let_in),
+        cmocka_unit_test(a_rejected_request_says_what_was_withheld),
     };
     return RUN_TESTS(tests);
 }

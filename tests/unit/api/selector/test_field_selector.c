@@ -50,7 +50,7 @@ static void terms_are_read_and_written_in_one_way(void **state)
     }
 }
 
-static void what_is_no_field_selector_is_refused_where_it_goes_wrong(void **state)
+static void an_invalid_field_selector_is_refused_with_the_position_of_the_error(void **state)
 {
     (void)state;
     static const struct {
@@ -120,7 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_are_read_and_written_in_one_way),
-        cmocka_unit_test(what_is_no_field_selector_is_refused_where_it_goes_wrong),
+        cmocka_unit_test(an_invalid_field_selector_is_refused_with_the_position_of_the_error),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_text_that_is_too_long_is_refused),
         WITH_MEMORY_CHECK(without_memory_there_is_no_text),

@@ -159,7 +159,7 @@ static void assert_mistakes(const mistake *table, size_t count)
     }
 }
 
-static void what_is_no_selector_is_refused_where_it_goes_wrong(void **state)
+static void an_invalid_selector_is_refused_with_the_position_of_the_error(void **state)
 {
     (void)state;
     static const mistake table[] = {
@@ -530,7 +530,7 @@ int main(void)
         cmocka_unit_test(white_space_stands_between_any_two_parts),
         cmocka_unit_test(in_and_notin_are_words_where_no_operator_can_stand),
         cmocka_unit_test(all_spellings_of_a_selector_have_one_text),
-        cmocka_unit_test(what_is_no_selector_is_refused_where_it_goes_wrong),
+        cmocka_unit_test(an_invalid_selector_is_refused_with_the_position_of_the_error),
         cmocka_unit_test(malformed_keys_and_values_are_refused_at_the_character),
         cmocka_unit_test(a_mistake_is_shown_with_a_caret_before_it),
         cmocka_unit_test(keys_and_values_have_the_lengths_of_kubernetes),

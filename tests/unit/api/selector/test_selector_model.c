@@ -279,7 +279,7 @@ static void canonical_text_reads_back_and_is_shared(void **state)
 }
 
 /* What is in the middle of a text makes it another selector or none, and never more than that. */
-static void damaged_text_is_read_or_refused_inside_of_it(void **state)
+static void damaged_text_is_read_or_refused_at_a_position_inside_it(void **state)
 {
     (void)state;
     static const char damage[] = "=!<>(), \t\na-/.A5\xc3$";
@@ -306,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_selectors_match_as_the_model_does),
         cmocka_unit_test(canonical_text_reads_back_and_is_shared),
-        cmocka_unit_test(damaged_text_is_read_or_refused_inside_of_it),
+        cmocka_unit_test(damaged_text_is_read_or_refused_at_a_position_inside_it),
     };
     return RUN_TESTS(tests);
 }

@@ -27,7 +27,7 @@ static void every_field_is_found_by_its_name(void **state)
         }
 }
 
-static void a_name_that_is_cut_or_goes_on_is_another(void **state)
+static void a_name_that_is_cut_or_continues_is_another(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ki_as_schema_count; i++)
@@ -56,7 +56,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_is_found_by_its_name),
-        cmocka_unit_test(a_name_that_is_cut_or_goes_on_is_another),
+        cmocka_unit_test(a_name_that_is_cut_or_continues_is_another),
         cmocka_unit_test(nothing_has_no_fields),
     };
     return RUN_TESTS(tests);

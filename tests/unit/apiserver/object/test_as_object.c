@@ -19,7 +19,8 @@ static struct ki_as_object *object_of(const char *text)
     json_t *tree = json_loads(text, 0, NULL);
     assert_non_null(tree);
     const struct ki_as_pair fields[] = {{KI_STR("spec.nodeName"), KI_STR("n")}, {KI_STR("x"), KI_STR("")}};
-    struct ki_as_object *object = ki_as_object_new(tree, fields, 2);
+    struct ki_as_object *object =
+        ki_as_object_make(&(struct ki_as_object_parts){.tree = tree, .fields = fields, .field_count = 2});
     json_decref(tree);
     return object;
 }
@@ -180,7 +181,7 @@ static void each_allocation_may_fail(void **state)
     size_t failures = 0;
     for (size_t n = 1;; n++) {
         failing_allocator_fail_at(n);
-        struct ki_as_object *object = ki_as_object_new(tree, NULL, 0);
+        struct ki_as_object *object = ki_as_object_make(&(struct ki_as_object_parts){.tree = tree});
         struct ki_as_object *copy = object == NULL ? NULL : ki_as_object_with_version(object, 1);
         bool has_failed = failing_allocator_has_failed();
         failures += has_failed;

@@ -61,7 +61,7 @@ static void entries_are_numbered_from_one_on_and_read_in_order(void **state)
     assert_string_equal(seen.path, "/b");
 }
 
-static void a_reader_goes_on_where_it_was(void **state)
+static void a_reader_continues_where_it_was(void **state)
 {
     struct seen seen = {0};
     add(*state, "/a");
@@ -147,7 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(entries_are_numbered_from_one_on_and_read_in_order),
-        TEST(a_reader_goes_on_where_it_was),
+        TEST(a_reader_continues_where_it_was),
         TEST(the_oldest_entries_are_forgotten),
         TEST(what_is_added_while_it_is_read_is_for_the_next_time),
         TEST(texts_are_cut_and_have_printable_bytes_alone),

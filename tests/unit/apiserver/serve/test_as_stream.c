@@ -172,7 +172,7 @@ static void a_watch_of_the_future_hears_nothing(void **state)
     assert_int_equal(r->len, 0);
 }
 
-static void a_lifted_limit_goes_on_where_it_was(void **state)
+static void a_lifted_limit_continues_where_it_was(void **state)
 {
     rig *r = *state;
     put_objects(r);
@@ -195,7 +195,7 @@ int main(void)
         TEST(what_there_is_ends_in_time_without_a_bookmark),
         TEST(an_idle_watch_ends_with_a_bookmark_of_now),
         TEST(a_watch_of_the_future_hears_nothing),
-        TEST(a_lifted_limit_goes_on_where_it_was),
+        TEST(a_lifted_limit_continues_where_it_was),
     };
     return RUN_TESTS(tests);
 }

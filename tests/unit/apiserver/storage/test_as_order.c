@@ -13,7 +13,7 @@ enum { NAMES = 3000, STEPS = 20000 };
 static struct ki_as_object *object_new(const char *ns, const char *name)
 {
     json_t *tree = json_pack("{s:{s:s, s:s}}", "metadata", "name", name, "namespace", ns);
-    struct ki_as_object *object = ki_as_object_new(tree, NULL, 0);
+    struct ki_as_object *object = ki_as_object_make(&(struct ki_as_object_parts){.tree = tree});
     json_decref(tree);
     assert_non_null(object);
     return object;

@@ -128,7 +128,7 @@ static void a_rewind_cuts_versions_to_the_new_one(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_walk_goes_on_behind_what_is_gone(void **state)
+static void a_walk_continues_behind_what_is_gone(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(history_is_a_window),
         cmocka_unit_test(compaction_forgets_everything),
         cmocka_unit_test(a_rewind_cuts_versions_to_the_new_one),
-        cmocka_unit_test(a_walk_goes_on_behind_what_is_gone),
+        cmocka_unit_test(a_walk_continues_behind_what_is_gone),
         cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
                                         failing_allocator_teardown),
     };

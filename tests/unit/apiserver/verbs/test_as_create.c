@@ -44,7 +44,7 @@ static void what_counts_generations_begins_with_one(void **state)
     as_rig_fini(&rig);
 }
 
-static void status_is_not_for_who_creates(void **state)
+static void a_create_cannot_set_the_status(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -364,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metadata_is_filled_in),
         cmocka_unit_test(what_counts_generations_begins_with_one),
-        cmocka_unit_test(status_is_not_for_who_creates),
+        cmocka_unit_test(a_create_cannot_set_the_status),
         cmocka_unit_test(status_is_kept_of_whole_objects),
         cmocka_unit_test(a_uid_is_kept_of_whole_objects_and_of_no_others),
         cmocka_unit_test(names_are_generated_from_kubernetes_alphabet),

@@ -157,7 +157,7 @@ static void a_summary_is_one_line_and_names_the_phase_of_who_does_not_watch(void
               "48.2 events/s, queue 3, backlog 4");
 }
 
-static void a_summary_stays_inside_of_its_memory(void **state)
+static void a_summary_stays_inside_its_memory(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -197,7 +197,7 @@ int main(void)
         cmocka_unit_test(colours_are_there_only_when_wanted),
         cmocka_unit_test(nothing_below_moves_when_there_are_few_lines),
         cmocka_unit_test(a_summary_is_one_line_and_names_the_phase_of_who_does_not_watch),
-        cmocka_unit_test(a_summary_stays_inside_of_its_memory),
+        cmocka_unit_test(a_summary_stays_inside_its_memory),
         cmocka_unit_test(of_more_lines_than_are_kept_the_latest_stay),
     };
     return RUN_TESTS(tests);

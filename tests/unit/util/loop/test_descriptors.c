@@ -11,6 +11,20 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
+static void add(ki_descriptors *descriptors, int fd)
+{
+    ki_descriptors_lock(descriptors);
+    ki_descriptors_add_locked(descriptors, fd);
+    ki_descriptors_unlock(descriptors);
+}
+
+static void forget(ki_descriptors *descriptors, int fd)
+{
+    ki_descriptors_lock(descriptors);
+    ki_descriptors_remove_locked(descriptors, fd);
+    ki_descriptors_unlock(descriptors);
+}
+
 enum { MANY = 40 };
 
 static int is_open(int fd)
@@ -26,8 +40,8 @@ static void a_child_closes_its_copies_and_the_parent_keeps_its_own(void **state)
     int status = 0;
     assert_int_equal(ki_descriptors_init(&descriptors), 0);
     assert_int_equal(pipe(fds), 0);
-    ki_descriptors_add(&descriptors, fds[0]);
-    ki_descriptors_add(&descriptors, fds[1]);
+    add(&descriptors, fds[0]);
+    add(&descriptors, fds[1]);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -75,10 +89,10 @@ static void what_is_removed_is_not_closed(void **state)
     ki_descriptors descriptors;
     assert_int_equal(ki_descriptors_init(&descriptors), 0);
     for (int fd = 1000; fd < 1000 + MANY; fd++)
-        ki_descriptors_add(&descriptors, fd);
+        add(&descriptors, fd);
     for (int fd = 1000; fd < 1000 + MANY; fd += 2)
-        ki_descriptors_remove(&descriptors, fd);
-    ki_descriptors_remove(&descriptors, 999); /* was never there */
+        forget(&descriptors, fd);
+    forget(&descriptors, 999); /* was never there */
     assert_int_equal(descriptors.count, MANY / 2);
     for (size_t i = 0; i < descriptors.count; i++)
         assert_int_equal(descriptors.open[i].fd % 2, 1);
@@ -93,7 +107,7 @@ static void what_was_closed_without_a_word_is_not_closed_again(void **state)
     int fds[2], own[2];
     assert_int_equal(ki_descriptors_init(&descriptors), 0);
     assert_int_equal(pipe(fds), 0);
-    ki_descriptors_add(&descriptors, fds[0]);
+    add(&descriptors, fds[0]);
     (void)close(fds[0]);
     assert_int_equal(pipe(own), 0);
     assert_int_equal(own[0], fds[0]); /* the number is the program's now */
@@ -116,7 +130,7 @@ static void where_room_was_made_no_memory_is_needed(void **state)
     assert_int_equal(ki_descriptors_reserve(&descriptors, MANY), 0);
     failing_allocator_fail_at(1);
     for (int fd = 0; fd < MANY; fd++)
-        ki_descriptors_add(&descriptors, fd);
+        add(&descriptors, fd);
     assert_false(failing_allocator_has_failed());
     failing_allocator_fail_at(0);
     assert_int_equal(descriptors.count, MANY);

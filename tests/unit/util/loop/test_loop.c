@@ -210,7 +210,7 @@ static void set_own_timer(task *self)
         ki_job_wake_at(&self->job, ki_clock_now_ns(&self->owner->clock) + 10);
 }
 
-static void a_job_sets_its_timer_anew_in_its_run(void **state)
+static void a_job_sets_its_timer_again_in_its_run(void **state)
 {
     (void)state;
     bench b;
@@ -597,7 +597,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_timer_can_be_moved_and_turned_off),
         WITH_MEMORY_CHECK(a_time_that_is_past_wakes_in_the_next_step),
         WITH_MEMORY_CHECK(a_wake_leaves_the_timer_alone),
-        WITH_MEMORY_CHECK(a_job_sets_its_timer_anew_in_its_run),
+        WITH_MEMORY_CHECK(a_job_sets_its_timer_again_in_its_run),
         WITH_MEMORY_CHECK(next_tells_when_there_is_something_to_do),
         WITH_MEMORY_CHECK(a_step_ends_when_its_budget_has_passed),
         WITH_MEMORY_CHECK(a_step_ends_where_jobs_keep_themselves_awake),

@@ -77,7 +77,7 @@ static void lock_and_end(void *user)
     ki_rcu_read_lock();
 }
 
-static void a_thread_that_ends_inside_of_a_section_has_left_it(void **state)
+static void a_thread_that_ends_inside_a_section_has_left_it(void **state)
 {
     (void)state;
     aside forgetful;
@@ -134,7 +134,7 @@ int main(void)
         cmocka_unit_test(a_section_that_begins_later_is_not_waited_for),
         cmocka_unit_test(a_section_of_another_thread_is_waited_for),
         cmocka_unit_test(more_threads_than_a_block_has_words_are_all_waited_for),
-        cmocka_unit_test(a_thread_that_ends_inside_of_a_section_has_left_it),
+        cmocka_unit_test(a_thread_that_ends_inside_a_section_has_left_it),
         cmocka_unit_test(waiting_ends_when_the_last_reader_leaves),
         cmocka_unit_test(a_thread_without_a_word_is_counted),
     };

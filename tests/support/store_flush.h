@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_flush - frees what a store has released, and waits for readers. */
+#ifndef KI_TESTS_SUPPORT_STORE_FLUSH_H
+#define KI_TESTS_SUPPORT_STORE_FLUSH_H
+
+#include "store/store.h"
+
+/* Never inside a read section. */
+static inline void store_flush(ki_store *store)
+{
+    ki_mutex_lock(&store->write_mu);
+    ki_reclaim_flush(&store->reclaim);
+    ki_mutex_unlock(&store->write_mu);
+}
+
+#endif
