@@ -340,24 +340,28 @@ static void factory_unref(ki_factory *factory)
         factory_fini(factory);
 }
 
-/* All are asked to stop before the wait for the first one. */
-void ki_factory_stop(ki_factory *factory)
+static void wait_until_stopped(ki_factory *factory)
 {
-    if (factory == NULL || ki_client_is_foreign(factory->client))
-        return;
-    ki_mutex_lock(&factory->mu);
-    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
-        ki_life_request_stop(&next->informer->life);
-    ki_mutex_unlock(&factory->mu);
-    if (ki_client_may_wait() < 0)
-        return;
-    ki_refcount_ref(&factory->refs);
     member *next = NULL;
     for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
         ki_informer_stop(each->informer);
         next = borrow_next(factory, each);
         (void)give_back(factory, each);
     }
+}
+
+/* All are asked to stop before the wait for the first one. */
+void ki_factory_stop(ki_factory *factory)
+{
+    if (factory == NULL || ki_client_is_foreign(factory->client))
+        return;
+    ki_refcount_ref(&factory->refs); /* a callback that notices the stop may free it */
+    ki_mutex_lock(&factory->mu);
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
+        ki_life_request_stop(&next->informer->life);
+    ki_mutex_unlock(&factory->mu);
+    if (ki_client_may_wait() == 0)
+        wait_until_stopped(factory);
     factory_unref(factory);
 }
 
@@ -484,6 +488,7 @@ int ki_factory_remove(ki_factory *factory, ki_informer *informer)
     int rc = ki_client_check_process(factory->client, NULL);
     if (rc < 0)
         return rc;
+    ki_refcount_ref(&factory->refs); /* as in ki_factory_stop() */
     ki_mutex_lock(&factory->mu);
     member *found = member_locked(factory, informer);
     rc = found == NULL || found->is_removed ? KI_ERR_NOT_FOUND : ki_informer_has_handlers(informer);
@@ -494,6 +499,7 @@ int ki_factory_remove(ki_factory *factory, ki_informer *informer)
         ki_informer_free(informer);
     else if (rc == 0)
         ki_client_wait_gone(factory->client, serial);
+    factory_unref(factory);
     return rc;
 }
 

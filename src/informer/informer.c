@@ -169,7 +169,7 @@ const ki_resource *ki_informer_resource(const ki_informer *informer)
 }
 
 /* Remembers the first failure of the set-up, for the start. After the start only the caller gets it. */
-static int remember(ki_informer *informer, int code, const char *index, const char *why)
+static void remember(ki_informer *informer, int code, const char *index, const char *why)
 {
     ki_mutex_lock(&informer->life.mu);
     if (code < 0 && informer->life.setup_error.code == 0 && !informer->life.was_started)
@@ -177,7 +177,6 @@ static int remember(ki_informer *informer, int code, const char *index, const ch
                      informer->life.resource->plural, index == NULL ? "" : index,
                      code == KI_ERR_INVALID ? why : ki_error_text(code));
     ki_mutex_unlock(&informer->life.mu);
-    return code;
 }
 
 int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user)
@@ -186,12 +185,15 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
         return KI_ERR_INVALID;
     if (ki_life_is_foreign(&informer->life))
         return KI_ERR_FORKED;
+    ki_life_keep(&informer->life); /* the function may free it */
     int rc = ki_store_add_index(informer->store, name, callback, user);
     ki_life_wake_dispatch(&informer->life); /* which counts what the function has failed for */
-    return remember(informer, rc, name,
-                    name == NULL       ? "there is no name"
-                    : callback == NULL ? "there is no function"
-                                       : "the name is already in use");
+    remember(informer, rc, name,
+             name == NULL       ? "there is no name"
+             : callback == NULL ? "there is no function"
+                                : "the name is already in use");
+    ki_life_let_go(&informer->life);
+    return rc;
 }
 
 int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user)

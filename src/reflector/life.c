@@ -151,17 +151,23 @@ int ki_life_start(ki_life *life, ki_error *err)
 }
 
 /* Nothing is delivered from here on, not even by a thread that is delivering a batch. */
+static void request_stop_locked(ki_life *life) KI_REQUIRES(life->mu)
+{
+    KI_ASSERT_HELD(life->mu);
+    life->is_wanted = false;
+    life->stop_is_asked = true;
+    life->may_deliver = false;
+    ki_client_notify(life->client); /* waits for a sync fail now */
+    ki_life_wake_dispatch(life);
+}
+
 void ki_life_request_stop(ki_life *life)
 {
     assert(life != NULL);
     if (ki_life_is_foreign(life))
         return;
     ki_mutex_lock(&life->mu);
-    life->is_wanted = false;
-    life->stop_is_asked = true;
-    life->may_deliver = false;
-    ki_client_notify(life->client); /* waits for a sync fail now */
-    ki_life_wake_dispatch(life);
+    request_stop_locked(life);
     ki_mutex_unlock(&life->mu);
 }
 
@@ -171,12 +177,20 @@ static bool is_stopped(void *user)
     return life->stage == KI_STAGE_STOPPED || life->is_wanted;
 }
 
+/* The waiting call is counted at the same time: a callback that notices the stop may free it as soon as the
+ * lock is released. */
 void ki_life_stop(ki_life *life)
 {
-    ki_life_request_stop(life);
-    if (ki_life_is_foreign(life) || ki_client_may_wait() < 0)
+    if (ki_life_is_foreign(life))
         return;
-    ki_life_begin_wait(life);
+    bool may_wait = ki_client_may_wait() == 0;
+    ki_mutex_lock(&life->mu);
+    request_stop_locked(life);
+    if (may_wait)
+        ki_life_begin_wait_locked(life);
+    ki_mutex_unlock(&life->mu);
+    if (!may_wait)
+        return;
     (void)ki_life_wait(life, is_stopped, life, UINT64_MAX);
     ki_life_end_wait(life);
 }
@@ -267,8 +281,15 @@ void ki_life_begin_wait(ki_life *life)
     ki_mutex_unlock(&life->mu);
 }
 
+void ki_life_keep(ki_life *life)
+{
+    ki_mutex_lock(&life->mu);
+    life->waiters++;
+    ki_mutex_unlock(&life->mu);
+}
+
 /* In a closed client no other thread would carry out a free that has waited for this. */
-void ki_life_end_wait(ki_life *life)
+void ki_life_let_go(ki_life *life)
 {
     ki_client *client = life->client;
     if (ki_client_is_foreign(client))
@@ -281,6 +302,13 @@ void ki_life_end_wait(ki_life *life)
     while (client->is_closed && ki_client_step(client)) {
     }
     ki_client_unref(client);
+}
+
+void ki_life_end_wait(ki_life *life)
+{
+    if (ki_life_is_foreign(life))
+        return;
+    ki_life_let_go(life);
     ki_client_visit_end();
 }
 

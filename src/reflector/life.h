@@ -69,7 +69,7 @@ struct ki_life {
     bool was_started;
     bool stop_is_asked; /* or a free, and no start since: waits fail */
     bool is_freed;
-    size_t waiters; /* calls that are waiting: it is not freed until the last has ended */
+    size_t waiters; /* calls that need it until they return: it is not freed until the last has ended */
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */
     bool list_is_owed;           /* it must begin with a list */
@@ -140,7 +140,11 @@ void ki_life_begin_wait(ki_life *life) KI_EXCLUDES(life->mu);
 void ki_life_begin_wait_locked(ki_life *life) KI_REQUIRES(life->mu);
 void ki_life_end_wait(ki_life *life) KI_EXCLUDES(life->mu);
 
-/* In between, as ki_client_wait(), with a condition that is guarded by mu. */
+/* The same around a call that only runs a callback, and does not wait. */
+void ki_life_keep(ki_life *life) KI_EXCLUDES(life->mu);
+void ki_life_let_go(ki_life *life) KI_EXCLUDES(life->mu);
+
+/* Between begin and end, as ki_client_wait(), with a condition that is guarded by mu. */
 bool ki_life_wait(ki_life *life, bool (*is_met)(void *user), void *user, uint64_t timeout_ms)
     KI_EXCLUDES(life->mu);
 

@@ -151,7 +151,8 @@ int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
 
 /* ---- indexes, and the check ---------------------------------------------------------------------------- */
 
-/* The index is built while readers continue and writers are excluded; it is published by one pointer. */
+/* The index is built while readers continue and writers are excluded; it is published by one pointer. The
+ * function may free the store's informer; the read section keeps the store until its failures are logged. */
 int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
 {
     if (store == NULL || name == NULL || callback == NULL)
@@ -159,10 +160,12 @@ int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, 
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
     ki_index_function function = {callback, user, NULL};
+    ki_rcu_read_lock();
     ki_mutex_lock(&store->write_mu);
     ki_content *content = ki_store_content(store);
     int rc = ki_content_add_index(content, ki_str_of(name), &function);
     ki_store_publish_numbers(store, content);
     ki_store_end_writing(store);
+    ki_rcu_read_unlock();
     return rc;
 }

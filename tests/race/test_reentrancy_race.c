@@ -7,6 +7,7 @@
 #include <kinformer/resources.h>
 #include <string.h>
 
+#include "client/client.h"
 #include "support/aside.h"
 #include "support/delays.h"
 #include "support/local_source.h"
@@ -55,7 +56,8 @@ typedef struct world {
     atomic_bool is_armed;
     atomic_bool has_begun; /* to free */
     atomic_bool is_freed;
-    int threads; /* before it began, as the next */
+    int place_after_index; /* where its caller is held up when everything has been freed; 0: nowhere */
+    int threads;           /* before it began, as the next */
     int descriptors;
     atomic_int handler_releases;
     atomic_int feed_releases;
@@ -178,8 +180,13 @@ static void posted(void *user)
 
 static int index_function(const ki_object *object, ki_index_emit *emit, void *user)
 {
+    world *w = user;
     (void)object;
-    reenter(user, INDEX);
+    if (w->place_after_index > 0 && w->is_freed) {
+        delays_hold_up(w->place_after_index);
+        return KI_ERR_INVALID; /* which is logged */
+    }
+    reenter(w, INDEX);
     return ki_index_emit_value(emit, ki_str_of("all"));
 }
 
@@ -363,12 +370,116 @@ static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
     }
 }
 
+/* Has its informers synced, and then everything freed by the next such callback. */
+static void begin_armed(world *w, callback where, int place)
+{
+    *w = (world){.where = where, .client_place = place % CLIENT_PLACES};
+    order_of(place % ORDERS, w->order);
+    world_init_without_callbacks(w, KI_MODE_THREADS);
+    add_handler(w);
+    assert_int_equal(ki_informer_set_status_handler(w->informer, on_status, w), 0);
+    ki_informer *made = ki_factory_informer(w->factory, &KI_CORE_V1_NODES);
+    assert_int_equal(ki_informer_set_status_handler(made, on_status, w), 0);
+    assert_int_equal(ki_informer_start(w->informer, NULL), 0);
+    assert_int_equal(ki_factory_start(w->factory, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(w->informer, HANG_MS, NULL), 0);
+    assert_int_equal(ki_factory_wait_for_sync(w->factory, HANG_MS, NULL), 0);
+}
+
+/* A status handler hears of a stop while the call that has asked for it goes on. */
+static void a_stop_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w;
+        begin_armed(&w, ON_STATUS, place);
+        w.is_armed = true;
+        delays_hold_up(place);
+        ki_informer_stop(w.informer);
+        delays_hold_up(0);
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+static void the_stop_of_a_factory_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w;
+        begin_armed(&w, ON_STATUS, place);
+        w.is_armed = true;
+        delays_hold_up(place);
+        ki_factory_stop(w.factory);
+        delays_hold_up(0);
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+static void wait_in_vain(void *user)
+{
+    world *w = user;
+    (void)!ki_factory_wait_for_sync(w->factory, HANG_MS, NULL);
+}
+
+/* The informer is in use by another call that waits for it, and is freed when that has ended. */
+static void a_removal_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w;
+        aside waiting;
+        begin_armed(&w, ON_STATUS, place);
+        local_source_set_silent(w.source, 1);
+        ki_informer *late = ki_factory_informer(w.factory, &KI_CORE_V1_SERVICES);
+        assert_int_equal(ki_informer_set_status_handler(late, on_status, &w), 0);
+        int lists = local_source_lists(w.source);
+        assert_int_equal(ki_factory_start(w.factory, NULL), 0);
+        aside_start(&waiting, wait_in_vain, &w);
+        while (w.client->inside == 0 || local_source_lists(w.source) == lists)
+            aside_pause(1);
+        w.is_armed = true;
+        delays_hold_up(place);
+        assert_int_equal(ki_factory_remove(w.factory, late), 0);
+        delays_hold_up(0);
+        aside_join(&waiting);
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+static void free_in_index(world *w, bool is_of_informer)
+{
+    ki_store *store = ki_informer_store(w->informer);
+    w->is_armed = true;
+    assert_int_equal(is_of_informer ? ki_informer_add_index(w->informer, "all", index_function, w)
+                                    : ki_store_add_index(store, "all", index_function, w),
+                     0);
+    delays_hold_up(0);
+    world_end(w, KI_MODE_THREADS);
+}
+
+/* The call that adds an index to a filled store runs its function, which frees everything at the first object
+ * and fails at the second. */
+static void the_adding_of_an_index_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w;
+        begin_armed(&w, INDEX, place);
+        w.place_after_index = (place + 1) / 2;
+        free_in_index(&w, place % 2 == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_callback_frees_everything_in_every_order),
         cmocka_unit_test(a_start_is_overtaken_at_every_place),
         cmocka_unit_test(the_adding_of_a_handler_is_overtaken_at_every_place),
+        cmocka_unit_test(a_stop_is_overtaken_at_every_place),
+        cmocka_unit_test(the_stop_of_a_factory_is_overtaken_at_every_place),
+        cmocka_unit_test(a_removal_is_overtaken_at_every_place),
+        cmocka_unit_test(the_adding_of_an_index_is_overtaken_at_every_place),
     };
     return RUN_TESTS(tests);
 }
