@@ -42,6 +42,9 @@ enum { CLIENT_LAST = THINGS, CLIENT_AFTERWARDS, CLIENT_PLACES };
 /* Where a call can be held up, and some more. */
 enum { PLACES = 24 };
 
+/* The changes of the first list: two objects, and its end. */
+enum { LISTED = 3 };
+
 typedef struct world {
     local_source *source;
     ki_client *client;
@@ -57,10 +60,14 @@ typedef struct world {
     atomic_bool has_begun; /* to free */
     atomic_bool is_freed;
     int place_after_index; /* where its caller is held up when everything has been freed; 0: nowhere */
+    int place_of_stop;     /* likewise, the handler that stops another informer, once */
     int threads;           /* before it began, as the next */
     int descriptors;
     atomic_int handler_releases;
     atomic_int feed_releases;
+    atomic_int changes; /* of the feed */
+    atomic_int listing; /* how often this has been reported, as the next */
+    atomic_int watching;
 } world;
 
 /* ---- what callbacks do ------------------------------------------------------------------------------- */
@@ -155,16 +162,21 @@ static void on_watch_error(ki_informer *informer, const ki_watch_error *error, v
 
 static void on_status(ki_informer *informer, const ki_informer_status *status, void *user)
 {
+    world *w = user;
     (void)informer;
-    (void)status;
-    reenter(user, ON_STATUS);
+    reenter(w, ON_STATUS);
+    w->listing += status->phase == KI_PHASE_LISTING;
+    w->watching += status->phase == KI_PHASE_WATCHING;
 }
 
+/* Returns 1 when the feed has to wait for ki_feed_room(). */
 static int on_change(const ki_change *change, void *user)
 {
+    world *w = user;
     (void)change;
-    reenter(user, ON_CHANGE);
-    return 0;
+    reenter(w, ON_CHANGE);
+    w->changes++;
+    return !w->is_armed;
 }
 
 static void on_feed_release(void *user)
@@ -354,6 +366,16 @@ static void a_start_is_overtaken_at_every_place(void **state)
     }
 }
 
+/* On io, until everything is freed: dispatch has changes to apply all the time. */
+static void drive_informer(void *user)
+{
+    world *w = user;
+    if (w->has_begun)
+        return;
+    (void)local_source_put(w->source, "a", "x", 1);
+    (void)!ki_client_post(w->client, drive_informer, w);
+}
+
 /* And before the call that has added it is. */
 static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
 {
@@ -363,6 +385,7 @@ static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
         order_of(0, w.order);
         world_init_without_callbacks(&w, KI_MODE_THREADS);
         assert_int_equal(ki_informer_start(w.informer, NULL), 0);
+        assert_int_equal(ki_client_post(w.client, drive_informer, &w), 0);
         delays_hold_up(place);
         add_handler(&w);
         delays_hold_up(0);
@@ -370,8 +393,8 @@ static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
     }
 }
 
-/* Has its informers synced, and then everything freed by the next such callback. */
-static void begin_armed(world *w, callback where, int place)
+/* Two informers are watching, and have nothing else to report. */
+static void begin_watching(world *w, callback where, int place)
 {
     *w = (world){.where = where, .client_place = place % CLIENT_PLACES};
     order_of(place % ORDERS, w->order);
@@ -382,8 +405,8 @@ static void begin_armed(world *w, callback where, int place)
     assert_int_equal(ki_informer_set_status_handler(made, on_status, w), 0);
     assert_int_equal(ki_informer_start(w->informer, NULL), 0);
     assert_int_equal(ki_factory_start(w->factory, NULL), 0);
-    assert_int_equal(ki_informer_wait_for_sync(w->informer, HANG_MS, NULL), 0);
-    assert_int_equal(ki_factory_wait_for_sync(w->factory, HANG_MS, NULL), 0);
+    while (w->watching < 2)
+        aside_pause(1);
 }
 
 /* A status handler hears of a stop while the call that has asked for it goes on. */
@@ -392,7 +415,7 @@ static void a_stop_is_overtaken_at_every_place(void **state)
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
         world w;
-        begin_armed(&w, ON_STATUS, place);
+        begin_watching(&w, ON_STATUS, place);
         w.is_armed = true;
         delays_hold_up(place);
         ki_informer_stop(w.informer);
@@ -406,10 +429,69 @@ static void the_stop_of_a_factory_is_overtaken_at_every_place(void **state)
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
         world w;
-        begin_armed(&w, ON_STATUS, place);
+        begin_watching(&w, ON_STATUS, place);
         w.is_armed = true;
         delays_hold_up(place);
         ki_factory_stop(w.factory);
+        delays_hold_up(0);
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+static void stop_the_first(const ki_event *event, void *user)
+{
+    world *w = user;
+    (void)event;
+    if (w->place_of_stop == 0)
+        return;
+    delays_hold_up(w->place_of_stop);
+    w->place_of_stop = 0;
+    ki_informer_stop(w->informer);
+    delays_hold_up(0);
+}
+
+/* In a handler it does not wait, but it has the informer until it returns. */
+static void a_stop_in_a_handler_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w;
+        begin_watching(&w, ON_STATUS, place);
+        w.place_of_stop = place;
+        w.is_armed = true;
+        assert_non_null(
+            ki_informer_add_handler(w.other, &(ki_handler){.on_add = stop_the_first, .user = &w}, NULL));
+        int rc = ki_informer_start(w.other, NULL);
+        assert_true(rc == 0 || (rc == KI_ERR_STOPPED && w.has_begun));
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+/* On io, until something there has freed everything: the feed looks at what it was asked for. */
+static void drive_feed(void *user)
+{
+    world *w = user;
+    if (w->has_begun)
+        return;
+    ki_feed_retry_now(w->feed);
+    (void)!ki_client_post(w->client, drive_feed, w);
+}
+
+/* The feed goes on as soon as there is room, and calls back. */
+static void the_report_of_room_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w;
+        begin_watching(&w, ON_CHANGE, place);
+        assert_int_equal(ki_feed_start(w.feed, NULL), 0);
+        while (w.changes < LISTED)
+            aside_pause(1);
+        (void)local_source_put(w.source, "a", "x", 1);
+        assert_int_equal(ki_client_post(w.client, drive_feed, &w), 0);
+        w.is_armed = true;
+        delays_hold_up(place);
+        ki_feed_room(w.feed);
         delays_hold_up(0);
         world_end(&w, KI_MODE_THREADS);
     }
@@ -428,14 +510,13 @@ static void a_removal_is_overtaken_at_every_place(void **state)
     for (int place = 1; place <= PLACES; place++) {
         world w;
         aside waiting;
-        begin_armed(&w, ON_STATUS, place);
+        begin_watching(&w, ON_STATUS, place);
         local_source_set_silent(w.source, 1);
         ki_informer *late = ki_factory_informer(w.factory, &KI_CORE_V1_SERVICES);
         assert_int_equal(ki_informer_set_status_handler(late, on_status, &w), 0);
-        int lists = local_source_lists(w.source);
         assert_int_equal(ki_factory_start(w.factory, NULL), 0);
         aside_start(&waiting, wait_in_vain, &w);
-        while (w.client->inside == 0 || local_source_lists(w.source) == lists)
+        while (w.client->inside == 0 || w.listing < 3)
             aside_pause(1);
         w.is_armed = true;
         delays_hold_up(place);
@@ -464,7 +545,7 @@ static void the_adding_of_an_index_is_overtaken_at_every_place(void **state)
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
         world w;
-        begin_armed(&w, INDEX, place);
+        begin_watching(&w, INDEX, place);
         w.place_after_index = (place + 1) / 2;
         free_in_index(&w, place % 2 == 0);
     }
@@ -478,6 +559,8 @@ int main(void)
         cmocka_unit_test(the_adding_of_a_handler_is_overtaken_at_every_place),
         cmocka_unit_test(a_stop_is_overtaken_at_every_place),
         cmocka_unit_test(the_stop_of_a_factory_is_overtaken_at_every_place),
+        cmocka_unit_test(a_stop_in_a_handler_is_overtaken_at_every_place),
+        cmocka_unit_test(the_report_of_room_is_overtaken_at_every_place),
         cmocka_unit_test(a_removal_is_overtaken_at_every_place),
         cmocka_unit_test(the_adding_of_an_index_is_overtaken_at_every_place),
     };
