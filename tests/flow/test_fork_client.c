@@ -28,6 +28,7 @@
 enum { PODS = 5, EVENTS = 25, MODES = 3, CHILD_SECONDS = 60 };
 
 static char server_url[64];
+static int is_tls; /* the server */
 
 /* A sanitizer looks for leaks in _exit(), and would find in a child what is its parent's. */
 static void leave(int status)
@@ -112,7 +113,9 @@ static void count_add(const ki_event *event, void *user)
 
 static void make_client(world *w)
 {
-    w->client = ki_client_new(&(ki_client_options){.mode = w->mode, .server = server_url}, NULL);
+    w->client = ki_client_new(
+        &(ki_client_options){.mode = w->mode, .server = server_url, .insecure_skip_tls_verify = is_tls},
+        NULL);
     CHECK(w->client != NULL);
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
     CHECK(w->informer != NULL);
@@ -166,6 +169,33 @@ static void await_adds(world *w, int expected)
 
 /* ---- what a child may do with what it has inherited -------------------------------------------------- */
 
+static void do_nothing(void *user)
+{
+    (void)user;
+}
+
+static void refuse_to_run_client(world *w)
+{
+    CHECK(ki_client_post(w->client, do_nothing, NULL) == KI_ERR_FORKED);
+    CHECK(ki_client_dispatch(w->client, 0) == (w->mode == KI_MODE_THREADS ? KI_ERR_INVALID : KI_ERR_FORKED));
+    CHECK(ki_client_fd(w->client) == -1 && ki_client_timeout_ms(w->client) == -1);
+    CHECK(ki_client_set_token(w->client, "another") == KI_ERR_FORKED);
+    CHECK(ki_client_set_write_gate(w->client, NULL, NULL) == KI_ERR_FORKED);
+}
+
+static void refuse_to_set_up(world *w)
+{
+    ki_error err = {0};
+    CHECK(ki_informer_add_index(w->informer, "none", NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_informer_set_transform(w->informer, NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_informer_set_watch_error_handler(w->informer, NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_informer_set_status_handler(w->informer, NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_feed_new(w->client, &KI_CORE_V1_PODS, &(ki_feed_options){.store = w->destination}, &err) ==
+          NULL);
+    CHECK(err.code == KI_ERR_FORKED);
+    CHECK(ki_factory_remove(w->factory, w->informer) == KI_ERR_FORKED);
+}
+
 static void refuse_to_run(world *w)
 {
     ki_error err = {0};
@@ -173,7 +203,7 @@ static void refuse_to_run(world *w)
     CHECK(ki_informer_wait_for_sync(w->informer, HANG_MS, NULL) == KI_ERR_FORKED);
     CHECK(ki_informer_wait_for_version(w->informer, ki_str_of("1"), HANG_MS, NULL) == KI_ERR_FORKED);
     CHECK(ki_informer_add_handler(w->informer, &(ki_handler){.on_add = count_add, .user = w}, NULL) == NULL);
-    CHECK(ki_informer_set_transform(w->informer, NULL, NULL) == KI_ERR_FORKED);
+    refuse_to_set_up(w);
     CHECK(ki_registration_wait_for_sync(w->registration, HANG_MS, NULL) == KI_ERR_FORKED);
     CHECK(ki_registration_remove_and_wait(w->registration) == KI_ERR_FORKED);
     CHECK(ki_feed_start(w->feed, NULL) == KI_ERR_FORKED);
@@ -182,9 +212,7 @@ static void refuse_to_run(world *w)
     CHECK(ki_factory_wait_for_sync(w->factory, HANG_MS, NULL) == KI_ERR_FORKED);
     CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES) == NULL);
     CHECK(ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, &err) == NULL && err.code == KI_ERR_FORKED);
-    CHECK(ki_client_post(w->client, NULL, NULL) == KI_ERR_INVALID);
-    CHECK(ki_client_dispatch(w->client, 0) == (w->mode == KI_MODE_THREADS ? KI_ERR_INVALID : KI_ERR_FORKED));
-    CHECK(ki_client_fd(w->client) == -1);
+    refuse_to_run_client(w);
     ki_rest_request request = {.verb = KI_REST_GET, .path = "/version"};
     CHECK(ki_rest_run(w->client, &request, NULL, NULL) == KI_ERR_FORKED);
     CHECK(ki_rest_begin(w->client, &request, NULL, NULL) == KI_ERR_FORKED);
@@ -250,6 +278,7 @@ static void create_pod(int mode, int number)
     (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop);
     CHECK(curl_easy_perform(easy) == CURLE_OK);
     CHECK(curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status == 201);
@@ -285,7 +314,7 @@ static int server_end[2]; /* it ends when nobody can write there any more */
 static void be_a_server(int url_fd)
 {
     char byte = 0;
-    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.seed = 3});
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.seed = 3, .is_tls = is_tls});
     for (int i = 0; i < PODS; i++) {
         char name[16];
         snprintf(name, sizeof(name), "pod-%d", i);
@@ -325,11 +354,15 @@ static void stop_server(void)
 static void a_child_cannot_run_its_parents_client_and_does_not_disturb_it(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < MODES; mode++) {
+    for (int i = 0; i < 2 * MODES; i++) {
+        int mode = i % MODES;
+        is_tls = i / MODES;
         start_server();
+        assert_int_equal(strncmp(server_url, "https:", 6) == 0, is_tls);
         assert_true(end_child(begin_child(be_a_parent, &mode)));
         stop_server();
     }
+    is_tls = 0;
 }
 
 /* ---- workers ----------------------------------------------------------------------------------------- */
