@@ -51,8 +51,8 @@ KI_API void ki_read_unlock(void);
  * or that it writes to `buffer`. It must return the same key for an object each time.
  *
  * Returns: the key; an empty one refuses the object.
- * Threads: any, also several at once; called with the store's lock held, so it must neither call the store
- *          nor fork().
+ * Threads: any, also several at once; called with the store's lock held, so it must not call the store, make
+ *          or free anything of the library except objects, or fork().
  */
 typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer_bytes, void *user);
 
@@ -91,7 +91,9 @@ typedef struct ki_index_emit ki_index_emit;
  * Returns: 0; KI_ERR_NO_MEMORY: the whole put fails; another negative code: the object is stored, but not in
  *          this index, and that is counted and logged.
  * Threads: that of the writer, with the store's lock held and inside a read section: get and peek work, calls
- *          that would wait for the store are refused. It must not fork(), which waits for that lock.
+ *          that would wait for the store are refused. It must not fork(), which waits for that lock. Because
+ *          another thread may fork(), clients, informers, stores, queues, limiters and metrics cannot be made
+ *          there (KI_ERR_WOULD_DEADLOCK), and queues, limiters and metrics must not be freed there.
  */
 typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *user);
 

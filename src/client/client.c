@@ -182,6 +182,8 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a log level", options->log_level);
         return NULL;
     }
+    if (ki_fork_check(err) < 0)
+        return NULL;
     ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
     if (client == NULL || options->source != NULL || options->no_cluster)
         return client;

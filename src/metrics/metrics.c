@@ -47,6 +47,8 @@ ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err)
         ki_fail(err, KI_ERR_INVALID, "the name of a metric cannot begin with \"%.*s\"", KI_STR_ARGS(prefix));
         return NULL;
     }
+    if (ki_fork_check(err) < 0)
+        return NULL;
     ki_metrics *metrics = ki_malloc(sizeof(*metrics) + prefix.len);
     if (metrics == NULL) {
         ki_fail_no_memory(err);

@@ -20,6 +20,8 @@ ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_err
     static const ki_delta_queue_options defaults = {0};
     if (options == NULL)
         options = &defaults;
+    if (ki_fork_check(err) < 0)
+        return NULL;
     ki_delta_queue *queue = ki_calloc(1, sizeof(*queue));
     if (queue == NULL) {
         (void)ki_fail_no_memory(err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/fork.h"
 #include "util/loop/rcu.h"
 #include "util/thread.h"
 
@@ -127,7 +128,9 @@ int ki_index_values_collect(ki_index_values *values, const ki_index_function *fu
         return collect_field(values, function->field(object), keyer);
     size_t held = ki_mutex_set_held(0);
     ki_rcu_read_lock();
+    ki_fork_bar();
     int rc = function->callback(object, &emit, function->user);
+    ki_fork_unbar();
     ki_rcu_read_unlock();
     (void)ki_mutex_set_held(held);
     /* The function's own code first, unless it has ignored that memory ran out. */

@@ -56,6 +56,8 @@ ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
     static const ki_store_options defaults = {0};
     if (options == NULL)
         options = &defaults;
+    if (ki_fork_check(err) < 0)
+        return NULL;
     ki_store *store = ki_calloc(1, sizeof(ki_store));
     if (store == NULL) {
         (void)ki_fail_no_memory(err);

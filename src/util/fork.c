@@ -2,10 +2,10 @@
 #include "util/fork.h"
 
 #include <assert.h>
-#include <kinformer/error.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "util/error.h"
 #include "util/thread.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -13,6 +13,7 @@ static int register_rc;
 static ki_mutex mu;
 static ki_list hooks[KI_FORK_ORDERS]; /* guarded by mu */
 static _Atomic unsigned generation;
+static _Thread_local unsigned bars;
 
 static void run_all(const ki_list *list, ki_fork_phase phase)
 {
@@ -76,6 +77,25 @@ void ki_fork_remove(ki_fork_hook *hook)
     ki_mutex_lock(&mu);
     ki_list_remove(&hook->node); /* the neighbours in the list belong to other threads */
     ki_mutex_unlock(&mu);
+}
+
+void ki_fork_bar(void)
+{
+    bars++;
+}
+
+void ki_fork_unbar(void)
+{
+    assert(bars > 0);
+    bars--;
+}
+
+int ki_fork_check(ki_error *err)
+{
+    return bars == 0 ? 0
+                     : ki_fail(err, KI_ERR_WOULD_DEADLOCK,
+                               "made inside an index function, where it would wait for a fork() that waits "
+                               "for the store");
 }
 
 unsigned ki_fork_generation(void)

@@ -15,6 +15,7 @@
 #define KI_UTIL_FORK_H
 
 #include <kinformer/common.h>
+#include <kinformer/error.h>
 
 #include "util/list.h"
 
@@ -47,6 +48,15 @@ KI_NODISCARD int ki_fork_add(ki_fork_hook *hook);
 
 /* A hook that was never added is allowed. Works in a child as well. */
 void ki_fork_remove(ki_fork_hook *hook);
+
+/* Around a callback of the program that runs under a lock that a hook takes. Inside it nothing that has a hook
+ * may be made: it would wait for a fork() on another thread, which waits for that lock. */
+void ki_fork_bar(void);
+void ki_fork_unbar(void);
+
+/* For the beginning of functions that make such a thing. Returns 0, or KI_ERR_WOULD_DEADLOCK in such a
+ * callback. */
+KI_NODISCARD int ki_fork_check(ki_error *err);
 
 /* A number that no ancestor of this process has: the forks between it and the process that called this
  * first. Process ids are not enough: a child in its own PID namespace may have the id of its parent. */

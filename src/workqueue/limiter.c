@@ -21,6 +21,8 @@ ki_limiter *ki_limiter_make(size_t bytes, const ki_limiter_kind *kind, ki_error 
 {
     assert(bytes >= sizeof(ki_limiter));
     assert(kind->when != NULL && kind->forget != NULL && kind->num_requeues != NULL && kind->fini != NULL);
+    if (ki_fork_check(err) < 0)
+        return NULL;
     ki_limiter *limiter = ki_calloc(1, bytes);
     if (limiter == NULL) {
         (void)ki_fail_no_memory(err);

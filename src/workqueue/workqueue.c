@@ -43,6 +43,10 @@ ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options, co
     static const ki_workqueue_options defaults = {0};
     if (options == NULL)
         options = &defaults;
+    if (ki_fork_check(err) < 0) {
+        (void)ki_limiter_unref(options->limiter);
+        return NULL;
+    }
     ki_limiter *limiter = options->limiter == NULL ? ki_limiter_new_default(err) : options->limiter;
     ki_workqueue *queue = limiter == NULL ? NULL : ki_calloc(1, sizeof(*queue));
     if (queue == NULL) {

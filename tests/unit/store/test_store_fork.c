@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores across fork(): a child has one thread, whatever the others were doing; it reads and writes the
  * stores that it has inherited, and makes its own. A child that hangs is ended by its alarm. */
-#include <kinformer/error.h>
-#include <kinformer/store.h>
+#include <kinformer/delta_queue.h>
+#include <kinformer/informer.h>
+#include <kinformer/resources.h>
+#include <kinformer/workqueue.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -223,6 +225,57 @@ static void a_child_that_was_made_inside_a_section_is_inside_it(void **state)
     store_end(store);
 }
 
+/* ---- index functions ----------------------------------------------------------------------------------- */
+
+typedef struct maker {
+    ki_client *client; /* made before */
+    int calls;
+    int refused;
+} maker;
+
+/* Each maker fails with its own error. */
+static void expect_refused(maker *m, const void *made, ki_error *err)
+{
+    m->calls++;
+    m->refused += made == NULL && err->code == KI_ERR_WOULD_DEADLOCK && err->message[0] != 0;
+    *err = (ki_error){0};
+}
+
+static int make_everything(const ki_object *object, ki_index_emit *emit, void *user)
+{
+    maker *m = user;
+    ki_error err = {0};
+    (void)object;
+    expect_refused(m, ki_store_new(NULL, &err), &err);
+    expect_refused(m, ki_delta_queue_new(NULL, &err), &err);
+    expect_refused(m, ki_metrics_new(NULL, &err), &err);
+    expect_refused(m, ki_limiter_new_default(&err), &err);
+    expect_refused(m, ki_workqueue_new(NULL, &err), &err);
+    expect_refused(m, ki_client_new(&(ki_client_options){.no_cluster = 1}, &err), &err);
+    expect_refused(m, ki_informer_new(m->client, &KI_CORE_V1_PODS, NULL, &err), &err);
+    return ki_index_emit_value(emit, ki_str_of("all"));
+}
+
+/* It runs under the store's lock, for which a fork() on another thread waits while nothing can be made. */
+static void an_index_function_cannot_make_what_a_fork_waits_for(void **state)
+{
+    (void)state;
+    ki_store *store = store_begin();
+    maker m = {.client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL)};
+    assert_non_null(m.client);
+    assert_int_equal(ki_store_add_index(store, "maker", make_everything, &m), 0);
+    put_some(store, 1, "");
+    assert_true(m.calls > 0);
+    assert_int_equal(m.refused, m.calls);
+    ki_read_lock();
+    ki_store *other = ki_store_new(NULL, NULL);
+    ki_read_unlock();
+    assert_non_null(other);
+    ki_store_free(other);
+    store_end(store);
+    ki_client_free(m.client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_child_has_as_many_stores_as_its_parent),
 #endif
         cmocka_unit_test(a_child_that_was_made_inside_a_section_is_inside_it),
+        cmocka_unit_test(an_index_function_cannot_make_what_a_fork_waits_for),
     };
     return RUN_TESTS(tests);
 }
