@@ -49,8 +49,8 @@ KI_NODISCARD int ki_fork_add(ki_fork_hook *hook);
 /* A hook that was never added is allowed. Works in a child as well. */
 void ki_fork_remove(ki_fork_hook *hook);
 
-/* Around a callback of the program that runs under a lock that a hook takes. Inside it nothing that has a hook
- * may be made: it would wait for a fork() on another thread, which waits for that lock. */
+/* Around a callback of the program that runs under a lock that a hook takes. Inside it nothing that has a
+ * hook may be made: it would wait for a fork() on another thread, which waits for that lock. */
 void ki_fork_bar(void);
 void ki_fork_unbar(void);
 

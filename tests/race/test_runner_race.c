@@ -89,6 +89,28 @@ static void a_thread_that_starts_waits_until_nobody_steps(void **state)
     }
 }
 
+static void grow_in_job(ki_job *job)
+{
+    yard *y = the_yard;
+    if (y->runs++ == 0)
+        require(ki_loop_grow(job->loop, "io", 1, NULL) == 0);
+}
+
+/* What else is awake is left to the thread that has been started meanwhile. */
+static void a_step_ends_after_the_job_in_which_the_loop_got_a_thread(void **state)
+{
+    (void)state;
+    static yard y;
+    yard_init(&y, 0);
+    for (int i = 0; i < JOBS; i++)
+        y.jobs[i].run = grow_in_job;
+    assert_int_equal(ki_loop_step(&y.loop, 0), 1);
+    for (int ms = 0; ms < HANG_MS && y.runs < JOBS; ms++)
+        aside_pause(1);
+    assert_int_equal(y.runs, JOBS);
+    yard_fini(&y);
+}
+
 static void of_many_who_step_one_runs_it(void **state)
 {
     (void)state;
@@ -183,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_starts_waits_until_nobody_steps),
+        cmocka_unit_test(a_step_ends_after_the_job_in_which_the_loop_got_a_thread),
         cmocka_unit_test(of_many_who_step_one_runs_it),
         cmocka_unit_test(a_loop_with_a_thread_is_not_stepped),
         cmocka_unit_test(who_waits_is_roused),

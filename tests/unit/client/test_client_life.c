@@ -26,6 +26,7 @@ typedef struct world {
     ki_feed *feed;
     ki_store *destination; /* of the feed */
     heard what;            /* of the informer */
+    bool frees_factory;    /* the feed's on_release */
     int releases;          /* of the feed */
 } world;
 
@@ -34,6 +35,8 @@ typedef struct world {
 static void count_release(void *user)
 {
     world *w = user;
+    if (w->frees_factory)
+        ki_factory_free(w->factory);
     w->releases++;
 }
 
@@ -340,6 +343,33 @@ static void frees_work_in_exit_handlers(void **state)
     }
 }
 
+static void count_release_of_other(void *user)
+{
+    ++*(int *)user;
+}
+
+/* The feed that is waited for is gone as soon as the callback has returned; the other has still to be stopped
+ * and released. */
+static void what_the_last_callback_frees_in_a_closed_client_is_gone_too(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < MODES; mode++) {
+        world w;
+        int releases = 0;
+        world_init(&w, mode);
+        w.frees_factory = true;
+        ki_informer *other = ki_factory_informer(w.factory, &KI_CORE_V1_NODES);
+        assert_non_null(ki_informer_add_handler(
+            other, &(ki_handler){.on_release = count_release_of_other, .user = &releases}, NULL));
+        world_start(&w);
+        ki_client_free(w.client);
+        ki_informer_free(w.informer);
+        ki_feed_free(w.feed);
+        assert_int_equal(releases, 1);
+        world_fini(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_handler_is_added_and_removed_after_the_client_was_freed),
         cmocka_unit_test(the_rest_is_freed_inside_the_last_callback),
         cmocka_unit_test(what_a_freed_client_made_is_freed_inside_anothers_callback),
+        cmocka_unit_test(what_the_last_callback_frees_in_a_closed_client_is_gone_too),
         cmocka_unit_test(who_waits_is_told_that_the_client_is_freed),
         cmocka_unit_test(frees_work_in_exit_handlers),
     };
