@@ -6,6 +6,7 @@
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
 
+#include "client/client.h"
 #include "support/aside.h"
 #include "support/delays.h"
 #include "support/heard.h"
@@ -260,6 +261,40 @@ static void a_free_is_overtaken_at_every_place(void **state)
     }
 }
 
+static void wait_held_up(void *user)
+{
+    held_up *h = user;
+    delays_hold_up(h->place);
+    require(ki_informer_wait_for_sync(h->informer, HANG_MS, NULL) == KI_ERR_STOPPED);
+    delays_hold_up(0);
+}
+
+/* A call that waits is told, and the client is freed when it has left. */
+static void a_free_waits_for_calls_that_are_inside(void **state)
+{
+    (void)state;
+    static const ki_list_watch silent = {.begin = begin, .cancel = ignore, .resume = ignore};
+    for (int place = 1; place <= PLACES; place++) {
+        aside thread = {0};
+        ki_client *client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
+        held_up h = {.place = place};
+        h.informer =
+            ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent}, NULL);
+        assert_non_null(h.informer);
+        assert_int_equal(ki_informer_start(h.informer, NULL), 0);
+        ki_client_ref(client); /* to look at it afterwards */
+        aside_start(&thread, wait_held_up, &h);
+        while (client->inside == 0)
+            aside_pause(1);
+        ki_client_free(client);
+        assert_int_equal(client->inside, 0);
+        aside_join(&thread);
+        ki_informer_free(h.informer);
+        ki_client_unref(client);
+    }
+    assert_int_equal(failures, 0);
+}
+
 typedef struct poster {
     ki_client *client;
     int place;
@@ -311,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_thread_frees_what_is_its_own),
         cmocka_unit_test(a_free_is_overtaken_at_every_place),
+        cmocka_unit_test(a_free_waits_for_calls_that_are_inside),
         cmocka_unit_test(a_post_is_overtaken_at_every_place),
     };
     return RUN_TESTS(tests);
