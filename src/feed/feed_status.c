@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The status of a feed, and waiting for a state. */
-#include "client/callback.h"
 #include "feed/feed.h"
 #include "queue/delta_queue.h"
 #include "util/error.h"
@@ -79,14 +78,9 @@ int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
 {
     if (feed == NULL)
         return ki_fail(err, KI_ERR_INVALID, "no feed");
-    int rc = ki_client_check_process(feed->life.client, err);
+    int rc = ki_life_begin_wait(&feed->life, err);
     if (rc < 0)
         return rc;
-    rc = ki_client_may_wait();
-    if (rc < 0)
-        return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
-                       feed->life.resource->plural);
-    ki_life_begin_wait(&feed->life);
     bool is_over = ki_life_wait(&feed->life, is_synced_or_in_vain, feed, timeout_ms);
     if (!ki_feed_has_synced(feed))
         rc = fail_waiting(feed, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);

@@ -2,7 +2,6 @@
 /* The status of an informer, and waiting for a state. */
 #include <stdio.h>
 
-#include "client/callback.h"
 #include "informer/informer.h"
 #include "util/error.h"
 #include "util/units.h"
@@ -106,14 +105,9 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
 static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
 {
     ki_informer *informer = w->informer;
-    int rc = ki_client_check_process(informer->life.client, err);
+    int rc = ki_life_begin_wait(&informer->life, err);
     if (rc < 0)
         return rc;
-    rc = ki_client_may_wait();
-    if (rc < 0)
-        return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
-                       informer->life.resource->plural);
-    ki_life_begin_wait(&informer->life);
     bool is_over = ki_life_wait(&informer->life, is_met_or_in_vain, w, timeout_ms);
     rc = w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
     ki_life_end_wait(&informer->life);

@@ -140,13 +140,9 @@ int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeou
         return ki_fail(err, KI_ERR_INVALID, "no registration");
     ki_informer *informer = registration->informer;
     sought s = {.informer = informer, .serial = registration->serial};
-    int rc = ki_client_check_process(informer->life.client, err);
+    int rc = ki_life_begin_wait(&informer->life, err);
     if (rc < 0)
         return rc;
-    if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside a callback or a read section",
-                       informer->life.resource->plural);
-    ki_life_begin_wait(&informer->life);
     rc = wait_for_sync(&s, timeout_ms, err);
     ki_life_end_wait(&informer->life);
     return rc;

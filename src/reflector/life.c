@@ -274,11 +274,18 @@ void ki_life_begin_wait_locked(ki_life *life)
     life->waiters++;
 }
 
-void ki_life_begin_wait(ki_life *life)
+int ki_life_begin_wait(ki_life *life, ki_error *err)
 {
+    int rc = ki_client_check_process(life->client, err);
+    if (rc < 0)
+        return rc;
+    if (ki_client_may_wait() < 0)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside a callback or a read section",
+                       life->resource->plural);
     ki_mutex_lock(&life->mu);
     ki_life_begin_wait_locked(life);
     ki_mutex_unlock(&life->mu);
+    return 0;
 }
 
 void ki_life_keep(ki_life *life)

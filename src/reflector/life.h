@@ -134,9 +134,10 @@ bool ki_life_was_started(ki_life *life) KI_EXCLUDES(life->mu);
 /* Under mu, inside a condition: whether the condition can no longer become true. */
 bool ki_life_is_in_vain_locked(const ki_life *life);
 
-/* Around a call that waits for it, since a callback that runs meanwhile may free it and the client. After the
- * second both may be gone. */
-void ki_life_begin_wait(ki_life *life) KI_EXCLUDES(life->mu);
+/* Around a call that waits for it, since a callback that runs meanwhile may free it and the client. The first
+ * returns 0, or KI_ERR_FORKED or KI_ERR_WOULD_DEADLOCK with nothing begun; the second is for a place where
+ * waiting is allowed. After the third both may be gone. */
+KI_NODISCARD int ki_life_begin_wait(ki_life *life, ki_error *err) KI_EXCLUDES(life->mu);
 void ki_life_begin_wait_locked(ki_life *life) KI_REQUIRES(life->mu);
 void ki_life_end_wait(ki_life *life) KI_EXCLUDES(life->mu);
 

@@ -314,7 +314,7 @@ static int server_end[2]; /* it ends when nobody can write there any more */
 static void be_a_server(int url_fd)
 {
     char byte = 0;
-    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.seed = 3, .is_tls = is_tls});
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.seed = 3, .is_tls = (uint16_t)is_tls});
     for (int i = 0; i < PODS; i++) {
         char name[16];
         snprintf(name, sizeof(name), "pod-%d", i);
