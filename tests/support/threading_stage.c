@@ -150,12 +150,15 @@ static void set_up_own(stage *s)
     s->own_client = ki_client_new(&(ki_client_options){.mode = s->mode, .no_cluster = 1}, NULL);
     assert_int_equal(ki_client_post(s->own_client, note_client_gone, s), 0);
     s->own_store = ki_store_new(NULL, NULL);
+    s->queue =
+        ki_delta_queue_new(&(ki_delta_queue_options){.known = ki_informer_store(s->rig.informer)}, NULL);
     s->stored = store_object("a", "own", 1, "");
     assert_int_equal(ki_store_put(s->own_store, s->stored), 0);
 }
 
 static void take_down_own(stage *s)
 {
+    ki_delta_queue_free(s->queue);
     if (!s->is_client_gone)
         ki_client_free(s->own_client);
     if (store_object_is_shared(s->stored))

@@ -7,6 +7,7 @@
 #ifndef KI_TESTS_SUPPORT_THREADING_STAGE_H
 #define KI_TESTS_SUPPORT_THREADING_STAGE_H
 
+#include <kinformer/delta_queue.h>
 #include <kinformer/factory.h>
 #include <stdatomic.h>
 
@@ -71,6 +72,7 @@ struct stage {
     heard late;            /* registered by a call */
     ki_client *own_client; /* which nothing was made with; until it is gone, as the next */
     ki_store *own_store;   /* which holds `stored` */
+    ki_delta_queue *queue; /* empty; it knows the store of the informer */
     ki_object *stored;
     atomic_int is_client_gone;
     int (*call)(stage *s);
