@@ -197,7 +197,8 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error 
  * it is called from a reconcile function of the same controller, inside a read section or, in the modes
  * without worker threads, from any callback.
  *
- * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` names one.
+ * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` has their number
+ *          and their keys, as many as fit.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
