@@ -19,8 +19,8 @@
  *     Similar      They differ in the message only: from the tenth message on, one event represents all that
  *                  follow, "(combined from similar events): " and the last message, until there has been none
  *                  for 10 minutes.
- *     Spam         25 events about an object at once, then one per 5 minutes. The others are dropped, but
- *                  counted: the next patch of the same event includes them in its count.
+ *     Spam         25 events about an object at once, then one per 5 minutes, for each severity. The others
+ *                  are dropped, but counted: the next patch of the same event includes them in its count.
  *   events.k8s.io/v1
  *     Isomorphic   Same object (at the same resourceVersion), severity, reason and action: the first event is
  *                  created, the second makes it a series, the others are counted. The count is written every
