@@ -64,7 +64,7 @@ typedef enum ki_recorder_api {
 typedef struct ki_recorder_options {
     const char *component; /* the reporter: "my-controller" or "example.com/my-controller"; required */
     const char *instance;  /* core/v1: the host, NULL: none. events.k8s.io/v1: NULL: component-hostname */
-    int api;               /* a ki_recorder_api */
+    ki_recorder_api api;
     int reserved_number;
     size_t queue_max;         /* waiting events; further ones are dropped. 0: 1,000 */
     uint64_t free_timeout_ms; /* how long ki_recorder_free() continues to send. 0: 5,000 */
@@ -104,7 +104,7 @@ KI_API int ki_recorder_event(ki_recorder *recorder, const ki_object *object, ki_
 typedef struct ki_record {
     const ki_object *object;  /* what the event is about; required */
     const ki_object *related; /* a second object that is involved; NULL: none */
-    int severity;             /* a ki_record_severity */
+    ki_record_severity severity;
     int reserved_number;
     ki_str reason; /* required */
     ki_str action; /* empty: the reason */

@@ -326,8 +326,8 @@ int main(int argc, char **argv)
     life l = {.tells = argc > 1};
     const char *seeds = getenv("KI_SIM_SEEDS");
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, terms = 0;
-    /* a life takes five times as long as one of an informer */
-    uint64_t last = argc > 1 ? first : seeds == NULL ? SEEDS_DEFAULT : strtoull(seeds, NULL, 10) / 5 + 1;
+    /* a life takes seven times as long as one of an informer */
+    uint64_t last = argc > 1 ? first : seeds == NULL ? SEEDS_DEFAULT : strtoull(seeds, NULL, 10) / 7 + 1;
     for (uint64_t seed = first; seed <= last; seed++) {
         terms += run_life(&l, seed);
         if (l.failure[0] != 0) {

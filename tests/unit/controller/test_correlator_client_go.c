@@ -32,11 +32,12 @@ static ki_recorded *make(const json_t *line, size_t i)
     (void)snprintf(reason, sizeof(reason), "%d", number_of(line, REASON));
     (void)snprintf(message, sizeof(message), "%d", number_of(line, MESSAGE));
     ki_object *object = event_make_pod(pod, "1");
-    ki_recorded *event = ki_recorded_new(&(ki_record){.object = object,
-                                                      .severity = number_of(line, SEVERITY),
-                                                      .reason = ki_str_of(reason),
-                                                      .message = ki_str_of(message)},
-                                         KI_MESSAGE_BYTES);
+    ki_recorded *event =
+        ki_recorded_new(&(ki_record){.object = object,
+                                     .severity = (ki_record_severity)number_of(line, SEVERITY),
+                                     .reason = ki_str_of(reason),
+                                     .message = ki_str_of(message)},
+                        KI_MESSAGE_BYTES);
     assert_non_null(event);
     ki_object_unref(object);
     event->wall_ns = (int64_t)i;
