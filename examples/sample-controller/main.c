@@ -131,8 +131,8 @@ static void serve_until_signal(program *p)
         (void)sigprocmask(SIG_UNBLOCK, &p->signal_set, NULL); /* a second one ends the process at once */
 }
 
-/* Reconciles that run end first, and their events are sent; the calls of those that have not ended in time are
- * ended with the client. Then, with nobody left who acts, the lease is given back. */
+/* Reconciles that run end first, and their events are sent; the calls of those that have not ended in time
+ * are ended with the client. Then, with nobody left who acts, the lease is given back. */
 static void end(program *p)
 {
     ki_error err = {0};

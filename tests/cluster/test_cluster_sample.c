@@ -36,7 +36,8 @@ static example_process a, b;
         }                                                                                                    \
     } while (0)
 
-/* What `kubectl get` prints with a JSON path; "" when there is no such object. It lives until the next call. */
+/* What `kubectl get` prints with a JSON path; "" when there is no such object.
+ * It lives until the next call. */
 static const char *get(const char *what, const char *path)
 {
     static char text[4096];
@@ -86,7 +87,7 @@ static void start(example_process *p, const char *identity)
 
 #define LEASE "-n sample-controller lease sample-controller"
 
-/* ---- the audit log, which has every request of the account ----------------------------------------------- */
+/* ---- the audit log, which has every request of the account ------------------------------------------- */
 
 typedef struct audit {
     size_t writes[2];   /* of a and b, to Foos, Deployments and Events */

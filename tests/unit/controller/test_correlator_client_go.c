@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What client-go's event correlator made of random events, replayed by ours. The file was written by
- * tests/clients/go/events; tests/fixtures/README.md says what is in it. $KI_EVENTS_RECORD names another one. */
+ * tests/clients/go/events; tests/fixtures/README.md says what is in it.
+ * $KI_EVENTS_RECORD names another one. */
 #include <jansson.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
