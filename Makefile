@@ -37,7 +37,7 @@ test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kerne
 test-distro: ## run all tests in a clean Debian DISTRO (trixie; bookworm, sid), as root (DISTRO_ARGS=release)
 	@scripts/test_distro.sh $(DISTRO) $(DISTRO_ARGS)
 
-test-cluster: ## build a control plane with Go 1.26, start it on loopback, and test informers against it
+test-cluster: ## build a control plane with Go 1.26, start it on loopback, and test informers and the sample-controller on it
 	@scripts/deps.sh build test
 	@scripts/test_cluster.sh
 

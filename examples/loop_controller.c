@@ -126,7 +126,7 @@ static int begin(const char *server, ki_error *err)
     p.namespaces = ki_factory_informer(p.factory, &KI_CORE_V1_NAMESPACES);
     p.configmaps = ki_factory_informer(p.factory, &KI_CORE_V1_CONFIGMAPS);
     ki_controller_watch(p.controller, p.namespaces, NULL);
-    ki_controller_watch_mapped(p.controller, p.configmaps, map, NULL, NULL);
+    ki_controller_watch_mapped(p.controller, p.configmaps, NULL, map, NULL);
     int rc = ki_factory_start(p.factory, err);
     return rc < 0 ? rc : ki_controller_start(p.controller, err);
 }

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     ki_controller_options options = {.name = "settings", .reconcile = reconcile, .workers = 2};
     ki_controller *controller = client == NULL ? NULL : ki_controller_new(client, &options, &err);
     ki_controller_watch(controller, namespaces, NULL);
-    ki_controller_watch_mapped(controller, configmaps, map, NULL, NULL);
+    ki_controller_watch_mapped(controller, configmaps, NULL, map, NULL);
     if (controller != NULL && ki_factory_start(factory, &err) == 0 &&
         ki_controller_start(controller, &err) == 0)
         sigwait(&set, &(int){0});

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests the embedded API server with third-party clients: kubectl, client-go's informer and leader election, the
-# JavaScript informer, the Python client; and compares client-go's work queue with ours.
+# JavaScript informer, the Python client; and compares client-go's work queue and event correlator with ours.
 #
 #   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four by default
 #
@@ -69,7 +69,7 @@ has_go() {
 
 build_go() {
     (cd tests/clients/go && timeout $build_seconds_max go build -trimpath -ldflags '-s -w' -o "$program" . &&
-        go build -trimpath -o "$folder/workqueue" ./workqueue)
+        go build -trimpath -o "$folder/workqueue" ./workqueue && go build -trimpath -o "$folder/events" ./events)
 }
 
 # Once for each lock file; Node looks for packages beside the program.
@@ -143,7 +143,7 @@ test_go() {
     with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
     with_server '' "$program" informer || return
     with_server '--load examples/sample-controller/crd.yaml' "$program" leader "build/$preset/examples/sample-controller" || return
-    test_workqueue
+    test_workqueue && test_events
 }
 
 # client-go's work queue and ours, over other sequences each time; the seed is said, so that they can be repeated.
@@ -154,6 +154,18 @@ test_workqueue() {
     KI_WORKQUEUE_RECORD=$work/workqueue.jsonl "build/$preset/test_workqueue_client_go" >"$work/workqueue.log" 2>&1 || {
         cat "$work/workqueue.log" >&2
         echo "clients: the work queues differ; their calls: workqueue record $seed 3000" >&2
+        return 1
+    }
+}
+
+# The same for events.
+test_events() {
+    scripts/build.sh "$preset" test_correlator_client_go || return
+    seed=$(date +%s)
+    "$folder/events" "$seed" 3000 >"$work/events.jsonl" || return
+    KI_EVENTS_RECORD=$work/events.jsonl "build/$preset/test_correlator_client_go" >"$work/events.log" 2>&1 || {
+        cat "$work/events.log" >&2
+        echo "clients: the event correlators differ; their events: events $seed 3000" >&2
         return 1
     }
 }

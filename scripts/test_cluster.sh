@@ -49,8 +49,10 @@ scripts/build.sh "$preset" kinformer_cluster_tests
 
 KI_CONTROLPLANE=$PWD/tests/cluster/controlplane.sh
 KI_CLUSTER=$(mktemp -d)
+KI_EXAMPLES=$PWD/build/$preset/examples
+KI_EXAMPLE_SOURCES=$PWD/examples
 PATH=$KI_CLUSTER/bin:$PATH
-export KI_CONTROLPLANE KI_CLUSTER PATH
+export KI_CONTROLPLANE KI_CLUSTER KI_EXAMPLES KI_EXAMPLE_SOURCES PATH
 test_pid=
 
 # Ports first: a server that a killed test was still starting finds none, and exits.

@@ -15,6 +15,7 @@ static const char usage[] =
     "  --kubeconfig FILE                        instead of $KUBECONFIG, ~/.kube/config or the pod's files\n"
     "  --context NAME                           context of the kubeconfig\n"
     "  --workers N                              Foos that are worked on at the same time (default 2)\n"
+    "  --stop-timeout DURATION                  how long SIGTERM waits for work under way (default 10s)\n"
     "  --metrics-address ADDRESS:PORT           serve /metrics and /healthz over http (default: off)\n"
     "  --leader-elect                           act only while holding a Lease\n"
     "  --leader-elect-lease-duration DURATION   (default 15s)\n"
@@ -87,6 +88,7 @@ static const struct {
     {"kubeconfig", TEXT, AT(client.kubeconfig)},
     {"context", TEXT, AT(client.context)},
     {"workers", COUNT, AT(workers)},
+    {"stop-timeout", DURATION, AT(stop_timeout_ms)},
     {"metrics-address", TEXT, AT(metrics_address)},
     {"leader-elect", BOOL, AT(leader_elect)},
     {"leader-elect-lease-duration", DURATION, AT(leader.lease_duration_ms)},
@@ -129,7 +131,7 @@ static int take(flags *f, const char *word, const char *next)
 
 void flags_parse(flags *out_flags, int argc, char **argv)
 {
-    *out_flags = (flags){.workers = 2, .leader = {.name = "sample-controller"}};
+    *out_flags = (flags){.workers = 2, .stop_timeout_ms = 10 * 1000, .leader = {.name = "sample-controller"}};
     for (int i = 1; i < argc;) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);

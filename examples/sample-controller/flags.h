@@ -10,6 +10,7 @@ typedef struct flags {
     ki_leader_options leader;
     int leader_elect;
     size_t workers;
+    uint64_t stop_timeout_ms;
     const char *metrics_address; /* NULL: none */
     int verbose;
 } flags;

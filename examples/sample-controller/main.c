@@ -20,6 +20,7 @@ typedef struct program {
     ki_controller *controller;
     ki_leader *leader;
     char user_agent[256]; /* with the identity: the server's log says which replica wrote */
+    sigset_t signal_set;
     int signals;
     int listener;
 } program;
@@ -72,14 +73,13 @@ static int contend(program *p, ki_error *err)
 /* ---- beginning and ending ---------------------------------------------------------------------------- */
 
 /* Blocked before the first thread starts, so that they reach the descriptor alone. */
-static int open_signals(void)
+static int open_signals(sigset_t *set)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC);
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, set, NULL);
+    return signalfd(-1, set, SFD_CLOEXEC);
 }
 
 static int begin(program *p, ki_error *err)
@@ -103,11 +103,13 @@ static int begin(program *p, ki_error *err)
                              .foos = ki_factory_informer(p->factory, &FOOS),
                              .deployments = ki_factory_informer_with(p->factory, &KI_APPS_V1_DEPLOYMENTS,
                                                                      &(ki_informer_options){.keep = keep})};
-    p->controller = ki_controller_new(
-        p->client,
-        &(ki_controller_options){
-            .name = "foos", .reconcile = sync_foo, .workers = p->flags.workers, .user = &p->sync},
-        err);
+    p->controller = ki_controller_new(p->client,
+                                      &(ki_controller_options){.name = "foos",
+                                                               .reconcile = sync_foo,
+                                                               .workers = p->flags.workers,
+                                                               .stop_timeout_ms = p->flags.stop_timeout_ms,
+                                                               .user = &p->sync},
+                                      err);
     if (p->controller == NULL || p->sync.recorder == NULL)
         return err->code;
     ki_controller_watch(p->controller, p->sync.foos, NULL);
@@ -121,25 +123,29 @@ static int begin(program *p, ki_error *err)
 static void serve_until_signal(program *p)
 {
     struct pollfd fds[] = {{.fd = p->signals, .events = POLLIN}, {.fd = p->listener, .events = POLLIN}};
+    struct signalfd_siginfo info;
     while (fds[0].revents == 0)
         if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
             server_answer(p->listener, p->metrics);
+    if (read(p->signals, &info, sizeof(info)) > 0)
+        (void)sigprocmask(SIG_UNBLOCK, &p->signal_set, NULL); /* a second one ends the process at once */
 }
 
-/* Reconciles that run end first, and their events are sent; then the lease is given back. */
+/* Reconciles that run end first, and their events are sent; the calls of those that have not ended in time
+ * are ended with the client. Then, with nobody left who acts, the lease is given back. */
 static void end(program *p)
 {
     ki_error err = {0};
     if (ki_controller_stop(p->controller, &err) < 0)
         fprintf(stderr, "%s\n", err.message);
-    if (p->sync.recorder != NULL && ki_recorder_flush(p->sync.recorder, 5000) < 0)
+    else if (p->sync.recorder != NULL && ki_recorder_flush(p->sync.recorder, 5000) < 0)
         fprintf(stderr, "some events were not sent\n");
+    ki_client_free(p->client);
     ki_leader_free(p->leader);
     ki_controller_free(p->controller);
     ki_recorder_free(p->sync.recorder);
     ki_factory_free(p->factory);
     ki_client_free(p->lease_client);
-    ki_client_free(p->client);
     ki_metrics_free(p->metrics);
 }
 
@@ -150,7 +156,7 @@ int main(int argc, char **argv)
     int rc = 0;
     flags_parse(&p.flags, argc, argv);
     ki_set_log(write_log, p.flags.verbose ? KI_LOG_DEBUG : KI_LOG_INFO, NULL);
-    p.signals = open_signals();
+    p.signals = open_signals(&p.signal_set);
     if (p.flags.metrics_address != NULL)
         rc = (p.listener = server_listen(p.flags.metrics_address, &err)) < 0 ? err.code : 0;
     if (rc == 0)

@@ -72,6 +72,7 @@ typedef struct ki_result {
     int code; /* a ki_error_code, for the log */
     uint64_t after_ms;
     char message[KI_ERROR_MESSAGE_BYTES];
+    uint64_t reserved[4];
 } ki_result;
 
 /** Success. The key's failure count is reset. */
@@ -126,14 +127,14 @@ typedef struct ki_controller_options {
     ki_reconcile_cb reconcile; /* required */
     size_t workers;            /* keys worked on at the same time; 0: 1 */
     ki_limiter *limiter;       /* delays of retries; takes the reference. NULL: ki_limiter_new_default() */
-    uint64_t reconcile_timeout_ms;  /* a longer one is logged and counted, not interrupted; 0: no limit */
-    uint64_t expect_timeout_ms;     /* 0: 10,000 */
-    uint64_t stop_timeout_ms;       /* how long a stop waits for running reconciles; 0: 30,000 */
-    void (*on_release)(void *user); /* once, after the last callback */
-    void *user;
+    uint64_t reconcile_timeout_ms; /* a longer one is logged and counted, not interrupted; 0: no limit */
+    uint64_t expect_timeout_ms;    /* 0: 10,000 */
+    uint64_t stop_timeout_ms;      /* how long a stop waits for running reconciles; 0: 30,000 */
     uint64_t resync_ms; /* how often every object is worked on again, if its informer has a resync_ms; see
                          * ki_handler. 0: never */
-    uint64_t reserved[7];
+    void (*on_release)(void *user); /* once, after the last callback */
+    void *user;
+    uint64_t reserved[8];
 } ki_controller_options;
 
 /**
@@ -175,8 +176,8 @@ typedef void (*ki_map_cb)(const ki_object *object, ki_key_emit *emit, void *user
 KI_API void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name);
 
 /** Adds the keys that `map` emits; for an update it is called with the old and with the new object. */
-KI_API int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer, ki_map_cb map,
-                                      void *user, const ki_predicate *predicate);
+KI_API int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer,
+                                      const ki_predicate *predicate, ki_map_cb map, void *user);
 
 /** Adds a key, now or after a delay. Returns: as ki_workqueue_add(). */
 KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_ms);
@@ -197,7 +198,8 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error 
  * it is called from a reconcile function of the same controller, inside a read section or, in the modes
  * without worker threads, from any callback.
  *
- * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` names one.
+ * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` has their number
+ *          and their keys, as many as fit.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 

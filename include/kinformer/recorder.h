@@ -19,8 +19,8 @@
  *     Similar      They differ in the message only: from the tenth message on, one event represents all that
  *                  follow, "(combined from similar events): " and the last message, until there has been none
  *                  for 10 minutes.
- *     Spam         25 events about an object at once, then one per 5 minutes. The others are dropped, but
- *                  counted: the next patch of the same event includes them in its count.
+ *     Spam         25 events about an object at once, then one per 5 minutes, for each severity. The others
+ *                  are dropped, but counted: the next patch of the same event includes them in its count.
  *   events.k8s.io/v1
  *     Isomorphic   Same object (at the same resourceVersion), severity, reason and action: the first event is
  *                  created, the second makes it a series, the others are counted. The count is written every
@@ -64,7 +64,7 @@ typedef enum ki_recorder_api {
 typedef struct ki_recorder_options {
     const char *component; /* the reporter: "my-controller" or "example.com/my-controller"; required */
     const char *instance;  /* core/v1: the host, NULL: none. events.k8s.io/v1: NULL: component-hostname */
-    int api;               /* a ki_recorder_api */
+    ki_recorder_api api;
     int reserved_number;
     size_t queue_max;         /* waiting events; further ones are dropped. 0: 1,000 */
     uint64_t free_timeout_ms; /* how long ki_recorder_free() continues to send. 0: 5,000 */
@@ -104,7 +104,7 @@ KI_API int ki_recorder_event(ki_recorder *recorder, const ki_object *object, ki_
 typedef struct ki_record {
     const ki_object *object;  /* what the event is about; required */
     const ki_object *related; /* a second object that is involved; NULL: none */
-    int severity;             /* a ki_record_severity */
+    ki_record_severity severity;
     int reserved_number;
     ki_str reason; /* required */
     ki_str action; /* empty: the reason */

@@ -132,19 +132,20 @@ static bool wait_on_threads(ki_controller *c, uint64_t timeout_ms)
     return is_met;
 }
 
+/* As many keys as there is room for, in the order in which they began. */
 static int fail_running(ki_controller *c, ki_error *err)
 {
-    char key[256] = "";
+    char keys[KI_ERROR_MESSAGE_BYTES / 2] = "";
+    size_t len = 0;
     ki_mutex_lock(&c->mu);
     size_t count = c->active_count;
-    ki_list_node *node = ki_list_first(&c->active);
-    if (node != NULL)
-        (void)snprintf(key, sizeof(key), "%.*s",
-                       KI_STR_ARGS(KI_CONTAINER_OF(node, ki_request, node)->item.key));
+    for (ki_list_node *node = ki_list_first(&c->active); node != NULL && len < sizeof(keys);
+         node = ki_list_next(&c->active, node))
+        len += (size_t)snprintf(keys + len, sizeof(keys) - len, "%s%.*s", len == 0 ? "" : ", ",
+                                KI_STR_ARGS(KI_CONTAINER_OF(node, ki_request, node)->item.key));
     ki_mutex_unlock(&c->mu);
-    return ki_fail(err, KI_ERR_TIMEOUT,
-                   "controller %s: %zu reconciles have not ended, the longest that of %s", c->name, count,
-                   key);
+    return ki_fail(err, KI_ERR_TIMEOUT, "controller %s: reconciles that have not ended: %zu (%s%s)", c->name,
+                   count, keys, len < sizeof(keys) ? "" : "...");
 }
 
 /* Whether all has ended in time, or nothing can be waited for here. */

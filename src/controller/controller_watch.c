@@ -324,8 +324,8 @@ int ki_controller_watch_owned(ki_controller *controller, ki_informer *informer, 
     return watch(controller, informer, (source){.kind = OWNED, .predicate = predicate}, owner);
 }
 
-int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer, ki_map_cb map, void *user,
-                               const ki_predicate *predicate)
+int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer,
+                               const ki_predicate *predicate, ki_map_cb map, void *user)
 {
     source like = {.kind = MAPPED, .map = map, .user = user, .predicate = predicate};
     return watch(controller, informer, like, NULL);

@@ -117,7 +117,7 @@ bool ki_correlator_take(ki_correlator *correlator, ki_recorded *event, uint64_t 
     write.is_combined = is_combined(correlator, event, similar, now_ns);
     write.first_wall_ns = write.last_wall_ns = write.is_combined ? wall_ns : event->wall_ns;
     count(correlator, write.is_combined ? similar : ki_recorded_identity(event, hash), &write);
-    if (is_spam(correlator, ki_recorded_key(event, KI_RECORDED_UID, hash), now_ns))
+    if (is_spam(correlator, ki_recorded_key(event, KI_RECORDED_TYPE, hash), now_ns))
         return false;
     write.event = ki_recorded_ref(event);
     *out_write = write;

@@ -12,8 +12,8 @@
  *     stands for all of them, until there has been none for 10 minutes. The first nine messages keep their
  *     own.
  *   - Identical events: the first is created, the others patch its count.
- *   - Spam: after 25 events about an object, one in 5 minutes. What is dropped has been counted before, so
- *     the next patch has it.
+ *   - Spam: after 25 events of one severity about an object, one in 5 minutes. What is dropped has been
+ *     counted before, so the next patch has it.
  * Each of the three knows the 4,096 keys used last. Without memory to remember an event, it is sent as new.
  */
 #ifndef KI_CONTROLLER_CORRELATOR_H

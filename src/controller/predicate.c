@@ -4,7 +4,8 @@
 
 int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
 {
-    return predicate == NULL || predicate->passes == NULL || predicate->passes(event, predicate) != 0;
+    return predicate == NULL || predicate->passes == NULL ||
+           predicate->passes(event, predicate, predicate->user) != 0;
 }
 
 /* Another object of the same name is as good as a delete and an add. */
@@ -13,30 +14,34 @@ static int has_two_states(const ki_event *event)
     return event->type == KI_CHANGE_UPDATED && event->old != NULL && (event->flags & KI_EVENT_REPLACED) == 0;
 }
 
-static int generation_changed(const ki_event *event, const ki_predicate *self)
+static int generation_changed(const ki_event *event, const ki_predicate *self, void *user)
 {
     (void)self;
+    (void)user;
     return !has_two_states(event) || ki_object_generation(event->object) != ki_object_generation(event->old);
 }
 
-static int version_changed(const ki_event *event, const ki_predicate *self)
+static int version_changed(const ki_event *event, const ki_predicate *self, void *user)
 {
     (void)self;
+    (void)user;
     return !has_two_states(event) ||
            !ki_str_equal(ki_object_resource_version(event->object), ki_object_resource_version(event->old));
 }
 
 /* What cannot be compared has changed. */
-static int labels_changed(const ki_event *event, const ki_predicate *self)
+static int labels_changed(const ki_event *event, const ki_predicate *self, void *user)
 {
     (void)self;
+    (void)user;
     return !has_two_states(event) ||
            ki_json_equal(ki_object_labels(event->object), ki_object_labels(event->old)) != 1;
 }
 
-static int annotations_changed(const ki_event *event, const ki_predicate *self)
+static int annotations_changed(const ki_event *event, const ki_predicate *self, void *user)
 {
     (void)self;
+    (void)user;
     return !has_two_states(event) ||
            ki_json_equal(ki_object_annotations(event->object), ki_object_annotations(event->old)) != 1;
 }
@@ -46,18 +51,21 @@ const ki_predicate KI_PREDICATE_RESOURCE_VERSION_CHANGED = {.passes = version_ch
 const ki_predicate KI_PREDICATE_LABELS_CHANGED = {.passes = labels_changed};
 const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED = {.passes = annotations_changed};
 
-static int both(const ki_event *event, const ki_predicate *self)
+static int both(const ki_event *event, const ki_predicate *self, void *user)
 {
+    (void)user;
     return ki_predicate_passes(self->a, event) && ki_predicate_passes(self->b, event);
 }
 
-static int either(const ki_event *event, const ki_predicate *self)
+static int either(const ki_event *event, const ki_predicate *self, void *user)
 {
+    (void)user;
     return ki_predicate_passes(self->a, event) || ki_predicate_passes(self->b, event);
 }
 
-static int neither(const ki_event *event, const ki_predicate *self)
+static int neither(const ki_event *event, const ki_predicate *self, void *user)
 {
+    (void)user;
     return !ki_predicate_passes(self->a, event);
 }
 

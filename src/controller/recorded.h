@@ -23,8 +23,8 @@ typedef enum ki_recorded_part {
     KI_RECORDED_KIND,
     KI_RECORDED_NAMESPACE,
     KI_RECORDED_NAME,
-    KI_RECORDED_UID, /* up to here: the object */
-    KI_RECORDED_TYPE,
+    KI_RECORDED_UID,    /* up to here: the object */
+    KI_RECORDED_TYPE,   /* up to here: what is limited as spam */
     KI_RECORDED_REASON, /* up to here: similar */
     KI_RECORDED_VERSION,
     KI_RECORDED_ACTION,

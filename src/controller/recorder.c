@@ -280,7 +280,7 @@ static int check(const ki_client *client, const ki_recorder_options *options, ki
     if (!is_printable(component) || (instance != NULL && !is_printable(instance)))
         return ki_fail(err, KI_ERR_INVALID, "recorder: component and instance must be printable ASCII");
     if (options->api != KI_RECORDER_CORE_V1 && options->api != KI_RECORDER_EVENTS_V1)
-        return ki_fail(err, KI_ERR_INVALID, "recorder: unknown api %d", options->api);
+        return ki_fail(err, KI_ERR_INVALID, "recorder: unknown api %d", (int)options->api);
     if (options->api == KI_RECORDER_EVENTS_V1 && !is_qualified_name(component))
         return ki_fail(err, KI_ERR_INVALID,
                        "recorder: the component \"%s\" is not a qualified name, as events.k8s.io/v1 needs",

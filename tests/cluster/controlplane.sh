@@ -44,6 +44,10 @@ prepare() {
     . "$cluster/ports"
     "$program" key "$cluster/service-account.key"
     printf 'admin-token,admin,1,system:masters\nbob-token,bob,2\n' >"$cluster/tokens.csv"
+    # What the sample-controller's account asks for is written down; nothing else is.
+    printf '%s\n' 'apiVersion: audit.k8s.io/v1' 'kind: Policy' 'omitStages: [RequestReceived]' 'rules:' \
+        '- {level: Metadata, users: ["system:serviceaccount:sample-controller:sample-controller"]}' \
+        '- {level: None}' >"$cluster/audit.yaml"
     write_kubeconfig admin admin-token
     write_kubeconfig bob bob-token
 }
@@ -108,7 +112,8 @@ start_apiserver() {
         --service-account-signing-key-file "$cluster/service-account.key" \
         --service-account-issuer "https://127.0.0.1:$apiserver_port" \
         --token-auth-file "$cluster/tokens.csv" --authorization-mode RBAC \
-        --service-cluster-ip-range 10.0.0.0/24 --disable-admission-plugins ServiceAccount
+        --service-cluster-ip-range 10.0.0.0/24 --disable-admission-plugins ServiceAccount \
+        --audit-policy-file "$cluster/audit.yaml" --audit-log-path "$cluster/audit.log"
     wait_until kube-apiserver is_ready
 }
 

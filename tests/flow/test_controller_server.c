@@ -285,7 +285,7 @@ static void every_key_ends_well_whatever_the_server_answers_in(int mode)
          .retry_after_seconds = 1,
          .methods = KI_FAULT_METHOD_PUT | KI_FAULT_METHOD_POST,
          .path = "secrets",
-         .times = 8,
+         .times = 2,
          .percent = 30},
         {.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = 500, .path = "secrets", .times = 15},
         {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_events = 2, .times = 10},

@@ -298,6 +298,27 @@ static void a_reconcile_that_runs_ends_before_the_process_does(void **state)
         1);
 }
 
+/* Its Deployment is made and nobody hears of it, and then nothing of the lease is answered either. Without a
+ * limit it would wait for a minute, which is how long a call may take. */
+static void a_reconcile_that_hangs_is_cut_off(void **state)
+{
+    (void)state;
+    enum { CALL_MS = 60 * 1000 };
+    ki_fault stall = {
+        .action = KI_FAULT_STALL, .path = "/deployments", .methods = KI_FAULT_METHOD_POST, .after_bytes = 1};
+    assert_int_equal(ki_apiserver_fault(w.server, &stall), 0);
+    sample_put_foo(w.server, 1, 1);
+    sample_start(&w.process, w.server,
+                 "--stop-timeout 100ms --leader-elect --leader-elect-lease-duration 3s "
+                 "--leader-elect-renew-deadline 2s --leader-elect-retry-period 200ms");
+    SAMPLE_WAIT_UNTIL(ki_apiserver_count(w.server, &KI_APPS_V1_DEPLOYMENTS) == 1);
+    assert_int_equal(ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL, .path = "/leases"}),
+                     0);
+    uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
+    example_end(&w.process);
+    assert_in_range(ki_clock_now_ms(ki_clock_real()) - began_ms, 0, CALL_MS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +334,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_written_when_nothing_has_to_change, setup, teardown),
         cmocka_unit_test_setup_teardown(it_serves_its_metrics, setup, teardown),
         cmocka_unit_test_setup_teardown(a_reconcile_that_runs_ends_before_the_process_does, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_reconcile_that_hangs_is_cut_off, setup, teardown),
     };
     return RUN_TESTS(tests);
 }

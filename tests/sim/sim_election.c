@@ -44,6 +44,9 @@ typedef struct orphan {
 typedef struct life {
     uint64_t seed;
     bool tells;
+    /* Clocks differ as much as they may, the lease is long, leaders stand still, and contenders look so often
+     * and are answered so soon that one of them tries when the lease has just ended, by its clock. */
+    bool is_about_clocks;
     ki_random random;
     uint64_t now_ns;
     bool is_calm;
@@ -77,7 +80,14 @@ static bool leads(const process *p, uint64_t now_ns)
 
 static bool happens(life *l, unsigned percent)
 {
-    return !l->is_calm && ki_random_below(&l->random, 100) < percent;
+    return !l->is_calm && !l->is_about_clocks && ki_random_below(&l->random, 100) < percent;
+}
+
+static bool stands_still(life *l, const process *p)
+{
+    if (l->is_about_clocks)
+        return !l->is_calm && leads(p, l->now_ns) && ki_random_below(&l->random, 100) < 5;
+    return happens(l, 2);
 }
 
 static void tell(const life *l, const process *p, const char *what)
@@ -135,8 +145,9 @@ static char *copy_text(ki_str text)
 
 static void send_request(life *l, process *p, ki_election_request request)
 {
-    uint64_t there_ns = ki_random_below(&l->random, 50 * KI_NS_PER_MS);
-    uint64_t back_ns = ki_random_below(&l->random, 50 * KI_NS_PER_MS);
+    uint64_t way_ns = (l->is_about_clocks ? 5 : 50) * KI_NS_PER_MS;
+    uint64_t there_ns = ki_random_below(&l->random, way_ns);
+    uint64_t back_ns = ki_random_below(&l->random, way_ns);
     uint64_t patience_ns = (uint64_t)((double)request.timeout_ns / p->rate);
     if (happens(l, 8))
         there_ns = ki_random_below(&l->random, 20 * KI_NS_PER_S);
@@ -206,7 +217,7 @@ static void run(life *l, process *p)
     } else if (p->election.is_stopping && p->restarted_ns <= l->now_ns) {
         ki_election_start(&p->election, now_ns);
     }
-    if (happens(l, 2))
+    if (stands_still(l, p))
         p->paused_until_ns = l->now_ns + ki_random_below(&l->random, 60 * KI_NS_PER_S);
 }
 
@@ -222,9 +233,17 @@ static uint64_t next_of(const process *p)
 
 /* ---- a life ------------------------------------------------------------------------------------------ */
 
+static double choose_rate(life *l)
+{
+    double part = ((double)ki_random_below(&l->random, 2001) - 1000) / 1000;
+    if (l->is_about_clocks)
+        part = part < 0 ? -1 : 1;
+    return 1 + part / 128;
+}
+
 static void begin(life *l, uint64_t seed)
 {
-    *l = (life){.seed = seed, .tells = l->tells, .now_ns = KI_NS_PER_S};
+    *l = (life){.seed = seed, .tells = l->tells, .is_about_clocks = seed % 8 == 0, .now_ns = KI_NS_PER_S};
     ki_random_init(&l->random, seed);
     l->count = 2 + ki_random_below(&l->random, PROCESSES_MAX - 1);
     for (size_t i = 0; i < l->count; i++) {
@@ -232,14 +251,14 @@ static void begin(life *l, uint64_t seed)
         l->orphans[i].served_ns = UINT64_MAX;
         *p = (process){.served_ns = UINT64_MAX, .answered_ns = UINT64_MAX, .ending_until_ns = UINT64_MAX};
         snprintf(p->identity, sizeof(p->identity), "p%zu", i);
-        p->rate = 1 + ((double)ki_random_below(&l->random, 2001) - 1000) / 1000 / 128;
+        p->rate = choose_rate(l);
         p->offset_ns = ki_random_below(&l->random, 1000000 * KI_NS_PER_S);
         ki_election_options options = {.ns = "d",
                                        .name = "lock",
                                        .identity = p->identity,
-                                       .lease_ns = 15 * KI_NS_PER_S,
+                                       .lease_ns = (l->is_about_clocks ? 30 : 15) * KI_NS_PER_S,
                                        .renew_ns = 10 * KI_NS_PER_S,
-                                       .retry_ns = 2 * KI_NS_PER_S,
+                                       .retry_ns = (l->is_about_clocks ? 100 : 2000) * KI_NS_PER_MS,
                                        .keeps_lease = ki_random_below(&l->random, 4) == 0,
                                        .seed = ki_random_next(&l->random)};
         ki_election_init(&p->election, &options);
@@ -307,8 +326,8 @@ int main(int argc, char **argv)
     life l = {.tells = argc > 1};
     const char *seeds = getenv("KI_SIM_SEEDS");
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, terms = 0;
-    /* a life takes five times as long as one of an informer */
-    uint64_t last = argc > 1 ? first : seeds == NULL ? SEEDS_DEFAULT : strtoull(seeds, NULL, 10) / 5 + 1;
+    /* a life takes seven times as long as one of an informer */
+    uint64_t last = argc > 1 ? first : seeds == NULL ? SEEDS_DEFAULT : strtoull(seeds, NULL, 10) / 7 + 1;
     for (uint64_t seed = first; seed <= last; seed++) {
         terms += run_life(&l, seed);
         if (l.failure[0] != 0) {

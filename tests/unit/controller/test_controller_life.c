@@ -2,6 +2,7 @@
 /* Starting, stopping and freeing, in any order and from everywhere. */
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,23 +60,46 @@ static ki_result later(controller_rig *rig, ki_request *request)
     return ki_later();
 }
 
-static void a_stop_names_the_reconcile_that_has_not_ended(void **state)
+static void a_stop_names_the_reconciles_that_have_not_ended(void **state)
 {
     (void)state;
     controller_rig rig;
     ki_error err = {0};
-    controller_rig_init(&rig, NULL);
+    controller_rig_init(&rig, &(ki_controller_options){.workers = 2});
     rig.reconcile = later;
     start(&rig);
     enqueue(&rig, "slow");
+    enqueue(&rig, "slower");
     enqueue(&rig, "next");
     assert_int_equal(ki_controller_stop(rig.controller, &err), KI_ERR_TIMEOUT);
-    assert_string_equal(err.message,
-                        "controller test: 1 reconciles have not ended, the longest that of slow");
-    ki_request_finish(rig.pending[0], ki_done());
+    assert_string_equal(err.message, "controller test: reconciles that have not ended: 2 (slow, slower)");
+    for (size_t i = 0; i < 2; i++)
+        ki_request_finish(rig.pending[i], ki_done());
     controller_rig_run(&rig, 0);
-    RIG_EXPECT(&rig, "slow ");
+    RIG_EXPECT(&rig, "slow slower ");
     assert_int_equal(ki_controller_stop(rig.controller, &err), 0);
+    controller_rig_fini(&rig);
+}
+
+static void a_stop_names_as_many_reconciles_as_fit_into_a_message(void **state)
+{
+    (void)state;
+    enum { COUNT = RIG_PENDING_MAX };
+    char key[64];
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, &(ki_controller_options){.workers = COUNT});
+    rig.reconcile = later;
+    start(&rig);
+    for (int i = 0; i < COUNT; i++) {
+        (void)snprintf(key, sizeof(key), "default/the-name-of-an-object-is-long-%02d", i);
+        enqueue(&rig, key);
+    }
+    assert_int_equal(ki_controller_stop(rig.controller, &err), KI_ERR_TIMEOUT);
+    assert_non_null(strstr(err.message, "not ended: 8 (default/the-name-of-an-object-is-long-00, default/"));
+    assert_string_equal(err.message + strlen(err.message) - 4, "...)");
+    for (size_t i = 0; i < COUNT; i++)
+        ki_request_finish(rig.pending[i], ki_done());
     controller_rig_fini(&rig);
 }
 
@@ -456,7 +480,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(keys_that_come_while_it_is_stopped_are_kept),
-        WITH_MEMORY_CHECK(a_stop_names_the_reconcile_that_has_not_ended),
+        WITH_MEMORY_CHECK(a_stop_names_the_reconciles_that_have_not_ended),
+        WITH_MEMORY_CHECK(a_stop_names_as_many_reconciles_as_fit_into_a_message),
         WITH_MEMORY_CHECK(a_reconcile_may_stop_its_controller),
         WITH_MEMORY_CHECK(run_returns_when_a_reconcile_stops_it),
         WITH_MEMORY_CHECK(a_reconcile_may_free_its_controller),

@@ -149,7 +149,7 @@ static void begin_mapped_with(controller_rig *rig, mapped *m, ki_map_cb map)
     counted = m;
     controller_rig_init(rig, NULL);
     rig->reconcile = count_it;
-    assert_int_equal(ki_controller_watch_mapped(rig->controller, rig->informers[RIG_PODS], map, m, NULL), 0);
+    assert_int_equal(ki_controller_watch_mapped(rig->controller, rig->informers[RIG_PODS], NULL, map, m), 0);
     assert_int_equal(ki_controller_start(rig->controller, &err), 0);
     controller_rig_sync(rig, "", "");
 }

@@ -159,7 +159,7 @@ static void a_function_names_any_number_of_keys(void **state)
     int calls = 0;
     controller_rig_init(&rig, NULL);
     assert_int_equal(
-        ki_controller_watch_mapped(rig.controller, rig.informers[RIG_PODS], map_label, &calls, NULL), 0);
+        ki_controller_watch_mapped(rig.controller, rig.informers[RIG_PODS], NULL, map_label, &calls), 0);
     start(&rig);
     controller_rig_sync(&rig, "", rig_object("a", "p", 5, ",\"labels\":{\"to\":\"k1\"}"));
     RIG_EXPECT(&rig, "m/k1 all ");

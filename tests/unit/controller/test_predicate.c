@@ -94,10 +94,11 @@ static void an_update_whose_old_state_is_missing_passes_all(void **state)
     drop(&p);
 }
 
-static int as_user_says(const ki_event *event, const ki_predicate *self)
+static int as_user_says(const ki_event *event, const ki_predicate *self, void *user)
 {
     (void)event;
-    return *(const int *)self->user;
+    assert_ptr_equal(self->user, user);
+    return *(const int *)user;
 }
 
 static void and_or_not_combine_values(void **state)
