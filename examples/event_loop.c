@@ -45,7 +45,7 @@ static int by_app(const ki_object *pod, ki_index_emit *emit, void *user)
 static void show(ki_informer *pods, ki_str app)
 {
     ki_object_list found = {0};
-    if (ki_store_by_index(ki_informer_store(pods), "app", app, &found) < 0)
+    if (ki_store_list_index(ki_informer_store(pods), "app", app, &found) < 0)
         return;
     printf("app=%.*s: %zu\n", KI_STR_ARGS(app), found.count);
     for (size_t i = 0; i < found.count; i++)

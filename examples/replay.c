@@ -106,10 +106,10 @@ static int by_owner(const ki_object *pod, ki_index_emit *emit, void *user)
 static int print_owners(ki_store *store)
 {
     ki_str_list owners = {0};
-    int rc = ki_store_index_values(store, "owner", &owners);
+    int rc = ki_store_list_values(store, "owner", &owners);
     for (size_t i = 0; i < owners.count && rc == 0; i++) {
         ki_object_list pods = {0};
-        rc = ki_store_by_index(store, "owner", owners.texts[i], &pods);
+        rc = ki_store_list_index(store, "owner", owners.texts[i], &pods);
         printf("  %zu of %.*s\n", pods.count, KI_STR_ARGS(owners.texts[i]));
         ki_object_list_fini(&pods);
     }

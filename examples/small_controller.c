@@ -19,7 +19,7 @@ static ki_result reconcile(ki_request *request, void *user)
     char ns[64];
     snprintf(ns, sizeof(ns), "%.*s", KI_STR_ARGS(ki_request_name(request)));
     ki_object *owner = ki_store_get_key(ki_informer_store(namespaces), ki_request_key(request));
-    ki_object *settings = ki_store_get(ki_informer_store(configmaps), ns, "settings");
+    ki_object *settings = ki_store_get(ki_informer_store(configmaps), ki_str_of(ns), KI_STR("settings"));
     ki_str team = ki_object_label_or(owner, KI_STR("team"), KI_STR("nobody"));
     int rc = 0;
     if (owner != NULL && !ki_str_equal(ki_object_string(settings, "/data/team"), team)) {

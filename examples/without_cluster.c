@@ -89,7 +89,7 @@ static int put_pod(ki_apiserver *server, const char *name, const char *phase)
 static size_t count_on(ki_informer *pods, const char *node)
 {
     ki_object_list found = {0};
-    int rc = ki_store_by_index(ki_informer_store(pods), "node", ki_str_of(node), &found);
+    int rc = ki_store_list_index(ki_informer_store(pods), "node", ki_str_of(node), &found);
     size_t count = rc < 0 ? 0 : found.count;
     ki_object_list_fini(&found);
     return count;

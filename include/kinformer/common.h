@@ -48,6 +48,9 @@ typedef struct ki_str {
 /** The text of a NUL-terminated string; NULL gives the empty string. */
 KI_API ki_str ki_str_of(const char *text);
 
+/** The text of `len` bytes; NULL gives the empty string. */
+KI_API ki_str ki_str_from(const char *ptr, size_t len);
+
 /** 1 when both hold the same bytes, else 0. */
 KI_API int ki_str_equal(ki_str a, ki_str b);
 

@@ -5,7 +5,7 @@
  *   ki_lister web = ki_lister_of(store, KI_STR("web"));
  *   ki_object *pod = ki_lister_get(web, KI_STR("web-0"));
  *   rc = ki_lister_list(web, selector, &list);
- *   rc = ki_lister_list(ki_lister_by_index(web, "node", KI_STR("node-1")), NULL, &list);
+ *   rc = ki_lister_list(ki_lister_index(web, "node", KI_STR("node-1")), NULL, &list);
  *
  * A lister is a plain value: cheap to make, nothing to free. It borrows its store and its texts.
  * Threads: any, for all calls.
@@ -34,7 +34,7 @@ typedef struct ki_lister {
 KI_API ki_lister ki_lister_of(ki_store *store, ki_str ns);
 
 /** Narrows a lister to the objects with one value of an index. Replaces an index that was set before. */
-KI_API ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str value);
+KI_API ki_lister ki_lister_index(ki_lister lister, const char *index, ki_str value);
 
 /**
  * Finds the object with this name in the lister's namespace; for a lister of all namespaces `name` is the

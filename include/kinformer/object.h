@@ -173,6 +173,32 @@ KI_API ki_str ki_object_annotation_or(const ki_object *object, ki_str name, ki_s
  */
 KI_API KI_NODISCARD int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
 
+/**
+ * Which fields to copy, and where to. Set everything but `bytes_needed` once, and use it for any number of
+ * calls, one at a time.
+ */
+typedef struct ki_fields {
+    const char *const *pointers; /* JSON Pointers, as for ki_object_find() */
+    ki_str *texts;               /* one for each pointer: what a call has found */
+    size_t count;                /* of pointers and of texts */
+    char *buffer;                /* what the texts point into */
+    size_t buffer_bytes;
+    size_t bytes_needed; /* set by a call: how much of the buffer it used, or would have used */
+    uint64_t reserved[4];
+} ki_fields;
+
+/**
+ * Copies the fields at some JSON Pointers. A string is unescaped; any other value is its JSON text: 8080,
+ * true, {"app":"web"}. Each text in the buffer has a NUL after it, which does not count in its length. A field
+ * that is missing or null gives a zeroed text, whose pointer is NULL, unlike that of an empty string. Name,
+ * namespace, uid, resourceVersion, apiVersion and kind are found whatever a projection has kept.
+ * Nothing is allocated.
+ *
+ * Returns: 0; KI_ERR_TOO_LARGE when the buffer is too small: one of `bytes_needed` is enough for this object;
+ *          KI_ERR_INVALID without an object, or without memory to write to. On failure all texts are zeroed.
+ */
+KI_API KI_NODISCARD int ki_object_copy_fields(const ki_object *object, ki_fields *fields);
+
 /* ---- comparing ---------------------------------------------------------------------------------------- */
 
 /** 1 when both have the same text, byte for byte. Fields that a projection has removed, such as the version,

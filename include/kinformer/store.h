@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store - objects by key, with any number of named indexes; read by every thread without a lock.
  *
- * Writers exclude each other; an informer's store is written by the informer only. There are four ways to
- * read:
+ * Writers exclude each other; an informer's store is written by the informer only.
+ *
+ * The name of a call that reads has two parts: how it reads, then what it selects.
  *
  *   get     returns a reference. Never waits, not even for the writer.
  *   peek    borrows an object inside ki_read_lock() … ki_read_unlock(), without touching the reference count.
- *   walk    calls a function for each object, likewise; the store may change meanwhile.
+ *   copy    copies a few fields of an object to memory of the caller; no reference, no read section.
+ *   walk    calls a function for each object; the store may change meanwhile.
  *   list    returns an array from one state of the store; waits at most for the writer's current batch.
+ *
+ *   selects by           one object                      several
+ *   (nothing)            namespace and name: get, peek   all: walk, list, list_keys
+ *   key                  get_key, peek_key, copy_key
+ *   value of an index    get_one, peek_one, copy_one     walk_index, list_index, list_keys_index
+ *
+ * Names of indexes, paths and JSON Pointers, which a program has in its source, are NUL-terminated.
+ * Namespaces, names, keys and values, which come from elsewhere, are ki_str. Calls that end with _n have a
+ * pointer and a length instead, for languages that cannot pass a struct by value.
  *
  * A store made with ki_store_new() works by itself, without an informer.
  *
@@ -105,17 +116,17 @@ typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *u
  */
 KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 
-/** An index that every store has: its only value is the namespace ("" for cluster-scoped objects). */
+/** The name of an index that every store has: its only value is the namespace ("" for cluster-scoped
+ * objects). */
 #define KI_INDEX_NAMESPACE "namespace"
 
 /**
- * Adds an index, and fills it with the objects in the store.
+ * Adds an index with a function, and fills it with the objects in the store.
  *
  * Returns: 0; KI_ERR_INVALID for a name already in use; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
  *          section.
  */
-KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback,
-                                           void *user);
+KI_API int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user);
 
 /* ---- writing (only stores of your own; the store of an informer returns KI_ERR_INVALID) ------------ */
 
@@ -143,25 +154,52 @@ KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *obje
 /* ---- reading --------------------------------------------------------------------------------------- */
 
 /**
- * Finds one object: namespace "" (or NULL) for a cluster-scoped resource.
+ * Finds one object: by namespace (empty for a cluster-scoped resource) and name; by key; or by a value of an
+ * index. If several objects have the value, it finds the one with the newest resource version, or any of them
+ * when versions are not decimal numbers.
  *
- * Returns:   a new reference, or NULL when the store has no such key.
+ * Returns:   a new reference, or NULL when there is no such object, or no such index.
  * Ownership: the caller drops the reference with ki_object_unref().
  * Threads:   any. Never waits, not even for the writer.
  */
-KI_API KI_NODISCARD ki_object *ki_store_get(ki_store *store, const char *ns, const char *name);
+KI_API KI_NODISCARD ki_object *ki_store_get(ki_store *store, ki_str ns, ki_str name);
 KI_API KI_NODISCARD ki_object *ki_store_get_key(ki_store *store, ki_str key);
+KI_API KI_NODISCARD ki_object *ki_store_get_one(ki_store *store, const char *index, ki_str value);
+KI_API KI_NODISCARD ki_object *ki_store_get_key_n(ki_store *store, const char *key, size_t key_len);
+KI_API KI_NODISCARD ki_object *ki_store_get_one_n(ki_store *store, const char *index, const char *value,
+                                                  size_t value_len);
 
 /** The same inside a read section, without taking a reference. NULL outside a read section. */
-KI_API const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name);
+KI_API const ki_object *ki_store_peek(ki_store *store, ki_str ns, ki_str name);
 KI_API const ki_object *ki_store_peek_key(ki_store *store, ki_str key);
+KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);
+KI_API const ki_object *ki_store_peek_key_n(ki_store *store, const char *key, size_t key_len);
+KI_API const ki_object *ki_store_peek_one_n(ki_store *store, const char *index, const char *value,
+                                            size_t value_len);
 
 /**
- * One object with a value of an index, inside a read section. If several have the value: the one with the
- * newest resource version, or any of them when versions are not decimal numbers. NULL when there is none, or
- * no such index.
+ * Finds one object, as above, and copies some of its fields, as ki_object_copy_fields() does: one call instead
+ * of a lookup, a read of each field and a release, and nothing to release.
+ *
+ *   static const char *const pointers[] = {"/metadata/namespace", "/spec/nodeName"};
+ *   ki_str texts[2];
+ *   char buffer[512];
+ *   ki_fields fields = {.pointers = pointers, .count = 2, .texts = texts, .buffer = buffer,
+ *                       .buffer_bytes = sizeof(buffer)};
+ *   if (ki_store_copy_one(store, "ip", address, &fields) == 0)
+ *       route(texts[0], texts[1]);
+ *
+ * Returns: 0; KI_ERR_NOT_FOUND when there is no such object, or no such index; else as
+ *          ki_object_copy_fields().
+ * Threads: any. Never waits, not even for the writer. `fields` belongs to the caller's thread.
  */
-KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);
+KI_API KI_NODISCARD int ki_store_copy_key(ki_store *store, ki_str key, ki_fields *fields);
+KI_API KI_NODISCARD int ki_store_copy_one(ki_store *store, const char *index, ki_str value,
+                                          ki_fields *fields);
+KI_API KI_NODISCARD int ki_store_copy_key_n(ki_store *store, const char *key, size_t key_len,
+                                            ki_fields *fields);
+KI_API KI_NODISCARD int ki_store_copy_one_n(ki_store *store, const char *index, const char *value,
+                                            size_t value_len, ki_fields *fields);
 
 /** An array of references. Zeroed, it is empty. */
 typedef struct ki_object_list {
@@ -190,12 +228,12 @@ KI_API void ki_str_list_fini(ki_str_list *list);
  *            failure.
  */
 KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_object_list *out_list);
-KI_API KI_NODISCARD int ki_store_keys(ki_store *store, ki_str_list *out_keys);
-KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, ki_str value,
-                                          ki_object_list *out_list);
-KI_API KI_NODISCARD int ki_store_index_keys(ki_store *store, const char *index, ki_str value,
-                                            ki_str_list *out_keys);
-KI_API KI_NODISCARD int ki_store_index_values(ki_store *store, const char *index, ki_str_list *out_values);
+KI_API KI_NODISCARD int ki_store_list_keys(ki_store *store, ki_str_list *out_keys);
+KI_API KI_NODISCARD int ki_store_list_index(ki_store *store, const char *index, ki_str value,
+                                            ki_object_list *out_list);
+KI_API KI_NODISCARD int ki_store_list_keys_index(ki_store *store, const char *index, ki_str value,
+                                                 ki_str_list *out_keys);
+KI_API KI_NODISCARD int ki_store_list_values(ki_store *store, const char *index, ki_str_list *out_values);
 
 /** Called for each object, which is borrowed for the call. Returns 0 to continue, any other value to stop. */
 typedef int (*ki_walk_cb)(const ki_object *object, void *user);

@@ -9,7 +9,7 @@ ki_lister ki_lister_of(ki_store *store, ki_str ns)
     return (ki_lister){.store = store, .ns = ns};
 }
 
-ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str value)
+ki_lister ki_lister_index(ki_lister lister, const char *index, ki_str value)
 {
     lister.index = index;
     lister.value = value;
@@ -91,7 +91,7 @@ int ki_lister_list(ki_lister lister, const ki_selector *selector, ki_object_list
     ki_str value = {0};
     const char *index = choose_index(&lister, &value);
     int rc = index == NULL ? ki_store_list(lister.store, &list)
-                           : ki_store_by_index(lister.store, index, value, &list);
+                           : ki_store_list_index(lister.store, index, value, &list);
     if (rc < 0)
         return rc;
     filter f = filter_of(&lister, selector);

@@ -66,7 +66,7 @@ static int list_posting(ki_store *store, const char *index_name, ki_str value, k
     return 0;
 }
 
-int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_object_list *out_list)
+int ki_store_list_index(ki_store *store, const char *index, ki_str value, ki_object_list *out_list)
 {
     if (store == NULL || index == NULL || out_list == NULL)
         return KI_ERR_INVALID;
@@ -148,7 +148,7 @@ static int keys_of(const ki_keyer *keyer, const ki_object_list *list, ki_str_lis
     return rc;
 }
 
-int ki_store_keys(ki_store *store, ki_str_list *out_keys)
+int ki_store_list_keys(ki_store *store, ki_str_list *out_keys)
 {
     ki_object_list list = {0};
     if (out_keys == NULL)
@@ -160,12 +160,12 @@ int ki_store_keys(ki_store *store, ki_str_list *out_keys)
     return rc;
 }
 
-int ki_store_index_keys(ki_store *store, const char *index, ki_str value, ki_str_list *out_keys)
+int ki_store_list_keys_index(ki_store *store, const char *index, ki_str value, ki_str_list *out_keys)
 {
     ki_object_list list = {0};
     if (out_keys == NULL)
         return KI_ERR_INVALID;
-    int rc = ki_store_by_index(store, index, value, &list);
+    int rc = ki_store_list_index(store, index, value, &list);
     if (rc == 0)
         rc = keys_of(&store->keyer, &list, out_keys);
     if (rc == 0)
@@ -207,7 +207,7 @@ static int list_values(ki_store *store, const char *index_name, ki_str_list *out
     return 0;
 }
 
-int ki_store_index_values(ki_store *store, const char *index, ki_str_list *out_values)
+int ki_store_list_values(ki_store *store, const char *index, ki_str_list *out_values)
 {
     if (store == NULL || index == NULL || out_values == NULL)
         return KI_ERR_INVALID;

@@ -29,12 +29,10 @@ ki_object *ki_store_get_key(ki_store *store, ki_str key)
     return object;
 }
 
-ki_object *ki_store_get(ki_store *store, const char *ns, const char *name)
+ki_object *ki_store_get(ki_store *store, ki_str ns, ki_str name)
 {
     ki_key_buffer buffer;
-    return name == NULL
-               ? NULL
-               : ki_store_get_key(store, ki_key_buffer_join(&buffer, ki_str_of(ns), ki_str_of(name)));
+    return ki_store_get_key(store, ki_key_buffer_join(&buffer, ns, name));
 }
 
 const ki_object *ki_store_peek_key(ki_store *store, ki_str key)
@@ -44,12 +42,10 @@ const ki_object *ki_store_peek_key(ki_store *store, ki_str key)
     return ki_content_find(ki_store_content(store), key);
 }
 
-const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name)
+const ki_object *ki_store_peek(ki_store *store, ki_str ns, ki_str name)
 {
     ki_key_buffer buffer;
-    return name == NULL
-               ? NULL
-               : ki_store_peek_key(store, ki_key_buffer_join(&buffer, ki_str_of(ns), ki_str_of(name)));
+    return ki_store_peek_key(store, ki_key_buffer_join(&buffer, ns, name));
 }
 
 /* ---- several --------------------------------------------------------------------------------------- */
@@ -114,14 +110,91 @@ static int keep_newest(const ki_object *object, void *user)
     return 0;
 }
 
-const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value)
+/* Inside a read section. */
+static const ki_object *find_one(const ki_store *store, const char *index, ki_str value)
 {
-    if (store == NULL || index == NULL || !ki_rcu_is_reading())
-        return NULL;
     const ki_object *best = NULL;
     walker w = {keep_newest, &best};
     (void)walk_posting(store, index, value, &w);
     return best;
+}
+
+const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value)
+{
+    return store == NULL || index == NULL || !ki_rcu_is_reading() ? NULL : find_one(store, index, value);
+}
+
+ki_object *ki_store_get_one(ki_store *store, const char *index, ki_str value)
+{
+    if (store == NULL || index == NULL)
+        return NULL;
+    ki_rcu_read_lock();
+    ki_object *object = ki_object_ref(find_one(store, index, value));
+    ki_rcu_read_unlock();
+    return object;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------------- */
+
+static int copy_found(const ki_object *object, ki_fields *fields)
+{
+    if (object != NULL)
+        return ki_object_copy_fields(object, fields);
+    int rc = ki_object_copy_fields(NULL, fields); /* which zeroes the texts */
+    return rc == KI_ERR_INVALID && fields != NULL ? KI_ERR_NOT_FOUND : rc;
+}
+
+int ki_store_copy_key(ki_store *store, ki_str key, ki_fields *fields)
+{
+    if (store == NULL)
+        return KI_ERR_INVALID;
+    ki_rcu_read_lock();
+    int rc = copy_found(ki_content_find(ki_store_content(store), key), fields);
+    ki_rcu_read_unlock();
+    return rc;
+}
+
+int ki_store_copy_one(ki_store *store, const char *index, ki_str value, ki_fields *fields)
+{
+    if (store == NULL || index == NULL)
+        return KI_ERR_INVALID;
+    ki_rcu_read_lock();
+    int rc = copy_found(find_one(store, index, value), fields);
+    ki_rcu_read_unlock();
+    return rc;
+}
+
+/* ---- with a pointer and a length ------------------------------------------------------------------- */
+
+ki_object *ki_store_get_key_n(ki_store *store, const char *key, size_t key_len)
+{
+    return ki_store_get_key(store, ki_str_from(key, key_len));
+}
+
+ki_object *ki_store_get_one_n(ki_store *store, const char *index, const char *value, size_t value_len)
+{
+    return ki_store_get_one(store, index, ki_str_from(value, value_len));
+}
+
+const ki_object *ki_store_peek_key_n(ki_store *store, const char *key, size_t key_len)
+{
+    return ki_store_peek_key(store, ki_str_from(key, key_len));
+}
+
+const ki_object *ki_store_peek_one_n(ki_store *store, const char *index, const char *value, size_t value_len)
+{
+    return ki_store_peek_one(store, index, ki_str_from(value, value_len));
+}
+
+int ki_store_copy_key_n(ki_store *store, const char *key, size_t key_len, ki_fields *fields)
+{
+    return ki_store_copy_key(store, ki_str_from(key, key_len), fields);
+}
+
+int ki_store_copy_one_n(ki_store *store, const char *index, const char *value, size_t value_len,
+                        ki_fields *fields)
+{
+    return ki_store_copy_one(store, index, ki_str_from(value, value_len), fields);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------------- */

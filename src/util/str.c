@@ -7,6 +7,11 @@ ki_str ki_str_of(const char *text)
     return text == NULL ? (ki_str){0} : (ki_str){text, strlen(text)};
 }
 
+ki_str ki_str_from(const char *ptr, size_t len)
+{
+    return ptr == NULL ? (ki_str){0} : (ki_str){ptr, len};
+}
+
 int ki_str_equal(ki_str a, ki_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);

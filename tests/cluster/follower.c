@@ -85,7 +85,7 @@ void follower_wait(follower *f, follower_is is_so, const char *what)
 
 int follower_has(const follower *f, const char *ns, const char *name)
 {
-    ki_object *object = ki_store_get(ki_informer_store(f->informer), ns, name);
+    ki_object *object = ki_store_get(ki_informer_store(f->informer), ki_str_of(ns), ki_str_of(name));
     ki_object_unref(object);
     return object != NULL;
 }
@@ -130,8 +130,9 @@ static int differences(const follower *f)
     json_array_foreach(items, i, item)
     {
         json_t *metadata = json_object_get(item, "metadata");
-        ki_object *object = ki_store_get(store, json_string_value(json_object_get(metadata, "namespace")),
-                                         json_string_value(json_object_get(metadata, "name")));
+        ki_object *object =
+            ki_store_get(store, ki_str_of(json_string_value(json_object_get(metadata, "namespace"))),
+                         ki_str_of(json_string_value(json_object_get(metadata, "name"))));
         common += object != NULL && is_same(object, item);
         ki_object_unref(object);
     }

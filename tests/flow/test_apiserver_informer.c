@@ -66,7 +66,8 @@ static int is_equal(world *w)
     size_t i;
     json_array_foreach(api_at(answer.tree, "items"), i, item)
     {
-        ki_object *object = ki_store_get(store, "default", json_string_value(api_at(item, "metadata.name")));
+        ki_object *object = ki_store_get(store, KI_STR("default"),
+                                         ki_str_of(json_string_value(api_at(item, "metadata.name"))));
         const char *version = json_string_value(api_at(item, "metadata.resourceVersion"));
         equal =
             equal && object != NULL && ki_str_equal(ki_object_resource_version(object), ki_str_of(version));

@@ -231,7 +231,7 @@ static void synced_with(const char *kubeconfig)
     assert_non_null(informer);
     assert_int_equal(ki_informer_start(informer, &err), 0);
     assert_int_equal(ki_informer_wait_for_sync(informer, HANG_MS, &err), 0);
-    ki_object *object = ki_store_get(ki_informer_store(informer), "", "kube-system");
+    ki_object *object = ki_store_get(ki_informer_store(informer), KI_STR(""), KI_STR("kube-system"));
     assert_non_null(object);
     ki_object_unref(object);
     ki_informer_free(informer);

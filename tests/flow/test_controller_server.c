@@ -193,7 +193,7 @@ static bool is_settled(site *s)
     snprintf(last, sizeof(last), "%d", CHANGES);
     for (int map = 0; map < MAPS && is_equal; map++) {
         snprintf(name, sizeof(name), "m%d", map);
-        ki_object *secret = ki_store_get(ki_informer_store(s->secrets), "default", name);
+        ki_object *secret = ki_store_get(ki_informer_store(s->secrets), KI_STR("default"), ki_str_of(name));
         is_equal = ki_str_equal(number_of(secret), ki_str_of(last));
         ki_object_unref(secret);
     }

@@ -167,7 +167,7 @@ static void world_fini(world *w)
 
 static bool has_object(ki_informer *informer, const char *name)
 {
-    ki_object *object = ki_store_get(ki_informer_store(informer), "default", name);
+    ki_object *object = ki_store_get(ki_informer_store(informer), KI_STR("default"), ki_str_of(name));
     ki_object_unref(object);
     return object != NULL;
 }

@@ -223,7 +223,7 @@ static void refuse_to_run(world *w)
 static void read_stores(world *w)
 {
     ki_informer_status status;
-    ki_object *object = ki_store_get(ki_informer_store(w->informer), "default", "pod-0");
+    ki_object *object = ki_store_get(ki_informer_store(w->informer), KI_STR("default"), KI_STR("pod-0"));
     CHECK(object != NULL);
     (void)ki_object_unref(object);
     ki_object_list list = {0};

@@ -104,7 +104,7 @@ static void wait_for(world *w, ki_informer *informer, const char *name)
 {
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
     ki_object *object = NULL;
-    while ((object = ki_store_get(ki_informer_store(informer), "d", name)) == NULL) {
+    while ((object = ki_store_get(ki_informer_store(informer), KI_STR("d"), ki_str_of(name))) == NULL) {
         struct pollfd polled = {.fd = ki_client_fd(w->client), .events = POLLIN};
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
         (void)poll(&polled, 1, 5);

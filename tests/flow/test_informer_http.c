@@ -82,7 +82,7 @@ static void wait_for(world *w, condition is_met)
 
 static bool has_object(world *w, const char *name)
 {
-    ki_object *object = ki_store_get(ki_informer_store(w->informer), "default", name);
+    ki_object *object = ki_store_get(ki_informer_store(w->informer), KI_STR("default"), ki_str_of(name));
     ki_object_unref(object);
     return object != NULL;
 }

@@ -111,7 +111,7 @@ static void assert_store_is_as_meant(const producer *p)
     for (int key = 0; key < KEYS; key++) {
         char name[24];
         snprintf(name, sizeof(name), "key-%d", key);
-        ki_object *object = ki_store_get(p->shared->store, "default", name);
+        ki_object *object = ki_store_get(p->shared->store, KI_STR("default"), ki_str_of(name));
         assert_int_equal(object == NULL ? 0 : object_version(object), p->meant[key]);
         (void)ki_object_unref(object);
     }

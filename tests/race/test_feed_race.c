@@ -216,7 +216,7 @@ static void assert_store_is_complete(rig *r)
         int event = last_event(EVENTS, key);
         snprintf(name, sizeof(name), "n%d", key);
         snprintf(version, sizeof(version), "%d", FIRST_VERSION + event + 1);
-        ki_object *object = ki_store_get(r->store, "d", name);
+        ki_object *object = ki_store_get(r->store, KI_STR("d"), ki_str_of(name));
         assert_int_equal(object == NULL, is_delete(event));
         if (object != NULL)
             assert_true(ki_str_equal(ki_object_resource_version(object), ki_str_of(version)));
@@ -347,7 +347,7 @@ static void store_is_read_while_it_is_fed(void **state)
     snprintf(last, sizeof(last), "%d", FIRST_VERSION + EVENTS);
     while (strcmp(version, last) != 0) {
         (void)ki_feed_last_resource_version(r.feed, version, sizeof(version));
-        ki_object_unref(ki_store_get(r.store, "d", "n1"));
+        ki_object_unref(ki_store_get(r.store, KI_STR("d"), KI_STR("n1")));
     }
     assert_store_is_complete(&r);
     teardown(&r);

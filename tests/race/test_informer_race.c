@@ -86,14 +86,14 @@ static void read_one(ki_store *store, uint32_t key, uint64_t *last)
     char ns[8];
     char name[8];
     name_of(key, ns, name);
-    ki_object *object = ki_store_get(store, ns, name);
+    ki_object *object = ki_store_get(store, ki_str_of(ns), ki_str_of(name));
     if (object != NULL) {
         require(object_version(object) >= *last);
         *last = object_version(object);
     }
     (void)ki_object_unref(object);
     ki_read_lock();
-    const ki_object *seen = ki_store_peek(store, ns, name);
+    const ki_object *seen = ki_store_peek(store, ki_str_of(ns), ki_str_of(name));
     require(seen == NULL || object_version(seen) >= *last);
     require(seen == NULL || ki_str_equal(ki_object_name(seen), ki_str_of(name)));
     ki_read_unlock();
@@ -114,11 +114,11 @@ static void read_many(ki_store *store)
     require(ki_store_list(store, &list) == 0);
     require(list.count <= KEYS + 3); /* the rig has some of its own */
     ki_object_list_fini(&list);
-    require(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &list) == 0);
+    require(ki_store_list_index(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &list) == 0);
     for (size_t i = 0; i < list.count; i++)
         require(ki_str_equal(ki_object_namespace(list.objects[i]), ki_str_of("a")));
     ki_object_list_fini(&list);
-    require(ki_store_index_values(store, KI_INDEX_NAMESPACE, &values) == 0);
+    require(ki_store_list_values(store, KI_INDEX_NAMESPACE, &values) == 0);
     ki_str_list_fini(&values);
     require(ki_lister_walk(ki_lister_of(store, ki_str_of("b")), NULL, check_object, NULL) == 0);
 }
@@ -150,7 +150,8 @@ static void add_indexes(void *user)
         require(ki_informer_add_index(r->rig.informer, name, store_tags_index, NULL) == 0);
         for (int k = 0; k < 50 && !r->is_over; k++) {
             ki_object_list list = {0};
-            require(ki_store_by_index(ki_informer_store(r->rig.informer), name, ki_str_of("t1"), &list) == 0);
+            require(ki_store_list_index(ki_informer_store(r->rig.informer), name, ki_str_of("t1"), &list) ==
+                    0);
             for (size_t n = 0; n < list.count; n++)
                 require(store_object_has_tag(list.objects[n], ki_str_of("t1")));
             ki_object_list_fini(&list);

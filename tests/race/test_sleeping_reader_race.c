@@ -128,7 +128,7 @@ static void peek_for_long(void *user)
     peeker *p = user;
     for (unsigned n = 0; !atomic_load(&p->is_over); n++) {
         ki_read_lock();
-        const ki_object *object = ki_store_peek(p->store, "a", "n0");
+        const ki_object *object = ki_store_peek(p->store, KI_STR("a"), KI_STR("n0"));
         require(object != NULL);
         if (n % 16 == 0)
             (void)usleep(500);

@@ -126,16 +126,16 @@ static void read_one_by_one(void *user)
     char name[NAME_BYTES];
     while (!atomic_load(&r->is_over)) {
         for (int i = 0; i < STEADY; i++) {
-            ki_object *object = ki_store_get(r->store, "ns", name_of("steady", i, name));
+            ki_object *object = ki_store_get(r->store, KI_STR("ns"), ki_str_of(name_of("steady", i, name)));
             require(object != NULL && version_of(object) >= seen[i]);
             seen[i] = object == NULL ? 0 : version_of(object);
             (void)ki_object_unref(object);
             ki_read_lock();
-            const ki_object *look = ki_store_peek(r->store, "ns", name);
+            const ki_object *look = ki_store_peek(r->store, KI_STR("ns"), ki_str_of(name));
             require(look != NULL && version_of(look) >= seen[i] && steady_number(look) == i);
             look = ki_store_peek_one(r->store, KI_INDEX_NAMESPACE, KI_STR("ns"));
             require(look != NULL);
-            look = ki_store_peek(r->store, "ns", name_of("passing", i, name));
+            look = ki_store_peek(r->store, KI_STR("ns"), ki_str_of(name_of("passing", i, name)));
             require(look == NULL || ki_object_namespace(look).len == 2);
             ki_read_unlock();
         }
@@ -169,16 +169,17 @@ static void read_lists(void *user)
         require(ki_store_list(r->store, &list) == 0);
         require_one_state(&list);
         ki_object_list_fini(&list);
-        require(ki_store_by_index(r->store, KI_INDEX_NAMESPACE, KI_STR("ns"), &list) == 0);
+        require(ki_store_list_index(r->store, KI_INDEX_NAMESPACE, KI_STR("ns"), &list) == 0);
         require_one_state(&list);
         ki_object_list_fini(&list);
         int indexes = atomic_load(&r->indexes);
         if (indexes == 0)
             continue;
-        require(ki_store_by_index(r->store, name_of("index", indexes - 1, name), KI_STR("all"), &list) == 0);
+        require(ki_store_list_index(r->store, name_of("index", indexes - 1, name), KI_STR("all"), &list) ==
+                0);
         require_one_state(&list);
         ki_object_list_fini(&list);
-        require(ki_store_index_values(r->store, name, &values) == 0);
+        require(ki_store_list_values(r->store, name, &values) == 0);
         require(values.count >= 1 && values.count <= 3);
         ki_str_list_fini(&values);
     }
@@ -303,7 +304,7 @@ static void sleep_in_section(void *user)
 {
     sleep_race *r = user;
     ki_read_lock();
-    const ki_object *object = ki_store_peek(r->store, "ns", "one");
+    const ki_object *object = ki_store_peek(r->store, KI_STR("ns"), KI_STR("one"));
     require(object != NULL);
     ki_mutex_lock(&r->mu);
     r->is_asleep = true;
@@ -379,7 +380,7 @@ static void a_sleeping_reader_stops_the_writer_and_nobody_else(void **state)
     assert_int_equal(ki_store_list(r.store, &list), 0);
     assert_int_equal(list.count, 1);
     ki_object_list_fini(&list);
-    ki_object *object = ki_store_get(r.store, "ns", "one");
+    ki_object *object = ki_store_get(r.store, KI_STR("ns"), KI_STR("one"));
     assert_true(object != NULL && version_of(object) > 1);
     (void)ki_object_unref(object);
     wake(&r);

@@ -70,7 +70,7 @@ static bool has_followed(const sim_follower *follower)
         if (record == NULL)
             continue;
         sim_world_describe(world, record, &text);
-        ki_object *stored = ki_store_get(follower->informer->store, text.ns, text.name);
+        ki_object *stored = ki_store_get(follower->informer->store, ki_str_of(text.ns), ki_str_of(text.name));
         bool is_same = stored != NULL && sim_world_find(world, stored) == record;
         (void)ki_object_unref(stored);
         if (!is_same)

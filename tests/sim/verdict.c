@@ -116,7 +116,7 @@ static void check_key(sim_follower *follower, uint32_t key)
     const sim_record *record = sim_world_object(run->world, key);
     sim_object text;
     sim_world_describe(run->world, record != NULL ? record : &(sim_record){.key = key}, &text);
-    ki_object *stored = ki_store_get(follower->informer->store, text.ns, text.name);
+    ki_object *stored = ki_store_get(follower->informer->store, ki_str_of(text.ns), ki_str_of(text.name));
     if (record == NULL && stored != NULL)
         sim_run_fail(run, "%s: %s/%s is gone from the world and in the store at %.*s", follower->name,
                      text.ns, text.name, KI_STR_ARGS(ki_object_resource_version(stored)));

@@ -354,7 +354,7 @@ void sim_witness_check(sim_witness *witness)
     for (uint32_t key = 0; key < sim_world_key_count(run->world); key++) {
         sim_object text;
         sim_world_describe(run->world, &(sim_record){.key = key}, &text);
-        ki_object *stored = ki_store_get(store, text.ns, text.name);
+        ki_object *stored = ki_store_get(store, ki_str_of(text.ns), ki_str_of(text.name));
         const ki_object *known = witness->known[key];
         bool is_for_it = stored != NULL && (witness->handler.filter == NULL || passes(stored, NULL));
         if (is_for_it != (known != NULL) || (is_for_it && !is_same(stored, known)))

@@ -424,7 +424,7 @@ static void compare_store(apply_model *model)
     for (unsigned key = 0; key < MODEL_KEYS; key++) {
         char name[2] = {(char)('a' + key), 0};
         const model_object *object = &model->objects[key];
-        ki_object *real = ki_store_get(model->run.store, "default", name);
+        ki_object *real = ki_store_get(model->run.store, KI_STR("default"), ki_str_of(name));
         MODEL_CHECK(model, (real != NULL) == object->is_there);
         count += real != NULL;
         if (real != NULL)

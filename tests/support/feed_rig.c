@@ -143,7 +143,7 @@ void feed_rig_assert_store_is_world(feed_rig *r)
     uint32_t cursor = 0;
     sim_object expected;
     while (sim_world_next(r->world, &cursor, &expected)) {
-        ki_object *object = ki_store_get(r->store, expected.ns, expected.name);
+        ki_object *object = ki_store_get(r->store, ki_str_of(expected.ns), ki_str_of(expected.name));
         assert_non_null(object);
         assert_true(ki_str_equal(ki_object_resource_version(object), ki_str_of(expected.version)));
         ki_object_unref(object);

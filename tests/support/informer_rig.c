@@ -105,7 +105,7 @@ void virtual_rig_assert_equal(virtual_rig *rig)
     sim_object expected;
     assert_int_equal(ki_store_count(store), sim_world_count(rig->world));
     while (sim_world_next(rig->world, &cursor, &expected)) {
-        ki_object *object = ki_store_get(store, expected.ns, expected.name);
+        ki_object *object = ki_store_get(store, ki_str_of(expected.ns), ki_str_of(expected.name));
         assert_non_null(object);
         assert_true(ki_str_equal(ki_object_resource_version(object), ki_str_of(expected.version)));
         (void)ki_object_unref(object);

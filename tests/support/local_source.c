@@ -145,7 +145,7 @@ size_t local_source_differences(local_source *source, ki_store *store)
         const record *what = &source->objects.items[i];
         char version[24];
         snprintf(version, sizeof(version), "%" PRIu64, what->version);
-        ki_object *object = ki_store_get(store, what->ns, what->name);
+        ki_object *object = ki_store_get(store, ki_str_of(what->ns), ki_str_of(what->name));
         differences +=
             object == NULL || !ki_str_equal(ki_object_resource_version(object), ki_str_of(version));
         (void)ki_object_unref(object);

@@ -110,7 +110,7 @@ uint64_t store_object_version(const ki_object *object)
 
 uint64_t store_version_at(ki_store *store, const char *ns, const char *name)
 {
-    ki_object *object = ki_store_get(store, ns, name);
+    ki_object *object = ki_store_get(store, ki_str_of(ns), ki_str_of(name));
     uint64_t version = object == NULL ? 0 : store_object_version(object);
     (void)ki_object_unref(object);
     return version;
@@ -124,7 +124,7 @@ int store_object_is_shared(ki_object *object)
 size_t store_count_by_index(ki_store *store, const char *index, const char *value)
 {
     ki_object_list list = {0};
-    assert_int_equal(ki_store_by_index(store, index, ki_str_of(value), &list), 0);
+    assert_int_equal(ki_store_list_index(store, index, ki_str_of(value), &list), 0);
     size_t count = list.count;
     ki_object_list_fini(&list);
     return count;

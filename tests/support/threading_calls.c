@@ -20,9 +20,9 @@ int call_read_without_waiting(stage *s)
 {
     ki_store *store = ki_informer_store(s->rig.informer);
     int count = 0;
-    ki_object *object = ki_store_get(store, "a", "n1");
+    ki_object *object = ki_store_get(store, KI_STR("a"), KI_STR("n1"));
     ki_read_lock();
-    int is_there = ki_store_peek(store, "a", "n1") != NULL;
+    int is_there = ki_store_peek(store, KI_STR("a"), KI_STR("n1")) != NULL;
     ki_read_unlock();
     int rc = ki_store_walk(store, count_objects, &count);
     is_there =
@@ -41,10 +41,10 @@ int call_read_lists(stage *s)
     ki_str_list index_keys = {0};
     ki_str_list values = {0};
     int rc = ki_store_list(store, &objects);
-    int is_same = ki_store_keys(store, &keys) == rc &&
-                  ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &found) == rc &&
-                  ki_store_index_keys(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &index_keys) == rc &&
-                  ki_store_index_values(store, KI_INDEX_NAMESPACE, &values) == rc;
+    int is_same = ki_store_list_keys(store, &keys) == rc &&
+                  ki_store_list_index(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &found) == rc &&
+                  ki_store_list_keys_index(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &index_keys) == rc &&
+                  ki_store_list_values(store, KI_INDEX_NAMESPACE, &values) == rc;
     ki_object_list_fini(&objects);
     ki_object_list_fini(&found);
     ki_str_list_fini(&keys);
@@ -177,7 +177,7 @@ static int accept_deltas(const ki_deltas *deltas, void *user)
 static int with_queue(const stage *s, int (*call)(ki_delta_queue *queue))
 {
     ki_delta_queue *queue = s->queue;
-    ki_object *object = ki_store_get(ki_informer_store(s->rig.informer), "a", "n1");
+    ki_object *object = ki_store_get(ki_informer_store(s->rig.informer), KI_STR("a"), KI_STR("n1"));
     if (queue == NULL || object == NULL)
         return KI_ERR_NOT_FOUND;
     int rc = ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED, .object = object});
@@ -272,7 +272,7 @@ int stage_is_late_synced(stage *s)
 int stage_has_index(stage *s)
 {
     ki_object_list found = {0};
-    int rc = ki_store_by_index(ki_informer_store(s->rig.informer), "by-name", ki_str_of("n1"), &found);
+    int rc = ki_store_list_index(ki_informer_store(s->rig.informer), "by-name", ki_str_of("n1"), &found);
     ki_object_list_fini(&found);
     return rc == 0;
 }

@@ -181,7 +181,7 @@ static void show_busiest(const cli_demo_follower *pods, cli_demo_view *out, char
     ki_str_list nodes = {0};
     out->busiest_pods = 0;
     snprintf(node, CLI_DEMO_NODE_BYTES, "none");
-    if (ki_store_index_values(ki_informer_store(pods->informer), CLI_DEMO_INDEX_NODE, &nodes) == 0)
+    if (ki_store_list_values(ki_informer_store(pods->informer), CLI_DEMO_INDEX_NODE, &nodes) == 0)
         for (size_t i = 0; i < nodes.count; i++) {
             uint64_t found = count(pods, CLI_DEMO_INDEX_NODE, nodes.texts[i]);
             if (found <= out->busiest_pods)

@@ -194,7 +194,7 @@ static void a_store_is_read_after_the_client_was_freed(void **state)
     world_init(&w, KI_MODE_THREADS);
     world_start(&w);
     ki_client_free(w.client);
-    ki_object *object = ki_store_get(ki_informer_store(w.informer), "a", "n0");
+    ki_object *object = ki_store_get(ki_informer_store(w.informer), KI_STR("a"), KI_STR("n0"));
     assert_non_null(object);
     (void)ki_object_unref(object);
     assert_int_equal(ki_store_list(ki_informer_store(w.informer), &list), 0);

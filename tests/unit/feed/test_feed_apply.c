@@ -87,7 +87,7 @@ static int take_end(rig *r, uint32_t list, const char *version)
 /* 0: not there. */
 static uint64_t stored_version(rig *r, const char *name)
 {
-    ki_object *object = ki_store_get(r->store, "default", name);
+    ki_object *object = ki_store_get(r->store, KI_STR("default"), ki_str_of(name));
     uint64_t version = object == NULL ? 0 : object_version(object);
     ki_object_unref(object);
     return version;

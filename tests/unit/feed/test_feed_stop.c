@@ -73,7 +73,7 @@ static void teardown(rig *r)
 
 static int has(rig *r, const char *name)
 {
-    ki_object *object = ki_store_get(r->store, "d", name);
+    ki_object *object = ki_store_get(r->store, KI_STR("d"), ki_str_of(name));
     int is_there = object != NULL;
     ki_object_unref(object);
     return is_there;

@@ -60,7 +60,7 @@ static void apply_all(fixture *f)
 /* 0: not there. */
 static uint64_t stored_version(fixture *f)
 {
-    ki_object *object = ki_store_get(f->store, "default", "a");
+    ki_object *object = ki_store_get(f->store, KI_STR("default"), KI_STR("a"));
     uint64_t version = object == NULL ? 0 : object_version(object);
     (void)ki_object_unref(object);
     return version;

@@ -50,7 +50,7 @@ static void watched_run_fini(watched_run *w)
 
 static void write_into(watched_run *w, const char *name)
 {
-    ki_object *object = ki_store_get(w->run.store, "default", name);
+    ki_object *object = ki_store_get(w->run.store, KI_STR("default"), ki_str_of(name));
     assert_non_null(object);
     char *text = (char *)ki_object_json(object).ptr;
     text[ki_object_json(object).len - 1] ^= 1;

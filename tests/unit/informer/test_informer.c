@@ -191,7 +191,8 @@ static void a_bookmark_moves_the_version_and_resets_the_age(void **state)
 static void assert_indexed(virtual_rig *rig, size_t count)
 {
     ki_object_list list = {0};
-    assert_int_equal(ki_store_by_index(ki_informer_store(rig->informer), "name", ki_str_of("n1"), &list), 0);
+    assert_int_equal(ki_store_list_index(ki_informer_store(rig->informer), "name", ki_str_of("n1"), &list),
+                     0);
     assert_int_equal(list.count, count);
     ki_object_list_fini(&list);
 }

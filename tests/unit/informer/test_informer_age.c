@@ -318,7 +318,8 @@ static uint64_t stored_version(const rig *r, uint32_t key)
 {
     sim_object there;
     sim_world_describe(r->world, sim_world_object(r->world, key), &there);
-    ki_object *mine = ki_store_get(ki_informer_store(r->informer), there.ns, there.name);
+    ki_object *mine =
+        ki_store_get(ki_informer_store(r->informer), ki_str_of(there.ns), ki_str_of(there.name));
     uint64_t version = strtoull(ki_object_resource_version(mine).ptr, NULL, 10);
     (void)ki_object_unref(mine);
     return version;

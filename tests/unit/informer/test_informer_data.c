@@ -92,7 +92,7 @@ static void only_what_is_to_be_kept_is_kept_and_told(void **state)
         virtual_rig_sync(&t.rig);
         sim_world_update(t.rig.world, 1);
         virtual_rig_run(&t.rig, 10);
-        ki_object *object = ki_store_get(ki_informer_store(t.rig.informer), "a", "n1");
+        ki_object *object = ki_store_get(ki_informer_store(t.rig.informer), KI_STR("a"), KI_STR("n1"));
         int64_t value = 0;
         assert_int_equal(ki_object_get_int64(object, "/spec/value", &value), KI_ERR_NOT_FOUND);
         (void)ki_object_unref(object);

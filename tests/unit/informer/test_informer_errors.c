@@ -56,12 +56,12 @@ static void a_failing_transform_keeps_the_last_good_version(void **state)
     virtual_rig_sync(&rig);
     assert_true(t.calls >= 5);
     assert_int_equal(t.errors, 0);
-    ki_object *good = ki_store_get(ki_informer_store(rig.informer), "a", "n1");
+    ki_object *good = ki_store_get(ki_informer_store(rig.informer), KI_STR("a"), KI_STR("n1"));
     t.fails_for_updates = (int)sim_world_version(rig.world);
     sim_world_update(rig.world, 1);
     sim_world_update(rig.world, 2);
     virtual_rig_run(&rig, 10);
-    ki_object *kept = ki_store_get(ki_informer_store(rig.informer), "a", "n1");
+    ki_object *kept = ki_store_get(ki_informer_store(rig.informer), KI_STR("a"), KI_STR("n1"));
     assert_ptr_equal(kept, good);
     assert_int_equal(t.errors, 1);
     assert_string_equal(t.key, "a/n1");
@@ -98,7 +98,7 @@ static void a_transform_may_put_another_object_in_the_place(void **state)
     virtual_rig_init(&rig, &(ki_informer_options){.transform = strip});
     virtual_rig_sync(&rig);
     virtual_rig_assert_equal(&rig);
-    ki_object *object = ki_store_get(ki_informer_store(rig.informer), "a", "n1");
+    ki_object *object = ki_store_get(ki_informer_store(rig.informer), KI_STR("a"), KI_STR("n1"));
     assert_int_equal(ki_object_get_bool(object, "/stripped", &is_stripped), 0);
     assert_int_equal(is_stripped, 1);
     (void)ki_object_unref(object);
@@ -131,8 +131,8 @@ static void what_a_transform_takes_from_another_informer_is_copied(void **state)
         NULL);
     assert_int_equal(ki_informer_start(informer, NULL), 0);
     virtual_rig_run(&rig, 10 * 1000);
-    ki_object *theirs = ki_store_get(others, "a", "n1");
-    ki_object *ours = ki_store_get(ki_informer_store(informer), "a", "n1");
+    ki_object *theirs = ki_store_get(others, KI_STR("a"), KI_STR("n1"));
+    ki_object *ours = ki_store_get(ki_informer_store(informer), KI_STR("a"), KI_STR("n1"));
     assert_int_equal(ki_object_equal(ours, theirs), 1);
     (void)ki_object_unref(ours);
     (void)ki_object_unref(theirs);

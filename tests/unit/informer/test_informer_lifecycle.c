@@ -347,7 +347,7 @@ static void an_object_with_a_reference_outlives_the_informer(void **state)
     life l;
     life_init(&l);
     virtual_rig_sync(&l.rig);
-    ki_object *object = ki_store_get(ki_informer_store(l.rig.informer), "a", "n1");
+    ki_object *object = ki_store_get(ki_informer_store(l.rig.informer), KI_STR("a"), KI_STR("n1"));
     life_fini(&l);
     assert_string_equal(ki_object_key(object), "a/n1");
     (void)ki_object_unref(object);

@@ -88,7 +88,7 @@ static void what_was_written_can_be_waited_for(void **state)
     for (int i = 0; i < 50; i++) {
         snprintf(version, sizeof(version), "%" PRIu64, local_source_put(r.rig.source, "a", "n0", i));
         assert_int_equal(ki_informer_wait_for_version(r.rig.informer, ki_str_of(version), HANG_MS, NULL), 0);
-        ki_object *object = ki_store_get(ki_informer_store(r.rig.informer), "a", "n0");
+        ki_object *object = ki_store_get(ki_informer_store(r.rig.informer), KI_STR("a"), KI_STR("n0"));
         assert_int_equal(ki_object_get_int64(object, "/spec/value", &value), 0);
         assert_int_equal(value, i);
         (void)ki_object_unref(object);

@@ -212,7 +212,7 @@ static void assert_asked_for(rig *r, const char *what, const char *its_version)
 
 static void assert_stored(rig *r, const char *name, const char *its_version)
 {
-    ki_object *object = ki_store_get(r->store, "d", name);
+    ki_object *object = ki_store_get(r->store, KI_STR("d"), ki_str_of(name));
     if (its_version == NULL)
         assert_null(object);
     else

@@ -206,14 +206,14 @@ static void an_index_narrows_a_lister(void **state)
     ki_selector *not_db = selector_of("app!=db");
     ki_lister all = ki_lister_of(store, (ki_str){0});
     ki_lister a = ki_lister_of(store, KI_STR("a"));
-    assert_shows(ki_lister_by_index(all, "tags", KI_STR("x")), NULL, "a/one a/two one ");
-    assert_shows(ki_lister_by_index(a, "tags", KI_STR("x")), NULL, "a/one a/two ");
-    assert_shows(ki_lister_by_index(a, "tags", KI_STR("y")), NULL, "a/two ");
-    assert_shows(ki_lister_by_index(a, "tags", KI_STR("x")), not_db, "a/one ");
-    assert_shows(ki_lister_by_index(a, "tags", KI_STR("z")), NULL, "");
-    ki_lister second = ki_lister_by_index(ki_lister_by_index(a, "tags", KI_STR("x")), "tags", KI_STR("y"));
+    assert_shows(ki_lister_index(all, "tags", KI_STR("x")), NULL, "a/one a/two one ");
+    assert_shows(ki_lister_index(a, "tags", KI_STR("x")), NULL, "a/one a/two ");
+    assert_shows(ki_lister_index(a, "tags", KI_STR("y")), NULL, "a/two ");
+    assert_shows(ki_lister_index(a, "tags", KI_STR("x")), not_db, "a/one ");
+    assert_shows(ki_lister_index(a, "tags", KI_STR("z")), NULL, "");
+    ki_lister second = ki_lister_index(ki_lister_index(a, "tags", KI_STR("x")), "tags", KI_STR("y"));
     assert_shows(second, NULL, "a/two ");
-    assert_shows(ki_lister_by_index(second, NULL, (ki_str){0}), NULL, "a/one a/two ");
+    assert_shows(ki_lister_index(second, NULL, (ki_str){0}), NULL, "a/one a/two ");
     ki_selector_free(not_db);
     ki_store_free(store);
 }
@@ -242,7 +242,7 @@ static void what_cannot_be_listed_is_refused(void **state)
     ki_object_list list = {NULL, 7};
     keys k = {0};
     ki_lister all = ki_lister_of(store, (ki_str){0});
-    ki_lister unknown = ki_lister_by_index(all, "ip", KI_STR("x"));
+    ki_lister unknown = ki_lister_index(all, "ip", KI_STR("x"));
     assert_int_equal(ki_lister_list(ki_lister_of(NULL, KI_STR("a")), NULL, &list), KI_ERR_INVALID);
     assert_int_equal(ki_lister_list(all, NULL, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_lister_walk(ki_lister_of(NULL, KI_STR("a")), NULL, add_key, &k), KI_ERR_INVALID);
@@ -369,7 +369,7 @@ static void list_and_walk_agree_with_a_scan(void **state)
             ki_selector *selector = selector_of(texts[i % 6]);
             ki_lister lister = ki_lister_of(store, ki_str_of(spaces[i % 5]));
             if (i % 2 == 1)
-                lister = ki_lister_by_index(lister, "tags", i % 3 == 0 ? KI_STR("x") : KI_STR("y"));
+                lister = ki_lister_index(lister, "tags", i % 3 == 0 ? KI_STR("x") : KI_STR("y"));
             assert_agrees(store, lister, i % 6 == 0 ? NULL : selector);
             ki_selector_free(selector);
         }

@@ -75,7 +75,7 @@ static void a_reference_outlives_the_store(void **state)
     (void)state;
     ki_store *store = store_begin();
     store_put(store, store_object("ns", "one", 1, ""));
-    ki_object *object = ki_store_get(store, "ns", "one");
+    ki_object *object = ki_store_get(store, KI_STR("ns"), KI_STR("one"));
     store_end(store);
     assert_string_equal(ki_object_key(object), "ns/one");
     (void)ki_object_unref(object);
@@ -86,15 +86,15 @@ static void a_look_is_good_to_the_end_of_the_section_only(void **state)
     (void)state;
     ki_store *store = store_begin();
     store_put(store, store_object("ns", "one", 1, ""));
-    assert_null(ki_store_peek(store, "ns", "one"));
+    assert_null(ki_store_peek(store, KI_STR("ns"), KI_STR("one")));
     assert_null(ki_store_peek_key(store, KI_STR("ns/one")));
     assert_null(ki_store_peek_one(store, KI_INDEX_NAMESPACE, KI_STR("ns")));
     ki_read_lock();
-    const ki_object *object = ki_store_peek(store, "ns", "one");
+    const ki_object *object = ki_store_peek(store, KI_STR("ns"), KI_STR("one"));
     assert_non_null(object);
     assert_ptr_equal(ki_store_peek_key(store, KI_STR("ns/one")), object);
     assert_ptr_equal(ki_store_peek_one(store, KI_INDEX_NAMESPACE, KI_STR("ns")), object);
-    assert_null(ki_store_peek(store, "ns", "two"));
+    assert_null(ki_store_peek(store, KI_STR("ns"), KI_STR("two")));
     ki_read_unlock();
     store_end(store);
 }
@@ -125,8 +125,8 @@ static void keys_too_long_are_refused(void **state)
     ki_object *object = store_object("ns", name, 1, "");
     assert_int_equal(ki_store_put(store, object), KI_ERR_TOO_LARGE);
     (void)ki_object_unref(object);
-    assert_null(ki_store_get(store, "ns", name));
-    assert_null(ki_store_get(store, name, "x"));
+    assert_null(ki_store_get(store, KI_STR("ns"), ki_str_of(name)));
+    assert_null(ki_store_get(store, ki_str_of(name), KI_STR("x")));
     name[KI_KEY_BYTES - 3] = 0; /* the longest beside "ns/" */
     store_put(store, store_object("ns", name, 2, ""));
     assert_int_equal(store_version_at(store, "ns", name), 2);
@@ -148,11 +148,11 @@ static void mistakes_are_refused(void **state)
     assert_int_equal(ki_store_add_index(store, NULL, store_tags_index, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_store_add_index(store, "tags", NULL, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_store_list(NULL, &objects), KI_ERR_INVALID);
-    assert_int_equal(ki_store_keys(NULL, &texts), KI_ERR_INVALID);
-    assert_int_equal(ki_store_by_index(store, NULL, KI_STR(""), &objects), KI_ERR_INVALID);
+    assert_int_equal(ki_store_list_keys(NULL, &texts), KI_ERR_INVALID);
+    assert_int_equal(ki_store_list_index(store, NULL, KI_STR(""), &objects), KI_ERR_INVALID);
     assert_int_equal(ki_store_walk(store, NULL, NULL), KI_ERR_INVALID);
-    assert_null(ki_store_get(NULL, "a", "b"));
-    assert_null(ki_store_get(store, "a", NULL));
+    assert_null(ki_store_get(NULL, KI_STR("a"), KI_STR("b")));
+    assert_null(ki_store_get(store, KI_STR("a"), (ki_str){0}));
     assert_int_equal(ki_store_count(NULL), 0);
     ki_store_free(NULL);
     store_end(store);
@@ -191,17 +191,17 @@ static void keys_and_values_come_in_order(void **state)
     store_put(store, store_object("b", "two", 1, "x,,\xc3\xa4"));
     store_put(store, store_object("b", "one", 1, "x"));
     store_put(store, store_object("a", "three", 1, "y"));
-    assert_int_equal(ki_store_index_keys(store, KI_INDEX_NAMESPACE, KI_STR("b"), &texts), 0);
+    assert_int_equal(ki_store_list_keys_index(store, KI_INDEX_NAMESPACE, KI_STR("b"), &texts), 0);
     store_assert_texts(&texts, (const char *const[]){"b/one", "b/two"}, 2);
-    assert_int_equal(ki_store_index_values(store, "tags", &texts), 0);
+    assert_int_equal(ki_store_list_values(store, "tags", &texts), 0);
     store_assert_texts(&texts, (const char *const[]){"", "x", "y", "\xc3\xa4"}, 4);
-    assert_int_equal(ki_store_index_keys(store, "tags", KI_STR("\xc3\xa4"), &texts), 0);
+    assert_int_equal(ki_store_list_keys_index(store, "tags", KI_STR("\xc3\xa4"), &texts), 0);
     store_assert_texts(&texts, (const char *const[]){"b/two"}, 1);
-    assert_int_equal(ki_store_index_keys(store, "tags", KI_STR(""), &texts), 0);
+    assert_int_equal(ki_store_list_keys_index(store, "tags", KI_STR(""), &texts), 0);
     store_assert_texts(&texts, (const char *const[]){"b/two"}, 1);
-    assert_int_equal(ki_store_index_keys(store, "tags", KI_STR("none"), &texts), 0);
+    assert_int_equal(ki_store_list_keys_index(store, "tags", KI_STR("none"), &texts), 0);
     store_assert_texts(&texts, NULL, 0);
-    assert_int_equal(ki_store_keys(store, &texts), 0);
+    assert_int_equal(ki_store_list_keys(store, &texts), 0);
     assert_int_equal(texts.count, 3);
     ki_str_list_fini(&texts);
     store_end(store);
@@ -221,9 +221,9 @@ static void an_unknown_index_is_an_error(void **state)
     ki_store *store = store_begin();
     ki_object_list objects = {0};
     ki_str_list texts = {0};
-    assert_int_equal(ki_store_by_index(store, "x", KI_STR("a"), &objects), KI_ERR_NOT_FOUND);
-    assert_int_equal(ki_store_index_keys(store, "x", KI_STR("a"), &texts), KI_ERR_NOT_FOUND);
-    assert_int_equal(ki_store_index_values(store, "x", &texts), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_store_list_index(store, "x", KI_STR("a"), &objects), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_store_list_keys_index(store, "x", KI_STR("a"), &texts), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_store_list_values(store, "x", &texts), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_store_walk_index(store, "x", KI_STR("a"), never, NULL), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_store_walk_index(store, KI_INDEX_NAMESPACE, KI_STR("a"), never, NULL), 0);
     ki_read_lock();
@@ -323,7 +323,7 @@ static int nosy(const ki_object *object, ki_index_emit *emit, void *user)
     (void)emit;
     assert_int_equal(ki_store_list(store, &list), KI_ERR_WOULD_DEADLOCK);
     assert_int_equal(ki_store_put(store, object), KI_ERR_WOULD_DEADLOCK);
-    assert_null(ki_store_get(store, "ns", "other"));
+    assert_null(ki_store_get(store, KI_STR("ns"), KI_STR("other")));
     return 0;
 }
 

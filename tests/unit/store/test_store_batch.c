@@ -37,7 +37,7 @@ static void a_key_function_decides_what_is_one_object(void **state)
     store_put(store, store_object("b", "one", 2, ""));
     assert_true(calls > 0);
     assert_int_equal(ki_store_count(store), 2);
-    assert_int_equal(ki_store_index_keys(store, KI_INDEX_NAMESPACE, KI_STR("b"), &texts), 0);
+    assert_int_equal(ki_store_list_keys_index(store, KI_INDEX_NAMESPACE, KI_STR("b"), &texts), 0);
     store_assert_texts(&texts, (const char *const[]){"1:one", "2:one"}, 2);
     ki_object *keyless = store_object("a", "zero", 0, "");
     assert_int_equal(ki_store_put(store, keyless), KI_ERR_INVALID);
@@ -88,13 +88,13 @@ static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
     assert_int_equal(ki_store_replace(store, &object, 1), KI_ERR_WOULD_DEADLOCK);
     assert_int_equal(ki_store_add_index(store, "tags", store_tags_index, NULL), KI_ERR_WOULD_DEADLOCK);
     assert_int_equal(ki_store_list(store, &objects), KI_ERR_WOULD_DEADLOCK);
-    assert_int_equal(ki_store_keys(store, &texts), KI_ERR_WOULD_DEADLOCK);
-    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &objects),
+    assert_int_equal(ki_store_list_keys(store, &texts), KI_ERR_WOULD_DEADLOCK);
+    assert_int_equal(ki_store_list_index(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &objects),
                      KI_ERR_WOULD_DEADLOCK);
-    assert_int_equal(ki_store_index_keys(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &texts),
+    assert_int_equal(ki_store_list_keys_index(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &texts),
                      KI_ERR_WOULD_DEADLOCK);
-    assert_int_equal(ki_store_index_values(store, KI_INDEX_NAMESPACE, &texts), KI_ERR_WOULD_DEADLOCK);
-    ki_object *found = ki_store_get(store, "ns", "one");
+    assert_int_equal(ki_store_list_values(store, KI_INDEX_NAMESPACE, &texts), KI_ERR_WOULD_DEADLOCK);
+    ki_object *found = ki_store_get(store, KI_STR("ns"), KI_STR("one"));
     assert_ptr_equal(found, object);
     (void)ki_object_unref(found);
     ki_read_unlock();

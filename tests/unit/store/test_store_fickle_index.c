@@ -88,7 +88,7 @@ static int is_in_the_store(const ki_object *object, void *user)
 static size_t count_values(ki_store *store)
 {
     ki_str_list values = {0};
-    assert_int_equal(ki_store_index_values(store, "fickle", &values), 0);
+    assert_int_equal(ki_store_list_values(store, "fickle", &values), 0);
     for (size_t i = 0; i < values.count; i++)
         assert_int_equal(ki_store_walk_index(store, "fickle", values.texts[i], is_in_the_store, store), 0);
     size_t count = values.count;

@@ -80,9 +80,10 @@ static void use_inherited(void *user)
     ki_str_list keys = {0};
     require(ki_store_list(store, &list) == 0 && list.count == OBJECTS);
     ki_object_list_fini(&list);
-    require(ki_store_by_index(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &list) == 0 && list.count == OBJECTS);
+    require(ki_store_list_index(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &list) == 0 &&
+            list.count == OBJECTS);
     ki_object_list_fini(&list);
-    require(ki_store_keys(store, &keys) == 0 && keys.count == OBJECTS);
+    require(ki_store_list_keys(store, &keys) == 0 && keys.count == OBJECTS);
     ki_str_list_fini(&keys);
     require(store_check(store, NULL) == 0);
     put_some(store, 1000000, "child");
@@ -153,9 +154,9 @@ static void look_at_inherited(void *user)
     ki_store_walk(store, count_object, &count);
     require(count == OBJECTS && ki_store_count(store) == OBJECTS);
     ki_read_lock();
-    require(ki_store_peek(store, "ns", "n1") != NULL);
+    require(ki_store_peek(store, KI_STR("ns"), KI_STR("n1")) != NULL);
     ki_read_unlock();
-    ki_object *object = ki_store_get(store, "ns", "n2");
+    ki_object *object = ki_store_get(store, KI_STR("ns"), KI_STR("n2"));
     require(object != NULL);
     (void)ki_object_unref(object);
 }
@@ -209,7 +210,7 @@ static void a_child_has_as_many_stores_as_its_parent(void **state)
 static void leave_and_free(void *user)
 {
     ki_store *store = user;
-    require(ki_store_peek(store, "ns", "n1") != NULL);
+    require(ki_store_peek(store, KI_STR("ns"), KI_STR("n1")) != NULL);
     ki_read_unlock();
     ki_store_free(store);
 }

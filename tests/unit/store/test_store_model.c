@@ -106,8 +106,8 @@ static void compare_list(model *m, const char *index, const char *value, size_t 
 {
     ki_object_list list = {0};
     ki_str_list keys = {0};
-    expect(m, ki_store_by_index(m->store, index, ki_str_of(value), &list) == 0);
-    expect(m, ki_store_index_keys(m->store, index, ki_str_of(value), &keys) == 0);
+    expect(m, ki_store_list_index(m->store, index, ki_str_of(value), &list) == 0);
+    expect(m, ki_store_list_keys_index(m->store, index, ki_str_of(value), &keys) == 0);
     expect(m, list.count == expected && keys.count == expected);
     for (size_t i = 0; i < list.count; i++)
         expect(m, is_in(m, list.objects[i]));
@@ -347,15 +347,15 @@ static void lists_without_memory_are_not_made(void **state)
         assert_int_equal(step_put(&m), 0);
     for (size_t n = 1; n <= 2; n++) {
         failing_allocator_fail_at(n);
-        assert_int_equal(ki_store_keys(m.store, &texts), KI_ERR_NO_MEMORY);
+        assert_int_equal(ki_store_list_keys(m.store, &texts), KI_ERR_NO_MEMORY);
         failing_allocator_fail_at(n);
-        assert_int_equal(ki_store_index_keys(m.store, KI_INDEX_NAMESPACE, KI_STR("default"), &texts),
+        assert_int_equal(ki_store_list_keys_index(m.store, KI_INDEX_NAMESPACE, KI_STR("default"), &texts),
                          KI_ERR_NO_MEMORY);
     }
     failing_allocator_fail_at(1);
     assert_int_equal(ki_store_list(m.store, &list), KI_ERR_NO_MEMORY);
     failing_allocator_fail_at(1);
-    assert_int_equal(ki_store_index_values(m.store, KI_INDEX_NAMESPACE, &texts), KI_ERR_NO_MEMORY);
+    assert_int_equal(ki_store_list_values(m.store, KI_INDEX_NAMESPACE, &texts), KI_ERR_NO_MEMORY);
     failing_allocator_fail_at(0);
     assert_null(list.objects);
     assert_null(texts.texts);

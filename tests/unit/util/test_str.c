@@ -50,6 +50,16 @@ static void compare_orders_by_unsigned_bytes_and_then_length(void **state)
         }
 }
 
+static void a_text_is_made_from_a_pointer_and_a_length(void **state)
+{
+    (void)state;
+    static const char word[] = "podsandmore";
+    assert_true(ki_str_equal(ki_str_from(word, 4), KI_STR("pods")));
+    assert_ptr_equal(ki_str_from(word, 4).ptr, word);
+    assert_int_equal(ki_str_from(word, 0).len, 0);
+    assert_int_equal(ki_str_from(NULL, 4).len, 0);
+}
+
 static void printf_takes_any_text(void **state)
 {
     (void)state;
@@ -66,6 +76,7 @@ int main(void)
         cmocka_unit_test(equal_looks_at_length_and_bytes),
         cmocka_unit_test(a_nul_is_a_byte_like_the_others),
         cmocka_unit_test(compare_orders_by_unsigned_bytes_and_then_length),
+        cmocka_unit_test(a_text_is_made_from_a_pointer_and_a_length),
         cmocka_unit_test(printf_takes_any_text),
     };
     return RUN_TESTS(tests);

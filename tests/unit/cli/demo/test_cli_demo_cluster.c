@@ -147,7 +147,7 @@ static void it_begins_with_as_many_running_pods_as_asked_for_and_owners_come_fir
                 char name[128];
                 assert_int_equal(ki_object_controller(object, &owner), 0);
                 snprintf(name, sizeof(name), "%.*s", KI_STR_ARGS(owner.name));
-                ki_object *found = ki_store_get(m.stores[of], change.ns, name);
+                ki_object *found = ki_store_get(m.stores[of], ki_str_of(change.ns), ki_str_of(name));
                 assert_non_null(found);
                 assert_true(ki_str_equal(ki_object_uid(found), owner.uid));
                 ki_object_unref(found);
@@ -194,7 +194,7 @@ static ki_object *deployment_of(model *m, const ki_object *pod)
     assert_int_equal(ki_object_label(pod, KI_STR("app"), &app), 0);
     snprintf(ns, sizeof(ns), "%.*s", KI_STR_ARGS(ki_object_namespace(pod)));
     snprintf(name, sizeof(name), "%.*s", KI_STR_ARGS(app));
-    return ki_store_get(m->stores[CLI_DEMO_DEPLOYMENTS], ns, name);
+    return ki_store_get(m->stores[CLI_DEMO_DEPLOYMENTS], ki_str_of(ns), ki_str_of(name));
 }
 
 static void a_pod_is_created_only_within_replicas_and_surge(void **state)
@@ -235,7 +235,7 @@ static int check_pod(const ki_object *pod, void *user)
     snprintf(ns, sizeof(ns), "%.*s", KI_STR_ARGS(ki_object_namespace(pod)));
     assert_int_equal(ki_object_controller(pod, &owner), 0);
     snprintf(name, sizeof(name), "%.*s", KI_STR_ARGS(owner.name));
-    const ki_object *set = ki_store_peek(m->stores[CLI_DEMO_REPLICA_SETS], ns, name);
+    const ki_object *set = ki_store_peek(m->stores[CLI_DEMO_REPLICA_SETS], ki_str_of(ns), ki_str_of(name));
     assert_non_null(set);
     assert_true(ki_str_equal(ki_object_uid(set), owner.uid));
     if (node.len > 0)
@@ -266,11 +266,11 @@ static void every_pod_has_its_replica_set_and_node_and_an_address_of_its_own(voi
             continue;
         assert_int_equal(ki_store_walk(m.stores[CLI_DEMO_PODS], check_pod, &m), 0);
         ki_str_list addresses = {0};
-        assert_int_equal(ki_store_index_values(m.stores[CLI_DEMO_PODS], "ip", &addresses), 0);
+        assert_int_equal(ki_store_list_values(m.stores[CLI_DEMO_PODS], "ip", &addresses), 0);
         for (size_t a = 0; a < addresses.count; a++) {
             ki_str_list keys = {0};
-            assert_int_equal(ki_store_index_keys(m.stores[CLI_DEMO_PODS], "ip", addresses.texts[a], &keys),
-                             0);
+            assert_int_equal(
+                ki_store_list_keys_index(m.stores[CLI_DEMO_PODS], "ip", addresses.texts[a], &keys), 0);
             assert_int_equal(keys.count, 1);
             ki_str_list_fini(&keys);
         }

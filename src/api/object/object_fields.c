@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copying a few fields to memory of the caller. Nothing is allocated: a string with escapes is unescaped into
+ * the buffer, so that reading it does not make the object larger. */
+#include <assert.h>
+#include <kinformer/object.h>
+#include <string.h>
+
+#include "json/text.h"
+
+/* What an object has beside its text, where a projection may have dropped it. */
+static const struct {
+    const char *pointer;
+    ki_str (*read)(const ki_object *object);
+} beside[] = {
+    {"/metadata/name", ki_object_name}, {"/metadata/namespace", ki_object_namespace},
+    {"/metadata/uid", ki_object_uid},   {"/metadata/resourceVersion", ki_object_resource_version},
+    {"/kind", ki_object_kind},          {"/apiVersion", ki_object_api_version},
+};
+
+/* The buffer, while it is filled. `used` goes on growing when it no longer fits. */
+typedef struct target {
+    char *bytes;
+    size_t size;
+    size_t used;
+} target;
+
+/* Returns where `len` bytes and a NUL go, or NULL when there is no room. */
+static char *take_room(target *to, size_t len)
+{
+    size_t at = to->used;
+    to->used += len + 1;
+    assert(to->used > at);
+    return to->used > to->size ? NULL : to->bytes + at;
+}
+
+static ki_str copy_text(target *to, ki_str text)
+{
+    char *at = take_room(to, text.len);
+    if (at == NULL)
+        return (ki_str){0};
+    if (text.len > 0)
+        memcpy(at, text.ptr, text.len);
+    at[text.len] = 0;
+    return (ki_str){at, text.len};
+}
+
+/* `raw` is between the quotes. The text of an object has no bad escapes. */
+static ki_str copy_escaped(target *to, ki_str raw)
+{
+    size_t len = ki_json_unescaped_len(raw.ptr, raw.len);
+    assert(len != KI_JSON_BAD_ESCAPE && len < raw.len);
+    char *at = take_room(to, len);
+    if (at == NULL)
+        return (ki_str){0};
+    (void)ki_json_unescape(raw.ptr, raw.len, at);
+    at[len] = 0;
+    return (ki_str){at, len};
+}
+
+static ki_str copy_value(target *to, ki_json value)
+{
+    ki_str text = {0};
+    switch (ki_json_type_of(value)) {
+    case KI_JSON_NONE:
+    case KI_JSON_NULL:
+        return (ki_str){0};
+    case KI_JSON_STRING:
+        return ki_json_string(value, &text) == 0
+                   ? copy_text(to, text)
+                   : copy_escaped(to, (ki_str){value.raw.ptr + 1, value.raw.len - 2});
+    default:
+        return copy_text(to, value.raw);
+    }
+}
+
+static ki_str copy_field(target *to, const ki_object *object, const char *pointer)
+{
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+        if (pointer != NULL && strcmp(pointer, beside[i].pointer) == 0) {
+            ki_str text = beside[i].read(object);
+            return text.len == 0 ? (ki_str){0} : copy_text(to, text);
+        }
+    return copy_value(to, ki_object_find(object, pointer));
+}
+
+static int fail(ki_fields *fields, int code)
+{
+    for (size_t i = 0; i < fields->count && fields->texts != NULL; i++)
+        fields->texts[i] = (ki_str){0};
+    return code;
+}
+
+int ki_object_copy_fields(const ki_object *object, ki_fields *fields)
+{
+    if (fields == NULL)
+        return KI_ERR_INVALID;
+    if (object == NULL || (fields->count > 0 && (fields->pointers == NULL || fields->texts == NULL)) ||
+        (fields->buffer == NULL && fields->buffer_bytes > 0))
+        return fail(fields, KI_ERR_INVALID);
+    target to = {fields->buffer, fields->buffer_bytes, 0};
+    for (size_t i = 0; i < fields->count; i++)
+        fields->texts[i] = copy_field(&to, object, fields->pointers[i]);
+    fields->bytes_needed = to.used;
+    return to.used > to.size ? fail(fields, KI_ERR_TOO_LARGE) : 0;
+}
