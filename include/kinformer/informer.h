@@ -4,9 +4,10 @@
  *
  * Most programs get theirs from a factory (<kinformer/factory.h>), which shares one per collection.
  *
- * Before the first successful start, an informer remembers the first error of ki_informer_add_handler() and
- * ki_informer_add_index(), and the next start fails with it. Later errors are only returned. Nothing is
- * remembered of a set-up call on a NULL informer; ki_informer_start(NULL) returns KI_ERR_INVALID.
+ * Before the first successful start, an informer remembers the first error of ki_informer_add_handler(),
+ * ki_informer_add_index() and ki_informer_add_index_path(), and the next start fails with it. Later errors
+ * are not remembered. Nothing is remembered of a set-up call on a NULL informer; ki_informer_start(NULL)
+ * returns KI_ERR_INVALID.
  *
  * Threads: any, for all calls. All functions may be called from a callback. One that would have to wait for
  *          its own thread either returns at once and does its work soon after, or returns
@@ -221,8 +222,25 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
                                                 ki_error *err);
 
-/** Adds an index, before or after the start; objects already in the store are indexed too. Returns: as
- * ki_store_add_index(). */
+/**
+ * Adds an index whose values are those at a path, before or after the start; objects already in the store are
+ * indexed too. See ki_store_add_index_path() for paths:
+ *
+ *   ki_informer_add_index_path(pods, "ip", "/status/podIPs/" "*" "/ip");
+ *   ki_informer_add_index_path(pods, "node", KI_PATH_NODE);
+ *
+ * Before the first start, the path is added to what `keep` and `drop` leave of an object. After it, a path
+ * that they do not leave is refused.
+ *
+ * Returns: as ki_store_add_index_path(); also KI_ERR_INVALID for a path that is one of `drop`. Before the
+ *          first successful start, the error is also remembered for the next start (see above); after it, it
+ *          is also logged.
+ */
+KI_API int ki_informer_add_index_path(ki_informer *informer, const char *name, const char *path);
+
+/** Adds an index with a function, before or after the start; objects already in the store are indexed too.
+ * `keep` must leave what the function reads: a warning is logged once when it looks for a field that is
+ * dropped. Returns: as ki_store_add_index(). */
 KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user);
 
 /** Returns: 0, or KI_ERR_INVALID after the first start. */

@@ -40,11 +40,12 @@ typedef struct ki_object_options {
  * Makes an object from JSON text, as informers do from what a server sends. `resource` supplies kind and
  * apiVersion when the text has none; those in the text are not checked against it.
  *
- * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a map.
- * Array elements can only be selected with *, since removing single ones would renumber the rest; a number is
- * the name of a member. The longest matching path decides. A container on the way to a kept field stays,
- * empty if the field is missing; a scalar where a path expects a container is dropped. Name, namespace, uid,
- * resourceVersion, apiVersion and kind are available whatever is kept of the text.
+ * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a map;
+ * or "label:" and the name of a label, in which no character is special (KI_PATH_LABEL() in
+ * <kinformer/store.h>). Array elements can only be selected with *, since removing single ones would renumber
+ * the rest; a number is the name of a member. The longest matching path decides. A container on the way to a
+ * kept field stays, empty if the field is missing; a scalar where a path expects a container is dropped.
+ * Name, namespace, uid, resourceVersion, apiVersion and kind are available whatever is kept of the text.
  *
  * Returns:   a new object, or NULL with a JSON error, KI_ERR_METADATA (no name, or metadata of the wrong
  *            type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
@@ -189,9 +190,9 @@ typedef struct ki_fields {
 
 /**
  * Copies the fields at some JSON Pointers. A string is unescaped; any other value is its JSON text: 8080,
- * true, {"app":"web"}. Each text in the buffer has a NUL after it, which does not count in its length. A field
- * that is missing or null gives a zeroed text, whose pointer is NULL, unlike that of an empty string. Name,
- * namespace, uid, resourceVersion, apiVersion and kind are found whatever a projection has kept.
+ * true, {"app":"web"}. Each text in the buffer has a NUL after it, which does not count in its length. A
+ * field that is missing or null gives a zeroed text, whose pointer is NULL, unlike that of an empty string.
+ * Name, namespace, uid, resourceVersion, apiVersion and kind are found whatever a projection has kept.
  * Nothing is allocated.
  *
  * Returns: 0; KI_ERR_TOO_LARGE when the buffer is too small: one of `bytes_needed` is enough for this object;

@@ -121,7 +121,35 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 #define KI_INDEX_NAMESPACE "namespace"
 
 /**
- * Adds an index with a function, and fills it with the objects in the store.
+ * Adds an index whose values are those at a path, and fills it with the objects in the store. It needs no
+ * function, so it works in every mode and from every language:
+ *
+ *   ki_store_add_index_path(store, "ip", "/status/podIPs/" "*" "/ip");
+ *   ki_store_add_index_path(store, "app", KI_PATH_LABEL("app.kubernetes.io/name"));
+ *
+ * A path is written as for `keep` (see ki_object_new()): the part * stands for every element of an array or
+ * every value of a map, and a number is the name of a member, not the position of an element. A string is
+ * indexed by its text, which may be empty, a number or a boolean by its JSON text: 8080, true. Anything else
+ * (null, an array, a map, or nothing at all) has no value. A value that occurs twice in an object counts
+ * once.
+ *
+ * For a projection, see ki_informer_add_index_path(). A feed that is made later with this store keeps the
+ * path as well. Once a feed has been made, a path that its projection drops is refused.
+ *
+ * Returns: 0; KI_ERR_INVALID for a name already in use, a malformed path, the path "", one of more than 32
+ *          parts, or one that the projection drops; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
+ *          section. A failure is also logged, with the path.
+ */
+KI_API int ki_store_add_index_path(ki_store *store, const char *name, const char *path);
+
+/* Paths of common indexes. They can also be kept or dropped. */
+#define KI_PATH_NODE "/spec/nodeName"                       /* the node of a pod */
+#define KI_PATH_OWNER_UID "/metadata/ownerReferences/*/uid" /* of every owner */
+#define KI_PATH_LABEL(name) "label:" name /* one label, by its name as it is: no ~1 for a slash */
+
+/**
+ * Adds an index with a function, and fills it with the objects in the store. If a projection drops a field
+ * that the function looks for, a warning is logged once that names the field.
  *
  * Returns: 0; KI_ERR_INVALID for a name already in use; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
  *          section.
@@ -178,8 +206,8 @@ KI_API const ki_object *ki_store_peek_one_n(ki_store *store, const char *index, 
                                             size_t value_len);
 
 /**
- * Finds one object, as above, and copies some of its fields, as ki_object_copy_fields() does: one call instead
- * of a lookup, a read of each field and a release, and nothing to release.
+ * Finds one object, as above, and copies some of its fields, as ki_object_copy_fields() does: one call
+ * instead of a lookup, a read of each field and a release, and nothing to release.
  *
  *   static const char *const pointers[] = {"/metadata/namespace", "/spec/nodeName"};
  *   ki_str texts[2];

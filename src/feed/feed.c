@@ -44,6 +44,29 @@ static void init_metrics(ki_feed *feed)
     }
 }
 
+typedef struct keeping {
+    ki_life *life;
+    ki_error *err;
+} keeping;
+
+static int keep_path(const char *path, void *user)
+{
+    const keeping *k = user;
+    return ki_life_keep_path(k->life, path, k->err);
+}
+
+/* The store's indexes need what is at their paths. */
+static int keep_index_paths(ki_feed *feed, ki_error *err)
+{
+    ki_store *store = feed->options.store;
+    if (store == NULL)
+        return 0;
+    int rc = ki_store_visit_index_paths(store, keep_path, &(keeping){&feed->life, err});
+    if (rc == 0)
+        ki_store_set_projection(store, feed->life.plan->projection);
+    return rc;
+}
+
 static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, const ki_feed_options *options,
                 ki_error *err)
 {
@@ -57,6 +80,9 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
         rc = ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
     if (rc == 0)
         rc = ki_life_join(&feed->life, err);
+    if (rc < 0)
+        return rc;
+    rc = keep_index_paths(feed, err);
     if (rc < 0)
         return rc;
     init_metrics(feed);

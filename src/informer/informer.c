@@ -7,6 +7,8 @@
 #include "informer/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/log.h"
+#include "util/loop/rcu.h"
 
 /* ---- making ------------------------------------------------------------------------------------------ */
 
@@ -40,6 +42,7 @@ static int init_data(ki_informer *informer, ki_error *err)
     if (informer->life.client->seed != 0)
         ki_store_use_seed(informer->store, informer->life.client->seed);
     ki_store_seal(informer->store, informer->life.client->log);
+    ki_store_set_projection(informer->store, informer->life.plan->projection);
     ki_delta_fifo_options queue = {.items_max = options->queue_items_max,
                                    .bytes_max = options->queue_bytes_max,
                                    .hash_key = ki_store_hash_key(informer->store)};
@@ -58,6 +61,7 @@ static int init_data(ki_informer *informer, ki_error *err)
 static int init(ki_informer *informer, ki_client *client, const ki_resource *resource,
                 const ki_informer_options *options, ki_error *err)
 {
+    ki_mutex_init(&informer->paths_mu);
     ki_list_init(&informer->registrations);
     ki_fanout_init(&informer->fanout, ki_registration_wake);
     informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -92,6 +96,7 @@ static void informer_fini(ki_informer *informer)
     ki_delta_fifo_fini(&informer->fifo);
     ki_mutation_detector_fini(&informer->detector);
     ki_store_free(informer->store);
+    ki_mutex_fini(&informer->paths_mu);
 }
 
 ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
@@ -193,6 +198,52 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
              : callback == NULL ? "there is no function"
                                 : "the name is already in use");
     ki_life_let_go(&informer->life);
+    return rc;
+}
+
+/* The path is kept from the first object on. After the start it is too late for that: the store then refuses
+ * a path that is dropped. It also refuses a malformed one, which is ignored here. Projections only grow, so
+ * the store has the last one when the lock is released. */
+static int keep_path(ki_informer *informer, const char *path, ki_error *err)
+{
+    ki_life *life = &informer->life;
+    ki_mutex_lock(&informer->paths_mu);
+    ki_mutex_lock(&life->mu);
+    int rc = life->was_started || path == NULL ? 0 : ki_life_keep_path(life, path, err);
+    ki_mutex_unlock(&life->mu);
+    if (rc == 0)
+        ki_store_set_projection(informer->store, life->plan->projection);
+    ki_mutex_unlock(&informer->paths_mu);
+    return rc;
+}
+
+/* In a read section the lock is not taken: its owner may wait for the store, and so for the section. */
+static int add_index_path(ki_informer *informer, const char *name, const char *path, ki_error *err)
+{
+    int rc = ki_rcu_is_reading() ? 0 : keep_path(informer, path, err);
+    return rc < 0 ? rc : ki_store_try_index_path(informer->store, name, path, err);
+}
+
+int ki_informer_add_index_path(ki_informer *informer, const char *name, const char *path)
+{
+    ki_error err = {0};
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    ki_life *life = &informer->life;
+    if (ki_life_is_foreign(life))
+        return KI_ERR_FORKED;
+    int rc = add_index_path(informer, name, path, &err);
+    ki_life_wake_dispatch(life); /* which counts what could not be indexed */
+    if (rc == 0)
+        return 0;
+    ki_mutex_lock(&life->mu);
+    bool was_started = life->was_started;
+    if (!was_started && life->setup_error.code == 0)
+        ki_error_set(&life->setup_error, rc, 0, "%s: %s", life->resource->plural, err.message);
+    ki_mutex_unlock(&life->mu);
+    if (was_started)
+        ki_log_to(life->client->log, KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s: %s",
+                  life->resource->plural, err.message);
     return rc;
 }
 

@@ -4,7 +4,8 @@
  *
  *   From:     the user's calls (any thread), in informer/
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
- *   Locks:    its life's mu. Taken under it, beside what that says: a listener's, a delta queue's.
+ *   Locks:    its life's mu. paths_mu is taken before it. Taken under it, beside what that says: a
+ *             listener's, a delta queue's.
  *   Not here: what each part does; starting, stopping and freeing: reflector/life.h.
  */
 #ifndef KI_INFORMER_INFORMER_H
@@ -38,6 +39,7 @@ struct ki_informer {
     ki_informer_timers timers;
     ki_informer_metrics metrics;
     uint64_t index_failures;      /* that were counted */
+    ki_mutex paths_mu;            /* the plan and the store have the same projection while it is free */
     _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
     _Atomic bool is_blocked;      /* dispatch waits for a handler with KI_OVERFLOW_BLOCK */

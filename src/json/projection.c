@@ -7,6 +7,7 @@
 
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/refcount.h"
 
 /* While paths are added, children are a linked list; afterwards they are stored side by side (flatten). */
 enum { INHERIT = -1 };
@@ -31,6 +32,7 @@ typedef struct builder {
 } builder;
 
 struct ki_projection {
+    ki_refcount refs;
     char *names;
     ki_projection_node nodes[]; /* [0] is the root */
 };
@@ -95,45 +97,34 @@ static int bad_path(builder *b, const char *path, const char *why)
     return ki_fail(b->err, KI_ERR_INVALID, "projection path \"%s\": %s", path, why);
 }
 
-/* Reads one segment of a pointer into the builder's names, with ~0 and ~1 replaced; moves *path past it. */
-static int read_segment(builder *b, const char **path, ki_str *out_name)
+/* Copies the name of a part into the builder's names, with ~0 and ~1 replaced. */
+static ki_str copy_name(builder *b, ki_json_spelt name)
 {
     char *start = b->names + b->names_len;
-    const char *p = *path;
-    for (; *p != 0 && *p != '/'; p++) {
-        char c = *p;
-        if (c == '~') {
-            p++;
-            if (*p != '0' && *p != '1')
-                return KI_ERR_INVALID;
-            c = *p == '0' ? '~' : '/';
-        }
+    for (size_t i = 0; i < name.text.len; i++) {
+        char c = name.text.ptr[i];
+        if (c == '~' && name.spelling == KI_JSON_POINTER)
+            c = name.text.ptr[++i] == '0' ? '~' : '/';
         b->names[b->names_len++] = c;
     }
-    *out_name = (ki_str){start, (size_t)(b->names + b->names_len - start)};
-    *path = p;
-    return 0;
+    return (ki_str){start, (size_t)(b->names + b->names_len - start)};
 }
 
 /* Walks to the node of a path, creating missing nodes. */
-static int node_of_path(builder *b, const char *path, uint32_t *out_index)
+static int node_of_path(builder *b, const char *text, uint32_t *out_index)
 {
     uint32_t at = 0;
-    const char *p = path;
-    for (int depth = 0; *p != 0; depth++) {
-        if (*p != '/')
-            return bad_path(b, path, "a path must begin with /");
-        if (depth == KI_PROJECTION_DEPTH_MAX)
-            return bad_path(b, path, "too many parts");
-        p++;
-        int is_any = p[0] == '*' && (p[1] == 0 || p[1] == '/');
-        ki_str name = {0};
-        if (read_segment(b, &p, &name) < 0)
-            return bad_path(b, path, "~ must be written as ~0");
-        int rc = is_any ? any_of(b, at, &at) : child_of(b, at, name, &at);
+    ki_path path = ki_path_of(text);
+    ki_path_part part;
+    const char *fault = "";
+    int rc;
+    while ((rc = ki_path_next(&path, &part, &fault)) == 1) {
+        rc = part.is_any ? any_of(b, at, &at) : child_of(b, at, copy_name(b, part.name), &at);
         if (rc < 0)
             return rc;
     }
+    if (rc < 0)
+        return bad_path(b, text, fault);
     *out_index = at;
     return 0;
 }
@@ -269,6 +260,7 @@ static int finish(builder *b, ki_projection **out_projection)
         ki_free(order);
         return ki_fail_no_memory(b->err);
     }
+    ki_refcount_init(&projection->refs);
     flatten(b, projection, order);
     ki_free(order);
     projection->names = b->names;
@@ -281,11 +273,11 @@ static size_t bytes_of_names(const ki_projection_options *options)
 {
     size_t n = 1;
     for (const char *const *p = options->keep; p != NULL && *p != NULL; p++)
-        n += strlen(*p);
+        n += strlen(*p) + KI_PATH_EXTRA_BYTES;
     for (const char *const *p = options->drop; p != NULL && *p != NULL; p++)
-        n += strlen(*p);
+        n += strlen(*p) + KI_PATH_EXTRA_BYTES;
     for (size_t i = 0; i < options->capture_count; i++)
-        n += strlen(options->captures[i].path);
+        n += strlen(options->captures[i].path) + KI_PATH_EXTRA_BYTES;
     return n;
 }
 
@@ -313,9 +305,16 @@ ki_projection *ki_projection_new(const ki_projection_options *options, ki_error 
     return rc < 0 ? NULL : projection;
 }
 
+ki_projection *ki_projection_ref(ki_projection *projection)
+{
+    if (projection != NULL)
+        ki_refcount_ref(&projection->refs);
+    return projection;
+}
+
 void ki_projection_free(ki_projection *projection)
 {
-    if (projection == NULL)
+    if (projection == NULL || !ki_refcount_unref(&projection->refs))
         return;
     ki_free(projection->names);
     ki_free(projection);
@@ -367,4 +366,31 @@ const ki_projection_node *ki_projection_element(const ki_projection *projection,
 {
     assert(projection != NULL);
     return node->any == 0 ? NULL : &projection->nodes[node->any];
+}
+
+static const ki_projection_node *find_part(const ki_projection *projection, const ki_projection_node *node,
+                                           const ki_path_part *part)
+{
+    const ki_projection_node *children = &projection->nodes[node->first];
+    for (uint32_t i = 0; i < node->count && !part->is_any; i++)
+        if (ki_json_text_compare((ki_json_spelt){children[i].name, KI_JSON_PLAIN}, part->name) == 0)
+            return &children[i];
+    return ki_projection_element(projection, node);
+}
+
+ki_projection_fate ki_projection_fate_of(const ki_projection *projection, const char *path)
+{
+    const ki_projection_node *node = ki_projection_root(projection);
+    ki_path parts = ki_path_of(path);
+    ki_path_part part;
+    int rc;
+    while ((rc = ki_path_next(&parts, &part, NULL)) == 1) {
+        const ki_projection_node *next = find_part(projection, node, &part);
+        if (next == NULL)
+            return node->keep ? KI_PROJECTION_KEEPS : KI_PROJECTION_DROPS;
+        node = next;
+    }
+    if (rc < 0 || node->keep)
+        return KI_PROJECTION_KEEPS;
+    return node->shell ? KI_PROJECTION_KEEPS_PART : KI_PROJECTION_DROPS;
 }

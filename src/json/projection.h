@@ -6,18 +6,19 @@
  *   Locks:    none; immutable once built, shared by any number of sinks.
  *   Not here: copying.
  *
- * A path is a JSON Pointer in which the segment * stands for every element of an array or every value of a
- * map: "/spec/containers/" "*" "/image". Array elements can only be selected by *, because dropping single
- * ones would renumber the others. The longest matching path decides; of two equally long paths the one that
- * has a name where the other has *, compared from their ends. A container of something kept is kept as an
- * empty shell. A scalar where a path expects a container is dropped.
+ * Paths are those of json/path.h: "/spec/containers/" "*" "/image". Array elements can only be selected by *,
+ * because dropping single ones would renumber the others. The longest matching path decides; of two equally
+ * long paths the one that has a name where the other has *, compared from their ends. A container of
+ * something kept is kept as an empty shell. A scalar where a path expects a container is dropped.
  */
 #ifndef KI_JSON_PROJECTION_H
 #define KI_JSON_PROJECTION_H
 
 #include <kinformer/error.h>
 
-#define KI_PROJECTION_DEPTH_MAX 32
+#include "json/path.h"
+
+#define KI_PROJECTION_DEPTH_MAX KI_PATH_DEPTH_MAX
 #define KI_PROJECTION_NODES_MAX 4096
 #define KI_PROJECTION_CAPTURES_MAX 16
 
@@ -50,7 +51,20 @@ typedef struct ki_projection_options {
 /* Returns NULL with KI_ERR_INVALID (the message names the path), KI_ERR_TOO_LARGE or KI_ERR_NO_MEMORY.
  * Strings are copied. */
 KI_NODISCARD ki_projection *ki_projection_new(const ki_projection_options *options, ki_error *err);
+
+/* NULL is allowed. The second drops a reference; the last one frees it. */
+ki_projection *ki_projection_ref(ki_projection *projection);
 void ki_projection_free(ki_projection *projection);
+
+/* What becomes of the value at a path. Of a path that ends with a name below *, and of a pointer with the
+ * position of an element, the rule for * applies. A malformed path counts as kept. */
+typedef enum ki_projection_fate {
+    KI_PROJECTION_DROPS = 0,
+    KI_PROJECTION_KEEPS,
+    KI_PROJECTION_KEEPS_PART /* only something below it */
+} ki_projection_fate;
+
+ki_projection_fate ki_projection_fate_of(const ki_projection *projection, const char *path);
 
 const ki_projection_node *ki_projection_root(const ki_projection *projection);
 

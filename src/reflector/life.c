@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "api/object/object_probe.h"
 #include "client/callback.h"
 #include "reflector/source.h"
 #include "util/alloc.h"
@@ -12,16 +13,77 @@
 
 /* ---- making ------------------------------------------------------------------------------------------ */
 
+static ki_object_options object_options(const ki_informer_options *options)
+{
+    return (ki_object_options){.keep = options->keep,
+                               .drop = options->drop,
+                               .keep_managed_fields = options->keep_managed_fields,
+                               .depth_max = options->object_depth_max,
+                               .bytes_max = options->object_bytes_max};
+}
+
 static int make_plan(ki_life *life, ki_error *err)
 {
-    const ki_informer_options *options = &life->setup.options;
-    ki_object_options kept = {.keep = options->keep,
-                              .drop = options->drop,
-                              .keep_managed_fields = options->keep_managed_fields,
-                              .depth_max = options->object_depth_max,
-                              .bytes_max = options->object_bytes_max};
+    ki_object_options kept = object_options(&life->setup.options);
     life->plan = ki_object_plan_new(life->resource, &kept, err);
     return life->plan == NULL ? KI_ERR_INVALID : 0;
+}
+
+static size_t count_paths(const char *const *paths)
+{
+    size_t count = 0;
+    while (paths != NULL && paths[count] != NULL)
+        count++;
+    return count;
+}
+
+/* Options without `keep` keep everything, which is the path "". */
+static int keep_all(ki_life *life, const char *const *extra, ki_error *err)
+{
+    const char *const *keep = life->setup.options.keep;
+    size_t count = count_paths(keep);
+    const char **all = ki_calloc(count + count_paths(extra) + 2, sizeof(*all));
+    if (all == NULL)
+        return ki_fail_no_memory(err);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        all[used++] = keep[i];
+    if (count == 0)
+        all[used++] = "";
+    for (size_t i = 0; extra[i] != NULL; i++)
+        all[used++] = extra[i];
+    ki_object_options kept = object_options(&life->setup.options);
+    kept.keep = all;
+    int rc = ki_object_plan_keep(life->plan, &kept, err);
+    ki_free(all);
+    return rc;
+}
+
+static char *copy_of(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = ki_malloc(bytes);
+    return copy == NULL ? NULL : memcpy(copy, text, bytes);
+}
+
+int ki_life_keep_path(ki_life *life, const char *path, ki_error *err)
+{
+    assert(life != NULL && path != NULL && !life->was_started);
+    if (!ki_object_kept_lacks(life->plan->projection, path))
+        return 0;
+    size_t count = count_paths(life->extra_keep);
+    const char **longer = ki_realloc(life->extra_keep, (count + 2) * sizeof(*longer));
+    if (longer == NULL)
+        return ki_fail_no_memory(err);
+    life->extra_keep = longer;
+    longer[count] = copy_of(path);
+    longer[count + 1] = NULL;
+    int rc = longer[count] == NULL ? ki_fail_no_memory(err) : keep_all(life, longer, err);
+    if (rc < 0) {
+        ki_free((char *)longer[count]);
+        longer[count] = NULL;
+    }
+    return rc;
 }
 
 int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
@@ -105,6 +167,9 @@ void ki_life_fini(ki_life *life)
     ki_reflector_metrics_fini(&life->metrics);
     ki_resource_version_clear(&life->version);
     ki_object_plan_free(life->plan);
+    for (size_t i = 0; i < count_paths(life->extra_keep); i++)
+        ki_free((char *)life->extra_keep[i]);
+    ki_free(life->extra_keep);
     ki_reflector_setup_fini(&life->setup);
     ki_resource_free(life->resource);
     ki_mutex_fini(&life->mu);

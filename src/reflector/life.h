@@ -56,6 +56,7 @@ struct ki_life {
     ki_reflector_setup setup; /* the options it was made with, with its own copies of texts */
     ki_reflector_metrics metrics;
     ki_object_plan *plan;
+    const char **extra_keep; /* paths that are kept beside those of the options; NULL-terminated, or NULL */
     ki_job io_job;
     ki_job dispatch_job;
     ki_reflector reflector; /* io's, as the next */
@@ -92,6 +93,11 @@ KI_NODISCARD int ki_life_join(ki_life *life, ki_error *err);
 /* The last part to be made: its source and the reflector. The caller has set the parts of `reflector` that
  * differ; the callbacks' user is the life. On failure a source of the caller stays the caller's. */
 KI_NODISCARD int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err);
+
+/* Keeps the values at a path as well, for an index; no change if they are kept. Before the first start, under
+ * mu once others can use it. Returns 0; KI_ERR_INVALID for a malformed path, or one that the options drop by
+ * name; KI_ERR_NO_MEMORY; KI_ERR_TOO_LARGE for too many paths. */
+KI_NODISCARD int ki_life_keep_path(ki_life *life, const char *path, ki_error *err);
 
 /* The reflector has been ended, or was never made. */
 void ki_life_fini(ki_life *life);

@@ -131,9 +131,20 @@ static void count_contradiction(ki_content *content, const ki_index *index, cons
     count_failure(content, index, change->former, "it emits other values for an object than before");
 }
 
-void ki_content_count_failures(ki_content *content, const ki_index *index, const ki_index_change *change)
+/* Once for each index. While another one waits to be logged, a later object will show it again. */
+static void note_miss(ki_content *content, ki_index *index)
+{
+    if (index->has_looked || index->plan->probe.path[0] == 0 || content->miss.path[0] != 0)
+        return;
+    index->has_looked = true;
+    (void)snprintf(content->miss.index, sizeof(content->miss.index), "%s", index->name);
+    (void)snprintf(content->miss.path, sizeof(content->miss.path), "%s", index->plan->probe.path);
+}
+
+void ki_content_count_failures(ki_content *content, ki_index *index, const ki_index_change *change)
 {
     const ki_index_plan *plan = index->plan;
+    note_miss(content, index);
     if (plan->is_refused)
         count_failure(content, index, change->fresh, ki_error_text(plan->refusal));
     if (plan->is_contradicted)
@@ -222,7 +233,12 @@ int ki_content_put_at(ki_content *content, const ki_object *object, const ki_pla
                       ki_reclaim *reclaim)
 {
     assert(content != NULL);
-    ki_index_change change = {place->object, (ki_object *)object, place->hash, content->keyer, reclaim};
+    ki_index_change change = {.former = place->object,
+                              .fresh = (ki_object *)object,
+                              .hash = place->hash,
+                              .keyer = content->keyer,
+                              .reclaim = reclaim,
+                              .projection = content->projection};
     int rc = check_key(place->key);
     if (rc < 0 || place->object == object)
         return rc;
@@ -280,7 +296,8 @@ int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *rec
 void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim)
 {
     assert(content != NULL);
-    ki_index_change change = {place->object, NULL, place->hash, content->keyer, reclaim};
+    ki_index_change change = {
+        .former = place->object, .hash = place->hash, .keyer = content->keyer, .reclaim = reclaim};
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, reclaim};
     size_t places = 0;
     int rc = prepare(content, &change, &places);
@@ -323,6 +340,16 @@ static int fill_with(ki_content *content, ki_object *const *objects, size_t coun
     return rc;
 }
 
+/* Without its objects. */
+static int copy_index(ki_content *content, const ki_index *index)
+{
+    ki_str name = {index->name, index->name_len};
+    int rc = ki_content_add_index(content, name, &index->function);
+    if (rc == 0)
+        ki_content_find_index(content, name)->has_looked = index->has_looked;
+    return rc;
+}
+
 int ki_content_fill(ki_content *content, const ki_content *model, ki_object *const *objects, size_t count)
 {
     assert(content != NULL);
@@ -330,9 +357,11 @@ int ki_content_fill(ki_content *content, const ki_content *model, ki_object *con
     ki_reclaim_init_private(&reclaim);
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, &reclaim};
     int rc = ki_table_reserve(&content->objects, count, &owner);
+    content->projection = model->projection;
+    content->miss = model->miss;
     const ki_index *index = ki_content_first_index(model);
     for (; index != NULL && rc == 0; index = ki_content_next_index(index))
-        rc = ki_content_add_index(content, (ki_str){index->name, index->name_len}, &index->function);
+        rc = copy_index(content, index);
     if (rc == 0)
         rc = fill_with(content, objects, count, &reclaim);
     ki_reclaim_fini(&reclaim);

@@ -22,8 +22,10 @@ typedef struct ki_content {
     ki_table objects;
     _Atomic(ki_index *) indexes; /* newest last */
     const ki_keyer *keyer;
-    size_t bytes;             /* of the objects, without later unescaped strings; the writer's */
-    uint64_t index_failures;  /* likewise */
+    const struct ki_projection *projection; /* the store's; the writer's, as all below */
+    ki_index_miss miss;                     /* to be logged */
+    size_t bytes;                           /* of the objects, without later unescaped strings */
+    uint64_t index_failures;
     ki_index_failure failure; /* the last of them */
 } ki_content;
 
@@ -91,7 +93,7 @@ static inline ki_index *ki_content_next_index(const ki_index *index)
 size_t ki_content_object_bytes(const ki_object *object);
 
 /* Shared by the files of the content. After a commit: counts the failures of the index function. */
-void ki_content_count_failures(ki_content *content, const ki_index *index, const ki_index_change *change);
+void ki_content_count_failures(ki_content *content, ki_index *index, const ki_index_change *change);
 
 /* A number of postings that is too large for a note is stored as the maximum, which never matches: then all
  * postings are searched. */

@@ -19,7 +19,11 @@ static int add_to_index(void *entry, uint32_t known_hash, void *user)
     index_build *build = user;
     ki_content *content = build->content;
     uint64_t hash = ki_keyer_hash_object(entry, content->keyer);
-    ki_index_change change = {NULL, entry, hash, content->keyer, &build->reclaim};
+    ki_index_change change = {.fresh = entry,
+                              .hash = hash,
+                              .keyer = content->keyer,
+                              .reclaim = &build->reclaim,
+                              .projection = content->projection};
     int rc = ki_index_prepare(build->index, &change);
     if (rc < 0) {
         ki_index_cancel(build->index);

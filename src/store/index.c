@@ -100,6 +100,7 @@ ki_index *ki_index_new(ki_str name, const ki_index_function *function)
     ki_index_values_init(&plan->former);
     index->plan = plan;
     index->function = *function;
+    (void)ki_object_path_ref(function->path);
     index->name_len = name.len;
     if (name.len > 0)
         memcpy(index->name, name.ptr, name.len);
@@ -125,11 +126,30 @@ void ki_index_free(ki_index *index)
     ki_table_fini(&index->refused);
     ki_index_values_fini(&index->plan->fresh);
     ki_index_values_fini(&index->plan->former);
+    ki_object_path_unref(index->function.path);
     ki_free(index->plan);
     ki_free(index);
 }
 
 /* ---- preparing ------------------------------------------------------------------------------------- */
+
+/* Watches what a function of the user looks for, until something was noted. */
+static int collect(ki_index *index, ki_index_values *values, const ki_object *object,
+                   const ki_index_change *change)
+{
+    bool is_probed = change->projection != NULL && index->function.callback != NULL && !index->has_looked;
+    ki_object_probe *probe = &index->plan->probe;
+    if (is_probed) {
+        probe->object = object;
+        probe->projection = change->projection;
+        probe->path[0] = 0;
+        ki_object_probe_current = probe;
+    }
+    int rc = ki_index_values_collect(values, &index->function, object, change->keyer);
+    if (is_probed)
+        ki_object_probe_current = NULL;
+    return rc;
+}
 
 /* Finds out what to do for one value, and makes room for it. */
 static int prepare_value(ki_index *index, ki_index_value *value, const ki_index_change *change)
@@ -155,7 +175,7 @@ static int prepare_fresh(ki_index *index, const ki_index_change *change)
     ki_table_owner objects = owner_of_objects(change);
     ki_table_owner postings = owner_of_postings(change);
     size_t created = 0;
-    int rc = ki_index_values_collect(&plan->fresh, &index->function, change->fresh, change->keyer);
+    int rc = collect(index, &plan->fresh, change->fresh, change);
     if (rc == KI_ERR_NO_MEMORY)
         return rc;
     plan->is_refused = rc < 0;

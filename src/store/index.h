@@ -21,6 +21,7 @@
 #ifndef KI_STORE_INDEX_H
 #define KI_STORE_INDEX_H
 
+#include "api/object/object_probe.h"
 #include "store/index_values.h"
 #include "store/table.h"
 
@@ -40,6 +41,7 @@ typedef struct ki_index_plan {
     bool was_refused;       /* it had failed for the former object, which is in no posting then */
     bool is_short;          /* out of memory when it was called for the former object */
     bool is_contradicted;   /* it emits other values for that object than before */
+    ki_object_probe probe;  /* its path is what the function has looked for and a projection has dropped */
 } ki_index_plan;
 
 typedef struct ki_index {
@@ -48,6 +50,7 @@ typedef struct ki_index {
     ki_table postings;
     ki_table refused; /* objects for which the function has failed; the writer's */
     ki_index_plan *plan;
+    bool has_looked; /* for a dropped field, which was noted: the writer's */
     size_t name_len;
     char name[];
 } ki_index;
@@ -59,6 +62,12 @@ typedef struct ki_index_failure {
     char key[320];
 } ki_index_failure;
 
+/* An index function that looks for what a projection drops, to be logged. */
+typedef struct ki_index_miss {
+    char index[64];
+    char path[256]; /* "": none */
+} ki_index_miss;
+
 /* One object that is added, removed or replaced. */
 typedef struct ki_index_change {
     const ki_object *former; /* NULL: none */
@@ -66,6 +75,7 @@ typedef struct ki_index_change {
     uint64_t hash;           /* of the key of both */
     const ki_keyer *keyer;
     ki_reclaim *reclaim;
+    const struct ki_projection *projection; /* of the objects; NULL: unknown */
 } ki_index_change;
 
 /* An empty index; NULL when out of memory. */

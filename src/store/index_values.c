@@ -76,6 +76,26 @@ int ki_index_emit_value(ki_index_emit *emit, ki_str value)
     return emit->rc;
 }
 
+/* The text is unescaped in place: at the end of what was collected. */
+static int emit_escaped(ki_index_emit *emit, ki_str raw)
+{
+    ki_buf *text = &emit->values->text;
+    emit->rc = ki_buf_reserve(text, raw.len);
+    if (emit->rc == 0)
+        emit->rc = reserve_item(emit->values);
+    if (emit->rc < 0)
+        return emit->rc;
+    size_t len = ki_object_path_unescape(raw, text->data + text->len);
+    text->len += len;
+    emit->values->items[emit->values->count++] = (ki_index_value){.text = {NULL, len}};
+    return 0;
+}
+
+static int emit_at_path(ki_str text, bool is_escaped, void *user)
+{
+    return is_escaped ? emit_escaped(user, text) : ki_index_emit_value(user, text);
+}
+
 int ki_index_value_compare(const ki_index_value *a, const ki_index_value *b)
 {
     assert(a != NULL);
@@ -119,6 +139,18 @@ static int collect_field(ki_index_values *values, ki_str text, const ki_keyer *k
     return rc;
 }
 
+static int call_user(const ki_index_function *function, const ki_object *object, ki_index_emit *emit)
+{
+    size_t held = ki_mutex_set_held(0);
+    ki_rcu_read_lock();
+    ki_fork_bar();
+    int rc = function->callback(object, emit, function->user);
+    ki_fork_unbar();
+    ki_rcu_read_unlock();
+    (void)ki_mutex_set_held(held);
+    return rc;
+}
+
 int ki_index_values_collect(ki_index_values *values, const ki_index_function *function,
                             const ki_object *object, const ki_keyer *keyer)
 {
@@ -126,13 +158,8 @@ int ki_index_values_collect(ki_index_values *values, const ki_index_function *fu
     ki_index_values_reset(values);
     if (function->field != NULL)
         return collect_field(values, function->field(object), keyer);
-    size_t held = ki_mutex_set_held(0);
-    ki_rcu_read_lock();
-    ki_fork_bar();
-    int rc = function->callback(object, &emit, function->user);
-    ki_fork_unbar();
-    ki_rcu_read_unlock();
-    (void)ki_mutex_set_held(held);
+    int rc = function->path != NULL ? ki_object_path_walk(function->path, object, emit_at_path, &emit)
+                                    : call_user(function, object, &emit);
     /* The function's own code first, unless it has ignored that memory ran out. */
     if (emit.rc < 0 && (rc >= 0 || emit.rc == KI_ERR_NO_MEMORY))
         rc = emit.rc;

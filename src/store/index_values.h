@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "api/object/keyer.h"
+#include "api/object/object_path.h"
 #include "util/buf.h"
 
 /* Text of all values of one object in one index; more is a failure of the index function. */
@@ -39,11 +40,12 @@ typedef struct ki_index_values {
     size_t capacity;
 } ki_index_values;
 
-/* The user's function, or one of ours whose only value is a text in the object. */
+/* The user's function; or one of ours whose only value is a text in the object; or a path. */
 typedef struct ki_index_function {
     ki_index_cb callback;
     void *user;
     ki_str (*field)(const ki_object *object); /* not NULL: instead of the two above */
+    ki_object_path *path;                     /* likewise; an index has a reference */
 } ki_index_function;
 
 void ki_index_values_init(ki_index_values *values);

@@ -46,6 +46,7 @@ static void destroy(ki_store *store)
     ki_fork_remove(&store->fork_hook);
     ki_reclaim_fini_unread(&store->reclaim);
     ki_content_free(ki_store_content(store));
+    ki_object_kept_unref(store->projection);
     ki_mutex_fini(&store->mu);
     ki_mutex_fini(&store->write_mu);
     ki_free(store);
@@ -145,13 +146,25 @@ static bool is_worth_a_line(uint64_t failures, uint64_t told)
     return failures > 0 && mark > told;
 }
 
+static void log_miss(const ki_store *store, const ki_index_miss *miss)
+{
+    ki_log_to(store->log, KI_LOG_WARNING, "store", KI_LOG_FIELDS({"index", ki_str_of(miss->index)}),
+              "the index function looks for %s, which `keep` and `drop` remove from every object",
+              miss->path);
+}
+
 /* The log callback belongs to the program, so it is called without a lock. */
 void ki_store_end_writing(ki_store *store)
 {
     assert(store != NULL);
-    const ki_content *content = ki_store_content(store);
+    ki_content *content = ki_store_content(store);
     uint64_t failures = content->index_failures;
     ki_index_failure last;
+    ki_index_miss miss = {.path = ""};
+    if (content->miss.path[0] != 0) {
+        miss = content->miss;
+        content->miss.path[0] = 0;
+    }
     bool is_told = is_worth_a_line(failures, store->failures_told);
     if (is_told) {
         last = content->failure;
@@ -164,6 +177,8 @@ void ki_store_end_writing(ki_store *store)
                   KI_LOG_FIELDS({"index", ki_str_of(last.index)}, {"key", ki_str_of(last.key)}),
                   "index functions have failed %" PRIu64 " times in all, the last one: %s", failures,
                   last.what);
+    if (miss.path[0] != 0)
+        log_miss(store, &miss);
 }
 
 void ki_store_batch_end(ki_store *store)

@@ -39,7 +39,9 @@ struct ki_store {
     ki_mutex mu;
     ki_reclaim reclaim;     /* guarded by write_mu, as the next */
     uint64_t failures_told; /* of index functions */
-    uint64_t closing;       /* the grace period after its last use; 0: it is in use */
+    struct ki_projection
+        *projection;  /* what objects are made with, from an informer or a feed; NULL: unknown */
+    uint64_t closing; /* the grace period after its last use; 0: it is in use */
     _Atomic size_t count;
     _Atomic size_t bytes;
     _Atomic uint64_t index_failures;
@@ -51,6 +53,18 @@ struct ki_store {
 /* Takes the order of walks from this seed, not from the system: for simulations. While it is empty and not
  * shared. */
 void ki_store_use_seed(ki_store *store, uint64_t seed);
+
+/* Sets what objects are made with from now on; takes a reference of its own. */
+void ki_store_set_projection(ki_store *store, struct ki_projection *projection) KI_EXCLUDES(store->write_mu);
+
+/* As ki_store_add_index_path(), which also logs the error. */
+KI_NODISCARD int ki_store_try_index_path(ki_store *store, const char *name, const char *path, ki_error *err)
+    KI_EXCLUDES(store->write_mu);
+
+/* Calls a function for the path of each index that has one, with the writer excluded. Returns 0, or the value
+ * that the function stopped with. */
+KI_NODISCARD int ki_store_visit_index_paths(ki_store *store, int (*visit)(const char *path, void *user),
+                                            void *user) KI_EXCLUDES(store->write_mu);
 
 /* Makes it read-only for users, and sets its log, which must outlive it. */
 void ki_store_seal(ki_store *store, const ki_log_sink *log);

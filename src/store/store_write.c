@@ -148,24 +148,3 @@ int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
     ki_store_end_writing(store);
     return rc;
 }
-
-/* ---- indexes, and the check ---------------------------------------------------------------------------- */
-
-/* The index is built while readers continue and writers are excluded; it is published by one pointer. The
- * function may free the store's informer; the read section keeps the store until its failures are logged. */
-int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
-{
-    if (store == NULL || name == NULL || callback == NULL)
-        return KI_ERR_INVALID;
-    if (ki_rcu_is_reading())
-        return KI_ERR_WOULD_DEADLOCK;
-    ki_index_function function = {callback, user, NULL};
-    ki_rcu_read_lock();
-    ki_mutex_lock(&store->write_mu);
-    ki_content *content = ki_store_content(store);
-    int rc = ki_content_add_index(content, ki_str_of(name), &function);
-    ki_store_publish_numbers(store, content);
-    ki_store_end_writing(store);
-    ki_rcu_read_unlock();
-    return rc;
-}

@@ -61,7 +61,9 @@ int call_add_handler(stage *s)
 
 int call_add_index(stage *s)
 {
-    return ki_informer_add_index(s->rig.informer, "by-name", store_name_index, NULL);
+    int rc = ki_informer_add_index(s->rig.informer, "by-name", store_name_index, NULL);
+    int path_rc = ki_informer_add_index_path(s->rig.informer, "by-path", "/metadata/name");
+    return path_rc == rc ? rc : KI_ERR_INVALID;
 }
 
 int call_start(stage *s)
@@ -234,7 +236,8 @@ int call_write_store(stage *s)
     ki_store *store = s->own_store;
     int rc = ki_store_remove(store, ki_object_key_str(s->stored));
     int is_same = ki_store_replace(store, &s->stored, 1) == rc && ki_store_put(store, s->stored) == rc &&
-                  ki_store_add_index(store, "by-name", store_name_index, NULL) == rc;
+                  ki_store_add_index(store, "by-name", store_name_index, NULL) == rc &&
+                  ki_store_add_index_path(store, "by-path", "/metadata/name") == rc;
     return is_same ? rc : KI_ERR_INVALID;
 }
 

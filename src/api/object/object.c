@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/object/object_layout.h"
+#include "api/object/object_probe.h"
 #include "json/skip.h"
 #include "util/alloc.h"
 
@@ -98,12 +99,24 @@ ki_str ki_object_kind(const ki_object *object)
     return string_field(object, KI_FIELD_KIND);
 }
 
+static const char *const placed_pointers[KI_FIELD_PLACED] = {
+    [KI_FIELD_CREATION_TIME] = "/metadata/creationTimestamp",
+    [KI_FIELD_DELETION_TIME] = "/metadata/deletionTimestamp",
+    [KI_FIELD_GENERATION] = "/metadata/generation",
+    [KI_FIELD_LABELS] = "/metadata/labels",
+    [KI_FIELD_ANNOTATIONS] = "/metadata/annotations",
+    [KI_FIELD_OWNERS] = "/metadata/ownerReferences",
+    [KI_FIELD_FINALIZERS] = "/metadata/finalizers",
+};
+
 /* The value of a field that has a stored offset: its end is where its JSON ends. */
 static ki_json placed_field(const ki_object *object, int field)
 {
     unsigned bit = 1U << (field - KI_FIELD_STRINGS);
-    if (object == NULL || (object->has & bit) == 0)
+    if (object == NULL || (object->has & bit) == 0) {
+        ki_object_probe_miss(object, placed_pointers[field]);
         return (ki_json){0};
+    }
     unsigned before = (unsigned)__builtin_popcount(object->has & (bit - 1));
     const char *start = ki_object_at(object, object->places[before]);
     const char *end = ki_object_at(object, object->text_at) + object->text_len;
@@ -168,7 +181,10 @@ static int member_text(const ki_object *object, ki_json map, ki_str name, ki_str
 
 int ki_object_label(const ki_object *object, ki_str name, ki_str *out_value)
 {
-    return member_text(object, ki_object_labels(object), name, out_value);
+    int rc = member_text(object, ki_object_labels(object), name, out_value);
+    if (rc == KI_ERR_NOT_FOUND && ki_object_probe_current != NULL)
+        ki_object_probe_note(object, NULL, name);
+    return rc;
 }
 
 int ki_object_annotation(const ki_object *object, ki_str name, ki_str *out_value)

@@ -38,11 +38,11 @@ static size_t count_paths(const char *const *paths)
     return n;
 }
 
+/* A longer path, below them, is kept although they are dropped. */
 static int names_managed_fields(const char *const *keep)
 {
     for (; keep != NULL && *keep != NULL; keep++)
-        if (strncmp(*keep, managed_fields, sizeof(managed_fields) - 1) == 0 &&
-            strchr("/", (*keep)[sizeof(managed_fields) - 1]) != NULL) /* its end, or a path below it */
+        if (strcmp(*keep, managed_fields) == 0)
             return 1;
     return 0;
 }
@@ -109,6 +109,24 @@ static int learn_from_resource(ki_object_plan *plan, const ki_resource *resource
     return ki_object_plan_learn(plan, (ki_str){api_version, (size_t)n}, parts.kind, err);
 }
 
+int ki_object_plan_keep(ki_object_plan *plan, const ki_object_options *options, ki_error *err)
+{
+    assert(plan != NULL && options != NULL);
+    ki_error why = {0};
+    ki_projection *projection = compile(options, &why);
+    if (projection == NULL) {
+        if (err != NULL)
+            *err = why;
+        return why.code;
+    }
+    ki_projection_free(plan->projection);
+    plan->projection = projection;
+    const ki_projection_node *root = ki_projection_root(projection);
+    plan->keeps_kind = ki_projection_member(projection, root, KI_STR("\"kind\""))->keep;
+    plan->keeps_api_version = ki_projection_member(projection, root, KI_STR("\"apiVersion\""))->keep;
+    return 0;
+}
+
 ki_object_plan *ki_object_plan_new(const ki_resource *resource, const ki_object_options *options,
                                    ki_error *err)
 {
@@ -124,14 +142,11 @@ ki_object_plan *ki_object_plan_new(const ki_resource *resource, const ki_object_
     if (plan->bytes_max > OBJECT_BYTES_LIMIT)
         plan->bytes_max = OBJECT_BYTES_LIMIT;
     plan->depth_max = options->depth_max;
-    plan->projection = compile(options, err);
-    if (plan->projection == NULL || (resource != NULL && learn_from_resource(plan, resource, err) < 0)) {
+    if (ki_object_plan_keep(plan, options, err) < 0 ||
+        (resource != NULL && learn_from_resource(plan, resource, err) < 0)) {
         ki_object_plan_free(plan);
         return NULL;
     }
-    const ki_projection_node *root = ki_projection_root(plan->projection);
-    plan->keeps_kind = ki_projection_member(plan->projection, root, KI_STR("\"kind\""))->keep;
-    plan->keeps_api_version = ki_projection_member(plan->projection, root, KI_STR("\"apiVersion\""))->keep;
     return plan;
 }
 

@@ -37,6 +37,10 @@ KI_NODISCARD ki_object_plan *ki_object_plan_new(const ki_resource *resource, con
                                                 ki_error *err);
 void ki_object_plan_free(ki_object_plan *plan);
 
+/* Replaces what is kept, before the first object is made; the rest of the options is ignored. Returns 0, or
+ * an error of ki_object_new() with the plan unchanged. */
+KI_NODISCARD int ki_object_plan_keep(ki_object_plan *plan, const ki_object_options *options, ki_error *err);
+
 /* Sets the names for objects that omit them: plain text, shorter than KI_OBJECT_NAME_BYTES_MAX. Returns 0,
  * or KI_ERR_NO_MEMORY with the old ones unchanged. */
 KI_NODISCARD int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, ki_error *err);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/object/object_layout.h"
+#include "api/object/object_probe.h"
 #include "json/skip.h"
 #include "json/text.h"
 #include "util/alloc.h"
@@ -163,7 +164,10 @@ ki_str ki_object_json(const ki_object *object)
 
 ki_json ki_object_find(const ki_object *object, const char *pointer)
 {
-    return ki_json_find((ki_json){ki_object_json(object)}, pointer);
+    ki_json value = ki_json_find((ki_json){ki_object_json(object)}, pointer);
+    if (value.raw.len == 0 && pointer != NULL)
+        ki_object_probe_miss(object, pointer);
+    return value;
 }
 
 int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text)

@@ -105,6 +105,49 @@ static void what_contradicts_itself_is_refused(void **state)
                    "projection path \"\": the whole value cannot be captured");
 }
 
+static void a_label_is_kept_by_its_name(void **state)
+{
+    (void)state;
+    const char *const json =
+        "{\"metadata\":{\"labels\":{\"a/b\":\"1\",\"~\":\"2\",\"*\":\"3\",\"c\":\"4\"}},\"x\":5}";
+    assert_kept(PATHS("label:a/b"), NOTHING, json, "{\"metadata\":{\"labels\":{\"a/b\":\"1\"}}}");
+    assert_kept(PATHS("label:~", "label:*"), NOTHING, json,
+                "{\"metadata\":{\"labels\":{\"~\":\"2\",\"*\":\"3\"}}}");
+    assert_kept(NOTHING, PATHS("label:a/b", "label:*", "label:~", "/x"), json,
+                "{\"metadata\":{\"labels\":{\"c\":\"4\"}}}");
+    assert_kept(PATHS("label:c"), PATHS("/metadata/labels"), json,
+                "{\"metadata\":{\"labels\":{\"c\":\"4\"}}}");
+    assert_bad_keep("label:", "projection path \"label:\": a path must begin with /");
+}
+
+static void the_fate_of_a_path_is_that_of_its_value(void **state)
+{
+    (void)state;
+    ki_projection *p = compile(PATHS("/a", "/b/*/c", "/d~1e/f", "label:app"), PATHS("/a/x", "/a/y/z"));
+    static const struct {
+        const char *path;
+        ki_projection_fate fate;
+    } cases[] = {
+        {"/a", KI_PROJECTION_KEEPS},         {"/a/b/c", KI_PROJECTION_KEEPS},
+        {"/a/x", KI_PROJECTION_DROPS},       {"/a/x/b", KI_PROJECTION_DROPS},
+        {"/a/y", KI_PROJECTION_KEEPS},       {"/a/y/z", KI_PROJECTION_DROPS},
+        {"/b", KI_PROJECTION_KEEPS_PART},    {"/b/*", KI_PROJECTION_KEEPS_PART},
+        {"/b/*/c", KI_PROJECTION_KEEPS},     {"/b/0/c", KI_PROJECTION_KEEPS},
+        {"/b/0/c/d", KI_PROJECTION_KEEPS},   {"/b/0/d", KI_PROJECTION_DROPS},
+        {"/d~1e/f", KI_PROJECTION_KEEPS},    {"/d/e/f", KI_PROJECTION_DROPS},
+        {"label:app", KI_PROJECTION_KEEPS},  {"/metadata/labels/app", KI_PROJECTION_KEEPS},
+        {"label:tier", KI_PROJECTION_DROPS}, {"/metadata/labels", KI_PROJECTION_KEEPS_PART},
+        {"/none", KI_PROJECTION_DROPS},      {"", KI_PROJECTION_KEEPS_PART},
+        {"malformed", KI_PROJECTION_KEEPS},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(ki_projection_fate_of(p, cases[i].path), cases[i].fate);
+    assert_ptr_equal(ki_projection_ref(p), p);
+    ki_projection_free(p);
+    assert_int_equal(ki_projection_fate_of(p, "/a"), KI_PROJECTION_KEEPS); /* the other reference */
+    ki_projection_free(p);
+}
+
 static void saying_the_same_twice_is_fine(void **state)
 {
     (void)state;
@@ -422,6 +465,8 @@ int main(void)
         cmocka_unit_test(a_malformed_path_is_named),
         cmocka_unit_test(a_path_has_at_most_32_parts),
         cmocka_unit_test(what_contradicts_itself_is_refused),
+        cmocka_unit_test(a_label_is_kept_by_its_name),
+        cmocka_unit_test(the_fate_of_a_path_is_that_of_its_value),
         cmocka_unit_test(saying_the_same_twice_is_fine),
         cmocka_unit_test(a_projection_has_at_most_4096_parts),
         cmocka_unit_test(names_beside_stars_do_not_explode),

@@ -21,7 +21,7 @@ static void fixture_init(fixture *f, ki_index_cb callback, void *user)
     memset(f, 0, sizeof(*f));
     ki_hash_key_init_seeded(&f->keyer.secret, 1);
     ki_reclaim_init(&f->reclaim, SIZE_MAX);
-    f->index = ki_index_new(KI_STR("tags"), &(ki_index_function){callback, user, NULL});
+    f->index = ki_index_new(KI_STR("tags"), &(ki_index_function){.callback = callback, .user = user});
     assert_non_null(f->index);
 }
 
@@ -34,7 +34,11 @@ static void fixture_fini(fixture *f)
 static ki_index_change change_of(fixture *f, const ki_object *former, ki_object *fresh)
 {
     const ki_object *object = former != NULL ? former : fresh;
-    return (ki_index_change){former, fresh, ki_keyer_hash_object(object, &f->keyer), &f->keyer, &f->reclaim};
+    return (ki_index_change){.former = former,
+                             .fresh = fresh,
+                             .hash = ki_keyer_hash_object(object, &f->keyer),
+                             .keyer = &f->keyer,
+                             .reclaim = &f->reclaim};
 }
 
 static void apply(fixture *f, const ki_object *former, ki_object *fresh)

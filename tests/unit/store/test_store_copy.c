@@ -24,6 +24,7 @@ static void a_reference_is_got_by_an_index_outside_a_read_section(void **state)
     ki_store *store = store_of_three();
     ki_object *object = ki_store_get_one(store, "tags", KI_STR("y"));
     assert_string_equal(ki_object_key(object), "ns/old");
+    assert_true(store_object_is_shared(object));
     assert_int_equal(ki_store_remove(store, KI_STR("ns/old")), 0);
     assert_string_equal(ki_object_key(object), "ns/old");
     (void)ki_object_unref(object);

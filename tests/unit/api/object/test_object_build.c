@@ -62,6 +62,10 @@ static void managed_fields_are_dropped_unless_asked_for(void **state)
     object_assert_kept(
         json, &(ki_object_options){.keep = PATHS("/metadata"), .keep_managed_fields = 1},
         "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\",\"time\":\"t\"}],\"name\":\"a\"}}");
+    object_assert_kept(json, &(ki_object_options){.keep = PATHS("", "/metadata/managedFields/*/manager")},
+                       "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"managedFields\":[{"
+                       "\"manager\":\"m\"}],\"name\":\"a\"},"
+                       "\"managedFields\":1}");
     object_assert_kept(json, &(ki_object_options){.keep = PATHS("/metadata/managedFields/*/manager")},
                        "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\"}]}}");
     object_assert_kept(

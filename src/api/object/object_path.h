@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object_path - the values at a path of an object, for an index.
+ *
+ *   From:     store/index_values.c
+ *   To:       json/path.h
+ *   Locks:    none; immutable, shared by reference.
+ *   Not here: what is kept of an object (json/projection.h).
+ */
+#ifndef KI_API_OBJECT_OBJECT_PATH_H
+#define KI_API_OBJECT_OBJECT_PATH_H
+
+#include <kinformer/object.h>
+#include <stdbool.h>
+
+typedef struct ki_object_path ki_object_path;
+
+/* Returns NULL with KI_ERR_INVALID (the message names the path) or KI_ERR_NO_MEMORY. */
+KI_NODISCARD ki_object_path *ki_object_path_new(const char *text, ki_error *err);
+
+/* NULL is allowed. The second drops a reference; the last one frees it. */
+ki_object_path *ki_object_path_ref(ki_object_path *path);
+void ki_object_path_unref(ki_object_path *path);
+
+/* As it was given. */
+const char *ki_object_path_text(const ki_object_path *path);
+
+/* Called with the text of each string, number and boolean. A string with escapes is what is between its
+ * quotes, for ki_object_path_unescape(). Returns 0 to continue. */
+typedef int (*ki_object_path_visit)(ki_str text, bool is_escaped, void *user);
+
+/* Returns 0, or what `visit` stopped with. */
+int ki_object_path_walk(const ki_object_path *path, const ki_object *object, ki_object_path_visit visit,
+                        void *user);
+
+/* Writes at most text.len bytes, and returns their number. */
+size_t ki_object_path_unescape(ki_str text, char *out);
+
+#endif
