@@ -112,8 +112,8 @@ KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource
  * Returns: 0, KI_ERR_NOT_FOUND when it does not exist, KI_ERR_INVALID for a namespace that cannot be deleted,
  *          KI_ERR_RESOURCE for a resource that is not served, KI_ERR_NO_MEMORY.
  */
-KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
-                                            const char *name, ki_error *err);
+KI_API int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
+                               const char *name, ki_error *err);
 
 /** The result of ki_apiserver_load(). */
 typedef struct ki_apiserver_loaded {

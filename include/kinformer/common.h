@@ -24,6 +24,11 @@
 #define KI_PRINTF(format_index, first_index)
 #endif
 
+/* KI_NODISCARD is on calls whose result cannot be ignored in a correct program: something to free, the only
+ * sign that work was not done, or a buffer that may not have been written. It is not on calls that read a
+ * value into an output, which stays as it was on failure, nor on those that a program may try without caring
+ * for the outcome. */
+
 KI_EXTERN_C_BEGIN
 
 /**

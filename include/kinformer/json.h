@@ -80,7 +80,7 @@ KI_API int ki_json_next(ki_json_iter *iter, ki_json *out_name, ki_json *out_valu
  * Returns: 0, KI_ERR_TYPE when it is not a string, KI_ERR_ESCAPED when it has escapes: use
  *          ki_json_string_copy().
  */
-KI_API KI_NODISCARD int ki_json_string(ki_json value, ki_str *out_text);
+KI_API int ki_json_string(ki_json value, ki_str *out_text);
 
 /**
  * Unescapes a string into `buffer`; value.raw.len bytes are always enough. No NUL is added. After a failure
@@ -98,13 +98,13 @@ KI_API int ki_json_string_equals(ki_json value, ki_str text);
 /**
  * A number as int64, if it is exactly one: 12, -3, 1e3 and 5.0 are; 1.5 is KI_ERR_TYPE, 1e19 is KI_ERR_RANGE.
  */
-KI_API KI_NODISCARD int ki_json_int64(ki_json value, int64_t *out_number);
+KI_API int ki_json_int64(ki_json value, int64_t *out_number);
 
 /** A number as the nearest double; KI_ERR_RANGE when it is larger than the largest double. */
-KI_API KI_NODISCARD int ki_json_double(ki_json value, double *out_number);
+KI_API int ki_json_double(ki_json value, double *out_number);
 
 /** true and false as 1 and 0. */
-KI_API KI_NODISCARD int ki_json_bool(ki_json value, int *out_flag);
+KI_API int ki_json_bool(ki_json value, int *out_flag);
 
 /**
  * Compares the values, not the text: the order of names, white space and the spelling of escapes and of

@@ -29,7 +29,7 @@ KI_API KI_NODISCARD int ki_key_join(ki_str ns, ki_str name, char *buffer, size_t
  * Returns:   0, or KI_ERR_INVALID for a key with two or more slashes.
  * Ownership: both point into `key`.
  */
-KI_API KI_NODISCARD int ki_key_split(ki_str key, ki_str *out_ns, ki_str *out_name);
+KI_API int ki_key_split(ki_str key, ki_str *out_ns, ki_str *out_name);
 
 KI_EXTERN_C_END
 

@@ -86,10 +86,10 @@ KI_API ki_str ki_object_kind(const ki_object *object);
 KI_API int64_t ki_object_generation(const ki_object *object);
 
 /** Returns: 0, KI_ERR_NOT_FOUND when it has none, KI_ERR_TIMESTAMP when it is malformed. */
-KI_API KI_NODISCARD int ki_object_creation_time(const ki_object *object, ki_timestamp *out_time);
+KI_API int ki_object_creation_time(const ki_object *object, ki_timestamp *out_time);
 
 /** As above; an object that has a deletion time is being deleted. */
-KI_API KI_NODISCARD int ki_object_deletion_time(const ki_object *object, ki_timestamp *out_time);
+KI_API int ki_object_deletion_time(const ki_object *object, ki_timestamp *out_time);
 
 /** The JSON of metadata.labels and so on, for ki_json_iterate(); KI_JSON_NONE when there is none. */
 KI_API ki_json ki_object_labels(const ki_object *object);
@@ -102,8 +102,8 @@ KI_API ki_json ki_object_finalizers(const ki_object *object);
  *
  * Returns: 0, KI_ERR_NOT_FOUND when there is none, KI_ERR_NO_MEMORY.
  */
-KI_API KI_NODISCARD int ki_object_label(const ki_object *object, ki_str name, ki_str *out_value);
-KI_API KI_NODISCARD int ki_object_annotation(const ki_object *object, ki_str name, ki_str *out_value);
+KI_API int ki_object_label(const ki_object *object, ki_str name, ki_str *out_value);
+KI_API int ki_object_annotation(const ki_object *object, ki_str name, ki_str *out_value);
 
 /** One entry of metadata.ownerReferences. */
 typedef struct ki_owner {
@@ -120,10 +120,10 @@ typedef struct ki_owner {
  *
  * Returns: 0, KI_ERR_NOT_FOUND past the last one, KI_ERR_NO_MEMORY.
  */
-KI_API KI_NODISCARD int ki_object_owner(const ki_object *object, size_t index, ki_owner *out_owner);
+KI_API int ki_object_owner(const ki_object *object, size_t index, ki_owner *out_owner);
 
 /** The owner that controls the object. Returns: as ki_object_owner(). */
-KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *out_owner);
+KI_API int ki_object_controller(const ki_object *object, ki_owner *out_owner);
 
 /** 1 when `owner` controls the object. UIDs are compared, so an owner that was deleted and created again does
  * not. */
@@ -145,14 +145,12 @@ KI_API ki_json ki_object_find(const ki_object *object, const char *pointer);
 KI_API ki_str ki_object_string(const ki_object *object, const char *pointer);
 
 /** The same, with an error code. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
-KI_API KI_NODISCARD int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text);
+KI_API int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text);
 
 /** Returns: 0, KI_ERR_NOT_FOUND, or as ki_json_int64(), ki_json_double(), ki_json_bool(). */
-KI_API KI_NODISCARD int ki_object_get_int64(const ki_object *object, const char *pointer,
-                                            int64_t *out_number);
-KI_API KI_NODISCARD int ki_object_get_double(const ki_object *object, const char *pointer,
-                                             double *out_number);
-KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
+KI_API int ki_object_get_int64(const ki_object *object, const char *pointer, int64_t *out_number);
+KI_API int ki_object_get_double(const ki_object *object, const char *pointer, double *out_number);
+KI_API int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
 
 /* For optional fields: the value at the pointer, or `fallback` when nothing is there, when it has another
  * type or does not fit; for strings also when there is no memory to unescape them. */
@@ -172,7 +170,7 @@ KI_API ki_str ki_object_annotation_or(const ki_object *object, ki_str name, ki_s
  * Returns: 0, KI_ERR_TYPE when it is not a string, KI_ERR_INVALID when it does not belong to this object,
  *          KI_ERR_NO_MEMORY.
  */
-KI_API KI_NODISCARD int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
+KI_API int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
 
 /**
  * Which fields to copy, and where to. Set everything but `bytes_needed` once, and use it for any number of
@@ -217,7 +215,7 @@ KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
  * Returns: 0 with -1, 0 or 1 in `out_order`; KI_ERR_TYPE when one of them is not a decimal number: then they
  *          can only be compared for equality.
  */
-KI_API KI_NODISCARD int ki_resource_version_compare(ki_str a, ki_str b, int *out_order);
+KI_API int ki_resource_version_compare(ki_str a, ki_str b, int *out_order);
 
 KI_EXTERN_C_END
 

@@ -27,7 +27,7 @@ typedef struct ki_quantity {
  *
  * Returns: 0, KI_ERR_QUANTITY, or KI_ERR_INVALID when `out_quantity` is NULL.
  */
-KI_API KI_NODISCARD int ki_quantity_parse(ki_str text, ki_quantity *out_quantity);
+KI_API int ki_quantity_parse(ki_str text, ki_quantity *out_quantity);
 
 /** The amount in units, rounded away from zero, like Kubernetes' Value(). */
 KI_API int64_t ki_quantity_value(ki_quantity quantity);

@@ -122,7 +122,7 @@ KI_API int ki_recorder_record(ki_recorder *recorder, const ki_record *record);
  * Returns: 0; KI_ERR_TIMEOUT: not within `timeout_ms`; KI_ERR_STOPPED: the client has been freed;
  *          KI_ERR_WOULD_DEADLOCK from a callback or inside a read section; KI_ERR_INVALID, KI_ERR_FORKED.
  */
-KI_API KI_NODISCARD int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms);
+KI_API int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms);
 
 /** Counts of results: `recorded` is the sum of all that follow, except the last two. */
 typedef struct ki_recorder_stats {

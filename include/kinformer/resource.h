@@ -78,7 +78,7 @@ KI_API KI_NODISCARD int ki_resource_path(const ki_resource *resource, ki_str ns,
  * Returns: a pointer into ki_resources, or NULL with KI_ERR_RESOURCE and a message that suggests similar
  *          names.
  */
-KI_API KI_NODISCARD const ki_resource *ki_resource_find(ki_str name, ki_error *err);
+KI_API const ki_resource *ki_resource_find(ki_str name, ki_error *err);
 
 /**
  * Reads "plural.version.group" for resources that are not built in ("widgets.v1.example.com"): such a name

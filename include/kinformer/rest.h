@@ -186,8 +186,8 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  * Ownership: `out_answer`, which may be NULL, must be zeroed before the call. It is written when the call has
  *            ended, on success and on failure; the caller frees it with ki_rest_answer_fini() in either case.
  */
-KI_API KI_NODISCARD int ki_rest_run(ki_client *client, const ki_rest_request *request,
-                                    ki_rest_answer *out_answer, ki_error *err);
+KI_API int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answer *out_answer,
+                       ki_error *err);
 
 /**
  * One attempt to change an object, called by ki_retry_on_conflict(): reads the object, decides, writes it.

@@ -169,7 +169,7 @@ KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
 
 /** Removes the object with this key. Returns 0, KI_ERR_NOT_FOUND, or KI_ERR_WOULD_DEADLOCK in a read
  * section. */
-KI_API KI_NODISCARD int ki_store_remove(ki_store *store, ki_str key);
+KI_API int ki_store_remove(ki_store *store, ki_str key);
 
 /**
  * Replaces the whole content by these objects, in one step, also for readers without a lock. Of several

@@ -23,7 +23,7 @@ typedef struct ki_timestamp {
  *
  * Returns: 0, KI_ERR_TIMESTAMP, or KI_ERR_INVALID when `out_time` is NULL.
  */
-KI_API KI_NODISCARD int ki_timestamp_parse(ki_str text, ki_timestamp *out_time);
+KI_API int ki_timestamp_parse(ki_str text, ki_timestamp *out_time);
 
 /** Room for the longest text, "2026-11-15T20:45:57.000000001Z", and a NUL. */
 #define KI_TIMESTAMP_BYTES 32

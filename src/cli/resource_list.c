@@ -61,7 +61,7 @@ static int find(ki_str name, cli_resource *out, ki_error *err)
 int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki_error *err)
 {
     ki_error unknown = {0};
-    (void)!ki_resource_find(ki_str_of(item->wanted), &unknown);
+    (void)ki_resource_find(ki_str_of(item->wanted), &unknown);
     size_t n = strlen(unknown.message);
     const char *end = n > 0 && unknown.message[n - 1] == '?' ? "" : "."; /* "… did you mean "pods"?" */
     return cli_fail(err,

@@ -28,8 +28,8 @@ void ki_held_back_fini(ki_held_back *back)
 static bool is_over(const ki_delta *held, const ki_delta *delta)
 {
     int order = 1; /* when versions cannot be compared, the later change wins */
-    (void)!ki_resource_version_compare(ki_object_resource_version(delta->object),
-                                       ki_object_resource_version(held->object), &order);
+    (void)ki_resource_version_compare(ki_object_resource_version(delta->object),
+                                      ki_object_resource_version(held->object), &order);
     return order > 0 || (order == 0 && held->type != KI_CHANGE_DELETED);
 }
 

@@ -59,7 +59,7 @@ static ki_result write_it(site *s, ki_request *request, ki_rest_request *call)
     ki_error err = {0};
     if (s->mode == KI_MODE_THREADS) {
         ki_rest_answer answer = {0};
-        (void)!ki_rest_run(s->client, call, &answer, &err);
+        (void)ki_rest_run(s->client, call, &answer, &err);
         ki_result result = judge(s, request, answer.object, &err);
         ki_rest_answer_fini(&answer);
         return result;

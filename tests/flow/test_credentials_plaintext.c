@@ -74,7 +74,7 @@ static void ask(world *w, ki_client_options options)
         ki_rest_answer answer = {0};
         ki_rest_request get = {
             .verb = KI_REST_GET, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "default", .name = "a"};
-        (void)!ki_rest_run(w->client, &get, &answer, NULL);
+        (void)ki_rest_run(w->client, &get, &answer, NULL);
         snprintf(w->message, sizeof(w->message), "%s", answer.error.message);
         ki_rest_answer_fini(&answer);
     }

@@ -42,7 +42,7 @@ static void try_once(const ki_client_options *options, ki_error *err)
                            .ns = "default",
                            .name = "a",
                            .timeout_ms = 500};
-    (void)!ki_rest_run(client, &get, &answer, NULL);
+    (void)ki_rest_run(client, &get, &answer, NULL);
     *err = answer.error;
     ki_rest_answer_fini(&answer);
     ki_client_free(client);

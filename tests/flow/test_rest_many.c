@@ -39,7 +39,7 @@ static void begin_and_cancel(void *user)
         if (i % 3 == 0)
             ki_rest_cancel(s->client, id - (uint64_t)(i % 5));
         if (i % 10 == 0)
-            (void)!ki_rest_run(s->client, &get, NULL, NULL);
+            (void)ki_rest_run(s->client, &get, NULL, NULL);
     }
 }
 

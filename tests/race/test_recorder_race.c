@@ -38,7 +38,7 @@ static void record(void *user)
         require(rc == 0 || rc == KI_ERR_TOO_LARGE);
         w->accepted++;
         if (i % 50 == 49)
-            (void)!ki_recorder_flush(w->recorder, 5);
+            (void)ki_recorder_flush(w->recorder, 5);
         ki_recorder_read_stats(w->recorder, &s);
         require(s.recorded >= s.created + s.patched + s.counted + s.queued);
     }

@@ -124,7 +124,7 @@ static int take_resources(ki_discovery_search *search, ki_json answer)
     int rc = 0;
     for (ki_json each; rc == 0 && ki_json_next(&iter, NULL, &each);) {
         int is_namespaced = 0;
-        (void)!ki_json_bool(ki_json_member(each, KI_STR("namespaced")), &is_namespaced);
+        (void)ki_json_bool(ki_json_member(each, KI_STR("namespaced")), &is_namespaced);
         entry e = {.parts = {.group = {both.ptr, n},
                              .version = version,
                              .plural = member(each, "name"),
