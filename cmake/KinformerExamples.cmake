@@ -71,6 +71,9 @@ if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" 
     add_test(NAME example_event_loop COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_event_loop.sh
         $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
     set_tests_properties(example_event_loop PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+    add_test(NAME example_pod_by_ip COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_pod_by_ip.sh
+        $<TARGET_FILE:example_pod_by_ip> $<TARGET_FILE:kinformer_program> ${PROJECT_SOURCE_DIR})
+    set_tests_properties(example_pod_by_ip PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 if(KI_TESTS)
     add_test(NAME example_sample_flags COMMAND sample_controller --leader-elect=true --leader-elect-lease-duration=1m30s

@@ -52,8 +52,8 @@ static long long count_restarts(const ki_object *pod)
     ki_json_iter iter = ki_json_iterate(ki_object_find(pod, "/status/containerStatuses"));
     while (ki_json_next(&iter, NULL, &container)) {
         int64_t count = 0;
-        if (ki_json_int64(ki_json_find(container, "/restartCount"), &count) == 0)
-            restarts += count;
+        ki_json_int64(ki_json_find(container, "/restartCount"), &count); /* stays 0 if there is none */
+        restarts += count;
     }
     return restarts;
 }
@@ -73,22 +73,15 @@ static void print_labels(const ki_object *object)
     putchar('\n');
 }
 
-/* Borrowed from the object. */
-static ki_str field(const ki_object *object, const char *pointer)
-{
-    ki_str text = ki_object_string(object, pointer);
-    return text.len > 0 ? text : KI_STR("-");
-}
-
 static void print_object(const ki_object *object)
 {
     char created[KI_TIMESTAMP_BYTES];
     ki_timestamp time;
     if (ki_object_creation_time(object, &time) < 0 || ki_timestamp_format(time, created) < 0)
         strcpy(created, "-");
-    ki_str node = field(object, "/spec/nodeName");
-    ki_str phase = field(object, "/status/phase");
-    ki_str ip = field(object, "/status/podIP");
+    ki_str node = ki_object_string_or(object, "/spec/nodeName", KI_STR("-")); /* borrowed from the object */
+    ki_str phase = ki_object_string_or(object, "/status/phase", KI_STR("-"));
+    ki_str ip = ki_object_string_or(object, "/status/podIP", KI_STR("-"));
     printf("%-34s %-10.*s %-10.*s %-14.*s %8lld  %-20s  ", ki_object_key(object), KI_STR_ARGS(node),
            KI_STR_ARGS(phase), KI_STR_ARGS(ip), count_restarts(object), created);
     print_labels(object);
@@ -148,7 +141,7 @@ int main(int argc, char **argv)
         return 1;
     }
     fclose(file);
-    int failed = print_text((ki_str){text, len}, resource);
+    int failed = print_text(ki_str_from(text, len), resource);
     free(text);
     return fflush(stdout) != 0 || failed;
 }

@@ -31,17 +31,6 @@ static void deleted(const ki_event *e, void *user)
     printf("- %s\n", ki_object_key(e->object));
 }
 
-/* A pod without the label is not in the index. */
-static int by_app(const ki_object *pod, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    ki_str app;
-    int rc = ki_object_label(pod, KI_STR("app"), &app);
-    if (rc == KI_ERR_NOT_FOUND)
-        return 0;
-    return rc < 0 ? rc : ki_index_emit_value(emit, app);
-}
-
 static void show(ki_informer *pods, ki_str app)
 {
     ki_object_list found = {0};
@@ -72,7 +61,7 @@ static int read_lines(input *in, ki_informer *pods)
     while ((end = memchr(in->text, '\n', in->len)) != NULL || in->len == sizeof(in->text)) {
         size_t len = end == NULL ? in->len : (size_t)(end - in->text);
         size_t taken = end == NULL ? len : len + 1;
-        show(pods, (ki_str){in->text, len});
+        show(pods, ki_str_from(in->text, len));
         in->len -= taken;
         memmove(in->text, in->text + taken, in->len);
     }
@@ -129,7 +118,7 @@ int main(int argc, char **argv)
     }
     ki_factory *factory = ki_factory_new(client, NULL);
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
-    (void)ki_informer_add_index(pods, "app", by_app, NULL); /* start reports a failure */
+    ki_informer_add_index_path(pods, "app", KI_PATH_LABEL("app")); /* start reports a failure */
     ki_registration *handler =
         ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted}, NULL);
     int rc = ki_factory_start(factory, &err);

@@ -96,13 +96,6 @@ static void deleted(const ki_event *e, void *user)
     printf("- %s\n", ki_object_key(e->object));
 }
 
-static int by_owner(const ki_object *pod, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    ki_owner owner;
-    return ki_object_controller(pod, &owner) < 0 ? 0 : ki_index_emit_value(emit, owner.name);
-}
-
 static int print_owners(ki_store *store)
 {
     ki_str_list owners = {0};
@@ -128,9 +121,9 @@ static int follow(recording *from, ki_error *err)
     from->client = client;
     ki_factory *factory = ki_factory_new(client, &(ki_factory_options){.informer = {.list_watch = &source}});
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
-    (void)ki_informer_add_index(pods, "owner", by_owner, NULL);
-    (void)ki_informer_add_handler(
-        pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted}, NULL);
+    ki_informer_add_index_path(pods, "owner", "/metadata/ownerReferences/*/name");
+    ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted},
+                            NULL);
     int rc = ki_factory_start(factory, err);
     while (rc == 0 && ki_client_dispatch(client, 0) > 0) {
     }

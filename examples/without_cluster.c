@@ -47,12 +47,6 @@ static void deleted(const ki_event *e, void *user)
     note(user, "-", e);
 }
 
-static int by_node(const ki_object *pod, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    return ki_index_emit_value(emit, ki_object_string(pod, "/spec/nodeName"));
-}
-
 /* ---- the test ---------------------------------------------------------------------------------------- */
 
 /* Whether the line appears within ten seconds. */
@@ -115,8 +109,8 @@ static int run(ki_apiserver *server, ki_client *client, notes *n, ki_error *err)
 {
     ki_factory *factory = ki_factory_new(client, NULL);
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
-    (void)ki_informer_add_index(pods, "node", by_node, NULL);
-    (void)ki_informer_add_handler(
+    ki_informer_add_index_path(pods, "node", KI_PATH_NODE);
+    ki_informer_add_handler(
         pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted, .user = n}, NULL);
     int is_good =
         ki_factory_start(factory, err) == 0 && ki_factory_wait_for_sync(factory, 10 * 1000, err) == 0;

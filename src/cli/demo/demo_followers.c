@@ -18,13 +18,6 @@ static ki_str state_of(const ki_object *pod)
     return reason.len > 0 ? reason : ki_object_string(pod, "/status/phase");
 }
 
-static int index_by_node(const ki_object *pod, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    ki_str node = ki_object_string(pod, "/spec/nodeName");
-    return node.len > 0 ? ki_index_emit_value(emit, node) : 0;
-}
-
 static int index_by_state(const ki_object *pod, ki_index_emit *emit, void *user)
 {
     (void)user;
@@ -90,7 +83,7 @@ static int follow(cli_demo_follower *follower, ki_client *client, ki_error *err)
     follower->registration = ki_informer_add_handler(follower->informer, &handler, NULL);
     (void)ki_informer_set_watch_error_handler(follower->informer, on_watch_error, follower);
     if (follower->resource == &KI_CORE_V1_PODS) {
-        (void)ki_informer_add_index(follower->informer, CLI_DEMO_INDEX_NODE, index_by_node, NULL);
+        (void)ki_informer_add_index_path(follower->informer, CLI_DEMO_INDEX_NODE, KI_PATH_NODE);
         (void)ki_informer_add_index(follower->informer, CLI_DEMO_INDEX_STATE, index_by_state, NULL);
     }
     return ki_informer_start(follower->informer, err);
