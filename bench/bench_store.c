@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "store_bulk.h"
 #include "store_contest.h"
+#include "store_copy.h"
 #include "store_growth.h"
 #include "store_pods.h"
 #include "support/store_flush.h"
@@ -129,7 +130,7 @@ int main(int count, char **arguments)
         return 2;
     }
     bool met = true;
-    bool is_done = bench_memory(&options, &met) && bench_contests(&options, &met) && store_bulk_bench(&met) &&
-                   store_growth_bench(&met);
+    bool is_done = bench_memory(&options, &met) && bench_contests(&options, &met) && store_copy_bench(&met) &&
+                   store_bulk_bench(&met) && store_growth_bench(&met);
     return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_copy - what it costs to get two texts of an object by an index: one call, or several.
+ *
+ *   From:     bench_store.c
+ *   Not here: lookups by key (store_contest.h).
+ */
+#ifndef BENCH_STORE_COPY_H
+#define BENCH_STORE_COPY_H
+
+#include <stdbool.h>
+
+/* Prints the figures. Returns false when something failed. */
+bool store_copy_bench(bool *out_met);
+
+#endif
