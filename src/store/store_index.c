@@ -18,7 +18,8 @@ static int add(ki_store *store, const char *name, const ki_index_function *funct
     return rc;
 }
 
-/* The function may free the store's informer; the read section keeps the store until its failures are logged. */
+/* The function may free the store's informer; the read section keeps the store until its failures are
+ * logged. */
 int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
 {
     if (store == NULL || name == NULL || callback == NULL)
