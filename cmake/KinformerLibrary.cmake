@@ -5,6 +5,7 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/json/*.c
      src/metrics/*.c
      src/api/*.c
+     src/proto/*.c
      src/config/*.c
      src/credentials/*.c
      src/http/*.c

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/message.h"
+
+#include <assert.h>
+
+#include "proto/leaf.h"
+#include "proto/message_parts.h"
+#include "proto/normal.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* What one message may cost beyond being read once, times its size, if it is not as Go would write it. */
+enum { WORK_FACTOR = 64, WORK_BYTES = 64 * 1024 };
+
+/* A message that is being read: its table, and the rules for its fields if the projection has some. */
+typedef struct scope {
+    const ki_proto_message *message;
+    ki_proto_view *view;
+} scope;
+
+void ki_proto_reader_init(ki_proto_reader *reader, const ki_projection *projection, uint32_t depth_max)
+{
+    assert(reader != NULL);
+    *reader = (ki_proto_reader){.views.projection = projection};
+    reader->depth_max = depth_max == 0 ? KI_JSON_DEPTH_DEFAULT : depth_max;
+    if (reader->depth_max > KI_JSON_DEPTH_LIMIT)
+        reader->depth_max = KI_JSON_DEPTH_LIMIT;
+    ki_json_sink_init(&reader->sink, KI_JSON_VALUE_BYTES_DEFAULT);
+    ki_json_sink_init(&reader->raw, KI_JSON_VALUE_BYTES_DEFAULT);
+}
+
+void ki_proto_reader_fini(ki_proto_reader *reader)
+{
+    assert(reader != NULL);
+    ki_proto_views_fini(&reader->views);
+    ki_json_sink_fini(&reader->sink);
+    ki_json_sink_fini(&reader->raw);
+}
+
+int ki_proto_malformed(ki_proto_reader *reader, const char *what)
+{
+    return ki_fail(reader->err, KI_ERR_PROTOBUF, "%s is malformed", what);
+}
+
+static int malformed_field(ki_proto_reader *reader, const ki_proto_message *message, uint64_t tag)
+{
+    return ki_fail(reader->err, KI_ERR_PROTOBUF, "field %u of %.*s is malformed", ki_wire_number_of(tag),
+                   KI_STR_ARGS(ki_proto_message_name(message)));
+}
+
+int ki_proto_irregular(ki_proto_reader *reader)
+{
+    assert(!reader->is_careful);
+    reader->is_irregular = 1;
+    return ki_proto_malformed(reader, "the message");
+}
+
+int ki_proto_enter(ki_proto_reader *reader)
+{
+    if (reader->depth == reader->depth_max)
+        return ki_fail(reader->err, KI_ERR_JSON_DEPTH, "%s", ki_error_text(KI_ERR_JSON_DEPTH));
+    reader->depth++;
+    return 0;
+}
+
+void ki_proto_leave(ki_proto_reader *reader)
+{
+    assert(reader->depth > 0);
+    reader->depth--;
+}
+
+/* ---- members ------------------------------------------------------------------------------------------- */
+
+static void set_capture(ki_proto_reader *reader, const ki_proto_rule *rule, ki_capture capture)
+{
+    ki_capture *at = &reader->sink.captures[rule->capture];
+    if (at->place == KI_CAPTURE_NONE)
+        *at = capture;
+}
+
+/* A captured value that is not kept goes to the side text. */
+static int capture_aside(ki_proto_reader *reader, const ki_proto_rule *rule, size_t value_start)
+{
+    ki_buf *side = &reader->sink.side;
+    size_t start = side->len;
+    size_t n = ki_proto_out_place(&reader->out) - value_start;
+    int rc = ki_buf_append(side, reader->sink.text.data + value_start, n);
+    if (rc == KI_ERR_TOO_LARGE)
+        reader->sink.overflowed = 1; /* later fields are still captured: a refused object has a key */
+    else if (rc < 0)
+        return rc;
+    else
+        set_capture(reader, rule, (ki_capture){(uint32_t)start, (uint32_t)(start + n), KI_CAPTURE_SIDE});
+    return 0;
+}
+
+int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start, size_t value_start)
+{
+    int rc = 0;
+    if (rule == NULL)
+        return 0;
+    char first = reader->sink.text.data[value_start];
+    int is_container = first == '{' || first == '[';
+    if (rule->keep || (is_container && rule->node != NULL && rule->shell)) {
+        size_t end = ki_proto_out_place(&reader->out);
+        if (rule->capture >= 0)
+            set_capture(reader, rule, (ki_capture){(uint32_t)value_start, (uint32_t)end, KI_CAPTURE_TEXT});
+        return 0;
+    }
+    if (rule->capture >= 0 && rule->aside)
+        rc = capture_aside(reader, rule, value_start);
+    ki_proto_out_rewind(&reader->out, start);
+    return rc;
+}
+
+static int is_zero(const ki_proto_field *field, const ki_wire_value *value)
+{
+    switch (field->type) {
+    case KI_PROTO_STRING:
+    case KI_PROTO_BYTES:
+        return value->len == 0;
+    case KI_PROTO_INT32:
+        return (uint32_t)value->number == 0;
+    case KI_PROTO_DOUBLE:
+        return value->number << 1 == 0; /* -0 as well */
+    case KI_PROTO_BOOL:
+    case KI_PROTO_INT64:
+        return value->number == 0;
+    default:
+        return 0;
+    }
+}
+
+unsigned ki_proto_wire_type(const ki_proto_field *field)
+{
+    switch (field->type) {
+    case KI_PROTO_BOOL:
+    case KI_PROTO_INT32:
+    case KI_PROTO_INT64:
+        return KI_WIRE_VARINT;
+    case KI_PROTO_DOUBLE:
+        return KI_WIRE_FIXED64;
+    default:
+        return KI_WIRE_BYTES;
+    }
+}
+
+static int put_scalar(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value)
+{
+    ki_proto_out *out = &reader->out;
+    switch (field->type) {
+    case KI_PROTO_BOOL:
+        return ki_proto_out_text(out, value->number != 0 ? KI_STR("true") : KI_STR("false"));
+    case KI_PROTO_INT32:
+        return ki_proto_out_int(out, (int32_t)(uint32_t)value->number);
+    case KI_PROTO_INT64:
+        return ki_proto_out_int(out, (int64_t)value->number);
+    case KI_PROTO_DOUBLE:
+        return ki_proto_leaf_double(out, value->number);
+    case KI_PROTO_BYTES:
+        return ki_proto_out_base64(out, ki_proto_bytes(value));
+    case KI_PROTO_TIME:
+        return ki_proto_leaf_time(out, ki_proto_bytes(value));
+    case KI_PROTO_MICRO_TIME:
+        return ki_proto_leaf_micro_time(out, ki_proto_bytes(value));
+    case KI_PROTO_QUANTITY:
+        return ki_proto_leaf_quantity(out, ki_proto_bytes(value));
+    default:
+        assert(field->type == KI_PROTO_INT_OR_STRING);
+        return ki_proto_leaf_int_or_string(out, ki_proto_bytes(value));
+    }
+}
+
+int ki_proto_put_value(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
+                       ki_proto_rule *rule)
+{
+    if (field->type == KI_PROTO_STRING)
+        return ki_proto_out_string(&reader->out, ki_proto_bytes(value));
+    if (field->type == KI_PROTO_MESSAGE)
+        return ki_proto_put_message(reader, ki_proto_message_of(field), value, rule);
+    if (field->type == KI_PROTO_RAW)
+        return ki_proto_put_raw(reader, value, rule);
+    int rc = put_scalar(reader, field, value);
+    return rc == KI_ERR_PROTOBUF ? ki_proto_malformed(reader, "a time, quantity or number") : rc;
+}
+
+/* ---- lists --------------------------------------------------------------------------------------------- */
+
+int ki_proto_next_same(ki_proto_cursor *cursor)
+{
+    uint64_t tag = 0;
+    const uint8_t *at =
+        cursor->at < cursor->end ? ki_wire_varint(cursor->at, cursor->end, &tag) : NULL;
+    if (at == NULL || ki_wire_number_of(tag) != ki_wire_number_of(cursor->tag))
+        return 0;
+    cursor->at = at;
+    cursor->tag = tag;
+    return 1;
+}
+
+static int put_element(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
+                       ki_proto_rule *rule)
+{
+    if (rule != NULL && !rule->is_needed)
+        return 0;
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = ki_proto_out_byte(&reader->out, ',');
+    if (rc == 0)
+        rc = ki_proto_put_value(reader, field, value, rule);
+    return rc < 0 ? rc : ki_proto_settle(reader, rule, start, start + 1);
+}
+
+/* Numbers of a list may share one field. Go does not write them so, but reads them. */
+static int put_packed(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
+                      ki_proto_rule *rule)
+{
+    const uint8_t *at = value->at;
+    const uint8_t *end = at + value->len;
+    int rc = 0;
+    while (rc == 0 && at < end) {
+        ki_wire_value number = KI_PROTO_NO_VALUE;
+        at = ki_wire_value_read(at, end, ki_proto_wire_type(field), &number);
+        rc = at == NULL ? ki_proto_malformed(reader, "a list of numbers")
+                        : put_element(reader, field, &number, rule);
+    }
+    return rc;
+}
+
+static int put_elements(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
+                        ki_proto_rule *rule)
+{
+    const unsigned wanted = ki_proto_wire_type(field);
+    int rc = 0;
+    do {
+        unsigned type = ki_wire_type_of(cursor->tag);
+        ki_wire_value value = KI_PROTO_NO_VALUE;
+        if (type != wanted && type != KI_WIRE_BYTES)
+            return ki_proto_malformed(reader, "a list");
+        cursor->at = ki_wire_value_read(cursor->at, cursor->end, type, &value);
+        if (cursor->at == NULL)
+            return ki_proto_malformed(reader, "a list");
+        rc = type == wanted ? put_element(reader, field, &value, rule)
+                            : put_packed(reader, field, &value, rule);
+    } while (rc == 0 && ki_proto_next_same(cursor));
+    return rc;
+}
+
+int ki_proto_put_list(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
+                      const ki_proto_rule *rule)
+{
+    size_t start = ki_proto_out_place(&reader->out);
+    ki_proto_rule element;
+    int has_rule = rule != NULL && rule->node != NULL;
+    if (has_rule)
+        element = ki_proto_rule_of(ki_projection_element(reader->views.projection, rule->node), rule->node);
+    int rc = ki_proto_enter(reader);
+    if (rc == 0)
+        rc = put_elements(reader, field, cursor, has_rule ? &element : NULL);
+    if (rc < 0)
+        return rc;
+    ki_proto_leave(reader);
+    return ki_proto_out_close(&reader->out, start, "[]");
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+static int put_members(ki_proto_reader *reader, const scope *s, ki_wire_value value);
+
+static int put_name(ki_proto_reader *reader, const ki_proto_field *field)
+{
+    return ki_proto_out_name(&reader->out, ki_proto_names + field->name, field->name_len);
+}
+
+static int put_single(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
+                      ki_proto_rule *rule)
+{
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = put_name(reader, field);
+    if (rc == 0)
+        rc = ki_proto_put_value(reader, field, value, rule);
+    if (rc < 0)
+        return rc;
+    size_t value_start = start + field->name_len;
+    if (field->type == KI_PROTO_TIME && (field->flags & KI_PROTO_OMIT_ZERO) != 0 &&
+        reader->sink.text.data[value_start] == 'n') { /* null is the zero time */
+        ki_proto_out_rewind(&reader->out, start);
+        return 0;
+    }
+    return ki_proto_settle(reader, rule, start, value_start);
+}
+
+static int put_holder(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
+                      const ki_proto_rule *rule)
+{
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = put_name(reader, field);
+    if (rc == 0)
+        rc = (field->flags & KI_PROTO_LIST) != 0 ? ki_proto_put_list(reader, field, cursor, rule)
+                                                 : ki_proto_put_map(reader, field, cursor, rule);
+    return rc < 0 ? rc : ki_proto_settle(reader, rule, start, start + field->name_len);
+}
+
+/* The view of a message for the content of a rule. */
+static int view_of(ki_proto_reader *reader, ki_proto_rule *rule, const ki_proto_message *message,
+                   ki_proto_view **out_view)
+{
+    *out_view = NULL;
+    if (rule == NULL || rule->node == NULL)
+        return 0;
+    if (rule->view == NULL || rule->view->message != message)
+        rule->view = ki_proto_view_get(&reader->views, rule->node, message);
+    *out_view = rule->view;
+    return rule->view == NULL ? KI_ERR_NO_MEMORY : 0;
+}
+
+static int put_inline(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
+                      ki_proto_rule *rule)
+{
+    scope inner = {.message = ki_proto_message_of(field)};
+    int rc = view_of(reader, rule, inner.message, &inner.view);
+    return rc < 0 ? rc : put_members(reader, &inner, *value);
+}
+
+/* The fields that are in the JSON although they are not on the wire. */
+static int put_absent(ki_proto_reader *reader, const scope *s, uint64_t missing)
+{
+    int rc = 0;
+    for (; rc == 0 && missing != 0; missing &= missing - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(missing);
+        const ki_proto_field *field = &ki_proto_fields[s->message->first + i];
+        ki_proto_rule *rule = s->view == NULL ? NULL : &s->view->rules[i];
+        if (rule != NULL && !rule->is_needed)
+            continue;
+        if (field->type == KI_PROTO_INLINE) {
+            rc = put_inline(reader, field, &KI_PROTO_NO_VALUE, rule);
+        } else if ((field->flags & KI_PROTO_ABSENT) == KI_PROTO_ABSENT_ZERO) {
+            rc = put_single(reader, field, &KI_PROTO_NO_VALUE, rule);
+        } else {
+            size_t start = ki_proto_out_place(&reader->out);
+            rc = put_name(reader, field);
+            if (rc == 0)
+                rc = ki_proto_out_text(&reader->out, KI_STR("null"));
+            if (rc == 0)
+                rc = ki_proto_settle(reader, rule, start, start + field->name_len);
+        }
+    }
+    return rc;
+}
+
+static int skip_field(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
+{
+    const uint8_t *at = ki_wire_skip(cursor->at, cursor->end, cursor->tag);
+    if (at == NULL)
+        return malformed_field(reader, s->message, cursor->tag);
+    cursor->at = at;
+    return 0;
+}
+
+/* A field that the tables do not have. It is counted if it could have been kept. */
+static int pass_unknown(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
+{
+    int rc = skip_field(reader, s, cursor);
+    if (rc < 0 || (s->view != NULL && !s->view->keeps_unknown))
+        return rc;
+    ki_proto_unknown *unknown = &reader->unknown;
+    if (unknown->count++ == 0) {
+        unknown->message = ki_proto_message_name(s->message);
+        unknown->number = ki_wire_number_of(cursor->tag);
+    }
+    return 0;
+}
+
+/* A field that is kept. */
+static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor)
+{
+    const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
+    ki_proto_rule *rule = s->view == NULL ? NULL : &s->view->rules[place];
+    if ((field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0)
+        return put_holder(reader, field, cursor, rule);
+    ki_wire_value value = KI_PROTO_NO_VALUE;
+    unsigned type = ki_wire_type_of(cursor->tag);
+    const uint8_t *at = type == ki_proto_wire_type(field)
+                            ? ki_wire_value_read(cursor->at, cursor->end, type, &value)
+                            : NULL;
+    if (at == NULL)
+        return malformed_field(reader, s->message, cursor->tag);
+    cursor->at = at;
+    if ((field->flags & KI_PROTO_OMIT_ZERO) != 0 && is_zero(field, &value))
+        return 0;
+    return field->type == KI_PROTO_INLINE ? put_inline(reader, field, &value, rule)
+                                          : put_single(reader, field, &value, rule);
+}
+
+static int put_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
+{
+    ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
+    uint64_t seen = 0;
+    int rc = 0;
+    while (rc == 0 && cursor.at < cursor.end) {
+        const uint8_t *at = ki_wire_varint(cursor.at, cursor.end, &cursor.tag);
+        if (at == NULL)
+            return malformed_field(reader, s->message, 0);
+        cursor.at = at;
+        unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor.tag));
+        uint64_t bit = place == 0 ? 0 : UINT64_C(1) << (place - 1);
+        if (place == 0)
+            rc = pass_unknown(reader, s, &cursor);
+        else if (s->view != NULL && !s->view->rules[place - 1].is_needed)
+            rc = skip_field(reader, s, &cursor);
+        else if ((seen & bit) != 0)
+            rc = ki_proto_irregular(reader);
+        else
+            rc = put_field(reader, s, place - 1, &cursor);
+        seen |= bit;
+    }
+    return rc < 0 ? rc : put_absent(reader, s, s->message->required & ~seen);
+}
+
+/* All members of an object, each with a comma before it. */
+static int put_members(ki_proto_reader *reader, const scope *s, ki_wire_value value)
+{
+    char *copy = NULL;
+    int rc = 0;
+    if (reader->is_careful)
+        rc = ki_proto_normal(reader, s->message, &value, &copy);
+    if (rc == 0)
+        rc = put_fields(reader, s, &value);
+    ki_free(copy);
+    return rc;
+}
+
+int ki_proto_put_message(ki_proto_reader *reader, const ki_proto_message *message, const ki_wire_value *value,
+                         ki_proto_rule *rule)
+{
+    scope s = {.message = message};
+    if (message->form != KI_PROTO_FORM_FIELDS)
+        return ki_proto_put_union(reader, message, value, rule);
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = view_of(reader, rule, message, &s.view);
+    if (rc == 0)
+        rc = ki_proto_enter(reader);
+    if (rc == 0)
+        rc = put_members(reader, &s, *value);
+    if (rc < 0)
+        return rc;
+    ki_proto_leave(reader);
+    return ki_proto_out_close(&reader->out, start, "{}");
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------- */
+
+/* A member that is not in the message: "kind" or "apiVersion". */
+static int put_given(ki_proto_reader *reader, const scope *s, ki_str name, ki_str text)
+{
+    if (text.len == 0)
+        return 0;
+    size_t start = ki_proto_out_place(&reader->out);
+    ki_proto_rule rule;
+    if (s->view != NULL)
+        rule = ki_proto_rule_of(
+            ki_projection_member(reader->views.projection, s->view->node, (ki_str){name.ptr + 1, name.len - 2}),
+            s->view->node);
+    int rc = ki_proto_out_text(&reader->out, name);
+    if (rc == 0)
+        rc = ki_proto_out_string(&reader->out, text);
+    return rc < 0 ? rc : ki_proto_settle(reader, s->view == NULL ? NULL : &rule, start, start + name.len);
+}
+
+static int put_object(ki_proto_reader *reader, const ki_proto_source *source)
+{
+    const ki_wire_value value = {.at = (const uint8_t *)source->bytes.ptr, .len = source->bytes.len};
+    const ki_projection *projection = source->is_whole ? NULL : reader->views.projection;
+    scope s = {.message = source->message};
+    ki_proto_rule root = {.node = projection == NULL ? NULL : ki_projection_root(projection)};
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = view_of(reader, &root, s.message, &s.view);
+    if (rc == 0)
+        rc = ki_proto_enter(reader);
+    if (rc == 0)
+        rc = put_given(reader, &s, KI_STR(",\"kind\":"), source->kind);
+    if (rc == 0)
+        rc = put_given(reader, &s, KI_STR(",\"apiVersion\":"), source->api_version);
+    if (rc == 0)
+        rc = put_members(reader, &s, value);
+    return rc < 0 ? rc : ki_proto_out_close(&reader->out, start, "{}");
+}
+
+static int try_read(ki_proto_reader *reader, const ki_proto_source *source)
+{
+    ki_json_sink *sink = &reader->sink;
+    ki_json_sink_limit(sink, source->bytes_max);
+    ki_json_sink_begin(sink, NULL);
+    reader->raw.bytes_max = source->bytes_max;
+    reader->depth = 0;
+    reader->is_irregular = 0;
+    ki_proto_out_begin(&reader->out, sink);
+    int rc = ki_proto_out_reserve(&reader->out, 1);
+    if (rc == 0)
+        rc = put_object(reader, source);
+    ki_proto_out_end(&reader->out);
+    if (rc == KI_ERR_TOO_LARGE || sink->text.len > sink->bytes_max) {
+        sink->overflowed = 1;
+        rc = rc == KI_ERR_TOO_LARGE ? 0 : rc;
+    }
+    return rc;
+}
+
+int ki_proto_read(ki_proto_reader *reader, const ki_proto_source *source, ki_error *err)
+{
+    assert(source->message != NULL && source->message->form == KI_PROTO_FORM_FIELDS);
+    ki_proto_unknown unknown = reader->unknown;
+    reader->err = err;
+    reader->is_careful = 0;
+    int rc = try_read(reader, source);
+    if (reader->is_irregular) {
+        reader->unknown = unknown;
+        reader->is_careful = 1;
+        reader->work = source->bytes.len > (SIZE_MAX - WORK_BYTES) / WORK_FACTOR
+                           ? SIZE_MAX
+                           : source->bytes.len * WORK_FACTOR + WORK_BYTES;
+        rc = try_read(reader, source);
+    }
+    return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : rc;
+}

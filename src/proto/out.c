@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/out.h"
+
+#include <assert.h>
+
+#include "util/base64.h"
+
+void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
+{
+    assert(sink != NULL);
+    out->sink = sink;
+    out->at = sink->text.data + sink->text.len;
+    out->end = sink->text.data + sink->text.cap;
+}
+
+void ki_proto_out_end(ki_proto_out *out)
+{
+    out->sink->text.len = out->sink->text.data == NULL ? 0 : ki_proto_out_place(out);
+}
+
+/* The buffer has a little more room than the limit: what is written past that is found here, or in the end. */
+int ki_proto_out_grow(ki_proto_out *out, size_t n)
+{
+    ki_json_sink *sink = out->sink;
+    ki_proto_out_end(out);
+    int rc = sink->text.len > sink->bytes_max ? KI_ERR_TOO_LARGE : ki_buf_reserve(&sink->text, n);
+    if (rc < 0)
+        return rc;
+    ki_proto_out_begin(out, sink);
+    return 0;
+}
+
+int ki_proto_out_text(ki_proto_out *out, ki_str text)
+{
+    int rc = ki_proto_out_reserve(out, text.len);
+    if (rc < 0)
+        return rc;
+    if (text.len > 0)
+        memcpy(out->at, text.ptr, text.len);
+    out->at += text.len;
+    return 0;
+}
+
+int ki_proto_out_int(ki_proto_out *out, int64_t number)
+{
+    enum { DIGITS_MAX = 20 };
+    char digits[DIGITS_MAX];
+    size_t n = 0;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    int rc = ki_proto_out_reserve(out, DIGITS_MAX + 1);
+    if (rc < 0)
+        return rc;
+    do {
+        digits[n++] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (number < 0)
+        *out->at++ = '-';
+    while (n > 0)
+        *out->at++ = digits[--n];
+    return 0;
+}
+
+int ki_proto_out_base64(ki_proto_out *out, ki_str bytes)
+{
+    int rc = ki_proto_out_reserve(out, KI_BASE64_ENCODED_BYTES(bytes.len) + 2);
+    if (rc < 0)
+        return rc;
+    *out->at++ = '"';
+    if (bytes.len > 0)
+        out->at += ki_base64_encode(bytes, out->at);
+    *out->at++ = '"';
+    return 0;
+}
+
+/* ---- strings ------------------------------------------------------------------------------------------- */
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Whether one of eight bytes cannot stand in a JSON string as it is, or is not ASCII. */
+static inline int has_special(uint64_t word)
+{
+    uint64_t quote = word ^ EACH('"');
+    uint64_t backslash = word ^ EACH('\\');
+    uint64_t control = (word - EACH(0x20)) & ~word;
+    return ((control | ((quote - EACH(1)) & ~quote) | ((backslash - EACH(1)) & ~backslash) | word) &
+            EACH(0x80)) != 0;
+}
+
+static inline int is_special(uint8_t byte)
+{
+    return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
+}
+
+/* Copies up to the first special byte, and returns how many bytes that are. More may be written. */
+static inline size_t copy_plain(char *to, const uint8_t *from, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word;
+        memcpy(&word, from + i, 8);
+        if (has_special(word))
+            break;
+        memcpy(to + i, &word, 8);
+    }
+    for (; i < n && !is_special(from[i]); i++)
+        to[i] = (char)from[i];
+    return i;
+}
+
+/* The length of the character that begins here, or 0 if it is not UTF-8. */
+static size_t character_len(const uint8_t *at, size_t n)
+{
+    uint8_t lead = at[0];
+    size_t len = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (len == 0 || len > n)
+        return 0;
+    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high)
+        return 0;
+    for (size_t i = 2; i < len; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return len;
+}
+
+enum { SPELT_BYTES_MAX = 6 };
+
+/* Writes the special character at `from`, and returns how many bytes of the input it has. */
+static size_t put_special(ki_proto_out *out, const uint8_t *from, size_t n)
+{
+    static const char short_form[0x20] = {
+        ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    static const char digits[] = "0123456789abcdef";
+    uint8_t byte = from[0];
+    if (byte >= 0x80) {
+        size_t len = character_len(from, n);
+        memcpy(out->at, len == 0 ? "\xef\xbf\xbd" : (const char *)from, len == 0 ? 3 : len);
+        out->at += len == 0 ? 3 : len;
+        return len == 0 ? 1 : len;
+    }
+    char letter = byte < 0x20 ? short_form[byte] : (char)byte;
+    *out->at++ = '\\';
+    if (letter != 0) {
+        *out->at++ = letter;
+        return 1;
+    }
+    memcpy(out->at, "u00", 3);
+    out->at[3] = digits[byte >> 4];
+    out->at[4] = digits[byte & 15];
+    out->at += 5;
+    return 1;
+}
+
+int ki_proto_out_string(ki_proto_out *out, ki_str bytes)
+{
+    const uint8_t *from = (const uint8_t *)bytes.ptr;
+    int rc = ki_proto_out_reserve(out, bytes.len + 2 + SPELT_BYTES_MAX);
+    if (rc < 0)
+        return rc;
+    *out->at++ = '"';
+    for (size_t i = 0; i < bytes.len;) {
+        size_t plain = copy_plain(out->at, from + i, bytes.len - i);
+        out->at += plain;
+        i += plain;
+        if (i == bytes.len)
+            break;
+        rc = ki_proto_out_reserve(out, bytes.len - i + 1 + SPELT_BYTES_MAX);
+        if (rc < 0)
+            return rc;
+        i += put_special(out, from + i, bytes.len - i);
+    }
+    *out->at++ = '"';
+    return 0;
+}
