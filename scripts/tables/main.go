@@ -7,15 +7,18 @@
 //	tables random SEED EACH FILE          objects of every kind, filled at random
 //	tables random-small SEED EACH FILE    the same without the large ones
 //	tables published EVERY FOLDER FILE    the test data of k8s.io/api, or one object of EVERY
+//	tables json APIVERSION KIND HEX       what Go makes of a message
 package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"reflect"
 	"runtime/debug"
 	"strconv"
+	"strings"
 )
 
 func fail(format string, arguments ...any) {
@@ -60,6 +63,18 @@ func number(text string) int {
 	return n
 }
 
+func printJSON(name, digits string) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
+	if err != nil {
+		fail("%v", err)
+	}
+	for _, k := range allKinds(newScheme()) {
+		if k.name() == name {
+			fmt.Printf("%s\n", k.jsonOf(raw))
+		}
+	}
+}
+
 func main() {
 	a := append(os.Args[1:], "", "")
 	switch {
@@ -73,6 +88,8 @@ func main() {
 		recordRandom(int64(number(a[1])), number(a[2]), a[0] == "random-small", a[3])
 	case len(a) == 6 && a[0] == "published":
 		recordPublished(a[2], a[3], number(a[1]))
+	case len(a) == 6 && a[0] == "json":
+		printJSON(a[1]+" "+a[2], a[3])
 	default:
 		fail("unknown arguments %v", os.Args[1:])
 	}

@@ -5,12 +5,11 @@ package main
 import (
 	"fmt"
 	"reflect"
-	"sort"
 	"strconv"
 	"strings"
 )
 
-// One message as the tables have it. The names of types and forms are those of src/proto/table.h.
+// One message as the tables have it, with its fields in the order of the Go type, which is that of the JSON. The names of types and forms are those of src/proto/table.h.
 type message struct {
 	name   string
 	form   string
@@ -129,7 +128,6 @@ func (m *model) fill(msg *message, t reflect.Type) {
 		setPresence(f, sf, jsonTag[1:])
 		msg.fields = append(msg.fields, f)
 	}
-	sort.Slice(msg.fields, func(i, j int) bool { return msg.fields[i].number < msg.fields[j].number })
 }
 
 // What is left out, and what stands for an absent one.
@@ -211,6 +209,16 @@ func (m *model) setType(f *field, t reflect.Type, where string) {
 	default:
 		panic(fmt.Sprintf("no rule for %s, %s", where, t))
 	}
+}
+
+// Whether the order of the wire, by numbers, is another one than that of the JSON.
+func (msg *message) isShuffled() bool {
+	for i, f := range msg.fields {
+		if i > 0 && f.number < msg.fields[i-1].number {
+			return true
+		}
+	}
+	return false
 }
 
 // What makes two messages the same table; the messages that they refer to by what `of` says.

@@ -142,11 +142,15 @@ func writeTables(m *model, kinds []kind, version string) []byte {
 	fmt.Fprintf(&out, fileHead, version)
 	writeFields(&out, messages, &names)
 	numbers := writeNumbers(&out, messages)
-	fmt.Fprintf(&out, "/* Required fields, name, first field, numbers, highest number, count, form. */\nconst ki_proto_message ki_proto_messages[] = {\n")
+	fmt.Fprintf(&out, "/* Required fields, name, first field, numbers, highest number, count, form,\n * whether it is shuffled. */\nconst ki_proto_message ki_proto_messages[] = {\n")
 	first := 0
 	for i, msg := range messages {
-		fmt.Fprintf(&out, "    {0x%x, %d, %d, %d, %d, %d, %d, KI_PROTO_FORM_%s}, /* %s */\n", required(msg), words.add(msg.name),
-			first, numbers[i], len(msg.name), numberMax(msg), len(msg.fields), msg.form, msg.name)
+		shuffled := 0
+		if msg.isShuffled() {
+			shuffled = 1
+		}
+		fmt.Fprintf(&out, "    {0x%x, %d, %d, %d, %d, %d, %d, KI_PROTO_FORM_%s, %d}, /* %s */\n", required(msg), words.add(msg.name),
+			first, numbers[i], len(msg.name), numberMax(msg), len(msg.fields), msg.form, shuffled, msg.name)
 		first += len(msg.fields)
 	}
 	fmt.Fprintf(&out, "};\n\nconst ki_proto_kind ki_proto_kinds[] = {\n")

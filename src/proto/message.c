@@ -12,6 +12,8 @@
 /* What one message may cost beyond being read once, times its size, if it is not as Go would write it. */
 enum { WORK_FACTOR = 64, WORK_BYTES = 64 * 1024 };
 
+enum { FIELDS_MAX = 64 };
+
 /* A message that is being read: its table, and the rules for its fields if the projection has some. */
 typedef struct scope {
     const ki_proto_message *message;
@@ -52,7 +54,7 @@ int ki_proto_irregular(ki_proto_reader *reader)
 {
     assert(!reader->is_careful);
     reader->is_irregular = 1;
-    return ki_proto_malformed(reader, "the message");
+    return KI_ERR_PROTOBUF; /* not reported: the message is read again */
 }
 
 int ki_proto_enter(ki_proto_reader *reader)
@@ -266,6 +268,16 @@ int ki_proto_put_list(ki_proto_reader *reader, const ki_proto_field *field, ki_p
 
 static int put_members(ki_proto_reader *reader, const scope *s, ki_wire_value value);
 
+static ki_proto_rule *rule_at(const scope *s, unsigned place)
+{
+    return s->view == NULL ? NULL : &s->view->rules[place];
+}
+
+static int is_holder(const ki_proto_field *field)
+{
+    return (field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0;
+}
+
 static int put_name(ki_proto_reader *reader, const ki_proto_field *field)
 {
     return ki_proto_out_name(&reader->out, ki_proto_names + field->name, field->name_len);
@@ -328,7 +340,7 @@ static int put_absent(ki_proto_reader *reader, const scope *s, uint64_t missing)
     for (; rc == 0 && missing != 0; missing &= missing - 1) {
         unsigned i = (unsigned)__builtin_ctzll(missing);
         const ki_proto_field *field = &ki_proto_fields[s->message->first + i];
-        ki_proto_rule *rule = s->view == NULL ? NULL : &s->view->rules[i];
+        ki_proto_rule *rule = rule_at(s, i);
         if (rule != NULL && !rule->is_needed)
             continue;
         if (field->type == KI_PROTO_INLINE) {
@@ -374,8 +386,8 @@ static int pass_unknown(ki_proto_reader *reader, const scope *s, ki_proto_cursor
 static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor)
 {
     const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
-    ki_proto_rule *rule = s->view == NULL ? NULL : &s->view->rules[place];
-    if ((field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0)
+    ki_proto_rule *rule = rule_at(s, place);
+    if (is_holder(field))
         return put_holder(reader, field, cursor, rule);
     ki_wire_value value = KI_PROTO_NO_VALUE;
     unsigned type = ki_wire_type_of(cursor->tag);
@@ -391,29 +403,91 @@ static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki
                                           : put_single(reader, field, &value, rule);
 }
 
-static int put_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
+/* Reads the tag of the next field, and passes over it if it is not needed. Returns 1 + its place, 0 if it was passed
+ * over, or an error. */
+static int next_field(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
+{
+    const uint8_t *at = ki_wire_varint(cursor->at, cursor->end, &cursor->tag);
+    if (at == NULL)
+        return malformed_field(reader, s->message, 0);
+    cursor->at = at;
+    unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor->tag));
+    if (place == 0)
+        return pass_unknown(reader, s, cursor);
+    const ki_proto_rule *rule = rule_at(s, place - 1);
+    return rule != NULL && !rule->is_needed ? skip_field(reader, s, cursor) : (int)place;
+}
+
+/* A message whose fields are in the order of the JSON. */
+static int put_in_order(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
 {
     ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
-    uint64_t seen = 0;
+    uint64_t done = 0;
     int rc = 0;
     while (rc == 0 && cursor.at < cursor.end) {
-        const uint8_t *at = ki_wire_varint(cursor.at, cursor.end, &cursor.tag);
-        if (at == NULL)
-            return malformed_field(reader, s->message, 0);
-        cursor.at = at;
-        unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor.tag));
-        uint64_t bit = place == 0 ? 0 : UINT64_C(1) << (place - 1);
-        if (place == 0)
-            rc = pass_unknown(reader, s, &cursor);
-        else if (s->view != NULL && !s->view->rules[place - 1].is_needed)
-            rc = skip_field(reader, s, &cursor);
-        else if ((seen & bit) != 0)
-            rc = ki_proto_irregular(reader);
-        else
-            rc = put_field(reader, s, place - 1, &cursor);
-        seen |= bit;
+        int place = next_field(reader, s, &cursor);
+        if (place <= 0) {
+            rc = place;
+            continue;
+        }
+        uint64_t bit = UINT64_C(1) << (place - 1);
+        if (done >= bit)
+            return ki_proto_irregular(reader);
+        uint64_t absent = s->message->required & ~done & (bit - 1);
+        if (absent != 0)
+            rc = put_absent(reader, s, absent);
+        done |= absent | bit;
+        if (rc == 0)
+            rc = put_field(reader, s, (unsigned)place - 1, &cursor);
     }
-    return rc < 0 ? rc : put_absent(reader, s, s->message->required & ~seen);
+    return rc < 0 ? rc : put_absent(reader, s, s->message->required & ~done);
+}
+
+/* Notes where the fields are. Returns 0 or an error. */
+static int find_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value, uint32_t *starts,
+                       uint64_t *out_found)
+{
+    ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
+    uint64_t found = 0;
+    int rc = 0;
+    while (rc == 0 && cursor.at < cursor.end) {
+        const uint8_t *start = cursor.at;
+        int place = next_field(reader, s, &cursor);
+        if (place <= 0) {
+            rc = place;
+            continue;
+        }
+        uint64_t bit = UINT64_C(1) << (place - 1);
+        if ((found & bit) != 0)
+            return ki_proto_irregular(reader);
+        found |= bit;
+        starts[place - 1] = (uint32_t)(start - value->at);
+        do
+            rc = skip_field(reader, s, &cursor);
+        while (rc == 0 && is_holder(&ki_proto_fields[s->message->first + (unsigned)place - 1]) &&
+               ki_proto_next_same(&cursor));
+    }
+    *out_found = found;
+    return rc;
+}
+
+/* A message whose fields are in another order on the wire. */
+static int put_shuffled(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
+{
+    uint32_t starts[FIELDS_MAX];
+    uint64_t found = 0;
+    int rc = find_fields(reader, s, value, starts, &found);
+    for (uint64_t left = found | s->message->required; rc == 0 && left != 0; left &= left - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(left);
+        if ((found & left & (0 - left)) == 0) {
+            rc = put_absent(reader, s, UINT64_C(1) << place);
+            continue;
+        }
+        ki_proto_cursor cursor = {.at = value->at + starts[place], .end = value->at + value->len};
+        cursor.at = ki_wire_varint(cursor.at, cursor.end, &cursor.tag);
+        rc = put_field(reader, s, place, &cursor);
+    }
+    return rc;
 }
 
 /* All members of an object, each with a comma before it. */
@@ -424,7 +498,8 @@ static int put_members(ki_proto_reader *reader, const scope *s, ki_wire_value va
     if (reader->is_careful)
         rc = ki_proto_normal(reader, s->message, &value, &copy);
     if (rc == 0)
-        rc = put_fields(reader, s, &value);
+        rc = s->message->is_shuffled && !reader->is_careful ? put_shuffled(reader, s, &value)
+                                                            : put_in_order(reader, s, &value);
     ki_free(copy);
     return rc;
 }

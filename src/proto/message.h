@@ -6,10 +6,10 @@
  *   Locks:    none; one owner.
  *   Not here: envelopes; where a message ends.
  *
- * Members are written in the order of the wire. Go's encoder writes each field once and sorts the names of maps:
- * this is read in one pass. Protobuf also allows a field to occur again (the last one counts, lists go on,
- * messages are merged) and maps in any order. When that is met, the message is read anew with is_careful set: each
- * part of it is brought into the order that Go writes first (proto/normal.c).
+ * Go's encoder writes each field once, by its number, and sorts the names of maps. Such a message is read in one
+ * pass; where Go's JSON has another order, the fields of that part are located first. Protobuf also allows a field to
+ * occur again (the last one counts, lists go on, messages are merged), and any order. When that is met, the message
+ * is read anew with is_careful set: each part of it is first brought into the order of the JSON (proto/normal.c).
  */
 #ifndef KI_PROTO_MESSAGE_H
 #define KI_PROTO_MESSAGE_H

@@ -25,17 +25,17 @@ const ki_proto_field ki_proto_fields[] = {
     {30, 2, 8, 2, T(MESSAGE), A_ZERO}, /* kind */
     {38, 3, 12, 3, T(MESSAGE), A_ZERO}, /* resource */
     {50, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subResource */
-    {65, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {73, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
-    {86, 0, 13, 7, T(STRING), A_ZERO}, /* operation */
-    {99, 4, 12, 8, T(MESSAGE), A_ZERO}, /* userInfo */
-    {111, 0, 10, 9, T(RAW), A_ZERO}, /* object */
-    {121, 0, 13, 10, T(RAW), A_ZERO}, /* oldObject */
-    {134, 0, 10, 11, T(BOOL), A_NOTHING}, /* dryRun */
-    {144, 0, 11, 12, T(RAW), A_ZERO}, /* options */
-    {155, 2, 15, 13, T(MESSAGE), A_NOTHING}, /* requestKind */
-    {170, 3, 19, 14, T(MESSAGE), A_NOTHING}, /* requestResource */
-    {189, 0, 22, 15, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* requestSubResource */
+    {65, 2, 15, 13, T(MESSAGE), A_NOTHING}, /* requestKind */
+    {80, 3, 19, 14, T(MESSAGE), A_NOTHING}, /* requestResource */
+    {99, 0, 22, 15, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* requestSubResource */
+    {121, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {142, 0, 13, 7, T(STRING), A_ZERO}, /* operation */
+    {155, 4, 12, 8, T(MESSAGE), A_ZERO}, /* userInfo */
+    {167, 0, 10, 9, T(RAW), A_ZERO}, /* object */
+    {177, 0, 13, 10, T(RAW), A_ZERO}, /* oldObject */
+    {190, 0, 10, 11, T(BOOL), A_NOTHING}, /* dryRun */
+    {200, 0, 11, 12, T(RAW), A_ZERO}, /* options */
     /* 2 GroupVersionKind */
     {211, 0, 9, 1, T(STRING), A_ZERO}, /* group */
     {220, 0, 11, 2, T(STRING), A_ZERO}, /* version */
@@ -75,12 +75,12 @@ const ki_proto_field ki_proto_fields[] = {
     /* 9 ShardInfo */
     {476, 0, 12, 1, T(STRING), A_ZERO}, /* selector */
     /* 10 StatusDetails */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {211, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {30, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
+    {23, 0, 7, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {488, 11, 10, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* causes */
     {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* retryAfterSeconds */
-    {23, 0, 7, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     /* 11 StatusCause */
     {369, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
@@ -89,9 +89,9 @@ const ki_proto_field ki_proto_fields[] = {
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 16, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 13 ObjectMeta */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {536, 0, 16, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* generateName */
-    {73, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {129, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     {398, 0, 12, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* selfLink */
     {23, 0, 7, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {410, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resourceVersion */
@@ -105,15 +105,15 @@ const ki_proto_field ki_proto_fields[] = {
     {682, 0, 14, 14, T(STRING), A_NOTHING | F_LIST}, /* finalizers */
     {696, 15, 17, 17, T(MESSAGE), A_NOTHING | F_LIST}, /* managedFields */
     /* 14 OwnerReference */
-    {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
-    {23, 0, 7, 4, T(STRING), A_ZERO}, /* uid */
     {713, 0, 14, 5, T(STRING), A_ZERO}, /* apiVersion */
+    {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {23, 0, 7, 4, T(STRING), A_ZERO}, /* uid */
     {727, 0, 14, 6, T(BOOL), A_NOTHING}, /* controller */
     {741, 0, 22, 7, T(BOOL), A_NOTHING}, /* blockOwnerDeletion */
     /* 15 ManagedFieldsEntry */
     {763, 0, 11, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* manager */
-    {86, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operation */
+    {142, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operation */
     {713, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
     {774, 0, 8, 4, T(TIME), A_NOTHING}, /* time */
     {782, 0, 14, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fieldsType */
@@ -155,7 +155,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1158, 0, 13, 3, T(STRING), A_NOTHING | F_LIST}, /* resources */
     {1171, 0, 9, 4, T(STRING), A_NOTHING}, /* scope */
     /* 24 Variable */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1180, 0, 14, 2, T(STRING), A_ZERO}, /* expression */
     /* 25 Mutation */
     {301, 0, 13, 2, T(STRING), A_ZERO}, /* patchType */
@@ -166,7 +166,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 27 JSONPatch */
     {1180, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* expression */
     /* 28 MatchCondition */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1180, 0, 14, 2, T(STRING), A_ZERO}, /* expression */
     /* 29 MutatingAdmissionPolicyBinding */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -176,33 +176,33 @@ const ki_proto_field ki_proto_fields[] = {
     {1243, 31, 12, 2, T(MESSAGE), A_NOTHING}, /* paramRef */
     {1255, 18, 18, 3, T(MESSAGE), A_NOTHING}, /* matchResources */
     /* 31 ParamRef */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {73, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     {476, 19, 12, 3, T(MESSAGE), A_NOTHING}, /* selector */
     {1273, 0, 27, 4, T(STRING), A_NOTHING}, /* parameterNotFoundAction */
     /* 32 MutatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {1300, 33, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* webhooks */
     /* 33 MutatingWebhook */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1312, 34, 16, 2, T(MESSAGE), A_ZERO}, /* clientConfig */
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
+    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NULL}, /* sideEffects */
     {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST}, /* admissionReviewVersions */
-    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
     {918, 0, 22, 10, T(STRING), A_NOTHING}, /* reinvocationPolicy */
-    {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 34 WebhookClientConfig */
-    {1397, 35, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
-    {1408, 0, 12, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
-    {1420, 0, 7, 3, T(STRING), A_NOTHING}, /* url */
+    {1397, 0, 7, 3, T(STRING), A_NOTHING}, /* url */
+    {1404, 35, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
+    {1415, 0, 12, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
     /* 35 ServiceReference */
-    {73, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
-    {65, 0, 8, 2, T(STRING), A_ZERO}, /* name */
+    {129, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
+    {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
     {1427, 0, 8, 3, T(STRING), A_NOTHING}, /* path */
     {1435, 0, 8, 4, T(INT32), A_NOTHING}, /* port */
     /* 36 ValidatingAdmissionPolicy */
@@ -253,47 +253,47 @@ const ki_proto_field ki_proto_fields[] = {
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {1300, 47, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* webhooks */
     /* 47 ValidatingWebhook */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1312, 34, 16, 2, T(MESSAGE), A_ZERO}, /* clientConfig */
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
+    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NULL}, /* sideEffects */
     {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST}, /* admissionReviewVersions */
-    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 48 MutatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {1300, 49, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* webhooks */
     /* 49 MutatingWebhook */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1312, 34, 16, 2, T(MESSAGE), A_ZERO}, /* clientConfig */
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
+    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NOTHING}, /* sideEffects */
     {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST}, /* admissionReviewVersions */
-    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
     {918, 0, 22, 10, T(STRING), A_NOTHING}, /* reinvocationPolicy */
-    {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 50 ValidatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {1300, 51, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* webhooks */
     /* 51 ValidatingWebhook */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1312, 34, 16, 2, T(MESSAGE), A_ZERO}, /* clientConfig */
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
+    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NOTHING}, /* sideEffects */
     {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST}, /* admissionReviewVersions */
-    {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 52 ConversionReview */
     {0, 53, 11, 1, T(MESSAGE), A_NOTHING}, /* request */
@@ -325,14 +325,14 @@ const ki_proto_field ki_proto_fields[] = {
     {1804, 0, 12, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* listKind */
     {1816, 0, 14, 6, T(STRING), A_NOTHING | F_LIST}, /* categories */
     /* 58 CustomResourceDefinitionVersion */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1830, 0, 10, 2, T(BOOL), A_ZERO}, /* served */
     {1840, 0, 11, 3, T(BOOL), A_ZERO}, /* storage */
-    {1851, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
-    {1861, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
-    {1877, 69, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
-    {1905, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
-    {1919, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
+    {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
+    {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
+    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
+    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
+    {1913, 69, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 59 CustomResourceValidation */
     {1961, 60, 19, 1, T(MESSAGE), A_NOTHING}, /* openAPIV3Schema */
@@ -382,17 +382,17 @@ const ki_proto_field ki_proto_fields[] = {
     {2598, 0, 25, 43, T(STRING), A_NOTHING}, /* x-kubernetes-map-type */
     {2623, 65, 28, 44, T(MESSAGE), A_NOTHING | F_LIST}, /* x-kubernetes-validations */
     /* 61 JSONSchemaPropsOrArray */
-    {1851, 60, 10, 1, T(MESSAGE), A_NOTHING}, /* schema */
+    {1887, 60, 10, 1, T(MESSAGE), A_NOTHING}, /* schema */
     {2651, 60, 15, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* jSONSchemas */
     /* 62 JSONSchemaPropsOrBool */
     {2666, 0, 10, 1, T(BOOL), A_NOTHING}, /* allows */
-    {1851, 60, 10, 2, T(MESSAGE), A_NOTHING}, /* schema */
+    {1887, 60, 10, 2, T(MESSAGE), A_NOTHING}, /* schema */
     /* 63 JSONSchemaPropsOrStringArray */
-    {1851, 60, 10, 1, T(MESSAGE), A_NOTHING}, /* schema */
+    {1887, 60, 10, 1, T(MESSAGE), A_NOTHING}, /* schema */
     {2676, 0, 12, 2, T(STRING), A_NOTHING | F_LIST}, /* property */
     /* 64 ExternalDocumentation */
     {2005, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
-    {1420, 0, 7, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* url */
+    {1397, 0, 7, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* url */
     /* 65 ValidationRule */
     {2688, 0, 8, 1, T(STRING), A_ZERO}, /* rule */
     {358, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
@@ -409,7 +409,7 @@ const ki_proto_field ki_proto_fields[] = {
     {2757, 0, 22, 2, T(STRING), A_ZERO}, /* statusReplicasPath */
     {2779, 0, 21, 3, T(STRING), A_NOTHING}, /* labelSelectorPath */
     /* 69 CustomResourceColumnDefinition */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1595, 0, 8, 2, T(STRING), A_ZERO}, /* type */
     {2020, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* format */
     {2005, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
@@ -445,24 +445,24 @@ const ki_proto_field ki_proto_fields[] = {
     {1708, 57, 9, 3, T(MESSAGE), A_ZERO}, /* names */
     {1171, 0, 9, 4, T(STRING), A_ZERO}, /* scope */
     {2910, 59, 14, 5, T(MESSAGE), A_NOTHING}, /* validation */
-    {1861, 66, 16, 6, T(MESSAGE), A_NOTHING}, /* subresources */
+    {1897, 66, 16, 6, T(MESSAGE), A_NOTHING}, /* subresources */
     {1717, 77, 12, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* versions */
-    {1877, 78, 28, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
+    {1913, 78, 28, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
+    {1941, 70, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     {1729, 79, 14, 9, T(MESSAGE), A_NOTHING}, /* conversion */
     {1743, 0, 25, 10, T(BOOL), A_NOTHING}, /* preserveUnknownFields */
-    {1941, 70, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 77 CustomResourceDefinitionVersion */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1830, 0, 10, 2, T(BOOL), A_ZERO}, /* served */
     {1840, 0, 11, 3, T(BOOL), A_ZERO}, /* storage */
-    {1851, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
-    {1861, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
-    {1877, 78, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
-    {1905, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
-    {1919, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
+    {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
+    {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
+    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
+    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
+    {1913, 78, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 78 CustomResourceColumnDefinition */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1595, 0, 8, 2, T(STRING), A_ZERO}, /* type */
     {2020, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* format */
     {2005, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
@@ -477,16 +477,16 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 81, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 83, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 81 APIServiceSpec */
-    {1397, 82, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
+    {1404, 82, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
     {211, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {220, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* version */
     {2959, 0, 25, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* insecureSkipTLSVerify */
-    {1408, 0, 12, 5, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
+    {1415, 0, 12, 5, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
     {2984, 0, 24, 7, T(INT32), A_ZERO}, /* groupPriorityMinimum */
     {3008, 0, 19, 8, T(INT32), A_ZERO}, /* versionPriority */
     /* 82 ServiceReference */
-    {73, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
-    {65, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {1435, 0, 8, 3, T(INT32), A_NOTHING}, /* port */
     /* 83 APIServiceStatus */
     {1536, 84, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
@@ -515,39 +515,39 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 89, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 89 PodSpec */
     {3120, 90, 11, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* volumes */
-    {3131, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST}, /* containers */
-    {3145, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* restartPolicy */
-    {3162, 0, 33, 4, T(INT64), A_NOTHING}, /* terminationGracePeriodSeconds */
-    {3195, 0, 25, 5, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
-    {3220, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* dnsPolicy */
-    {3233, 0, 16, 7, T(STRING), A_NOTHING | F_MAP}, /* nodeSelector */
-    {3249, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccountName */
-    {3271, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccount */
-    {3289, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
-    {3301, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostNetwork */
-    {3316, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostPID */
-    {3327, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostIPC */
-    {3338, 174, 19, 14, T(MESSAGE), A_NOTHING}, /* securityContext */
-    {3357, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
-    {3377, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
-    {3389, 0, 13, 17, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subdomain */
-    {3402, 176, 12, 18, T(MESSAGE), A_NOTHING}, /* affinity */
-    {3414, 0, 17, 19, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* schedulerName */
-    {3431, 139, 18, 20, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainers */
-    {3449, 0, 32, 21, T(BOOL), A_NOTHING}, /* automountServiceAccountToken */
-    {3481, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
-    {3496, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* hostAliases */
-    {3511, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
+    {3131, 139, 18, 20, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainers */
+    {3149, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST}, /* containers */
+    {3163, 172, 23, 34, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainers */
+    {3186, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* restartPolicy */
+    {3203, 0, 33, 4, T(INT64), A_NOTHING}, /* terminationGracePeriodSeconds */
+    {3236, 0, 25, 5, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
+    {3261, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* dnsPolicy */
+    {3274, 0, 16, 7, T(STRING), A_NOTHING | F_MAP}, /* nodeSelector */
+    {3290, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccountName */
+    {3312, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccount */
+    {3330, 0, 32, 21, T(BOOL), A_NOTHING}, /* automountServiceAccountToken */
+    {3362, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
+    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostNetwork */
+    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostPID */
+    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostIPC */
+    {3411, 0, 25, 27, T(BOOL), A_NOTHING}, /* shareProcessNamespace */
+    {3436, 174, 19, 14, T(MESSAGE), A_NOTHING}, /* securityContext */
+    {3455, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
+    {3475, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
+    {3487, 0, 13, 17, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subdomain */
+    {3500, 176, 12, 18, T(MESSAGE), A_NOTHING}, /* affinity */
+    {3512, 0, 17, 19, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* schedulerName */
+    {3529, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3544, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* hostAliases */
+    {3559, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
     {2800, 0, 12, 25, T(INT32), A_NOTHING}, /* priority */
-    {3532, 188, 13, 26, T(MESSAGE), A_NOTHING}, /* dnsConfig */
-    {3545, 0, 25, 27, T(BOOL), A_NOTHING}, /* shareProcessNamespace */
-    {3570, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST}, /* readinessGates */
-    {3588, 0, 20, 29, T(STRING), A_NOTHING}, /* runtimeClassName */
-    {3608, 0, 22, 30, T(BOOL), A_NOTHING}, /* enableServiceLinks */
-    {3630, 0, 20, 31, T(STRING), A_NOTHING}, /* preemptionPolicy */
-    {3650, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP}, /* overhead */
-    {3662, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST}, /* topologySpreadConstraints */
-    {3691, 172, 23, 34, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainers */
+    {3580, 188, 13, 26, T(MESSAGE), A_NOTHING}, /* dnsConfig */
+    {3593, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST}, /* readinessGates */
+    {3611, 0, 20, 29, T(STRING), A_NOTHING}, /* runtimeClassName */
+    {3631, 0, 22, 30, T(BOOL), A_NOTHING}, /* enableServiceLinks */
+    {3653, 0, 20, 31, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3673, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP}, /* overhead */
+    {3685, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST}, /* topologySpreadConstraints */
     {3714, 0, 21, 35, T(BOOL), A_NOTHING}, /* setHostnameAsFQDN */
     {3735, 192, 6, 36, T(MESSAGE), A_NOTHING}, /* os */
     {3741, 0, 13, 37, T(BOOL), A_NOTHING}, /* hostUsers */
@@ -558,7 +558,7 @@ const ki_proto_field ki_proto_fields[] = {
     {3811, 195, 19, 43, T(MESSAGE), A_NOTHING}, /* schedulingGroup */
     {3830, 196, 22, 44, T(MESSAGE), A_NOTHING | F_LIST}, /* evictionResponders */
     /* 90 Volume */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1116, 91, 0, 2, T(INLINE), A_ZERO},
     /* 91 VolumeSource */
     {3852, 92, 12, 1, T(MESSAGE), A_NOTHING}, /* hostPath */
@@ -584,9 +584,9 @@ const ki_proto_field ki_proto_fields[] = {
     {4112, 117, 11, 21, T(MESSAGE), A_NOTHING}, /* quobyte */
     {4123, 118, 13, 22, T(MESSAGE), A_NOTHING}, /* azureDisk */
     {4136, 119, 24, 23, T(MESSAGE), A_NOTHING}, /* photonPersistentDisk */
-    {4160, 128, 18, 24, T(MESSAGE), A_NOTHING}, /* portworxVolume */
-    {4178, 129, 11, 25, T(MESSAGE), A_NOTHING}, /* scaleIO */
-    {4189, 120, 13, 26, T(MESSAGE), A_NOTHING}, /* projected */
+    {4160, 120, 13, 26, T(MESSAGE), A_NOTHING}, /* projected */
+    {4173, 128, 18, 24, T(MESSAGE), A_NOTHING}, /* portworxVolume */
+    {4191, 129, 11, 25, T(MESSAGE), A_NOTHING}, /* scaleIO */
     {4202, 130, 13, 27, T(MESSAGE), A_NOTHING}, /* storageos */
     {4215, 131, 7, 28, T(MESSAGE), A_NOTHING}, /* csi */
     {4222, 132, 13, 29, T(MESSAGE), A_NOTHING}, /* ephemeral */
@@ -636,11 +636,11 @@ const ki_proto_field ki_proto_fields[] = {
     {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
     {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthDiscovery */
-    {4513, 101, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4526, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
+    {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
+    {4532, 101, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 101 LocalObjectReference */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     /* 102 GlusterfsVolumeSource */
     {4562, 0, 13, 1, T(STRING), A_ZERO}, /* endpoints */
     {1427, 0, 8, 2, T(STRING), A_ZERO}, /* path */
@@ -655,25 +655,25 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* pool */
     {4415, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4608, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* keyring */
-    {4513, 101, 13, 7, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 101, 13, 7, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4308, 0, 12, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     /* 105 FlexVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4513, 101, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 101, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {144, 0, 11, 5, T(STRING), A_NOTHING | F_MAP}, /* options */
+    {200, 0, 11, 5, T(STRING), A_NOTHING | F_MAP}, /* options */
     /* 106 CinderVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {4513, 101, 13, 4, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 101, 13, 4, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 107 CephFSVolumeSource */
     {4588, 0, 12, 1, T(STRING), A_NULL | F_LIST}, /* monitors */
     {1427, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {4415, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4629, 0, 14, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* secretFile */
-    {4513, 101, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 101, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     /* 108 FlockerVolumeSource */
     {4643, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* datasetName */
@@ -760,11 +760,11 @@ const ki_proto_field ki_proto_fields[] = {
     {1427, 0, 8, 3, T(STRING), A_ZERO}, /* path */
     {4415, 0, 8, 4, T(INT64), A_NOTHING}, /* user */
     /* 126 ClusterTrustBundleProjection */
-    {65, 0, 8, 1, T(STRING), A_NOTHING}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING}, /* name */
     {4996, 0, 14, 2, T(STRING), A_NOTHING}, /* signerName */
     {5010, 19, 17, 3, T(MESSAGE), A_NOTHING}, /* labelSelector */
-    {1427, 0, 8, 4, T(STRING), A_ZERO}, /* path */
     {4388, 0, 12, 5, T(BOOL), A_NOTHING}, /* optional */
+    {1427, 0, 8, 4, T(STRING), A_ZERO}, /* path */
     {4415, 0, 8, 6, T(INT64), A_NOTHING}, /* user */
     /* 127 PodCertificateProjection */
     {4996, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* signerName */
@@ -782,7 +782,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 129 ScaleIOVolumeSource */
     {5140, 0, 11, 1, T(STRING), A_ZERO}, /* gateway */
     {5151, 0, 10, 2, T(STRING), A_ZERO}, /* system */
-    {4513, 101, 13, 3, T(MESSAGE), A_NULL}, /* secretRef */
+    {4532, 101, 13, 3, T(MESSAGE), A_NULL}, /* secretRef */
     {5161, 0, 14, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* sslEnabled */
     {5175, 0, 20, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protectionDomain */
     {5195, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* storagePool */
@@ -795,7 +795,7 @@ const ki_proto_field ki_proto_fields[] = {
     {5239, 0, 19, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeNamespace */
     {4285, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {4513, 101, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 101, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 131 CSIVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4308, 0, 12, 2, T(BOOL), A_NOTHING}, /* readOnly */
@@ -809,9 +809,9 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 134, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 134 PersistentVolumeClaimSpec */
     {5325, 0, 15, 1, T(STRING), A_NOTHING | F_LIST}, /* accessModes */
+    {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
     {1158, 135, 13, 2, T(MESSAGE), A_ZERO}, /* resources */
     {5225, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
-    {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
     {5340, 0, 20, 5, T(STRING), A_NOTHING}, /* storageClassName */
     {5360, 0, 14, 6, T(STRING), A_NOTHING}, /* volumeMode */
     {5374, 136, 14, 7, T(MESSAGE), A_NOTHING}, /* dataSource */
@@ -823,43 +823,43 @@ const ki_proto_field ki_proto_fields[] = {
     /* 136 TypedLocalObjectReference */
     {5456, 0, 12, 1, T(STRING), A_NULL}, /* apiGroup */
     {30, 0, 8, 2, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
     /* 137 TypedObjectReference */
     {5456, 0, 12, 1, T(STRING), A_NULL}, /* apiGroup */
     {30, 0, 8, 2, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
-    {73, 0, 13, 4, T(STRING), A_NOTHING}, /* namespace */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {129, 0, 13, 4, T(STRING), A_NOTHING}, /* namespace */
     /* 138 ImageVolumeSource */
     {5468, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reference */
     {5481, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* pullPolicy */
     /* 139 Container */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {4235, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* image */
     {5495, 0, 11, 3, T(STRING), A_NOTHING | F_LIST}, /* command */
     {5506, 0, 8, 4, T(STRING), A_NOTHING | F_LIST}, /* args */
     {5514, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* workingDir */
     {5528, 140, 9, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
-    {5537, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
+    {5537, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
+    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
     {1158, 149, 13, 8, T(MESSAGE), A_ZERO}, /* resources */
-    {5544, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
-    {5560, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
-    {5577, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
-    {5595, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
-    {5608, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
-    {5634, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
-    {3338, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
-    {5653, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
-    {5662, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdinOnce */
-    {5675, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
-    {5682, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
-    {5693, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
-    {5721, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
-    {5738, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
-    {5754, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
-    {3145, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
-    {5770, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
+    {5555, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
+    {3186, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
+    {5571, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
+    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
+    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
+    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
+    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
+    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
+    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
+    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
+    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
+    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
+    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
     /* 140 ContainerPort */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5792, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* hostPort */
     {5804, 0, 17, 3, T(INT32), A_ZERO}, /* containerPort */
     {5821, 0, 12, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
@@ -867,7 +867,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 141 EnvFromSource */
     {5843, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* prefix */
     {5853, 142, 16, 2, T(MESSAGE), A_NOTHING}, /* configMapRef */
-    {4513, 143, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 143, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 142 ConfigMapEnvSource */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {4388, 0, 12, 2, T(BOOL), A_NOTHING}, /* optional */
@@ -875,7 +875,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {4388, 0, 12, 2, T(BOOL), A_NOTHING}, /* optional */
     /* 144 EnvVar */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {5869, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* value */
     {5878, 145, 13, 3, T(MESSAGE), A_NOTHING}, /* valueFrom */
     /* 145 EnvVarSource */
@@ -902,11 +902,11 @@ const ki_proto_field ki_proto_fields[] = {
     {5444, 0, 12, 2, T(QUANTITY), A_NOTHING | F_MAP}, /* requests */
     {5940, 150, 10, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* claims */
     /* 150 ResourceClaim */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {0, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* request */
     /* 151 ContainerResizePolicy */
     {5950, 0, 16, 1, T(STRING), A_ZERO}, /* resourceName */
-    {3145, 0, 17, 2, T(STRING), A_ZERO}, /* restartPolicy */
+    {3186, 0, 17, 2, T(STRING), A_ZERO}, /* restartPolicy */
     /* 152 ContainerRestartRule */
     {5966, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* action */
     {5976, 153, 13, 2, T(MESSAGE), A_NOTHING}, /* exitCodes */
@@ -914,16 +914,16 @@ const ki_proto_field ki_proto_fields[] = {
     {1077, 0, 12, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operator */
     {1089, 0, 10, 2, T(INT32), A_NOTHING | F_LIST}, /* values */
     /* 154 VolumeMount */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {5989, 0, 13, 3, T(STRING), A_ZERO}, /* mountPath */
-    {6002, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPath */
-    {6013, 0, 20, 5, T(STRING), A_NOTHING}, /* mountPropagation */
-    {6033, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPathExpr */
-    {6048, 0, 21, 7, T(STRING), A_NOTHING}, /* recursiveReadOnly */
+    {5989, 0, 21, 7, T(STRING), A_NOTHING}, /* recursiveReadOnly */
+    {6010, 0, 13, 3, T(STRING), A_ZERO}, /* mountPath */
+    {6023, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPath */
+    {6034, 0, 20, 5, T(STRING), A_NOTHING}, /* mountPropagation */
+    {6054, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPathExpr */
     {6069, 0, 20, 8, T(STRING), A_NOTHING | F_LIST}, /* bindMountOptions */
     /* 155 VolumeDevice */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {6089, 0, 14, 2, T(STRING), A_ZERO}, /* devicePath */
     /* 156 Probe */
     {1116, 157, 0, 1, T(INLINE), A_ZERO},
@@ -932,7 +932,7 @@ const ki_proto_field ki_proto_fields[] = {
     {6126, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* periodSeconds */
     {6143, 0, 20, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* successThreshold */
     {6163, 0, 20, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* failureThreshold */
-    {3162, 0, 33, 7, T(INT64), A_NOTHING}, /* terminationGracePeriodSeconds */
+    {3203, 0, 33, 7, T(INT64), A_NOTHING}, /* terminationGracePeriodSeconds */
     /* 157 ProbeHandler */
     {6183, 158, 8, 1, T(MESSAGE), A_NOTHING}, /* exec */
     {6191, 159, 11, 2, T(MESSAGE), A_NOTHING}, /* httpGet */
@@ -948,14 +948,14 @@ const ki_proto_field ki_proto_fields[] = {
     {6241, 160, 15, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* httpHeaders */
     {5821, 0, 12, 6, T(STRING), A_NOTHING}, /* protocol */
     /* 160 HTTPHeader */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {5869, 0, 9, 2, T(STRING), A_ZERO}, /* value */
     /* 161 TCPSocketAction */
     {1435, 0, 8, 1, T(INT_OR_STRING), A_ZERO}, /* port */
     {6223, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* host */
     /* 162 GRPCAction */
     {1435, 0, 8, 1, T(INT32), A_ZERO}, /* port */
-    {1397, 0, 11, 2, T(STRING), A_NULL}, /* service */
+    {1404, 0, 11, 2, T(STRING), A_NULL}, /* service */
     {4267, 0, 8, 3, T(STRING), A_NOTHING}, /* mode */
     /* 163 Lifecycle */
     {6256, 164, 13, 1, T(MESSAGE), A_NOTHING}, /* postStart */
@@ -972,13 +972,13 @@ const ki_proto_field ki_proto_fields[] = {
     {6314, 167, 16, 1, T(MESSAGE), A_NOTHING}, /* capabilities */
     {6330, 0, 14, 2, T(BOOL), A_NOTHING}, /* privileged */
     {6344, 168, 18, 3, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
-    {6362, 0, 13, 4, T(INT64), A_NOTHING}, /* runAsUser */
-    {6375, 0, 16, 5, T(BOOL), A_NOTHING}, /* runAsNonRoot */
-    {6391, 0, 26, 6, T(BOOL), A_NOTHING}, /* readOnlyRootFilesystem */
-    {6417, 0, 28, 7, T(BOOL), A_NOTHING}, /* allowPrivilegeEscalation */
-    {6445, 0, 14, 8, T(INT64), A_NOTHING}, /* runAsGroup */
-    {6459, 0, 13, 9, T(STRING), A_NOTHING}, /* procMount */
-    {6472, 169, 18, 10, T(MESSAGE), A_NOTHING}, /* windowsOptions */
+    {6362, 169, 18, 10, T(MESSAGE), A_NOTHING}, /* windowsOptions */
+    {6380, 0, 13, 4, T(INT64), A_NOTHING}, /* runAsUser */
+    {6393, 0, 14, 8, T(INT64), A_NOTHING}, /* runAsGroup */
+    {6407, 0, 16, 5, T(BOOL), A_NOTHING}, /* runAsNonRoot */
+    {6423, 0, 26, 6, T(BOOL), A_NOTHING}, /* readOnlyRootFilesystem */
+    {6449, 0, 28, 7, T(BOOL), A_NOTHING}, /* allowPrivilegeEscalation */
+    {6477, 0, 13, 9, T(STRING), A_NOTHING}, /* procMount */
     {6490, 170, 18, 11, T(MESSAGE), A_NOTHING}, /* seccompProfile */
     {6508, 171, 19, 12, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
     /* 167 Capabilities */
@@ -1004,47 +1004,47 @@ const ki_proto_field ki_proto_fields[] = {
     {1116, 173, 0, 1, T(INLINE), A_ZERO},
     {6659, 0, 23, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* targetContainerName */
     /* 173 EphemeralContainerCommon */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {4235, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* image */
     {5495, 0, 11, 3, T(STRING), A_NOTHING | F_LIST}, /* command */
     {5506, 0, 8, 4, T(STRING), A_NOTHING | F_LIST}, /* args */
     {5514, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* workingDir */
     {5528, 140, 9, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
-    {5537, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
+    {5537, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
+    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
     {1158, 149, 13, 8, T(MESSAGE), A_ZERO}, /* resources */
-    {5544, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
-    {5560, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
-    {5577, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
-    {5595, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
-    {5608, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
-    {5634, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
-    {3338, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
-    {5653, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
-    {5662, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdinOnce */
-    {5675, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
-    {5682, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
-    {5693, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
-    {5721, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
-    {5738, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
-    {5754, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
-    {3145, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
-    {5770, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
+    {5555, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
+    {3186, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
+    {5571, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
+    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
+    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
+    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
+    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
+    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
+    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
+    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
+    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
+    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
+    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
     /* 174 PodSecurityContext */
     {6344, 168, 18, 1, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
-    {6362, 0, 13, 2, T(INT64), A_NOTHING}, /* runAsUser */
-    {6375, 0, 16, 3, T(BOOL), A_NOTHING}, /* runAsNonRoot */
+    {6362, 169, 18, 8, T(MESSAGE), A_NOTHING}, /* windowsOptions */
+    {6380, 0, 13, 2, T(INT64), A_NOTHING}, /* runAsUser */
+    {6393, 0, 14, 6, T(INT64), A_NOTHING}, /* runAsGroup */
+    {6407, 0, 16, 3, T(BOOL), A_NOTHING}, /* runAsNonRoot */
     {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST}, /* supplementalGroups */
-    {6704, 0, 11, 5, T(INT64), A_NOTHING}, /* fsGroup */
-    {6445, 0, 14, 6, T(INT64), A_NOTHING}, /* runAsGroup */
-    {6715, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* sysctls */
-    {6472, 169, 18, 8, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6726, 0, 23, 9, T(STRING), A_NOTHING}, /* fsGroupChangePolicy */
+    {6704, 0, 28, 12, T(STRING), A_NOTHING}, /* supplementalGroupsPolicy */
+    {6732, 0, 11, 5, T(INT64), A_NOTHING}, /* fsGroup */
+    {6743, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* sysctls */
+    {6754, 0, 23, 9, T(STRING), A_NOTHING}, /* fsGroupChangePolicy */
     {6490, 170, 18, 10, T(MESSAGE), A_NOTHING}, /* seccompProfile */
     {6508, 171, 19, 11, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
-    {6749, 0, 28, 12, T(STRING), A_NOTHING}, /* supplementalGroupsPolicy */
     {6777, 0, 23, 13, T(STRING), A_NOTHING}, /* seLinuxChangePolicy */
     /* 175 Sysctl */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {5869, 0, 9, 2, T(STRING), A_ZERO}, /* value */
     /* 176 Affinity */
     {6800, 177, 16, 1, T(MESSAGE), A_NOTHING}, /* nodeAffinity */
@@ -1093,9 +1093,9 @@ const ki_proto_field ki_proto_fields[] = {
     /* 188 PodDNSConfig */
     {7148, 0, 15, 1, T(STRING), A_NOTHING | F_LIST}, /* nameservers */
     {7163, 0, 12, 2, T(STRING), A_NOTHING | F_LIST}, /* searches */
-    {144, 189, 11, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* options */
+    {200, 189, 11, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* options */
     /* 189 PodDNSConfigOption */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5869, 0, 9, 2, T(STRING), A_NOTHING}, /* value */
     /* 190 PodReadinessGate */
     {7175, 0, 17, 1, T(STRING), A_ZERO}, /* conditionType */
@@ -1109,17 +1109,17 @@ const ki_proto_field ki_proto_fields[] = {
     {7260, 0, 20, 7, T(STRING), A_NOTHING}, /* nodeTaintsPolicy */
     {7040, 0, 18, 8, T(STRING), A_NOTHING | F_LIST}, /* matchLabelKeys */
     /* 192 PodOS */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 193 PodSchedulingGate */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 194 PodResourceClaim */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {7280, 0, 21, 3, T(STRING), A_NOTHING}, /* resourceClaimName */
     {7301, 0, 29, 4, T(STRING), A_NOTHING}, /* resourceClaimTemplateName */
     /* 195 PodSchedulingGroup */
     {7330, 0, 16, 1, T(STRING), A_NOTHING}, /* podGroupName */
     /* 196 EvictionResponder */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {2800, 0, 12, 2, T(INT32), A_NULL}, /* priority */
     /* 197 DaemonSetUpdateStrategy */
     {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
@@ -1167,36 +1167,36 @@ const ki_proto_field ki_proto_fields[] = {
     {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
     {7566, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* replicas */
     {7615, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
-    {7634, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
-    {7655, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* unavailableReplicas */
-    {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {7678, 0, 17, 7, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7548, 0, 18, 8, T(INT32), A_NOTHING}, /* collisionCount */
+    {7634, 0, 17, 7, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
+    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
+    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* unavailableReplicas */
     {7695, 0, 23, 9, T(INT32), A_NOTHING}, /* terminatingReplicas */
+    {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
+    {7548, 0, 18, 8, T(INT32), A_NOTHING}, /* collisionCount */
     /* 206 DeploymentCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
-    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     {7718, 0, 18, 6, T(TIME), A_ZERO}, /* lastUpdateTime */
     {1603, 0, 22, 7, T(TIME), A_ZERO}, /* lastTransitionTime */
+    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     /* 207 ReplicaSet */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 208, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 209, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 208 ReplicaSetSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
     {476, 19, 12, 2, T(MESSAGE), A_NULL}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
     /* 209 ReplicaSetStatus */
     {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
     {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* fullyLabeledReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {7678, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7634, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
-    {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
+    {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
+    {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
     {7695, 0, 23, 7, T(INT32), A_NOTHING}, /* terminatingReplicas */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 210 ReplicaSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1264,14 +1264,14 @@ const ki_proto_field ki_proto_fields[] = {
     /* 223 StatefulSetStatus */
     {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
     {7566, 0, 12, 2, T(INT32), A_ZERO}, /* replicas */
-    {7678, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
+    {7634, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
     {8130, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* currentReplicas */
     {7615, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
     {8149, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* currentRevision */
     {8168, 0, 18, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* updateRevision */
     {7548, 0, 18, 9, T(INT32), A_NOTHING}, /* collisionCount */
     {1536, 224, 14, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {7634, 0, 21, 11, T(INT32), A_ZERO}, /* availableReplicas */
+    {7651, 0, 21, 11, T(INT32), A_ZERO}, /* availableReplicas */
     /* 224 StatefulSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1295,7 +1295,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 227 RollbackConfig */
     {3035, 0, 12, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* revision */
     /* 228 DeploymentRollback */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8200, 0, 22, 2, T(STRING), A_NOTHING | F_MAP}, /* updatedAnnotations */
     {8186, 227, 14, 3, T(MESSAGE), A_ZERO}, /* rollbackTo */
     /* 229 Scale */
@@ -1327,32 +1327,32 @@ const ki_proto_field ki_proto_fields[] = {
     /* 234 StatefulSetStatus */
     {1498, 0, 22, 1, T(INT64), A_NOTHING}, /* observedGeneration */
     {7566, 0, 12, 2, T(INT32), A_ZERO}, /* replicas */
-    {7678, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
+    {7634, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
     {8130, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* currentReplicas */
     {7615, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
     {8149, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* currentRevision */
     {8168, 0, 18, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* updateRevision */
     {7548, 0, 18, 9, T(INT32), A_NOTHING}, /* collisionCount */
     {1536, 224, 14, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {7634, 0, 21, 11, T(INT32), A_ZERO}, /* availableReplicas */
+    {7651, 0, 21, 11, T(INT32), A_ZERO}, /* availableReplicas */
     /* 235 SelfSubjectReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {282, 236, 10, 2, T(MESSAGE), A_ZERO}, /* status */
     /* 236 SelfSubjectReviewStatus */
-    {99, 4, 12, 1, T(MESSAGE), A_ZERO}, /* userInfo */
+    {155, 4, 12, 1, T(MESSAGE), A_ZERO}, /* userInfo */
     /* 237 TokenRequest */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 238, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 241, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 238 TokenRequestSpec */
     {8240, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* audiences */
-    {8253, 239, 18, 3, T(MESSAGE), A_NULL}, /* boundObjectRef */
     {4975, 0, 21, 4, T(INT64), A_NULL}, /* expirationSeconds */
+    {8253, 239, 18, 3, T(MESSAGE), A_NULL}, /* boundObjectRef */
     {8271, 240, 16, 5, T(MESSAGE), A_NOTHING | F_MAP}, /* attestations */
     /* 239 BoundObjectReference */
     {30, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
     {713, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
-    {65, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {23, 0, 7, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     /* 240 AttestationValue */
     {262, 0, 9, 1, T(STRING), A_NOTHING | F_LIST}, /* items */
@@ -1369,8 +1369,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 244 TokenReviewStatus */
     {8319, 0, 17, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* authenticated */
     {4415, 4, 8, 2, T(MESSAGE), A_ZERO}, /* user */
-    {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
     {8240, 0, 13, 4, T(STRING), A_NOTHING | F_LIST}, /* audiences */
+    {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
     /* 245 LocalSubjectAccessReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 246, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1383,13 +1383,13 @@ const ki_proto_field ki_proto_fields[] = {
     {253, 5, 9, 5, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
     {23, 0, 7, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     /* 247 ResourceAttributes */
-    {73, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {129, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     {8392, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* verb */
     {211, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {220, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* version */
     {38, 0, 12, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resource */
     {808, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subresource */
-    {65, 0, 8, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {8400, 248, 17, 8, T(MESSAGE), A_NOTHING}, /* fieldSelector */
     {5010, 250, 17, 9, T(MESSAGE), A_NOTHING}, /* labelSelector */
     /* 248 FieldSelectorAttributes */
@@ -1407,9 +1407,9 @@ const ki_proto_field ki_proto_fields[] = {
     {8392, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* verb */
     /* 252 SubjectAccessReviewStatus */
     {271, 0, 11, 1, T(BOOL), A_ZERO}, /* allowed */
+    {8448, 0, 10, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* denied */
     {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {8448, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
-    {8467, 0, 10, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* denied */
+    {8458, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
     /* 253 SelfSubjectAccessReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 254, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1422,12 +1422,12 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 256, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 257, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 256 SelfSubjectRulesReviewSpec */
-    {73, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {129, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     /* 257 SubjectRulesReviewStatus */
     {979, 258, 17, 1, T(MESSAGE), A_NULL | F_LIST}, /* resourceRules */
     {8477, 259, 20, 2, T(MESSAGE), A_NULL | F_LIST}, /* nonResourceRules */
     {8497, 0, 14, 3, T(BOOL), A_ZERO}, /* incomplete */
-    {8448, 0, 19, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
+    {8458, 0, 19, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
     /* 258 ResourceRule */
     {8511, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* verbs */
     {1130, 0, 13, 2, T(STRING), A_NOTHING | F_LIST}, /* apiGroups */
@@ -1466,7 +1466,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8587, 0, 34, 4, T(INT32), A_NOTHING}, /* targetCPUUtilizationPercentage */
     /* 266 CrossVersionObjectReference */
     {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 2, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
     {713, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
     /* 267 HorizontalPodAutoscalerStatus */
     {1498, 0, 22, 1, T(INT64), A_NOTHING}, /* observedGeneration */
@@ -1493,11 +1493,11 @@ const ki_proto_field ki_proto_fields[] = {
     {8703, 280, 12, 5, T(MESSAGE), A_NOTHING}, /* behavior */
     /* 272 MetricSpec */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
-    {111, 273, 10, 2, T(MESSAGE), A_NOTHING}, /* object */
+    {167, 273, 10, 2, T(MESSAGE), A_NOTHING}, /* object */
     {8715, 276, 8, 3, T(MESSAGE), A_NOTHING}, /* pods */
     {38, 277, 12, 4, T(MESSAGE), A_NOTHING}, /* resource */
-    {8723, 279, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
-    {8735, 278, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
+    {8723, 278, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
+    {8744, 279, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
     /* 273 ObjectMetricSource */
     {8756, 266, 19, 1, T(MESSAGE), A_ZERO}, /* describedObject */
     {8775, 274, 10, 2, T(MESSAGE), A_ZERO}, /* target */
@@ -1508,16 +1508,16 @@ const ki_proto_field ki_proto_fields[] = {
     {8795, 0, 16, 3, T(QUANTITY), A_NOTHING}, /* averageValue */
     {8811, 0, 22, 4, T(INT32), A_NOTHING}, /* averageUtilization */
     /* 275 MetricIdentifier */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
     /* 276 PodsMetricSource */
     {8785, 275, 10, 1, T(MESSAGE), A_ZERO}, /* metric */
     {8775, 274, 10, 2, T(MESSAGE), A_ZERO}, /* target */
     /* 277 ResourceMetricSource */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8775, 274, 10, 2, T(MESSAGE), A_ZERO}, /* target */
     /* 278 ContainerResourceMetricSource */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8775, 274, 10, 2, T(MESSAGE), A_ZERO}, /* target */
     {8833, 0, 13, 3, T(STRING), A_ZERO}, /* container */
     /* 279 ExternalMetricSource */
@@ -1527,9 +1527,9 @@ const ki_proto_field ki_proto_fields[] = {
     {8846, 281, 11, 1, T(MESSAGE), A_NOTHING}, /* scaleUp */
     {8857, 281, 13, 2, T(MESSAGE), A_NOTHING}, /* scaleDown */
     /* 281 HPAScalingRules */
-    {8870, 0, 16, 1, T(STRING), A_NOTHING}, /* selectPolicy */
-    {8886, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* policies */
-    {8898, 0, 30, 3, T(INT32), A_NOTHING}, /* stabilizationWindowSeconds */
+    {8870, 0, 30, 3, T(INT32), A_NOTHING}, /* stabilizationWindowSeconds */
+    {8900, 0, 16, 1, T(STRING), A_NOTHING}, /* selectPolicy */
+    {8916, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* policies */
     {8928, 0, 13, 4, T(QUANTITY), A_NOTHING}, /* tolerance */
     /* 282 HPAScalingPolicy */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -1544,11 +1544,11 @@ const ki_proto_field ki_proto_fields[] = {
     {1536, 291, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 284 MetricStatus */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
-    {111, 285, 10, 2, T(MESSAGE), A_NOTHING}, /* object */
+    {167, 285, 10, 2, T(MESSAGE), A_NOTHING}, /* object */
     {8715, 287, 8, 3, T(MESSAGE), A_NOTHING}, /* pods */
     {38, 288, 12, 4, T(MESSAGE), A_NOTHING}, /* resource */
-    {8723, 290, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
-    {8735, 289, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
+    {8723, 289, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
+    {8744, 290, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
     /* 285 ObjectMetricStatus */
     {8785, 275, 10, 1, T(MESSAGE), A_ZERO}, /* metric */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
@@ -1561,10 +1561,10 @@ const ki_proto_field ki_proto_fields[] = {
     {8785, 275, 10, 1, T(MESSAGE), A_ZERO}, /* metric */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
     /* 288 ResourceMetricStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
     /* 289 ContainerResourceMetricStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
     {8833, 0, 13, 3, T(STRING), A_ZERO}, /* container */
     /* 290 ExternalMetricStatus */
@@ -1583,33 +1583,33 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 312, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 293 CronJobSpec */
     {8970, 0, 12, 1, T(STRING), A_ZERO}, /* schedule */
-    {8982, 0, 27, 2, T(INT64), A_NOTHING}, /* startingDeadlineSeconds */
-    {9009, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* concurrencyPolicy */
-    {9030, 0, 11, 4, T(BOOL), A_NOTHING}, /* suspend */
-    {9041, 294, 15, 5, T(MESSAGE), A_ZERO}, /* jobTemplate */
-    {9056, 0, 30, 6, T(INT32), A_NOTHING}, /* successfulJobsHistoryLimit */
-    {9086, 0, 26, 7, T(INT32), A_NOTHING}, /* failedJobsHistoryLimit */
-    {9112, 0, 12, 8, T(STRING), A_NOTHING}, /* timeZone */
+    {8982, 0, 12, 8, T(STRING), A_NOTHING}, /* timeZone */
+    {8994, 0, 27, 2, T(INT64), A_NOTHING}, /* startingDeadlineSeconds */
+    {9021, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* concurrencyPolicy */
+    {9042, 0, 11, 4, T(BOOL), A_NOTHING}, /* suspend */
+    {9053, 294, 15, 5, T(MESSAGE), A_ZERO}, /* jobTemplate */
+    {9068, 0, 30, 6, T(INT32), A_NOTHING}, /* successfulJobsHistoryLimit */
+    {9098, 0, 26, 7, T(INT32), A_NOTHING}, /* failedJobsHistoryLimit */
     /* 294 JobTemplateSpec */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 295, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 295 JobSpec */
     {9124, 0, 15, 1, T(INT32), A_NOTHING}, /* parallelism */
     {9139, 0, 15, 2, T(INT32), A_NOTHING}, /* completions */
-    {3195, 0, 25, 3, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
+    {3236, 0, 25, 3, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
+    {9154, 296, 20, 11, T(MESSAGE), A_NOTHING}, /* podFailurePolicy */
+    {9174, 300, 17, 16, T(MESSAGE), A_NOTHING}, /* successPolicy */
+    {9191, 0, 16, 7, T(INT32), A_NOTHING}, /* backoffLimit */
+    {9207, 0, 24, 12, T(INT32), A_NOTHING}, /* backoffLimitPerIndex */
+    {9231, 0, 20, 13, T(INT32), A_NOTHING}, /* maxFailedIndexes */
     {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
-    {9154, 0, 18, 5, T(BOOL), A_NOTHING}, /* manualSelector */
+    {9251, 0, 18, 5, T(BOOL), A_NOTHING}, /* manualSelector */
     {3047, 88, 12, 6, T(MESSAGE), A_ZERO}, /* template */
-    {9172, 0, 16, 7, T(INT32), A_NOTHING}, /* backoffLimit */
-    {9188, 0, 27, 8, T(INT32), A_NOTHING}, /* ttlSecondsAfterFinished */
-    {9215, 0, 18, 9, T(STRING), A_NOTHING}, /* completionMode */
-    {9030, 0, 11, 10, T(BOOL), A_NOTHING}, /* suspend */
-    {9233, 296, 20, 11, T(MESSAGE), A_NOTHING}, /* podFailurePolicy */
-    {9253, 0, 24, 12, T(INT32), A_NOTHING}, /* backoffLimitPerIndex */
-    {9277, 0, 20, 13, T(INT32), A_NOTHING}, /* maxFailedIndexes */
-    {9297, 0, 24, 14, T(STRING), A_NOTHING}, /* podReplacementPolicy */
-    {9321, 0, 13, 15, T(STRING), A_NOTHING}, /* managedBy */
-    {9334, 300, 17, 16, T(MESSAGE), A_NOTHING}, /* successPolicy */
+    {9269, 0, 27, 8, T(INT32), A_NOTHING}, /* ttlSecondsAfterFinished */
+    {9296, 0, 18, 9, T(STRING), A_NOTHING}, /* completionMode */
+    {9042, 0, 11, 10, T(BOOL), A_NOTHING}, /* suspend */
+    {9314, 0, 24, 14, T(STRING), A_NOTHING}, /* podReplacementPolicy */
+    {9338, 0, 13, 15, T(STRING), A_NOTHING}, /* managedBy */
     {9351, 302, 14, 17, T(MESSAGE), A_NOTHING}, /* scheduling */
     /* 296 PodFailurePolicy */
     {1328, 297, 9, 1, T(MESSAGE), A_NULL | F_LIST}, /* rules */
@@ -1650,7 +1650,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 309 WorkloadPodGroupSingleDisruptionMode */
     /* 310 WorkloadPodGroupAllDisruptionMode */
     /* 311 WorkloadPodGroupResourceClaim */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {7280, 0, 21, 2, T(STRING), A_NOTHING}, /* resourceClaimName */
     {7301, 0, 29, 3, T(STRING), A_NOTHING}, /* resourceClaimTemplateName */
     /* 312 CronJobStatus */
@@ -1659,8 +1659,8 @@ const ki_proto_field ki_proto_fields[] = {
     {9588, 0, 22, 5, T(TIME), A_NOTHING}, /* lastSuccessfulTime */
     /* 313 ObjectReference */
     {30, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
-    {73, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
-    {65, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {23, 0, 7, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {713, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
     {410, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resourceVersion */
@@ -1676,11 +1676,11 @@ const ki_proto_field ki_proto_fields[] = {
     {9558, 0, 10, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* active */
     {9641, 0, 13, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* succeeded */
     {9654, 0, 10, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* failed */
-    {9664, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* completedIndexes */
-    {9684, 317, 27, 8, T(MESSAGE), A_NOTHING}, /* uncountedTerminatedPods */
-    {9711, 0, 9, 9, T(INT32), A_NOTHING}, /* ready */
-    {9720, 0, 17, 10, T(STRING), A_NOTHING}, /* failedIndexes */
-    {9737, 0, 15, 11, T(INT32), A_NOTHING}, /* terminating */
+    {9664, 0, 15, 11, T(INT32), A_NOTHING}, /* terminating */
+    {9679, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* completedIndexes */
+    {9699, 0, 17, 10, T(STRING), A_NOTHING}, /* failedIndexes */
+    {9716, 317, 27, 8, T(MESSAGE), A_NOTHING}, /* uncountedTerminatedPods */
+    {9743, 0, 9, 9, T(INT32), A_NOTHING}, /* ready */
     /* 316 JobCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1697,23 +1697,23 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 320, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 319 CertificateSigningRequestSpec */
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
+    {4996, 0, 14, 7, T(STRING), A_ZERO}, /* signerName */
+    {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
+    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
     {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* username */
     {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST}, /* groups */
-    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
     {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
-    {4996, 0, 14, 7, T(STRING), A_ZERO}, /* signerName */
-    {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
     /* 320 CertificateSigningRequestStatus */
     {1536, 321, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9762, 0, 15, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* certificate */
     /* 321 CertificateSigningRequestCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
+    {282, 0, 10, 6, T(STRING), A_ZERO}, /* status */
     {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     {7718, 0, 18, 4, T(TIME), A_ZERO}, /* lastUpdateTime */
     {1603, 0, 22, 5, T(TIME), A_ZERO}, /* lastTransitionTime */
-    {282, 0, 10, 6, T(STRING), A_ZERO}, /* status */
     /* 322 ClusterTrustBundle */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 323, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1728,13 +1728,13 @@ const ki_proto_field ki_proto_fields[] = {
     {4996, 0, 14, 1, T(STRING), A_ZERO}, /* signerName */
     {9792, 0, 11, 2, T(STRING), A_ZERO}, /* podName */
     {9803, 0, 10, 3, T(STRING), A_ZERO}, /* podUID */
-    {3249, 0, 22, 4, T(STRING), A_ZERO}, /* serviceAccountName */
+    {3290, 0, 22, 4, T(STRING), A_ZERO}, /* serviceAccountName */
     {9813, 0, 21, 5, T(STRING), A_ZERO}, /* serviceAccountUID */
-    {3289, 0, 12, 6, T(STRING), A_ZERO}, /* nodeName */
+    {3362, 0, 12, 6, T(STRING), A_ZERO}, /* nodeName */
     {9834, 0, 11, 7, T(STRING), A_ZERO}, /* nodeUID */
     {5038, 0, 24, 8, T(INT32), A_NOTHING}, /* maxExpirationSeconds */
-    {9845, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
-    {9874, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
+    {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
+    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
     /* 326 PodCertificateRequestStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9895, 0, 20, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* certificateChain */
@@ -1747,13 +1747,13 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 320, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 328 CertificateSigningRequestSpec */
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
+    {4996, 0, 14, 7, T(STRING), A_NOTHING}, /* signerName */
+    {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
+    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
     {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* username */
     {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST}, /* groups */
-    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
     {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
-    {4996, 0, 14, 7, T(STRING), A_NOTHING}, /* signerName */
-    {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
     /* 329 PodCertificateRequest */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 330, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1762,15 +1762,15 @@ const ki_proto_field ki_proto_fields[] = {
     {4996, 0, 14, 1, T(STRING), A_ZERO}, /* signerName */
     {9792, 0, 11, 2, T(STRING), A_ZERO}, /* podName */
     {9803, 0, 10, 3, T(STRING), A_ZERO}, /* podUID */
-    {3249, 0, 22, 4, T(STRING), A_ZERO}, /* serviceAccountName */
+    {3290, 0, 22, 4, T(STRING), A_ZERO}, /* serviceAccountName */
     {9813, 0, 21, 5, T(STRING), A_ZERO}, /* serviceAccountUID */
-    {3289, 0, 12, 6, T(STRING), A_ZERO}, /* nodeName */
+    {3362, 0, 12, 6, T(STRING), A_ZERO}, /* nodeName */
     {9834, 0, 11, 7, T(STRING), A_ZERO}, /* nodeUID */
     {5038, 0, 24, 8, T(INT32), A_NOTHING}, /* maxExpirationSeconds */
     {9958, 0, 17, 9, T(BYTES), A_NULL}, /* pkixPublicKey */
     {9975, 0, 21, 10, T(BYTES), A_NULL}, /* proofOfPossession */
-    {9845, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
-    {9874, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
+    {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
+    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
     /* 331 Lease */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 332, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1794,46 +1794,46 @@ const ki_proto_field ki_proto_fields[] = {
     {2824, 0, 12, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* strategy */
     /* 335 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
+    {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
     {4562, 336, 13, 2, T(MESSAGE), A_NULL | F_LIST}, /* endpoints */
     {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST}, /* ports */
-    {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
     /* 336 Endpoint */
     {10182, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* addresses */
     {1536, 337, 14, 2, T(MESSAGE), A_ZERO}, /* conditions */
-    {3377, 0, 12, 3, T(STRING), A_NOTHING}, /* hostname */
+    {3475, 0, 12, 3, T(STRING), A_NOTHING}, /* hostname */
     {10195, 313, 13, 4, T(MESSAGE), A_NOTHING}, /* targetRef */
     {10208, 0, 22, 5, T(STRING), A_NOTHING | F_MAP}, /* deprecatedTopology */
-    {3289, 0, 12, 6, T(STRING), A_NOTHING}, /* nodeName */
+    {3362, 0, 12, 6, T(STRING), A_NOTHING}, /* nodeName */
     {10230, 0, 8, 7, T(STRING), A_NOTHING}, /* zone */
     {10238, 338, 9, 8, T(MESSAGE), A_NOTHING}, /* hints */
     /* 337 EndpointConditions */
-    {9711, 0, 9, 1, T(BOOL), A_NOTHING}, /* ready */
+    {9743, 0, 9, 1, T(BOOL), A_NOTHING}, /* ready */
     {10247, 0, 11, 2, T(BOOL), A_NOTHING}, /* serving */
-    {9737, 0, 15, 3, T(BOOL), A_NOTHING}, /* terminating */
+    {9664, 0, 15, 3, T(BOOL), A_NOTHING}, /* terminating */
     /* 338 EndpointHints */
     {10258, 339, 12, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* forZones */
     {10270, 340, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* forNodes */
     /* 339 ForZone */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 340 ForNode */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 341 EndpointPort */
-    {65, 0, 8, 1, T(STRING), A_NOTHING}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING}, /* name */
     {5821, 0, 12, 2, T(STRING), A_NOTHING}, /* protocol */
     {1435, 0, 8, 3, T(INT32), A_NOTHING}, /* port */
     {10282, 0, 15, 4, T(STRING), A_NOTHING}, /* appProtocol */
     /* 342 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
+    {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
     {4562, 343, 13, 2, T(MESSAGE), A_NULL | F_LIST}, /* endpoints */
     {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST}, /* ports */
-    {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
     /* 343 Endpoint */
     {10182, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* addresses */
     {1536, 337, 14, 2, T(MESSAGE), A_ZERO}, /* conditions */
-    {3377, 0, 12, 3, T(STRING), A_NOTHING}, /* hostname */
+    {3475, 0, 12, 3, T(STRING), A_NOTHING}, /* hostname */
     {10195, 313, 13, 4, T(MESSAGE), A_NOTHING}, /* targetRef */
     {9529, 0, 12, 5, T(STRING), A_NOTHING | F_MAP}, /* topology */
-    {3289, 0, 12, 6, T(STRING), A_NOTHING}, /* nodeName */
+    {3362, 0, 12, 6, T(STRING), A_NOTHING}, /* nodeName */
     {10238, 338, 9, 7, T(MESSAGE), A_NOTHING}, /* hints */
     /* 344 Event */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -1873,10 +1873,10 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 350, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 357, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 350 IngressSpec */
-    {10554, 351, 11, 1, T(MESSAGE), A_NOTHING}, /* backend */
-    {10565, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
+    {10554, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
+    {10574, 351, 11, 1, T(MESSAGE), A_NOTHING}, /* backend */
+    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
     {1328, 353, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
-    {10572, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
     /* 351 IngressBackend */
     {7784, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceName */
     {10592, 0, 15, 2, T(INT_OR_STRING), A_ZERO}, /* servicePort */
@@ -1893,15 +1893,15 @@ const ki_proto_field ki_proto_fields[] = {
     {10624, 356, 9, 1, T(MESSAGE), A_NULL | F_LIST}, /* paths */
     /* 356 HTTPIngressPath */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
-    {10554, 351, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
     {10633, 0, 12, 3, T(STRING), A_NOTHING}, /* pathType */
+    {10574, 351, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
     /* 357 IngressStatus */
     {10645, 358, 16, 1, T(MESSAGE), A_ZERO}, /* loadBalancer */
     /* 358 IngressLoadBalancerStatus */
     {10661, 359, 11, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* ingress */
     /* 359 IngressLoadBalancerIngress */
     {7129, 0, 6, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* ip */
-    {3377, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
+    {3475, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
     {5528, 360, 9, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     /* 360 IngressPortStatus */
     {1435, 0, 8, 1, T(INT32), A_ZERO}, /* port */
@@ -1938,9 +1938,9 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 209, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 369 ReplicaSetSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
     {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
     /* 370 FlowSchema */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 371, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1951,7 +1951,7 @@ const ki_proto_field ki_proto_fields[] = {
     {10818, 373, 23, 3, T(MESSAGE), A_NOTHING}, /* distinguisherMethod */
     {1328, 374, 9, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     /* 372 PriorityLevelConfigurationReference */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 373 FlowDistinguisherMethod */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     /* 374 PolicyRulesWithSubjects */
@@ -1962,14 +1962,14 @@ const ki_proto_field ki_proto_fields[] = {
     {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
     {4415, 376, 8, 2, T(MESSAGE), A_NOTHING}, /* user */
     {211, 377, 9, 3, T(MESSAGE), A_NOTHING}, /* group */
-    {3271, 378, 18, 4, T(MESSAGE), A_NOTHING}, /* serviceAccount */
+    {3312, 378, 18, 4, T(MESSAGE), A_NOTHING}, /* serviceAccount */
     /* 376 UserSubject */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 377 GroupSubject */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     /* 378 ServiceAccountSubject */
-    {73, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
-    {65, 0, 8, 2, T(STRING), A_ZERO}, /* name */
+    {129, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
+    {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
     /* 379 ResourcePolicyRule */
     {8511, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* verbs */
     {1130, 0, 13, 2, T(STRING), A_NULL | F_LIST}, /* apiGroups */
@@ -2049,9 +2049,9 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 398, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 400, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 398 ImageReviewSpec */
-    {3131, 399, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* containers */
+    {3149, 399, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* containers */
     {648, 0, 15, 2, T(STRING), A_NOTHING | F_MAP}, /* annotations */
-    {73, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {129, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     /* 399 ImageReviewContainerSpec */
     {4235, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* image */
     /* 400 ImageReviewStatus */
@@ -2088,7 +2088,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 408 EvictionTarget */
     {11177, 409, 7, 1, T(MESSAGE), A_NOTHING}, /* pod */
     /* 409 EvictionPodReference */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {23, 0, 7, 2, T(STRING), A_ZERO}, /* uid */
     /* 410 EvictionStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
@@ -2097,14 +2097,14 @@ const ki_proto_field ki_proto_fields[] = {
     {11198, 412, 20, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* targetResponders */
     {11218, 413, 14, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* responders */
     /* 411 Requester */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11232, 0, 10, 2, T(STRING), A_ZERO}, /* intent */
     /* 412 TargetResponder */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {2800, 0, 12, 2, T(INT32), A_NULL}, /* priority */
     {11242, 0, 9, 3, T(STRING), A_ZERO}, /* state */
     /* 413 ResponderStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {9610, 0, 13, 2, T(TIME), A_NOTHING}, /* startTime */
     {11251, 0, 17, 3, T(TIME), A_NOTHING}, /* heartbeatTime */
     {11268, 0, 26, 4, T(TIME), A_NOTHING}, /* expectedCompletionTime */
@@ -2121,7 +2121,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 416 EvictionRequestTarget */
     {11177, 417, 7, 1, T(MESSAGE), A_NOTHING}, /* pod */
     /* 417 EvictionRequestPodReference */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {23, 0, 7, 2, T(STRING), A_ZERO}, /* uid */
     /* 418 EvictionRequestStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
@@ -2136,25 +2136,25 @@ const ki_proto_field ki_proto_fields[] = {
     /* 422 ParentReference */
     {211, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {38, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resource */
-    {73, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
-    {65, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     /* 423 Ingress */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 424, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 357, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 424 IngressSpec */
+    {10554, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
     {11320, 425, 18, 1, T(MESSAGE), A_NOTHING}, /* defaultBackend */
-    {10565, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
+    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
     {1328, 428, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
-    {10572, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
     /* 425 IngressBackend */
+    {1404, 426, 11, 4, T(MESSAGE), A_NOTHING}, /* service */
     {38, 136, 12, 3, T(MESSAGE), A_NOTHING}, /* resource */
-    {1397, 426, 11, 4, T(MESSAGE), A_NOTHING}, /* service */
     /* 426 IngressServiceBackend */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1435, 427, 8, 2, T(MESSAGE), A_ZERO}, /* port */
     /* 427 ServiceBackendPort */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {11338, 0, 10, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* number */
     /* 428 IngressRule */
     {6223, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* host */
@@ -2165,8 +2165,8 @@ const ki_proto_field ki_proto_fields[] = {
     {10624, 431, 9, 1, T(MESSAGE), A_NULL | F_LIST}, /* paths */
     /* 431 HTTPIngressPath */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
-    {10554, 425, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
     {10633, 0, 12, 3, T(STRING), A_NULL}, /* pathType */
+    {10574, 425, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
     /* 432 IngressClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 433, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2176,9 +2176,9 @@ const ki_proto_field ki_proto_fields[] = {
     /* 434 IngressClassParametersReference */
     {5456, 0, 12, 1, T(STRING), A_NOTHING}, /* apiGroup */
     {30, 0, 8, 2, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
     {1171, 0, 9, 4, T(STRING), A_NULL}, /* scope */
-    {73, 0, 13, 5, T(STRING), A_NOTHING}, /* namespace */
+    {129, 0, 13, 5, T(STRING), A_NOTHING}, /* namespace */
     /* 435 ServiceCIDR */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 436, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2190,19 +2190,19 @@ const ki_proto_field ki_proto_fields[] = {
     /* 438 RuntimeClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {11371, 0, 11, 2, T(STRING), A_ZERO}, /* handler */
-    {3650, 439, 12, 3, T(MESSAGE), A_NOTHING}, /* overhead */
+    {3673, 439, 12, 3, T(MESSAGE), A_NOTHING}, /* overhead */
     {9351, 440, 14, 4, T(MESSAGE), A_NOTHING}, /* scheduling */
     /* 439 Overhead */
     {11382, 0, 12, 1, T(QUANTITY), A_NOTHING | F_MAP}, /* podFixed */
     /* 440 Scheduling */
-    {3233, 0, 16, 1, T(STRING), A_NOTHING | F_MAP}, /* nodeSelector */
-    {3481, 186, 15, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3274, 0, 16, 1, T(STRING), A_NOTHING | F_MAP}, /* nodeSelector */
+    {3529, 186, 15, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     /* 441 RuntimeClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 442, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 442 RuntimeClassSpec */
     {11394, 0, 18, 1, T(STRING), A_ZERO}, /* runtimeHandler */
-    {3650, 439, 12, 2, T(MESSAGE), A_NOTHING}, /* overhead */
+    {3673, 439, 12, 2, T(MESSAGE), A_NOTHING}, /* overhead */
     {9351, 440, 14, 3, T(MESSAGE), A_NOTHING}, /* scheduling */
     /* 443 Eviction */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -2212,7 +2212,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11451, 445, 17, 2, T(MESSAGE), A_NOTHING}, /* preconditions */
     {11468, 0, 20, 3, T(BOOL), A_NOTHING}, /* orphanDependents */
     {11488, 0, 21, 4, T(STRING), A_NOTHING}, /* propagationPolicy */
-    {134, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* dryRun */
+    {190, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* dryRun */
     {11509, 0, 52, 6, T(BOOL), A_NOTHING}, /* ignoreStoreReadErrorWithClusterBreakingPotential */
     /* 445 Preconditions */
     {23, 0, 7, 1, T(STRING), A_NOTHING}, /* uid */
@@ -2253,12 +2253,12 @@ const ki_proto_field ki_proto_fields[] = {
     /* 453 Subject */
     {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
     {5456, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiGroup */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
-    {73, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {129, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     /* 454 RoleRef */
     {5456, 0, 12, 1, T(STRING), A_ZERO}, /* apiGroup */
     {30, 0, 8, 2, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
     /* 455 Role */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {1328, 450, 9, 2, T(MESSAGE), A_NULL | F_LIST}, /* rules */
@@ -2283,8 +2283,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 460 Subject */
     {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
     {713, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
-    {73, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {129, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     /* 461 Role */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {1328, 458, 9, 2, T(MESSAGE), A_NULL | F_LIST}, /* rules */
@@ -2339,7 +2339,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11877, 484, 15, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* constraints */
     {11765, 485, 10, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* config */
     /* 478 DeviceRequest */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11892, 479, 11, 2, T(MESSAGE), A_NOTHING}, /* exactly */
     {11903, 483, 18, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* firstAvailable */
     /* 479 ExactDeviceRequest */
@@ -2348,7 +2348,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11940, 0, 18, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
     {10490, 0, 9, 4, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
     {11958, 0, 15, 5, T(BOOL), A_NOTHING}, /* adminAccess */
-    {3481, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3529, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 7, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
     /* 480 DeviceToleration */
@@ -2360,15 +2360,15 @@ const ki_proto_field ki_proto_fields[] = {
     /* 481 CapacityRequirements */
     {5444, 0, 12, 1, T(QUANTITY), A_NOTHING | F_MAP}, /* requests */
     /* 482 DeviceDerivedAttribute */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1180, 0, 14, 2, T(STRING), A_ZERO}, /* expression */
     /* 483 DeviceSubRequest */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11921, 0, 19, 2, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
     {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
-    {3481, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3529, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 7, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
     /* 484 DeviceConstraint */
@@ -2384,7 +2384,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11866, 492, 11, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* devices */
     /* 487 AllocationResult */
     {11866, 488, 11, 1, T(MESSAGE), A_ZERO}, /* devices */
-    {3233, 178, 16, 3, T(MESSAGE), A_NOTHING}, /* nodeSelector */
+    {3274, 178, 16, 3, T(MESSAGE), A_NOTHING}, /* nodeSelector */
     {12062, 0, 23, 5, T(TIME), A_NOTHING}, /* allocationTimestamp */
     /* 488 DeviceAllocationResult */
     {12085, 489, 11, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* results */
@@ -2395,7 +2395,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 0, 8, 3, T(STRING), A_ZERO}, /* pool */
     {11843, 0, 10, 4, T(STRING), A_ZERO}, /* device */
     {11958, 0, 15, 5, T(BOOL), A_NOTHING}, /* adminAccess */
-    {3481, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3529, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {12096, 0, 21, 7, T(STRING), A_NOTHING | F_LIST}, /* bindingConditions */
     {12117, 0, 28, 8, T(STRING), A_NOTHING | F_LIST}, /* bindingFailureConditions */
     {12145, 0, 11, 9, T(STRING), A_NOTHING}, /* shareID */
@@ -2408,16 +2408,16 @@ const ki_proto_field ki_proto_fields[] = {
     /* 491 ResourceClaimConsumerReference */
     {5456, 0, 12, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiGroup */
     {38, 0, 12, 3, T(STRING), A_ZERO}, /* resource */
-    {65, 0, 8, 4, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 4, T(STRING), A_ZERO}, /* name */
     {23, 0, 7, 5, T(STRING), A_ZERO}, /* uid */
     /* 492 AllocatedDeviceStatus */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4600, 0, 8, 2, T(STRING), A_ZERO}, /* pool */
     {11843, 0, 10, 3, T(STRING), A_ZERO}, /* device */
+    {12145, 0, 11, 7, T(STRING), A_NOTHING}, /* shareID */
     {1536, 43, 14, 4, T(MESSAGE), A_NULL | F_LIST}, /* conditions */
     {3027, 0, 8, 5, T(RAW), A_NOTHING}, /* data */
     {12208, 493, 15, 6, T(MESSAGE), A_NOTHING}, /* networkData */
-    {12145, 0, 11, 7, T(STRING), A_NOTHING}, /* shareID */
     /* 493 NetworkDeviceData */
     {12223, 0, 17, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* interfaceName */
     {12240, 0, 7, 2, T(STRING), A_NOTHING | F_LIST}, /* ips */
@@ -2434,8 +2434,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 497 ResourceSliceSpec */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4600, 498, 8, 2, T(MESSAGE), A_ZERO}, /* pool */
-    {3289, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
-    {3233, 178, 16, 4, T(MESSAGE), A_NOTHING}, /* nodeSelector */
+    {3362, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
+    {3274, 178, 16, 4, T(MESSAGE), A_NOTHING}, /* nodeSelector */
     {12266, 0, 12, 5, T(BOOL), A_NOTHING}, /* allNodes */
     {11866, 499, 11, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* devices */
     {12278, 0, 26, 7, T(BOOL), A_NOTHING}, /* perDeviceNodeSelection */
@@ -2443,16 +2443,16 @@ const ki_proto_field ki_proto_fields[] = {
     {12322, 0, 26, 9, T(STRING), A_NOTHING}, /* partitionTypeAttribute */
     {12176, 0, 22, 10, T(STRING), A_NOTHING | F_LIST}, /* skipNodeOperations */
     /* 498 ResourcePool */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {552, 0, 14, 2, T(INT64), A_ZERO}, /* generation */
     {12348, 0, 22, 3, T(INT64), A_ZERO}, /* resourceSliceCount */
     /* 499 Device */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {12370, 500, 14, 2, T(MESSAGE), A_NOTHING | F_MAP}, /* attributes */
     {7883, 501, 12, 3, T(MESSAGE), A_NOTHING | F_MAP}, /* capacity */
     {12384, 504, 20, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* consumesCounters */
-    {3289, 0, 12, 5, T(STRING), A_NOTHING}, /* nodeName */
-    {3233, 178, 16, 6, T(MESSAGE), A_NOTHING}, /* nodeSelector */
+    {3362, 0, 12, 5, T(STRING), A_NOTHING}, /* nodeName */
+    {3274, 178, 16, 6, T(MESSAGE), A_NOTHING}, /* nodeSelector */
     {12266, 0, 12, 7, T(BOOL), A_NOTHING}, /* allNodes */
     {12404, 473, 10, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
     {12414, 0, 15, 9, T(BOOL), A_NOTHING}, /* bindsToNode */
@@ -2488,7 +2488,7 @@ const ki_proto_field ki_proto_fields[] = {
     {5869, 0, 9, 1, T(QUANTITY), A_ZERO}, /* value */
     /* 506 NodeAllocatableResource */
     {12655, 507, 11, 3, T(MESSAGE), A_NOTHING}, /* mapping */
-    {3650, 508, 12, 4, T(MESSAGE), A_NOTHING}, /* overhead */
+    {3673, 508, 12, 4, T(MESSAGE), A_NOTHING}, /* overhead */
     /* 507 NodeAllocatableMapping */
     {12666, 0, 15, 1, T(STRING), A_NOTHING}, /* capacityKey */
     {12681, 0, 22, 2, T(QUANTITY), A_NOTHING}, /* capacityMultiplier */
@@ -2497,7 +2497,7 @@ const ki_proto_field ki_proto_fields[] = {
     {12723, 0, 10, 1, T(QUANTITY), A_NOTHING}, /* perPod */
     {12733, 0, 16, 2, T(QUANTITY), A_NOTHING}, /* perContainer */
     /* 509 CounterSet */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {12620, 505, 12, 2, T(MESSAGE), A_NOTHING | F_MAP}, /* counters */
     /* 510 ResourcePoolStatusRequest */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -2509,34 +2509,34 @@ const ki_proto_field ki_proto_fields[] = {
     {12761, 0, 9, 3, T(INT32), A_NOTHING}, /* limit */
     {12770, 0, 33, 4, T(STRING), A_NOTHING}, /* defaultPartitionTypeAttribute */
     /* 512 ResourcePoolStatusRequestStatus */
-    {12803, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* pools */
+    {12803, 0, 13, 6, T(INT32), A_NOTHING}, /* poolCount */
+    {12816, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* pools */
     {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {12812, 0, 13, 6, T(INT32), A_NOTHING}, /* poolCount */
     /* 513 PoolStatus */
     {4619, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* driver */
     {12749, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* poolName */
-    {3289, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
+    {552, 0, 14, 9, T(INT64), A_ZERO}, /* generation */
+    {12348, 0, 22, 8, T(INT32), A_NOTHING}, /* resourceSliceCount */
     {12825, 0, 16, 4, T(INT32), A_NOTHING}, /* totalDevices */
     {12841, 0, 20, 5, T(INT32), A_NOTHING}, /* allocatedDevices */
     {12861, 0, 20, 6, T(INT32), A_NOTHING}, /* availableDevices */
     {12881, 0, 22, 7, T(INT32), A_NOTHING}, /* unavailableDevices */
-    {12348, 0, 22, 8, T(INT32), A_NOTHING}, /* resourceSliceCount */
-    {552, 0, 14, 9, T(INT64), A_ZERO}, /* generation */
+    {3362, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
     {12903, 0, 19, 10, T(STRING), A_NOTHING}, /* validationError */
     {12922, 514, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* partitionSummary */
     {12942, 515, 20, 13, T(MESSAGE), A_NOTHING}, /* shareableSummary */
     /* 514 PartitionTypeStatus */
+    {12962, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* attribute */
     {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
-    {12962, 0, 9, 2, T(INT32), A_NOTHING}, /* total */
-    {12971, 0, 15, 3, T(INT32), A_NOTHING}, /* allocatable */
-    {12986, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* attribute */
+    {12975, 0, 9, 2, T(INT32), A_NOTHING}, /* total */
+    {12984, 0, 15, 3, T(INT32), A_NOTHING}, /* allocatable */
     /* 515 ShareableSummaryStatus */
     {12999, 0, 25, 1, T(INT32), A_NOTHING}, /* fullyAvailableDevices */
     {13024, 0, 29, 2, T(INT32), A_NOTHING}, /* partiallyAvailableDevices */
     {7883, 516, 12, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* capacity */
     /* 516 ShareableCapacityStatus */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {12962, 0, 9, 2, T(QUANTITY), A_NOTHING}, /* total */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {12975, 0, 9, 2, T(QUANTITY), A_NOTHING}, /* total */
     {13053, 0, 12, 3, T(QUANTITY), A_NOTHING}, /* consumed */
     {13065, 0, 13, 4, T(QUANTITY), A_NOTHING}, /* available */
     /* 517 ResourceClaim */
@@ -2550,23 +2550,23 @@ const ki_proto_field ki_proto_fields[] = {
     {11877, 484, 15, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* constraints */
     {11765, 485, 10, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* config */
     /* 520 DeviceRequest */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11921, 0, 19, 2, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
     {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
     {11958, 0, 15, 6, T(BOOL), A_NOTHING}, /* adminAccess */
     {11903, 521, 18, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* firstAvailable */
-    {3481, 480, 15, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3529, 480, 15, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 9, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
     /* 521 DeviceSubRequest */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11921, 0, 19, 2, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
     {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
-    {3481, 480, 15, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3529, 480, 15, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 8, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
     /* 522 ResourceClaimTemplate */
@@ -2581,8 +2581,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 525 ResourceSliceSpec */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4600, 498, 8, 2, T(MESSAGE), A_ZERO}, /* pool */
-    {3289, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
-    {3233, 178, 16, 4, T(MESSAGE), A_NOTHING}, /* nodeSelector */
+    {3362, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
+    {3274, 178, 16, 4, T(MESSAGE), A_NOTHING}, /* nodeSelector */
     {12266, 0, 12, 5, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* allNodes */
     {11866, 526, 11, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* devices */
     {12278, 0, 26, 7, T(BOOL), A_NOTHING}, /* perDeviceNodeSelection */
@@ -2590,14 +2590,14 @@ const ki_proto_field ki_proto_fields[] = {
     {12322, 0, 26, 9, T(STRING), A_NOTHING}, /* partitionTypeAttribute */
     {12176, 0, 22, 10, T(STRING), A_NOTHING | F_LIST}, /* skipNodeOperations */
     /* 526 Device */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {9500, 527, 9, 2, T(MESSAGE), A_NOTHING}, /* basic */
     /* 527 BasicDevice */
     {12370, 500, 14, 1, T(MESSAGE), A_NOTHING | F_MAP}, /* attributes */
     {7883, 501, 12, 2, T(MESSAGE), A_NOTHING | F_MAP}, /* capacity */
     {12384, 504, 20, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* consumesCounters */
-    {3289, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
-    {3233, 178, 16, 5, T(MESSAGE), A_NOTHING}, /* nodeSelector */
+    {3362, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
+    {3274, 178, 16, 5, T(MESSAGE), A_NOTHING}, /* nodeSelector */
     {12266, 0, 12, 6, T(BOOL), A_NOTHING}, /* allNodes */
     {12404, 473, 10, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
     {12414, 0, 15, 8, T(BOOL), A_NOTHING}, /* bindsToNode */
@@ -2610,7 +2610,7 @@ const ki_proto_field ki_proto_fields[] = {
     {5869, 0, 9, 2, T(INT32), A_ZERO}, /* value */
     {13078, 0, 17, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* globalDefault */
     {2005, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
-    {3630, 0, 20, 5, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3653, 0, 20, 5, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 529 CompositePodGroup */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 530, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2621,9 +2621,9 @@ const ki_proto_field ki_proto_fields[] = {
     {9437, 532, 20, 3, T(MESSAGE), A_ZERO}, /* schedulingPolicy */
     {9457, 535, 25, 4, T(MESSAGE), A_NOTHING}, /* schedulingConstraints */
     {9482, 536, 18, 5, T(MESSAGE), A_NOTHING}, /* disruptionMode */
-    {3511, 0, 21, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
+    {3559, 0, 21, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
     {2800, 0, 12, 7, T(INT32), A_NOTHING}, /* priority */
-    {3630, 0, 20, 8, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3653, 0, 20, 8, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 531 WorkloadReference */
     {13141, 0, 16, 1, T(STRING), A_ZERO}, /* workloadName */
     {13157, 0, 16, 2, T(STRING), A_ZERO}, /* templateName */
@@ -2653,9 +2653,9 @@ const ki_proto_field ki_proto_fields[] = {
     {9457, 545, 25, 4, T(MESSAGE), A_NOTHING}, /* schedulingConstraints */
     {3773, 546, 18, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaims */
     {9482, 547, 18, 6, T(MESSAGE), A_NOTHING}, /* disruptionMode */
-    {3511, 0, 21, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
+    {3559, 0, 21, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
     {2800, 0, 12, 8, T(INT32), A_NOTHING}, /* priority */
-    {3630, 0, 20, 9, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3653, 0, 20, 9, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 542 PodGroupSchedulingPolicy */
     {9500, 543, 9, 1, T(MESSAGE), A_NOTHING}, /* basic */
     {9509, 544, 8, 2, T(MESSAGE), A_NOTHING}, /* gang */
@@ -2665,7 +2665,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 545 PodGroupSchedulingConstraints */
     {9529, 307, 12, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* topology */
     /* 546 PodGroupResourceClaim */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {7280, 0, 21, 2, T(STRING), A_NOTHING}, /* resourceClaimName */
     {7301, 0, 29, 3, T(STRING), A_NOTHING}, /* resourceClaimTemplateName */
     /* 547 DisruptionMode */
@@ -2677,7 +2677,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {13190, 551, 25, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaimStatuses */
     /* 551 PodGroupResourceClaimStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {7280, 0, 21, 2, T(STRING), A_NOTHING}, /* resourceClaimName */
     /* 552 Workload */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -2689,24 +2689,24 @@ const ki_proto_field ki_proto_fields[] = {
     /* 554 TypedLocalObjectReference */
     {5456, 0, 12, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiGroup */
     {30, 0, 8, 2, T(STRING), A_ZERO}, /* kind */
-    {65, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
     /* 555 PodGroupTemplate */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {9437, 542, 20, 2, T(MESSAGE), A_ZERO}, /* schedulingPolicy */
     {9457, 545, 25, 3, T(MESSAGE), A_NULL}, /* schedulingConstraints */
     {3773, 546, 18, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaims */
     {9482, 547, 18, 5, T(MESSAGE), A_NOTHING}, /* disruptionMode */
-    {3511, 0, 21, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
+    {3559, 0, 21, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
     {2800, 0, 12, 7, T(INT32), A_NOTHING}, /* priority */
-    {3630, 0, 20, 8, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3653, 0, 20, 8, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 556 CompositePodGroupTemplate */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {9437, 532, 20, 2, T(MESSAGE), A_ZERO}, /* schedulingPolicy */
     {9457, 535, 25, 3, T(MESSAGE), A_NOTHING}, /* schedulingConstraints */
     {9482, 536, 18, 4, T(MESSAGE), A_NOTHING}, /* disruptionMode */
-    {3511, 0, 21, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
+    {3559, 0, 21, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
     {2800, 0, 12, 6, T(INT32), A_NOTHING}, /* priority */
-    {3630, 0, 20, 7, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3653, 0, 20, 7, T(STRING), A_NOTHING}, /* preemptionPolicy */
     {13232, 555, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* podGroupTemplates */
     {13253, 556, 30, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* compositePodGroupTemplates */
     /* 557 CSIDriver */
@@ -2734,16 +2734,16 @@ const ki_proto_field ki_proto_fields[] = {
     /* 561 CSINodeSpec */
     {13536, 562, 11, 1, T(MESSAGE), A_NULL | F_LIST}, /* drivers */
     /* 562 CSINodeDriver */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {13547, 0, 10, 2, T(STRING), A_ZERO}, /* nodeID */
     {13557, 0, 16, 3, T(STRING), A_NULL | F_LIST}, /* topologyKeys */
-    {12971, 563, 15, 4, T(MESSAGE), A_NOTHING}, /* allocatable */
+    {12984, 563, 15, 4, T(MESSAGE), A_NOTHING}, /* allocatable */
     /* 563 VolumeNodeResources */
     {10490, 0, 9, 1, T(INT32), A_NOTHING}, /* count */
     /* 564 CSINodeStatus */
     {13573, 565, 17, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* storageHealth */
     /* 565 StorageHealth */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8072, 566, 20, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* healthConditions */
     /* 566 StorageHealthCondition */
     {282, 0, 10, 1, T(STRING), A_ZERO}, /* status */
@@ -2779,7 +2779,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 572 VolumeAttachmentSpec */
     {13780, 0, 12, 1, T(STRING), A_ZERO}, /* attacher */
     {12198, 573, 10, 2, T(MESSAGE), A_ZERO}, /* source */
-    {3289, 0, 12, 3, T(STRING), A_ZERO}, /* nodeName */
+    {3362, 0, 12, 3, T(STRING), A_ZERO}, /* nodeName */
     /* 573 VolumeAttachmentSource */
     {13792, 0, 24, 1, T(STRING), A_NOTHING}, /* persistentVolumeName */
     {13816, 574, 20, 2, T(MESSAGE), A_NOTHING}, /* inlineVolumeSpec */
@@ -2812,8 +2812,8 @@ const ki_proto_field ki_proto_fields[] = {
     {4112, 117, 11, 15, T(MESSAGE), A_NOTHING}, /* quobyte */
     {4123, 118, 13, 16, T(MESSAGE), A_NOTHING}, /* azureDisk */
     {4136, 119, 24, 17, T(MESSAGE), A_NOTHING}, /* photonPersistentDisk */
-    {4160, 128, 18, 18, T(MESSAGE), A_NOTHING}, /* portworxVolume */
-    {4178, 584, 11, 19, T(MESSAGE), A_NOTHING}, /* scaleIO */
+    {4173, 128, 18, 18, T(MESSAGE), A_NOTHING}, /* portworxVolume */
+    {4191, 584, 11, 19, T(MESSAGE), A_NOTHING}, /* scaleIO */
     {13881, 585, 9, 20, T(MESSAGE), A_NOTHING}, /* local */
     {4202, 586, 13, 21, T(MESSAGE), A_NOTHING}, /* storageos */
     {4215, 587, 7, 22, T(MESSAGE), A_NOTHING}, /* csi */
@@ -2829,11 +2829,11 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* pool */
     {4415, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4608, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* keyring */
-    {4513, 578, 13, 7, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 578, 13, 7, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4308, 0, 12, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     /* 578 SecretReference */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {73, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     /* 579 ISCSIPersistentVolumeSource */
     {4433, 0, 16, 1, T(STRING), A_ZERO}, /* targetPortal */
     {4449, 0, 7, 2, T(STRING), A_ZERO}, /* iqn */
@@ -2843,27 +2843,27 @@ const ki_proto_field ki_proto_fields[] = {
     {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
     {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthDiscovery */
-    {4513, 578, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4526, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
+    {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
+    {4532, 578, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 580 CinderPersistentVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {4513, 578, 13, 4, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 578, 13, 4, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 581 CephFSPersistentVolumeSource */
     {4588, 0, 12, 1, T(STRING), A_NULL | F_LIST}, /* monitors */
     {1427, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {4415, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4629, 0, 14, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* secretFile */
-    {4513, 578, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 578, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     /* 582 FlexPersistentVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4513, 578, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 578, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {144, 0, 11, 5, T(STRING), A_NOTHING | F_MAP}, /* options */
+    {200, 0, 11, 5, T(STRING), A_NOTHING | F_MAP}, /* options */
     /* 583 AzureFilePersistentVolumeSource */
     {4359, 0, 14, 1, T(STRING), A_ZERO}, /* secretName */
     {4744, 0, 13, 2, T(STRING), A_ZERO}, /* shareName */
@@ -2872,7 +2872,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 584 ScaleIOPersistentVolumeSource */
     {5140, 0, 11, 1, T(STRING), A_ZERO}, /* gateway */
     {5151, 0, 10, 2, T(STRING), A_ZERO}, /* system */
-    {4513, 578, 13, 3, T(MESSAGE), A_NULL}, /* secretRef */
+    {4532, 578, 13, 3, T(MESSAGE), A_NULL}, /* secretRef */
     {5161, 0, 14, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* sslEnabled */
     {5175, 0, 20, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protectionDomain */
     {5195, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* storagePool */
@@ -2888,7 +2888,7 @@ const ki_proto_field ki_proto_fields[] = {
     {5239, 0, 19, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeNamespace */
     {4285, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {4513, 313, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 313, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 587 CSIPersistentVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {13931, 0, 16, 2, T(STRING), A_ZERO}, /* volumeHandle */
@@ -2940,9 +2940,9 @@ const ki_proto_field ki_proto_fields[] = {
     {8336, 0, 9, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
     /* 599 ConfigMap */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
+    {14142, 0, 13, 4, T(BOOL), A_NOTHING}, /* immutable */
     {3027, 0, 8, 2, T(STRING), A_NOTHING | F_MAP}, /* data */
-    {14142, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP}, /* binaryData */
-    {14156, 0, 13, 4, T(BOOL), A_NOTHING}, /* immutable */
+    {14155, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP}, /* binaryData */
     /* 600 Endpoints */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14169, 601, 11, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* subsets */
@@ -2952,11 +2952,11 @@ const ki_proto_field ki_proto_fields[] = {
     {5528, 603, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     /* 602 EndpointAddress */
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
+    {3475, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
+    {3362, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
     {10195, 313, 13, 2, T(MESSAGE), A_NOTHING}, /* targetRef */
-    {3377, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
-    {3289, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
     /* 603 EndpointPort */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {1435, 0, 8, 2, T(INT32), A_ZERO}, /* port */
     {5821, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
     {10282, 0, 15, 4, T(STRING), A_NOTHING}, /* appProtocol */
@@ -3012,12 +3012,12 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 619, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 614 NodeSpec */
     {14318, 0, 11, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podCIDR */
-    {14329, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalID */
-    {14343, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* providerID */
-    {14357, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* unschedulable */
+    {14329, 0, 12, 7, T(STRING), A_NOTHING | F_LIST}, /* podCIDRs */
+    {14341, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* providerID */
+    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* unschedulable */
     {12404, 615, 10, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
-    {14374, 616, 16, 6, T(MESSAGE), A_NOTHING}, /* configSource */
-    {14390, 0, 12, 7, T(STRING), A_NOTHING | F_LIST}, /* podCIDRs */
+    {14372, 616, 16, 6, T(MESSAGE), A_NOTHING}, /* configSource */
+    {14388, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalID */
     {14402, 618, 23, 8, T(MESSAGE), A_NOTHING}, /* podPreemptionPolicy */
     /* 615 Taint */
     {1070, 0, 7, 1, T(STRING), A_ZERO}, /* key */
@@ -3027,8 +3027,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 616 NodeConfigSource */
     {4082, 617, 13, 2, T(MESSAGE), A_NOTHING}, /* configMap */
     /* 617 ConfigMapNodeConfigSource */
-    {73, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
-    {65, 0, 8, 2, T(STRING), A_ZERO}, /* name */
+    {129, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
+    {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
     {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {410, 0, 19, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resourceVersion */
     {14425, 0, 20, 5, T(STRING), A_ZERO}, /* kubeletConfigKey */
@@ -3036,7 +3036,7 @@ const ki_proto_field ki_proto_fields[] = {
     {14445, 0, 27, 1, T(STRING), A_NOTHING | F_LIST}, /* disableResizePreemption */
     /* 619 NodeStatus */
     {7883, 0, 12, 1, T(QUANTITY), A_NOTHING | F_MAP}, /* capacity */
-    {12971, 0, 15, 2, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatable */
+    {12984, 0, 15, 2, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatable */
     {7874, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* phase */
     {1536, 620, 14, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {10182, 621, 13, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* addresses */
@@ -3082,7 +3082,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1708, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* names */
     {14857, 0, 13, 2, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* sizeBytes */
     /* 627 AttachedVolume */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {6089, 0, 14, 2, T(STRING), A_ZERO}, /* devicePath */
     /* 628 NodeConfigStatus */
     {14870, 616, 12, 1, T(MESSAGE), A_NOTHING}, /* assigned */
@@ -3090,13 +3090,13 @@ const ki_proto_field ki_proto_fields[] = {
     {14882, 616, 17, 3, T(MESSAGE), A_NOTHING}, /* lastKnownGood */
     {8336, 0, 9, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
     /* 629 NodeRuntimeHandler */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {14567, 630, 12, 2, T(MESSAGE), A_NOTHING}, /* features */
     /* 630 NodeRuntimeHandlerFeatures */
     {14899, 0, 27, 1, T(BOOL), A_NOTHING}, /* recursiveReadOnlyMounts */
     {14926, 0, 18, 2, T(BOOL), A_NOTHING}, /* userNamespaces */
     /* 631 NodeFeatures */
-    {6749, 0, 28, 1, T(BOOL), A_NOTHING}, /* supplementalGroupsPolicy */
+    {6704, 0, 28, 1, T(BOOL), A_NOTHING}, /* supplementalGroupsPolicy */
     /* 632 NodeProxyOptions */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     /* 633 PersistentVolume */
@@ -3113,23 +3113,23 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 89, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 636, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 636 PodStatus */
+    {1498, 0, 22, 17, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
     {7874, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* phase */
     {1536, 637, 14, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {14971, 0, 21, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nominatedNodeName */
     {5833, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostIP */
-    {14971, 0, 9, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podIP */
+    {14992, 638, 11, 16, T(MESSAGE), A_NOTHING | F_LIST}, /* hostIPs */
+    {15003, 0, 9, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podIP */
+    {15012, 639, 10, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* podIPs */
     {9610, 0, 13, 7, T(TIME), A_NOTHING}, /* startTime */
-    {14980, 640, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* containerStatuses */
-    {15001, 0, 12, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* qosClass */
-    {15013, 640, 25, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainerStatuses */
-    {15038, 0, 21, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nominatedNodeName */
-    {15059, 639, 10, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* podIPs */
-    {15069, 640, 30, 13, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainerStatuses */
-    {15099, 0, 10, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resize */
+    {15022, 640, 25, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainerStatuses */
+    {15047, 640, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* containerStatuses */
+    {15068, 0, 12, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* qosClass */
+    {15080, 640, 30, 13, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainerStatuses */
+    {15110, 0, 10, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resize */
     {13190, 652, 25, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaimStatuses */
-    {15109, 638, 11, 16, T(MESSAGE), A_NOTHING | F_LIST}, /* hostIPs */
-    {1498, 0, 22, 17, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
     {15120, 653, 31, 18, T(MESSAGE), A_NOTHING}, /* extendedResourceClaimStatus */
     {7895, 0, 22, 19, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatedResources */
     {1158, 149, 13, 20, T(MESSAGE), A_NOTHING}, /* resources */
@@ -3137,21 +3137,21 @@ const ki_proto_field ki_proto_fields[] = {
     {15191, 658, 16, 22, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeHealth */
     /* 637 PodCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
+    {1498, 0, 22, 7, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
     {8020, 0, 17, 3, T(TIME), A_ZERO}, /* lastProbeTime */
     {1603, 0, 22, 4, T(TIME), A_ZERO}, /* lastTransitionTime */
     {369, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
-    {1498, 0, 22, 7, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
     /* 638 HostIP */
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     /* 639 PodIP */
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     /* 640 ContainerStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11242, 641, 9, 2, T(MESSAGE), A_ZERO}, /* state */
     {15207, 641, 13, 3, T(MESSAGE), A_ZERO}, /* lastState */
-    {9711, 0, 9, 4, T(BOOL), A_ZERO}, /* ready */
+    {9743, 0, 9, 4, T(BOOL), A_ZERO}, /* ready */
     {15220, 0, 16, 5, T(INT32), A_ZERO}, /* restartCount */
     {4235, 0, 9, 6, T(STRING), A_ZERO}, /* image */
     {15236, 0, 11, 7, T(STRING), A_ZERO}, /* imageID */
@@ -3159,7 +3159,7 @@ const ki_proto_field ki_proto_fields[] = {
     {15262, 0, 11, 9, T(BOOL), A_NOTHING}, /* started */
     {7895, 0, 22, 10, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatedResources */
     {1158, 149, 13, 11, T(MESSAGE), A_NOTHING}, /* resources */
-    {5544, 645, 16, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
+    {5593, 645, 16, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
     {4415, 648, 8, 13, T(MESSAGE), A_NOTHING}, /* user */
     {15273, 650, 28, 14, T(MESSAGE), A_NOTHING | F_LIST}, /* allocatedResourcesStatus */
     {6280, 0, 14, 15, T(STRING), A_NOTHING}, /* stopSignal */
@@ -3181,10 +3181,10 @@ const ki_proto_field ki_proto_fields[] = {
     {15372, 0, 14, 6, T(TIME), A_ZERO}, /* finishedAt */
     {15247, 0, 15, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* containerID */
     /* 645 VolumeMountStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {5989, 0, 13, 2, T(STRING), A_ZERO}, /* mountPath */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {6010, 0, 13, 2, T(STRING), A_ZERO}, /* mountPath */
     {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
-    {6048, 0, 21, 4, T(STRING), A_NOTHING}, /* recursiveReadOnly */
+    {5989, 0, 21, 4, T(STRING), A_NOTHING}, /* recursiveReadOnly */
     {15386, 646, 16, 5, T(MESSAGE), A_NOTHING}, /* volumeStatus */
     /* 646 VolumeStatus */
     {4235, 647, 9, 1, T(MESSAGE), A_NOTHING}, /* image */
@@ -3197,14 +3197,14 @@ const ki_proto_field ki_proto_fields[] = {
     {15423, 0, 7, 2, T(INT64), A_ZERO}, /* gid */
     {6682, 0, 22, 3, T(INT64), A_NOTHING | F_LIST}, /* supplementalGroups */
     /* 650 ResourceStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1158, 651, 13, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* resources */
     /* 651 ResourceHealth */
     {15430, 0, 14, 1, T(STRING), A_ZERO}, /* resourceID */
     {15444, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* health */
     {358, 0, 11, 6, T(STRING), A_NOTHING}, /* message */
     /* 652 PodResourceClaimStatus */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {7280, 0, 21, 2, T(STRING), A_NOTHING}, /* resourceClaimName */
     /* 653 PodExtendedResourceClaimStatus */
     {15454, 654, 19, 1, T(MESSAGE), A_NULL | F_LIST}, /* requestMappings */
@@ -3215,31 +3215,31 @@ const ki_proto_field ki_proto_fields[] = {
     {15473, 0, 15, 3, T(STRING), A_ZERO}, /* requestName */
     /* 655 NodeAllocatableResourceClaimStatus */
     {7280, 0, 21, 1, T(STRING), A_ZERO}, /* resourceClaimName */
-    {3131, 0, 14, 2, T(STRING), A_NOTHING | F_LIST}, /* containers */
+    {3149, 0, 14, 2, T(STRING), A_NOTHING | F_LIST}, /* containers */
     {12655, 656, 11, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* mapping */
-    {3650, 657, 12, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* overhead */
+    {3673, 657, 12, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* overhead */
     /* 656 NodeAllocatableMappedResources */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {15488, 0, 12, 2, T(QUANTITY), A_NULL}, /* quantity */
     /* 657 NodeAllocatableOverheadResources */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {12723, 0, 10, 2, T(QUANTITY), A_NOTHING}, /* perPod */
     {12733, 0, 16, 3, T(QUANTITY), A_NOTHING}, /* perContainer */
     /* 658 PodVolumeHealth */
-    {65, 0, 8, 1, T(STRING), A_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8072, 218, 20, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* healthConditions */
     {1603, 0, 22, 3, T(TIME), A_ZERO}, /* lastTransitionTime */
     /* 659 PodAttachOptions */
-    {5653, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
+    {5763, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
     {15500, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdout */
     {15510, 0, 10, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stderr */
-    {5675, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
+    {5785, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
     {8833, 0, 13, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* container */
     /* 660 PodExecOptions */
-    {5653, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
+    {5763, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
     {15500, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdout */
     {15510, 0, 10, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stderr */
-    {5675, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
+    {5785, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
     {8833, 0, 13, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* container */
     {5495, 0, 11, 6, T(STRING), A_NULL | F_LIST}, /* command */
     /* 661 PodLogOptions */
@@ -3270,15 +3270,15 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 668, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 667 ReplicationControllerSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_NOTHING}, /* template */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
     /* 668 ReplicationControllerStatus */
     {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
     {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* fullyLabeledReplicas */
+    {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
+    {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
     {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {7678, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7634, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
     {1536, 669, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 669 ReplicationControllerCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -3305,10 +3305,10 @@ const ki_proto_field ki_proto_fields[] = {
     {15711, 0, 8, 2, T(QUANTITY), A_NOTHING | F_MAP}, /* used */
     /* 675 Secret */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
+    {14142, 0, 13, 5, T(BOOL), A_NOTHING}, /* immutable */
     {3027, 0, 8, 2, T(BYTES), A_NOTHING | F_MAP}, /* data */
-    {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     {15719, 0, 14, 4, T(STRING), A_NOTHING | F_MAP}, /* stringData */
-    {14156, 0, 13, 5, T(BOOL), A_NOTHING}, /* immutable */
+    {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     /* 676 SerializedReference */
     {5468, 313, 13, 1, T(MESSAGE), A_ZERO}, /* reference */
     /* 677 Service */
@@ -3319,30 +3319,30 @@ const ki_proto_field ki_proto_fields[] = {
     {5528, 679, 9, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
     {15733, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* clusterIP */
+    {15746, 0, 14, 18, T(STRING), A_NOTHING | F_LIST}, /* clusterIPs */
     {1595, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
-    {15746, 0, 15, 5, T(STRING), A_NOTHING | F_LIST}, /* externalIPs */
-    {15761, 0, 19, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* sessionAffinity */
-    {15780, 0, 18, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* loadBalancerIP */
-    {15798, 0, 28, 9, T(STRING), A_NOTHING | F_LIST}, /* loadBalancerSourceRanges */
-    {15826, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalName */
-    {15842, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalTrafficPolicy */
-    {15867, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* healthCheckNodePort */
-    {15890, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* publishNotReadyAddresses */
-    {15918, 680, 25, 14, T(MESSAGE), A_NOTHING}, /* sessionAffinityConfig */
-    {15943, 0, 18, 17, T(STRING), A_NOTHING}, /* ipFamilyPolicy */
-    {15961, 0, 14, 18, T(STRING), A_NOTHING | F_LIST}, /* clusterIPs */
-    {15975, 0, 14, 19, T(STRING), A_NOTHING | F_LIST}, /* ipFamilies */
+    {15760, 0, 15, 5, T(STRING), A_NOTHING | F_LIST}, /* externalIPs */
+    {15775, 0, 19, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* sessionAffinity */
+    {15794, 0, 18, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* loadBalancerIP */
+    {15812, 0, 28, 9, T(STRING), A_NOTHING | F_LIST}, /* loadBalancerSourceRanges */
+    {15840, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalName */
+    {15856, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalTrafficPolicy */
+    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* healthCheckNodePort */
+    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* publishNotReadyAddresses */
+    {15932, 680, 25, 14, T(MESSAGE), A_NOTHING}, /* sessionAffinityConfig */
+    {15957, 0, 14, 19, T(STRING), A_NOTHING | F_LIST}, /* ipFamilies */
+    {15971, 0, 18, 17, T(STRING), A_NOTHING}, /* ipFamilyPolicy */
     {15989, 0, 33, 20, T(BOOL), A_NOTHING}, /* allocateLoadBalancerNodePorts */
     {16022, 0, 21, 21, T(STRING), A_NOTHING}, /* loadBalancerClass */
     {16043, 0, 25, 22, T(STRING), A_NOTHING}, /* internalTrafficPolicy */
     {16068, 0, 23, 23, T(STRING), A_NOTHING}, /* trafficDistribution */
     /* 679 ServicePort */
-    {65, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5821, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
+    {10282, 0, 15, 6, T(STRING), A_NOTHING}, /* appProtocol */
     {1435, 0, 8, 3, T(INT32), A_ZERO}, /* port */
     {16091, 0, 14, 4, T(INT_OR_STRING), A_ZERO}, /* targetPort */
     {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* nodePort */
-    {10282, 0, 15, 6, T(STRING), A_NOTHING}, /* appProtocol */
     /* 680 SessionAffinityConfig */
     {16117, 681, 12, 1, T(MESSAGE), A_NOTHING}, /* clientIP */
     /* 681 ClientIPConfig */
@@ -3354,7 +3354,7 @@ const ki_proto_field ki_proto_fields[] = {
     {10661, 684, 11, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* ingress */
     /* 684 LoadBalancerIngress */
     {7129, 0, 6, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* ip */
-    {3377, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
+    {3475, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
     {16129, 0, 10, 3, T(STRING), A_NOTHING}, /* ipMode */
     {5528, 685, 9, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     /* 685 PortStatus */
@@ -3364,8 +3364,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 686 ServiceAccount */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {16139, 313, 11, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* secrets */
-    {3357, 101, 20, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
-    {3449, 0, 32, 4, T(BOOL), A_NOTHING}, /* automountServiceAccountToken */
+    {3455, 101, 20, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
+    {3330, 0, 32, 4, T(BOOL), A_NOTHING}, /* automountServiceAccountToken */
     /* 687 ServiceProxyOptions */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
 };
@@ -3373,7 +3373,7 @@ const ki_proto_field ki_proto_fields[] = {
 /* By number: 1 + the place of the field in its message, or 0. */
 const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+    0, 1, 2, 3, 4, 8, 9, 10, 11, 12, 13, 14, 15, 5, 6, 7,
     0, 1, 2, 3,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
@@ -3382,11 +3382,11 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3, 4, 5,
     0, 1,
-    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2, 3, 5, 6, 4,
     0, 1, 2, 3,
     0, 1, 2,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0, 0, 15,
-    0, 1, 0, 2, 3, 4, 5, 6,
+    0, 2, 0, 3, 4, 1, 5, 6,
     0, 1, 2, 3, 4, 0, 5, 6, 7,
     0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2,
@@ -3405,8 +3405,8 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-    0, 1, 2, 3,
+    0, 1, 2, 3, 4, 6, 8, 9, 10, 5, 11, 7, 12,
+    0, 2, 3, 1,
     0, 1, 2, 3, 4,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5, 6, 7,
@@ -3419,18 +3419,18 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2, 3, 4,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    0, 1, 2, 3, 4, 6, 8, 9, 10, 5, 7, 11,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    0, 1, 2, 3, 4, 6, 8, 9, 10, 5, 11, 7, 12,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    0, 1, 2, 3, 4, 6, 8, 9, 10, 5, 7, 11,
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 3,
     0, 1, 2, 3,
     0, 1, 0, 2, 3, 0, 0, 4, 0, 5, 6,
     0, 1, 2, 3, 4, 5, 6,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2, 3, 6, 7, 8, 4, 5, 9,
     0, 1,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
     0, 1, 2,
@@ -3448,8 +3448,8 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 9,
+    0, 1, 2, 3, 6, 7, 8, 4, 5, 9,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3,
     0, 1, 2, 3,
@@ -3461,9 +3461,9 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 0, 5,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 0, 42, 43,
+    0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 2, 12, 24, 25, 26, 27, 28, 17, 29, 30, 31, 32, 33, 34, 4, 35, 36, 37, 38, 39, 40, 41, 0, 42, 43,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 26, 24, 27, 28, 29, 30,
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
@@ -3472,7 +3472,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4, 5,
     0, 1, 2, 3, 4,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 10, 11,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 10, 9, 11,
     0, 1,
     0, 1, 2, 3,
     0, 1, 2,
@@ -3498,7 +3498,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1,
     0, 1, 2, 0, 3,
     0, 1, 2, 3, 4,
-    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2, 3, 5, 4, 6,
     0, 1, 2, 3, 4, 5, 6, 7, 8,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
@@ -3506,12 +3506,12 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4, 5,
     0, 1,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    0, 1, 3, 4, 2, 5, 6, 7, 8, 9,
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+    0, 1, 2, 3, 4, 5, 6, 8, 9, 13, 15, 16, 18, 19, 21, 22, 23, 24, 25, 7, 20, 14, 17, 10, 11, 12,
     0, 1, 2, 3, 4, 5,
     0, 1, 2, 3,
     0, 1, 2,
@@ -3526,7 +3526,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 2, 4, 5, 6, 7, 3, 8,
     0, 1, 2,
     0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2, 3, 4,
@@ -3538,15 +3538,15 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    0, 1, 2, 3, 5, 7, 8, 9, 6, 10, 4, 11, 12,
     0, 1, 2,
     0, 1, 2, 3, 4,
     0, 1, 2, 3, 4,
     0, 1, 2,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+    0, 1, 2, 3, 4, 5, 6, 8, 9, 13, 15, 16, 18, 19, 21, 22, 23, 24, 25, 7, 20, 14, 17, 10, 11, 12,
+    0, 1, 3, 5, 6, 8, 4, 9, 2, 10, 11, 12, 7, 13,
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2,
@@ -3577,11 +3577,11 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 0, 8,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
-    0, 1, 2, 0, 3, 4, 5, 6,
+    0, 1, 2, 3, 5, 6, 8, 4, 9, 7,
+    0, 1, 2, 0, 5, 6, 3, 4,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4,
-    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 3, 4, 2,
+    0, 1, 2, 6, 3, 4, 7, 5,
     0, 1, 2, 3, 4, 5,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -3610,13 +3610,13 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1,
     0, 1, 2, 3,
-    0, 1, 0, 2, 3, 4,
+    0, 1, 0, 3, 2, 4,
     0, 1, 2, 3, 4,
     0, 1,
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2,
-    0, 1, 2, 3, 4,
+    0, 1, 2, 4, 3,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
@@ -3624,7 +3624,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4,
+    0, 1, 3, 4, 2,
     0, 1, 2, 3,
     0, 1, 2,
     0, 1, 2, 3,
@@ -3644,7 +3644,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5,
-    0, 1, 2, 3, 4, 5, 0, 6,
+    0, 1, 2, 3, 4, 6, 0, 5,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1, 2,
@@ -3653,10 +3653,10 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4,
+    0, 2, 3, 1, 4,
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5, 6,
-    0, 1, 2, 3, 4, 5, 0, 6,
+    0, 1, 2, 3, 4, 6, 0, 5,
     0, 1, 2, 3,
     0, 1, 2, 3,
     0, 1, 2,
@@ -3665,9 +3665,9 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 3, 4, 5, 6, 7, 8, 2,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+    0, 1, 2, 3, 9, 10, 11, 6, 12, 13, 14, 4, 7, 8, 15, 16, 5, 17,
     0, 1,
     0, 1, 2, 3,
     0, 1, 2, 3,
@@ -3687,34 +3687,34 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 0, 0, 2, 3,
     0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+    0, 1, 2, 3, 4, 5, 6, 8, 10, 11, 9, 7,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 5, 6, 7, 4, 8, 2, 3,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 3, 4, 5, 6, 2,
     0, 1, 2,
     0, 1, 2,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 9, 10,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 10, 9,
     0, 1, 2, 0, 3, 4, 5,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 5, 6, 7, 4, 8, 2, 3,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 11,
     0, 1, 2,
     0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2,
     0, 1, 2, 3, 4, 5, 6,
-    0, 1, 2, 3, 4,
+    0, 1, 3, 4, 2,
     0, 1, 2, 3, 4, 5, 6, 7, 8,
     0, 1, 2, 3,
     0, 1, 2,
     0, 1,
     0, 1,
     0, 1, 2, 3, 4,
-    0, 1, 2, 3, 4,
+    0, 1, 3, 4, 2,
     0, 1, 2, 3, 4, 5, 6, 7,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
     0, 1, 2,
@@ -3722,13 +3722,13 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4,
+    0, 2, 3, 4, 1,
     0, 1, 2, 3,
     0, 1, 2,
     0, 1, 2,
     0, 1,
     0, 1,
-    0, 1, 2, 3,
+    0, 1, 3, 2,
     0, 1,
     0, 1,
     0, 1, 2, 0, 3,
@@ -3741,7 +3741,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4,
+    0, 1, 3, 4, 2,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1,
@@ -3796,14 +3796,14 @@ const uint8_t ki_proto_numbers[] = {
     0, 1,
     0, 1, 2, 3, 4,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4,
-    0, 0, 0, 1, 2,
+    0, 2, 3, 4, 1,
+    0, 0, 0, 2, 1,
     0, 1, 2,
     0, 1, 2,
     0, 1, 2,
     0, 1,
     0, 1,
-    0, 1, 2, 3,
+    0, 1, 3, 2,
     0, 1, 2,
     0, 1, 2,
     0, 1, 2, 3, 4, 5,
@@ -3864,7 +3864,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
     0, 1, 2, 3,
     0, 1, 0, 2, 3, 4,
-    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 1, 2, 3, 5, 6, 7, 4,
     0, 1, 2, 3,
     0, 1, 2,
     0, 1, 2,
@@ -3884,9 +3884,9 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
-    0, 0, 1, 2, 0, 0, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 12,
-    0, 1, 2, 3, 4,
+    0, 0, 2, 3, 0, 0, 1,
+    0, 1, 2, 9, 5, 6, 7, 8, 4, 3, 10, 11, 0, 12,
+    0, 2, 3, 4, 1,
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1, 2, 3,
@@ -3951,7 +3951,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3, 4,
     0, 1, 2, 3, 4, 5, 6, 7, 8,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 10, 11,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 10, 9, 11,
     0, 1, 2, 3, 4,
     0, 1, 2, 3, 4, 5, 6,
     0, 1, 2, 3, 4, 5,
@@ -3971,10 +3971,10 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2,
     0, 1, 2, 3, 4,
-    0, 1, 2, 3, 4,
+    0, 1, 3, 4, 2,
     0, 1, 2,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4,
+    0, 1, 4, 2, 3,
     0, 1, 2, 3, 4,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
     0, 1, 2,
@@ -3986,7 +3986,7 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2, 0, 3, 4, 5,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8,
+    0, 1, 7, 3, 4, 5, 6, 2, 8,
     0, 1, 2, 3, 4,
     0, 0, 1,
     0, 1, 2, 3, 4, 5,
@@ -4008,8 +4008,8 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2, 3,
     0, 1, 2, 3, 4,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-    0, 1, 2, 3, 4, 5, 6, 7,
+    0, 2, 3, 4, 5, 7, 9, 11, 13, 14, 12, 6, 10, 15, 16, 17, 8, 1, 18, 19, 20, 21, 22,
+    0, 1, 3, 4, 5, 6, 7, 2,
     0, 1,
     0, 1,
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
@@ -4039,19 +4039,19 @@ const uint8_t ki_proto_numbers[] = {
     0, 1, 2,
     0, 1, 2, 3,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4,
-    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 3, 4, 2,
+    0, 1, 2, 5, 3, 4, 6,
     0, 1, 2, 3, 4, 5,
     0, 1, 2, 3,
     0, 1, 2, 3,
     0, 1,
     0, 1, 2, 3,
     0, 1, 2,
-    0, 1, 2, 3, 4, 5,
+    0, 1, 3, 5, 4, 2,
     0, 1,
     0, 1, 2, 3,
-    0, 1, 2, 3, 4, 5, 0, 6, 7, 8, 9, 10, 11, 12, 13, 0, 0, 14, 15, 16, 17, 18, 19, 20,
-    0, 1, 2, 3, 4, 5, 6,
+    0, 1, 2, 3, 5, 6, 0, 7, 8, 9, 10, 11, 12, 13, 14, 0, 0, 16, 4, 15, 17, 18, 19, 20,
+    0, 1, 2, 4, 5, 6, 3,
     0, 1,
     0, 1,
     0, 1, 2,
@@ -4062,696 +4062,697 @@ const uint8_t ki_proto_numbers[] = {
     0, 1,
 };
 
-/* Required fields, name, first field, numbers, highest number, count, form. */
+/* Required fields, name, first field, numbers, highest number, count, form,
+ * whether it is shuffled. */
 const ki_proto_message ki_proto_messages[] = {
-    {0x0, 0, 0, 0, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* AdmissionReview */
-    {0xbc7, 15, 2, 3, 16, 15, 15, KI_PROTO_FORM_FIELDS}, /* AdmissionRequest */
-    {0x7, 31, 17, 19, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* GroupVersionKind */
-    {0x7, 47, 20, 23, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* GroupVersionResource */
-    {0x0, 67, 23, 27, 8, 4, 4, KI_PROTO_FORM_FIELDS}, /* UserInfo */
-    {0x0, 75, 27, 32, 10, 1, 1, KI_PROTO_FORM_ITEMS}, /* ExtraValue */
-    {0x3, 85, 28, 34, 17, 7, 7, KI_PROTO_FORM_FIELDS}, /* AdmissionResponse */
-    {0x1, 102, 35, 42, 6, 6, 6, KI_PROTO_FORM_FIELDS}, /* Status */
-    {0x0, 108, 41, 49, 8, 5, 5, KI_PROTO_FORM_FIELDS}, /* ListMeta */
-    {0x1, 116, 46, 55, 9, 1, 1, KI_PROTO_FORM_FIELDS}, /* ShardInfo */
-    {0x0, 125, 47, 57, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* StatusDetails */
-    {0x0, 138, 53, 64, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* StatusCause */
-    {0x3, 149, 56, 68, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicy */
-    {0x0, 172, 58, 71, 10, 17, 15, KI_PROTO_FORM_FIELDS}, /* ObjectMeta */
-    {0xf, 182, 73, 89, 14, 7, 6, KI_PROTO_FORM_FIELDS}, /* OwnerReference */
-    {0x0, 196, 79, 97, 18, 8, 7, KI_PROTO_FORM_FIELDS}, /* ManagedFieldsEntry */
-    {0x0, 214, 86, 106, 27, 7, 7, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicySpec */
-    {0x0, 241, 93, 114, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* ParamKind */
-    {0x0, 250, 95, 117, 14, 7, 5, KI_PROTO_FORM_FIELDS}, /* MatchResources */
-    {0x0, 264, 100, 125, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* LabelSelector */
-    {0x3, 277, 102, 128, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* LabelSelectorRequirement */
-    {0x2, 301, 105, 132, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* NamedRuleWithOperations */
-    {0x2, 324, 107, 135, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* RuleWithOperations */
-    {0x0, 342, 109, 138, 4, 4, 4, KI_PROTO_FORM_FIELDS}, /* Rule */
-    {0x3, 346, 113, 143, 8, 2, 2, KI_PROTO_FORM_FIELDS}, /* Variable */
-    {0x1, 354, 115, 146, 8, 4, 3, KI_PROTO_FORM_FIELDS}, /* Mutation */
-    {0x0, 362, 118, 151, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* ApplyConfiguration */
-    {0x0, 380, 119, 153, 9, 1, 1, KI_PROTO_FORM_FIELDS}, /* JSONPatch */
-    {0x3, 389, 120, 155, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* MatchCondition */
-    {0x3, 403, 122, 158, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicyBinding */
-    {0x0, 433, 124, 161, 34, 3, 3, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicyBindingSpec */
-    {0x0, 467, 127, 165, 8, 4, 4, KI_PROTO_FORM_FIELDS}, /* ParamRef */
-    {0x1, 475, 131, 170, 28, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingWebhookConfiguration */
-    {0xa3, 503, 133, 173, 15, 12, 12, KI_PROTO_FORM_FIELDS}, /* MutatingWebhook */
-    {0x0, 518, 145, 186, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* WebhookClientConfig */
-    {0x3, 537, 148, 190, 16, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServiceReference */
-    {0x7, 553, 152, 195, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicy */
-    {0x0, 578, 155, 199, 29, 7, 7, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicySpec */
-    {0x1, 607, 162, 207, 10, 4, 4, KI_PROTO_FORM_FIELDS}, /* Validation */
-    {0x3, 617, 166, 212, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* AuditAnnotation */
-    {0x0, 632, 168, 215, 31, 3, 3, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicyStatus */
-    {0x0, 663, 171, 219, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* TypeChecking */
-    {0x3, 675, 172, 221, 17, 3, 2, KI_PROTO_FORM_FIELDS}, /* ExpressionWarning */
-    {0x3b, 692, 174, 225, 9, 6, 6, KI_PROTO_FORM_FIELDS}, /* Condition */
-    {0x3, 701, 180, 232, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicyBinding */
-    {0x0, 733, 182, 235, 36, 4, 4, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicyBindingSpec */
-    {0x1, 769, 186, 240, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhookConfiguration */
-    {0xa3, 799, 188, 243, 17, 11, 11, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhook */
-    {0x1, 475, 199, 255, 28, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingWebhookConfiguration */
-    {0x3, 503, 201, 258, 15, 12, 12, KI_PROTO_FORM_FIELDS}, /* MutatingWebhook */
-    {0x1, 769, 213, 271, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhookConfiguration */
-    {0x3, 799, 215, 274, 17, 11, 11, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhook */
-    {0x0, 816, 226, 286, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* ConversionReview */
-    {0x7, 832, 228, 289, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* ConversionRequest */
-    {0x7, 849, 231, 293, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ConversionResponse */
-    {0x7, 867, 234, 297, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinition */
-    {0xf, 891, 237, 301, 28, 10, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionSpec */
-    {0x9, 919, 243, 312, 29, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionNames */
-    {0x7, 948, 249, 319, 31, 9, 9, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionVersion */
-    {0x0, 979, 258, 329, 24, 1, 1, KI_PROTO_FORM_FIELDS}, /* CustomResourceValidation */
-    {0x0, 1003, 259, 331, 15, 44, 44, KI_PROTO_FORM_FIELDS}, /* JSONSchemaProps */
-    {0x0, 1018, 303, 376, 22, 2, 2, KI_PROTO_FORM_SCHEMA_OR_ARRAY}, /* JSONSchemaPropsOrArray */
-    {0x0, 1040, 305, 379, 21, 2, 2, KI_PROTO_FORM_SCHEMA_OR_BOOL}, /* JSONSchemaPropsOrBool */
-    {0x0, 1061, 307, 382, 28, 2, 2, KI_PROTO_FORM_SCHEMA_OR_STRINGS}, /* JSONSchemaPropsOrStringArray */
-    {0x0, 1089, 309, 385, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExternalDocumentation */
-    {0x1, 1110, 311, 388, 14, 6, 6, KI_PROTO_FORM_FIELDS}, /* ValidationRule */
-    {0x0, 1124, 317, 395, 26, 2, 2, KI_PROTO_FORM_FIELDS}, /* CustomResourceSubresources */
-    {0x0, 1150, 319, 398, 31, 0, 0, KI_PROTO_FORM_FIELDS}, /* CustomResourceSubresourceStatus */
-    {0x3, 1181, 319, 399, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceSubresourceScale */
-    {0x23, 1211, 322, 403, 30, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceColumnDefinition */
-    {0x1, 1241, 328, 410, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* SelectableField */
-    {0x1, 1256, 329, 412, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* CustomResourceConversion */
-    {0x2, 1280, 331, 415, 17, 3, 2, KI_PROTO_FORM_FIELDS}, /* WebhookConversion */
-    {0x7, 1297, 333, 419, 30, 4, 4, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionStatus */
-    {0x7, 1327, 337, 424, 33, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionCondition */
-    {0x7, 867, 343, 431, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinition */
-    {0xd, 891, 346, 435, 28, 11, 11, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionSpec */
-    {0x7, 948, 357, 447, 31, 9, 9, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionVersion */
-    {0x23, 1211, 366, 457, 30, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceColumnDefinition */
-    {0x1, 1256, 372, 464, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceConversion */
-    {0x7, 1360, 375, 468, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* APIService */
-    {0x60, 1370, 378, 472, 14, 8, 7, KI_PROTO_FORM_FIELDS}, /* APIServiceSpec */
-    {0x0, 537, 385, 481, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* ServiceReference */
-    {0x0, 1384, 388, 485, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* APIServiceStatus */
-    {0x7, 1400, 389, 487, 19, 5, 5, KI_PROTO_FORM_FIELDS}, /* APIServiceCondition */
-    {0x7, 1419, 394, 493, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ControllerRevision */
-    {0x7, 1437, 397, 497, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* DaemonSet */
-    {0x7, 1446, 400, 501, 13, 6, 5, KI_PROTO_FORM_FIELDS}, /* DaemonSetSpec */
-    {0x3, 1459, 405, 508, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodTemplateSpec */
-    {0x2, 1474, 407, 511, 7, 44, 43, KI_PROTO_FORM_FIELDS}, /* PodSpec */
-    {0x3, 1481, 450, 556, 6, 2, 2, KI_PROTO_FORM_FIELDS}, /* Volume */
-    {0x0, 1487, 452, 559, 12, 30, 30, KI_PROTO_FORM_FIELDS}, /* VolumeSource */
-    {0x1, 1499, 482, 590, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* HostPathVolumeSource */
-    {0x0, 1519, 484, 593, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* EmptyDirVolumeSource */
-    {0x1, 1539, 487, 597, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* GCEPersistentDiskVolumeSource */
-    {0x1, 1568, 491, 602, 32, 4, 4, KI_PROTO_FORM_FIELDS}, /* AWSElasticBlockStoreVolumeSource */
-    {0x1, 1600, 495, 607, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* GitRepoVolumeSource */
-    {0x0, 1619, 498, 611, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* SecretVolumeSource */
-    {0x3, 1637, 503, 617, 9, 4, 4, KI_PROTO_FORM_FIELDS}, /* KeyToPath */
-    {0x3, 1646, 507, 622, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* NFSVolumeSource */
-    {0x7, 1661, 510, 626, 17, 12, 11, KI_PROTO_FORM_FIELDS}, /* ISCSIVolumeSource */
-    {0x0, 1678, 521, 639, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* LocalObjectReference */
-    {0x3, 1698, 522, 641, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* GlusterfsVolumeSource */
-    {0x1, 1719, 525, 645, 33, 2, 2, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimVolumeSource */
-    {0x3, 1752, 527, 648, 15, 8, 8, KI_PROTO_FORM_FIELDS}, /* RBDVolumeSource */
-    {0x1, 1767, 535, 657, 16, 5, 5, KI_PROTO_FORM_FIELDS}, /* FlexVolumeSource */
-    {0x1, 1783, 540, 663, 18, 4, 4, KI_PROTO_FORM_FIELDS}, /* CinderVolumeSource */
-    {0x1, 1801, 544, 668, 18, 6, 6, KI_PROTO_FORM_FIELDS}, /* CephFSVolumeSource */
-    {0x0, 1819, 550, 675, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* FlockerVolumeSource */
-    {0x0, 1838, 552, 678, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* DownwardAPIVolumeSource */
-    {0x1, 1861, 555, 682, 21, 5, 5, KI_PROTO_FORM_FIELDS}, /* DownwardAPIVolumeFile */
-    {0x2, 1882, 560, 688, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* ObjectFieldSelector */
-    {0x6, 1901, 562, 691, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceFieldSelector */
-    {0x0, 1922, 565, 695, 14, 5, 5, KI_PROTO_FORM_FIELDS}, /* FCVolumeSource */
-    {0x3, 1936, 570, 701, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* AzureFileVolumeSource */
-    {0x1, 1957, 573, 705, 21, 5, 5, KI_PROTO_FORM_FIELDS}, /* ConfigMapVolumeSource */
-    {0x1, 1978, 578, 711, 30, 4, 4, KI_PROTO_FORM_FIELDS}, /* VsphereVirtualDiskVolumeSource */
-    {0x3, 2008, 582, 716, 19, 6, 6, KI_PROTO_FORM_FIELDS}, /* QuobyteVolumeSource */
-    {0x3, 2027, 588, 723, 21, 6, 6, KI_PROTO_FORM_FIELDS}, /* AzureDiskVolumeSource */
-    {0x1, 2048, 594, 730, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* PhotonPersistentDiskVolumeSource */
-    {0x1, 2080, 596, 733, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* ProjectedVolumeSource */
-    {0x0, 2101, 599, 737, 16, 6, 6, KI_PROTO_FORM_FIELDS}, /* VolumeProjection */
-    {0x1, 2117, 605, 744, 16, 4, 3, KI_PROTO_FORM_FIELDS}, /* SecretProjection */
-    {0x0, 2133, 608, 749, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* DownwardAPIProjection */
-    {0x1, 2154, 609, 751, 19, 4, 3, KI_PROTO_FORM_FIELDS}, /* ConfigMapProjection */
-    {0x4, 2173, 612, 756, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServiceAccountTokenProjection */
-    {0x8, 2202, 616, 761, 28, 6, 6, KI_PROTO_FORM_FIELDS}, /* ClusterTrustBundleProjection */
-    {0x0, 2230, 622, 768, 24, 8, 8, KI_PROTO_FORM_FIELDS}, /* PodCertificateProjection */
-    {0x1, 2254, 630, 777, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* PortworxVolumeSource */
-    {0x7, 2274, 633, 781, 19, 10, 10, KI_PROTO_FORM_FIELDS}, /* ScaleIOVolumeSource */
-    {0x0, 2293, 643, 792, 21, 5, 5, KI_PROTO_FORM_FIELDS}, /* StorageOSVolumeSource */
-    {0x1, 2314, 648, 798, 15, 5, 5, KI_PROTO_FORM_FIELDS}, /* CSIVolumeSource */
-    {0x0, 2329, 653, 804, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* EphemeralVolumeSource */
-    {0x3, 2350, 654, 806, 29, 2, 2, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimTemplate */
-    {0x2, 2379, 656, 809, 25, 9, 9, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimSpec */
-    {0x0, 2404, 665, 819, 26, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeResourceRequirements */
-    {0x7, 2430, 667, 822, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* TypedLocalObjectReference */
-    {0x7, 2455, 670, 826, 20, 4, 4, KI_PROTO_FORM_FIELDS}, /* TypedObjectReference */
-    {0x0, 2475, 674, 831, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* ImageVolumeSource */
-    {0x81, 2492, 676, 834, 9, 25, 25, KI_PROTO_FORM_FIELDS}, /* Container */
-    {0x4, 2501, 701, 860, 13, 5, 5, KI_PROTO_FORM_FIELDS}, /* ContainerPort */
-    {0x0, 2514, 706, 866, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* EnvFromSource */
-    {0x1, 2527, 709, 870, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ConfigMapEnvSource */
-    {0x1, 2545, 711, 873, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* SecretEnvSource */
-    {0x1, 2560, 713, 876, 6, 3, 3, KI_PROTO_FORM_FIELDS}, /* EnvVar */
-    {0x0, 2566, 716, 880, 12, 5, 5, KI_PROTO_FORM_FIELDS}, /* EnvVarSource */
-    {0x3, 2578, 721, 886, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* ConfigMapKeySelector */
-    {0x3, 2598, 724, 890, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* SecretKeySelector */
-    {0x7, 2615, 727, 894, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* FileKeySelector */
-    {0x0, 2630, 731, 899, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceRequirements */
-    {0x1, 2650, 734, 903, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaim */
-    {0x3, 2663, 736, 906, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerResizePolicy */
-    {0x0, 2684, 738, 909, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerRestartRule */
-    {0x0, 2704, 740, 912, 31, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerRestartRuleOnExitCodes */
-    {0x5, 2735, 742, 915, 11, 8, 8, KI_PROTO_FORM_FIELDS}, /* VolumeMount */
-    {0x3, 2746, 750, 924, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeDevice */
-    {0x1, 2758, 752, 927, 5, 7, 7, KI_PROTO_FORM_FIELDS}, /* Probe */
-    {0x0, 2763, 759, 935, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* ProbeHandler */
-    {0x0, 2775, 763, 940, 10, 1, 1, KI_PROTO_FORM_FIELDS}, /* ExecAction */
-    {0x2, 2785, 764, 942, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* HTTPGetAction */
-    {0x3, 2798, 770, 949, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* HTTPHeader */
-    {0x1, 2808, 772, 952, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* TCPSocketAction */
-    {0x3, 2823, 774, 955, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* GRPCAction */
-    {0x0, 2833, 777, 959, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* Lifecycle */
-    {0x0, 2842, 780, 963, 16, 4, 4, KI_PROTO_FORM_FIELDS}, /* LifecycleHandler */
-    {0x1, 2858, 784, 968, 11, 1, 1, KI_PROTO_FORM_FIELDS}, /* SleepAction */
-    {0x0, 2869, 785, 970, 15, 12, 12, KI_PROTO_FORM_FIELDS}, /* SecurityContext */
-    {0x0, 2884, 797, 983, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* Capabilities */
-    {0x0, 2896, 799, 986, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* SELinuxOptions */
-    {0x0, 2910, 803, 991, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* WindowsSecurityContextOptions */
-    {0x1, 2939, 807, 996, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* SeccompProfile */
-    {0x1, 2953, 809, 999, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* AppArmorProfile */
-    {0x1, 2968, 811, 1002, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* EphemeralContainer */
-    {0x81, 2986, 813, 1005, 24, 25, 25, KI_PROTO_FORM_FIELDS}, /* EphemeralContainerCommon */
-    {0x0, 3010, 838, 1031, 18, 13, 13, KI_PROTO_FORM_FIELDS}, /* PodSecurityContext */
-    {0x3, 3028, 851, 1045, 6, 2, 2, KI_PROTO_FORM_FIELDS}, /* Sysctl */
-    {0x0, 3034, 853, 1048, 8, 3, 3, KI_PROTO_FORM_FIELDS}, /* Affinity */
-    {0x0, 3042, 856, 1052, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAffinity */
-    {0x1, 3054, 858, 1055, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeSelector */
-    {0x0, 3066, 859, 1057, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeSelectorTerm */
-    {0x3, 3082, 861, 1060, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* NodeSelectorRequirement */
-    {0x3, 3105, 864, 1064, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* PreferredSchedulingTerm */
-    {0x0, 3128, 866, 1067, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodAffinity */
-    {0x4, 3139, 868, 1070, 15, 6, 6, KI_PROTO_FORM_FIELDS}, /* PodAffinityTerm */
-    {0x3, 3154, 874, 1077, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* WeightedPodAffinityTerm */
-    {0x0, 3177, 876, 1080, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodAntiAffinity */
-    {0x0, 3192, 878, 1083, 10, 5, 5, KI_PROTO_FORM_FIELDS}, /* Toleration */
-    {0x1, 3202, 883, 1089, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* HostAlias */
-    {0x0, 3211, 885, 1092, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodDNSConfig */
-    {0x0, 3223, 888, 1096, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodDNSConfigOption */
-    {0x1, 3241, 890, 1099, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodReadinessGate */
-    {0x7, 3257, 891, 1101, 24, 8, 8, KI_PROTO_FORM_FIELDS}, /* TopologySpreadConstraint */
-    {0x1, 3281, 899, 1110, 5, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodOS */
-    {0x1, 3286, 900, 1112, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodSchedulingGate */
-    {0x1, 3303, 901, 1114, 16, 4, 3, KI_PROTO_FORM_FIELDS}, /* PodResourceClaim */
-    {0x0, 3319, 904, 1119, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodSchedulingGroup */
-    {0x3, 3337, 905, 1121, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionResponder */
-    {0x0, 3354, 907, 1124, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* DaemonSetUpdateStrategy */
-    {0x0, 3377, 909, 1127, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* RollingUpdateDaemonSet */
-    {0xf, 3399, 911, 1130, 15, 10, 10, KI_PROTO_FORM_FIELDS}, /* DaemonSetStatus */
-    {0x7, 3414, 921, 1141, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* DaemonSetCondition */
-    {0x7, 3432, 926, 1147, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* Deployment */
-    {0xe, 3442, 929, 1151, 14, 9, 8, KI_PROTO_FORM_FIELDS}, /* DeploymentSpec */
-    {0x0, 3456, 937, 1161, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeploymentStrategy */
-    {0x0, 3474, 939, 1164, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* RollingUpdateDeployment */
-    {0x0, 3497, 941, 1167, 16, 9, 9, KI_PROTO_FORM_FIELDS}, /* DeploymentStatus */
-    {0x33, 3513, 950, 1177, 19, 7, 6, KI_PROTO_FORM_FIELDS}, /* DeploymentCondition */
-    {0x7, 3532, 956, 1185, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* ReplicaSet */
-    {0x6, 3542, 959, 1189, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* ReplicaSetSpec */
-    {0x1, 3556, 963, 1194, 16, 7, 7, KI_PROTO_FORM_FIELDS}, /* ReplicaSetStatus */
-    {0x7, 3572, 970, 1202, 19, 5, 5, KI_PROTO_FORM_FIELDS}, /* ReplicaSetCondition */
-    {0x7, 3591, 975, 1208, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* StatefulSet */
-    {0x56, 3602, 978, 1212, 15, 11, 11, KI_PROTO_FORM_FIELDS}, /* StatefulSetSpec */
-    {0x7, 3617, 989, 1224, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaim */
-    {0x0, 3638, 992, 1228, 27, 10, 9, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimStatus */
-    {0xf, 3665, 1001, 1239, 30, 6, 6, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimCondition */
-    {0x2, 3695, 1007, 1246, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ModifyVolumeStatus */
-    {0x2, 3713, 1009, 1249, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeHealthStatus */
-    {0x3, 3731, 1011, 1252, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeHealthCondition */
-    {0x0, 3752, 1014, 1256, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* StatefulSetUpdateStrategy */
-    {0x0, 3777, 1016, 1259, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* RollingUpdateStatefulSetStrategy */
-    {0x0, 3809, 1018, 1262, 47, 2, 2, KI_PROTO_FORM_FIELDS}, /* StatefulSetPersistentVolumeClaimRetentionPolicy */
-    {0x1, 3856, 1020, 1265, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* StatefulSetOrdinals */
-    {0x202, 3875, 1021, 1267, 17, 11, 10, KI_PROTO_FORM_FIELDS}, /* StatefulSetStatus */
-    {0x7, 3892, 1031, 1279, 20, 5, 5, KI_PROTO_FORM_FIELDS}, /* StatefulSetCondition */
-    {0x7, 3432, 1036, 1285, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* Deployment */
-    {0xc, 3442, 1039, 1289, 14, 9, 9, KI_PROTO_FORM_FIELDS}, /* DeploymentSpec */
-    {0x0, 3912, 1048, 1299, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* RollbackConfig */
-    {0x5, 3926, 1049, 1301, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeploymentRollback */
-    {0x7, 3944, 1052, 1305, 5, 3, 3, KI_PROTO_FORM_FIELDS}, /* Scale */
-    {0x0, 3949, 1055, 1309, 9, 1, 1, KI_PROTO_FORM_FIELDS}, /* ScaleSpec */
-    {0x1, 3958, 1056, 1311, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ScaleStatus */
-    {0x7, 3591, 1059, 1315, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* StatefulSet */
-    {0x54, 3602, 1062, 1319, 15, 11, 11, KI_PROTO_FORM_FIELDS}, /* StatefulSetSpec */
-    {0x202, 3875, 1073, 1331, 17, 11, 10, KI_PROTO_FORM_FIELDS}, /* StatefulSetStatus */
-    {0x3, 3969, 1083, 1343, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* SelfSubjectReview */
-    {0x1, 3986, 1085, 1346, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* SelfSubjectReviewStatus */
-    {0x7, 4009, 1086, 1348, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* TokenRequest */
-    {0x7, 4021, 1089, 1352, 16, 5, 4, KI_PROTO_FORM_FIELDS}, /* TokenRequestSpec */
-    {0x0, 4037, 1093, 1358, 20, 4, 4, KI_PROTO_FORM_FIELDS}, /* BoundObjectReference */
-    {0x0, 4057, 1097, 1363, 16, 1, 1, KI_PROTO_FORM_ITEMS}, /* AttestationValue */
-    {0x3, 4073, 1098, 1365, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* TokenRequestStatus */
-    {0x7, 4091, 1100, 1368, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* TokenReview */
-    {0x0, 4102, 1103, 1372, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* TokenReviewSpec */
-    {0x2, 4117, 1105, 1375, 17, 4, 4, KI_PROTO_FORM_FIELDS}, /* TokenReviewStatus */
-    {0x7, 4134, 1109, 1380, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* LocalSubjectAccessReview */
-    {0x0, 4158, 1112, 1384, 23, 6, 6, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReviewSpec */
-    {0x0, 4181, 1118, 1391, 18, 9, 9, KI_PROTO_FORM_FIELDS}, /* ResourceAttributes */
-    {0x0, 4199, 1127, 1401, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* FieldSelectorAttributes */
-    {0x3, 4222, 1129, 1404, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* FieldSelectorRequirement */
-    {0x0, 4246, 1132, 1408, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* LabelSelectorAttributes */
-    {0x0, 4269, 1134, 1411, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* NonResourceAttributes */
-    {0x1, 4290, 1136, 1414, 25, 4, 4, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReviewStatus */
-    {0x7, 4315, 1140, 1419, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* SelfSubjectAccessReview */
-    {0x0, 4338, 1143, 1423, 27, 2, 2, KI_PROTO_FORM_FIELDS}, /* SelfSubjectAccessReviewSpec */
-    {0x7, 4365, 1145, 1426, 22, 3, 3, KI_PROTO_FORM_FIELDS}, /* SelfSubjectRulesReview */
-    {0x0, 4387, 1148, 1430, 26, 1, 1, KI_PROTO_FORM_FIELDS}, /* SelfSubjectRulesReviewSpec */
-    {0x7, 4413, 1149, 1432, 24, 4, 4, KI_PROTO_FORM_FIELDS}, /* SubjectRulesReviewStatus */
-    {0x1, 4437, 1153, 1437, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* ResourceRule */
-    {0x1, 4449, 1157, 1442, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* NonResourceRule */
-    {0x7, 4464, 1159, 1445, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReview */
-    {0x7, 4134, 1162, 1449, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* LocalSubjectAccessReview */
-    {0x0, 4158, 1165, 1453, 23, 6, 6, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReviewSpec */
-    {0x7, 4464, 1171, 1460, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReview */
-    {0x7, 4483, 1174, 1464, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscaler */
-    {0x5, 4506, 1177, 1468, 27, 4, 4, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerSpec */
-    {0x3, 4533, 1181, 1473, 27, 3, 3, KI_PROTO_FORM_FIELDS}, /* CrossVersionObjectReference */
-    {0xc, 4560, 1184, 1477, 29, 5, 5, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerStatus */
-    {0x7, 3944, 1189, 1483, 5, 3, 3, KI_PROTO_FORM_FIELDS}, /* Scale */
-    {0x1, 3958, 1192, 1487, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* ScaleStatus */
-    {0x7, 4483, 1194, 1490, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscaler */
-    {0x5, 4506, 1197, 1494, 27, 5, 5, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerSpec */
-    {0x1, 4589, 1202, 1500, 10, 7, 6, KI_PROTO_FORM_FIELDS}, /* MetricSpec */
-    {0x7, 4599, 1208, 1508, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ObjectMetricSource */
-    {0x1, 4617, 1211, 1512, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* MetricTarget */
-    {0x1, 4629, 1215, 1517, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* MetricIdentifier */
-    {0x3, 4645, 1217, 1520, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodsMetricSource */
-    {0x3, 4661, 1219, 1523, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceMetricSource */
-    {0x7, 4681, 1221, 1526, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerResourceMetricSource */
-    {0x3, 4710, 1224, 1530, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExternalMetricSource */
-    {0x0, 4730, 1226, 1533, 31, 2, 2, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerBehavior */
-    {0x0, 4761, 1228, 1536, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* HPAScalingRules */
-    {0x7, 4776, 1232, 1541, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* HPAScalingPolicy */
-    {0x18, 4560, 1235, 1545, 29, 6, 6, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerStatus */
-    {0x1, 4792, 1241, 1552, 12, 7, 6, KI_PROTO_FORM_FIELDS}, /* MetricStatus */
-    {0x7, 4804, 1247, 1560, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ObjectMetricStatus */
-    {0x0, 4822, 1250, 1564, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* MetricValueStatus */
-    {0x3, 4839, 1253, 1568, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodsMetricStatus */
-    {0x3, 4855, 1255, 1571, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceMetricStatus */
-    {0x7, 4875, 1257, 1574, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerResourceMetricStatus */
-    {0x3, 4904, 1260, 1578, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExternalMetricStatus */
-    {0x7, 4924, 1262, 1581, 32, 6, 6, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerCondition */
-    {0x7, 4956, 1268, 1588, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* CronJob */
-    {0x11, 4963, 1271, 1592, 11, 8, 8, KI_PROTO_FORM_FIELDS}, /* CronJobSpec */
-    {0x3, 4974, 1279, 1601, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* JobTemplateSpec */
-    {0x20, 4989, 1281, 1604, 7, 17, 17, KI_PROTO_FORM_FIELDS}, /* JobSpec */
-    {0x1, 4996, 1298, 1622, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicy */
-    {0x1, 5012, 1299, 1624, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicyRule */
-    {0x6, 5032, 1302, 1628, 38, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicyOnExitCodesRequirement */
-    {0x3, 5070, 1305, 1632, 38, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicyOnPodConditionsPattern */
-    {0x1, 5108, 1307, 1635, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* SuccessPolicy */
-    {0x0, 5121, 1308, 1637, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* SuccessPolicyRule */
-    {0x0, 5138, 1310, 1640, 26, 4, 4, KI_PROTO_FORM_FIELDS}, /* JobSchedulingConfiguration */
-    {0x0, 5164, 1314, 1645, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupSchedulingPolicy */
-    {0x0, 5196, 1316, 1648, 37, 0, 0, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupBasicSchedulingPolicy */
-    {0x0, 5233, 1316, 1649, 36, 1, 1, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupGangSchedulingPolicy */
-    {0x0, 5269, 1317, 1651, 37, 1, 1, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupSchedulingConstraints */
-    {0x1, 5306, 1318, 1653, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* TopologyConstraint */
-    {0x0, 5324, 1319, 1655, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupDisruptionMode */
-    {0x0, 5354, 1321, 1658, 36, 0, 0, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupSingleDisruptionMode */
-    {0x0, 5390, 1321, 1659, 33, 0, 0, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupAllDisruptionMode */
-    {0x1, 5423, 1321, 1660, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupResourceClaim */
-    {0x0, 5452, 1324, 1664, 13, 5, 3, KI_PROTO_FORM_FIELDS}, /* CronJobStatus */
-    {0x0, 5465, 1327, 1670, 15, 7, 7, KI_PROTO_FORM_FIELDS}, /* ObjectReference */
-    {0x7, 5480, 1334, 1678, 3, 3, 3, KI_PROTO_FORM_FIELDS}, /* Job */
-    {0x0, 5483, 1337, 1682, 9, 11, 11, KI_PROTO_FORM_FIELDS}, /* JobStatus */
-    {0xf, 5492, 1348, 1694, 12, 6, 6, KI_PROTO_FORM_FIELDS}, /* JobCondition */
-    {0x0, 5504, 1354, 1701, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* UncountedTerminatedPods */
-    {0x7, 5527, 1356, 1704, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequest */
-    {0x41, 5552, 1359, 1708, 29, 8, 8, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestSpec */
-    {0x0, 5581, 1367, 1717, 31, 2, 2, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestStatus */
-    {0x39, 5612, 1369, 1720, 34, 6, 6, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestCondition */
-    {0x3, 5646, 1375, 1727, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ClusterTrustBundle */
-    {0x2, 5664, 1377, 1730, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* ClusterTrustBundleSpec */
-    {0x7, 5686, 1379, 1733, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequest */
-    {0x27f, 5707, 1382, 1737, 25, 12, 10, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequestSpec */
-    {0x0, 5732, 1392, 1750, 27, 6, 5, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequestStatus */
-    {0x7, 5527, 1397, 1757, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequest */
-    {0x1, 5552, 1400, 1761, 29, 8, 8, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestSpec */
-    {0x7, 5686, 1408, 1770, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequest */
-    {0xb7f, 5707, 1411, 1774, 25, 12, 12, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequestSpec */
-    {0x3, 5759, 1423, 1787, 5, 2, 2, KI_PROTO_FORM_FIELDS}, /* Lease */
-    {0x0, 5764, 1425, 1790, 9, 7, 7, KI_PROTO_FORM_FIELDS}, /* LeaseSpec */
-    {0x3, 5773, 1432, 1798, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* LeaseCandidate */
-    {0x9, 5787, 1434, 1801, 18, 6, 6, KI_PROTO_FORM_FIELDS}, /* LeaseCandidateSpec */
-    {0xf, 5805, 1440, 1808, 13, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointSlice */
-    {0x3, 5818, 1444, 1813, 8, 8, 8, KI_PROTO_FORM_FIELDS}, /* Endpoint */
-    {0x0, 5826, 1452, 1822, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* EndpointConditions */
-    {0x0, 5844, 1455, 1826, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* EndpointHints */
-    {0x1, 5857, 1457, 1829, 7, 1, 1, KI_PROTO_FORM_FIELDS}, /* ForZone */
-    {0x1, 5864, 1458, 1831, 7, 1, 1, KI_PROTO_FORM_FIELDS}, /* ForNode */
-    {0x0, 5871, 1459, 1833, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointPort */
-    {0xf, 5805, 1463, 1838, 13, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointSlice */
-    {0x3, 5818, 1467, 1843, 8, 7, 7, KI_PROTO_FORM_FIELDS}, /* Endpoint */
-    {0x3883, 5883, 1474, 1851, 5, 15, 15, KI_PROTO_FORM_FIELDS}, /* Event */
-    {0x3, 5888, 1489, 1867, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* EventSeries */
-    {0x0, 5899, 1491, 1870, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* EventSource */
-    {0x7, 1437, 1493, 1873, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* DaemonSet */
-    {0x6, 1446, 1496, 1877, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* DaemonSetSpec */
-    {0x7, 5910, 1502, 1884, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* Ingress */
-    {0x0, 5917, 1505, 1888, 11, 4, 4, KI_PROTO_FORM_FIELDS}, /* IngressSpec */
-    {0x2, 5928, 1509, 1893, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* IngressBackend */
-    {0x0, 5942, 1512, 1897, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressTLS */
-    {0x2, 5952, 1514, 1900, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressRule */
-    {0x0, 5963, 1516, 1903, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressRuleValue */
-    {0x1, 5979, 1517, 1905, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* HTTPIngressRuleValue */
-    {0x2, 5999, 1518, 1907, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* HTTPIngressPath */
-    {0x1, 6014, 1521, 1911, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressStatus */
-    {0x0, 6027, 1522, 1913, 25, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressLoadBalancerStatus */
-    {0x0, 6052, 1523, 1915, 26, 4, 3, KI_PROTO_FORM_FIELDS}, /* IngressLoadBalancerIngress */
-    {0x3, 6078, 1526, 1920, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* IngressPortStatus */
-    {0x3, 6095, 1529, 1924, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* NetworkPolicy */
-    {0x1, 6108, 1531, 1927, 17, 4, 4, KI_PROTO_FORM_FIELDS}, /* NetworkPolicySpec */
-    {0x0, 6125, 1535, 1932, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyIngressRule */
-    {0x0, 6149, 1537, 1935, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyPort */
-    {0x0, 6166, 1540, 1939, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyPeer */
-    {0x1, 6183, 1543, 1943, 7, 2, 2, KI_PROTO_FORM_FIELDS}, /* IPBlock */
-    {0x0, 6190, 1545, 1946, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyEgressRule */
-    {0x7, 3532, 1547, 1949, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* ReplicaSet */
-    {0x4, 3542, 1550, 1953, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* ReplicaSetSpec */
-    {0x7, 6213, 1554, 1958, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* FlowSchema */
-    {0x3, 6223, 1557, 1962, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* FlowSchemaSpec */
-    {0x1, 6237, 1561, 1967, 35, 1, 1, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationReference */
-    {0x1, 6272, 1562, 1969, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* FlowDistinguisherMethod */
-    {0x1, 6295, 1563, 1971, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* PolicyRulesWithSubjects */
-    {0x1, 6318, 1566, 1975, 7, 4, 4, KI_PROTO_FORM_FIELDS}, /* Subject */
-    {0x1, 6325, 1570, 1980, 11, 1, 1, KI_PROTO_FORM_FIELDS}, /* UserSubject */
-    {0x1, 6336, 1571, 1982, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* GroupSubject */
-    {0x3, 6348, 1572, 1984, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ServiceAccountSubject */
-    {0x17, 6369, 1574, 1987, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* ResourcePolicyRule */
-    {0x3, 6387, 1579, 1993, 21, 6, 2, KI_PROTO_FORM_FIELDS}, /* NonResourcePolicyRule */
-    {0x0, 6408, 1581, 2000, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* FlowSchemaStatus */
-    {0x4, 6424, 1582, 2002, 19, 5, 5, KI_PROTO_FORM_FIELDS}, /* FlowSchemaCondition */
-    {0x7, 6443, 1587, 2008, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfiguration */
-    {0x1, 6469, 1590, 2012, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationSpec */
-    {0x3, 6499, 1593, 2016, 33, 4, 4, KI_PROTO_FORM_FIELDS}, /* LimitedPriorityLevelConfiguration */
-    {0x1, 6532, 1597, 2021, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* LimitResponse */
-    {0x7, 6545, 1599, 2024, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* QueuingConfiguration */
-    {0x0, 6565, 1602, 2028, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExemptPriorityLevelConfiguration */
-    {0x0, 6597, 1604, 2031, 32, 1, 1, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationStatus */
-    {0x4, 6629, 1605, 2033, 35, 5, 5, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationCondition */
-    {0x7, 6443, 1610, 2039, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfiguration */
-    {0x1, 6469, 1613, 2043, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationSpec */
-    {0x3, 6499, 1616, 2047, 33, 4, 4, KI_PROTO_FORM_FIELDS}, /* LimitedPriorityLevelConfiguration */
-    {0x7, 6443, 1620, 2052, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfiguration */
-    {0x1, 6469, 1623, 2056, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationSpec */
-    {0x3, 6499, 1626, 2060, 33, 4, 4, KI_PROTO_FORM_FIELDS}, /* LimitedPriorityLevelConfiguration */
-    {0x7, 6664, 1630, 2065, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ImageReview */
-    {0x0, 6675, 1633, 2069, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* ImageReviewSpec */
-    {0x0, 6690, 1636, 2073, 24, 1, 1, KI_PROTO_FORM_FIELDS}, /* ImageReviewContainerSpec */
-    {0x1, 6714, 1637, 2075, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* ImageReviewStatus */
-    {0x7, 6731, 1640, 2079, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* StorageVersion */
-    {0x0, 6745, 1643, 2083, 18, 0, 0, KI_PROTO_FORM_FIELDS}, /* StorageVersionSpec */
-    {0x0, 6763, 1643, 2084, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* StorageVersionStatus */
-    {0x0, 6783, 1646, 2088, 20, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServerStorageVersion */
-    {0x1b, 6803, 1650, 2093, 23, 6, 6, KI_PROTO_FORM_FIELDS}, /* StorageVersionCondition */
-    {0x7, 6826, 1656, 2100, 8, 3, 3, KI_PROTO_FORM_FIELDS}, /* Eviction */
-    {0x1, 6834, 1659, 2104, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* EvictionSpec */
-    {0x0, 6846, 1660, 2106, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* EvictionTarget */
-    {0x3, 6860, 1661, 2108, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionPodReference */
-    {0x0, 6880, 1663, 2111, 14, 5, 5, KI_PROTO_FORM_FIELDS}, /* EvictionStatus */
-    {0x3, 6894, 1668, 2117, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* Requester */
-    {0x7, 6903, 1670, 2120, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* TargetResponder */
-    {0x1, 6918, 1673, 2124, 15, 6, 6, KI_PROTO_FORM_FIELDS}, /* ResponderStatus */
-    {0x7, 6933, 1679, 2131, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* EvictionRequest */
-    {0x7, 6948, 1682, 2135, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* EvictionRequestSpec */
-    {0x0, 6967, 1685, 2139, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* EvictionRequestTarget */
-    {0x3, 6988, 1686, 2141, 27, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionRequestPodReference */
-    {0x0, 7015, 1688, 2144, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionRequestStatus */
-    {0x1, 7036, 1690, 2147, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* PartialObjectMetadata */
-    {0x3, 7057, 1691, 2149, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* IPAddress */
-    {0x0, 7066, 1693, 2152, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* IPAddressSpec */
-    {0x0, 7079, 1694, 2154, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* ParentReference */
-    {0x7, 5910, 1698, 2159, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* Ingress */
-    {0x0, 5917, 1701, 2163, 11, 4, 4, KI_PROTO_FORM_FIELDS}, /* IngressSpec */
-    {0x0, 5928, 1705, 2168, 14, 4, 2, KI_PROTO_FORM_FIELDS}, /* IngressBackend */
-    {0x3, 7094, 1707, 2173, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressServiceBackend */
-    {0x0, 7115, 1709, 2176, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ServiceBackendPort */
-    {0x2, 5952, 1711, 2179, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressRule */
-    {0x0, 5963, 1713, 2182, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressRuleValue */
-    {0x1, 5979, 1714, 2184, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* HTTPIngressRuleValue */
-    {0x6, 5999, 1715, 2186, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* HTTPIngressPath */
-    {0x3, 7133, 1718, 2190, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressClass */
-    {0x0, 7145, 1720, 2193, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressClassSpec */
-    {0xe, 7161, 1722, 2196, 31, 5, 5, KI_PROTO_FORM_FIELDS}, /* IngressClassParametersReference */
-    {0x7, 7192, 1727, 2202, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ServiceCIDR */
-    {0x0, 7203, 1730, 2206, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* ServiceCIDRSpec */
-    {0x0, 7218, 1731, 2208, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ServiceCIDRStatus */
-    {0x3, 7235, 1732, 2210, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* RuntimeClass */
-    {0x0, 7247, 1736, 2215, 8, 1, 1, KI_PROTO_FORM_FIELDS}, /* Overhead */
-    {0x0, 7255, 1737, 2217, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* Scheduling */
-    {0x3, 7235, 1739, 2220, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* RuntimeClass */
-    {0x1, 7265, 1741, 2223, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* RuntimeClassSpec */
-    {0x1, 6826, 1744, 2227, 8, 2, 2, KI_PROTO_FORM_FIELDS}, /* Eviction */
-    {0x0, 7281, 1746, 2230, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* DeleteOptions */
-    {0x0, 7294, 1752, 2237, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* Preconditions */
-    {0x7, 7307, 1754, 2240, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodDisruptionBudget */
-    {0x0, 7326, 1757, 2244, 23, 4, 4, KI_PROTO_FORM_FIELDS}, /* PodDisruptionBudgetSpec */
-    {0x3c, 7349, 1761, 2249, 25, 7, 7, KI_PROTO_FORM_FIELDS}, /* PodDisruptionBudgetStatus */
-    {0x3, 7374, 1768, 2257, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRole */
-    {0x1, 7385, 1771, 2261, 10, 5, 5, KI_PROTO_FORM_FIELDS}, /* PolicyRule */
-    {0x0, 7395, 1776, 2267, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* AggregationRule */
-    {0x5, 7410, 1777, 2269, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRoleBinding */
-    {0x5, 6318, 1780, 2273, 7, 4, 4, KI_PROTO_FORM_FIELDS}, /* Subject */
-    {0x7, 7428, 1784, 2278, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* RoleRef */
-    {0x3, 7435, 1787, 2282, 4, 2, 2, KI_PROTO_FORM_FIELDS}, /* Role */
-    {0x5, 7439, 1789, 2285, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* RoleBinding */
-    {0x3, 7374, 1792, 2289, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRole */
-    {0x1, 7385, 1795, 2293, 10, 6, 5, KI_PROTO_FORM_FIELDS}, /* PolicyRule */
-    {0x5, 7410, 1800, 2300, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRoleBinding */
-    {0x5, 6318, 1803, 2304, 7, 4, 4, KI_PROTO_FORM_FIELDS}, /* Subject */
-    {0x3, 7435, 1807, 2309, 4, 2, 2, KI_PROTO_FORM_FIELDS}, /* Role */
-    {0x5, 7439, 1809, 2312, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* RoleBinding */
-    {0x3, 7450, 1812, 2316, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceClass */
-    {0x0, 7461, 1814, 2319, 15, 4, 3, KI_PROTO_FORM_FIELDS}, /* DeviceClassSpec */
-    {0x0, 7476, 1817, 2324, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceSelector */
-    {0x1, 7490, 1818, 2326, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* CELDeviceSelector */
-    {0x1, 7507, 1819, 2328, 24, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceClassConfiguration */
-    {0x0, 7531, 1820, 2330, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceConfiguration */
-    {0x3, 7550, 1821, 2332, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* OpaqueDeviceConfiguration */
-    {0x7, 7575, 1823, 2335, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceTaintRule */
-    {0x2, 7590, 1826, 2339, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceTaintRuleSpec */
-    {0x0, 7609, 1828, 2342, 19, 4, 3, KI_PROTO_FORM_FIELDS}, /* DeviceTaintSelector */
-    {0x5, 7628, 1831, 2347, 11, 4, 4, KI_PROTO_FORM_FIELDS}, /* DeviceTaint */
-    {0x0, 7639, 1835, 2352, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceTaintRuleStatus */
-    {0x7, 2650, 1836, 2354, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceClaim */
-    {0x1, 7660, 1839, 2358, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ResourceClaimSpec */
-    {0x1, 7677, 1840, 2360, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceClaim */
-    {0x1, 7688, 1843, 2364, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceRequest */
-    {0x1, 7701, 1846, 2368, 18, 8, 8, KI_PROTO_FORM_FIELDS}, /* ExactDeviceRequest */
-    {0x0, 7719, 1854, 2377, 16, 5, 5, KI_PROTO_FORM_FIELDS}, /* DeviceToleration */
-    {0x0, 7735, 1859, 2383, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* CapacityRequirements */
-    {0x3, 7755, 1860, 2385, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceDerivedAttribute */
-    {0x3, 7777, 1862, 2388, 16, 8, 8, KI_PROTO_FORM_FIELDS}, /* DeviceSubRequest */
-    {0x0, 7793, 1870, 2397, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceConstraint */
-    {0x2, 7809, 1873, 2401, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceClaimConfiguration */
-    {0x0, 7833, 1875, 2404, 19, 4, 3, KI_PROTO_FORM_FIELDS}, /* ResourceClaimStatus */
-    {0x1, 7852, 1878, 2409, 16, 5, 3, KI_PROTO_FORM_FIELDS}, /* AllocationResult */
-    {0x0, 7868, 1881, 2415, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceAllocationResult */
-    {0xf, 7890, 1883, 2418, 29, 11, 11, KI_PROTO_FORM_FIELDS}, /* DeviceRequestAllocationResult */
-    {0x5, 7919, 1894, 2430, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceAllocationConfiguration */
-    {0xe, 7948, 1897, 2434, 30, 5, 4, KI_PROTO_FORM_FIELDS}, /* ResourceClaimConsumerReference */
-    {0xf, 7978, 1901, 2440, 21, 7, 7, KI_PROTO_FORM_FIELDS}, /* AllocatedDeviceStatus */
-    {0x0, 7999, 1908, 2448, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* NetworkDeviceData */
-    {0x3, 8016, 1911, 2452, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplate */
-    {0x3, 8037, 1913, 2455, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplateSpec */
-    {0x3, 8062, 1915, 2458, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceSlice */
-    {0x3, 8075, 1917, 2461, 17, 10, 10, KI_PROTO_FORM_FIELDS}, /* ResourceSliceSpec */
-    {0x7, 8092, 1927, 2472, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourcePool */
-    {0x1, 8104, 1930, 2476, 6, 14, 13, KI_PROTO_FORM_FIELDS}, /* Device */
-    {0x0, 8110, 1943, 2491, 15, 9, 8, KI_PROTO_FORM_FIELDS}, /* DeviceAttribute */
-    {0x1, 8125, 1951, 2501, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceCapacity */
-    {0x1, 8139, 1953, 2504, 21, 4, 3, KI_PROTO_FORM_FIELDS}, /* CapacityRequestPolicy */
-    {0x0, 8160, 1956, 2509, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* CapacityRequestPolicyRange */
-    {0x1, 8186, 1959, 2513, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceCounterConsumption */
-    {0x1, 8210, 1962, 2517, 7, 1, 1, KI_PROTO_FORM_FIELDS}, /* Counter */
-    {0x0, 8217, 1963, 2519, 23, 4, 2, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableResource */
-    {0x0, 8240, 1965, 2524, 22, 3, 3, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableMapping */
-    {0x0, 8262, 1968, 2528, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableOverhead */
-    {0x1, 8285, 1970, 2531, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* CounterSet */
-    {0x3, 8295, 1972, 2534, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourcePoolStatusRequest */
-    {0x1, 8320, 1975, 2538, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* ResourcePoolStatusRequestSpec */
-    {0x0, 8349, 1979, 2543, 31, 6, 3, KI_PROTO_FORM_FIELDS}, /* ResourcePoolStatusRequestStatus */
-    {0x100, 8380, 1982, 2550, 10, 13, 12, KI_PROTO_FORM_FIELDS}, /* PoolStatus */
-    {0x0, 8390, 1994, 2564, 19, 4, 4, KI_PROTO_FORM_FIELDS}, /* PartitionTypeStatus */
-    {0x0, 8409, 1998, 2569, 22, 3, 3, KI_PROTO_FORM_FIELDS}, /* ShareableSummaryStatus */
-    {0x0, 8431, 2001, 2573, 23, 4, 4, KI_PROTO_FORM_FIELDS}, /* ShareableCapacityStatus */
-    {0x7, 2650, 2005, 2578, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceClaim */
-    {0x1, 7660, 2008, 2582, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ResourceClaimSpec */
-    {0x1, 7677, 2009, 2584, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceClaim */
-    {0x3, 7688, 2012, 2588, 13, 10, 10, KI_PROTO_FORM_FIELDS}, /* DeviceRequest */
-    {0x3, 7777, 2022, 2599, 16, 9, 8, KI_PROTO_FORM_FIELDS}, /* DeviceSubRequest */
-    {0x3, 8016, 2030, 2609, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplate */
-    {0x3, 8037, 2032, 2612, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplateSpec */
-    {0x3, 8062, 2034, 2615, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceSlice */
-    {0x3, 8075, 2036, 2618, 17, 10, 10, KI_PROTO_FORM_FIELDS}, /* ResourceSliceSpec */
-    {0x1, 8104, 2046, 2629, 6, 2, 2, KI_PROTO_FORM_FIELDS}, /* Device */
-    {0x0, 8454, 2048, 2632, 11, 14, 12, KI_PROTO_FORM_FIELDS}, /* BasicDevice */
-    {0x3, 8465, 2060, 2647, 13, 5, 5, KI_PROTO_FORM_FIELDS}, /* PriorityClass */
-    {0x7, 8478, 2065, 2653, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* CompositePodGroup */
-    {0x6, 8495, 2068, 2657, 21, 8, 8, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupSpec */
-    {0x3, 8516, 2076, 2666, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* WorkloadReference */
-    {0x0, 8533, 2078, 2669, 33, 2, 2, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupSchedulingPolicy */
-    {0x0, 8566, 2080, 2672, 30, 0, 0, KI_PROTO_FORM_FIELDS}, /* CompositeBasicSchedulingPolicy */
-    {0x1, 8596, 2080, 2673, 29, 1, 1, KI_PROTO_FORM_FIELDS}, /* CompositeGangSchedulingPolicy */
-    {0x0, 8625, 2081, 2675, 38, 1, 1, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupSchedulingConstraints */
-    {0x0, 8663, 2082, 2677, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* CompositeDisruptionMode */
-    {0x0, 8686, 2084, 2680, 29, 0, 0, KI_PROTO_FORM_FIELDS}, /* SingleCompositeDisruptionMode */
-    {0x0, 8715, 2084, 2681, 26, 0, 0, KI_PROTO_FORM_FIELDS}, /* AllCompositeDisruptionMode */
-    {0x0, 8741, 2084, 2682, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupStatus */
-    {0x7, 8764, 2085, 2684, 8, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodGroup */
-    {0x4, 8772, 2088, 2688, 12, 9, 9, KI_PROTO_FORM_FIELDS}, /* PodGroupSpec */
-    {0x0, 8784, 2097, 2698, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodGroupSchedulingPolicy */
-    {0x0, 8808, 2099, 2701, 21, 0, 0, KI_PROTO_FORM_FIELDS}, /* BasicSchedulingPolicy */
-    {0x1, 8829, 2099, 2702, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* GangSchedulingPolicy */
-    {0x0, 8849, 2100, 2704, 29, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodGroupSchedulingConstraints */
-    {0x1, 8878, 2101, 2706, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodGroupResourceClaim */
-    {0x0, 8899, 2104, 2710, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* DisruptionMode */
-    {0x0, 8913, 2106, 2713, 20, 0, 0, KI_PROTO_FORM_FIELDS}, /* SingleDisruptionMode */
-    {0x0, 8933, 2106, 2714, 17, 0, 0, KI_PROTO_FORM_FIELDS}, /* AllDisruptionMode */
-    {0x0, 8950, 2106, 2715, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodGroupStatus */
-    {0x1, 8964, 2108, 2718, 27, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodGroupResourceClaimStatus */
-    {0x3, 8991, 2110, 2721, 8, 2, 2, KI_PROTO_FORM_FIELDS}, /* Workload */
-    {0x2, 8999, 2112, 2724, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* WorkloadSpec */
-    {0x6, 2430, 2115, 2728, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* TypedLocalObjectReference */
-    {0x7, 9011, 2118, 2732, 16, 8, 8, KI_PROTO_FORM_FIELDS}, /* PodGroupTemplate */
-    {0x3, 9027, 2126, 2741, 25, 9, 9, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupTemplate */
-    {0x3, 9052, 2135, 2751, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* CSIDriver */
-    {0x0, 9061, 2137, 2754, 13, 11, 11, KI_PROTO_FORM_FIELDS}, /* CSIDriverSpec */
-    {0x1, 4009, 2148, 2766, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* TokenRequest */
-    {0x7, 9074, 2150, 2769, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* CSINode */
-    {0x1, 9081, 2153, 2773, 11, 1, 1, KI_PROTO_FORM_FIELDS}, /* CSINodeSpec */
-    {0x7, 9092, 2154, 2775, 13, 4, 4, KI_PROTO_FORM_FIELDS}, /* CSINodeDriver */
-    {0x0, 9105, 2158, 2780, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* VolumeNodeResources */
-    {0x0, 9124, 2159, 2782, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* CSINodeStatus */
-    {0x1, 9137, 2160, 2784, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* StorageHealth */
-    {0x23, 9150, 2162, 2787, 22, 6, 6, KI_PROTO_FORM_FIELDS}, /* StorageHealthCondition */
-    {0x5, 9172, 2168, 2794, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* CSIStorageCapacity */
-    {0x3, 9190, 2173, 2800, 12, 8, 8, KI_PROTO_FORM_FIELDS}, /* StorageClass */
-    {0x0, 9202, 2181, 2809, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* TopologySelectorTerm */
-    {0x3, 9222, 2182, 2811, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* TopologySelectorLabelRequirement */
-    {0x7, 9254, 2184, 2814, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeAttachment */
-    {0x7, 9270, 2187, 2818, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeAttachmentSpec */
-    {0x0, 9290, 2190, 2822, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeAttachmentSource */
-    {0x2, 9312, 2192, 2825, 20, 10, 10, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeSpec */
-    {0x0, 9332, 2202, 2836, 22, 22, 22, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeSource */
-    {0x3, 9354, 2224, 2859, 31, 4, 4, KI_PROTO_FORM_FIELDS}, /* GlusterfsPersistentVolumeSource */
-    {0x3, 9385, 2228, 2864, 25, 8, 8, KI_PROTO_FORM_FIELDS}, /* RBDPersistentVolumeSource */
-    {0x0, 9410, 2236, 2873, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* SecretReference */
-    {0x7, 9425, 2238, 2876, 27, 12, 11, KI_PROTO_FORM_FIELDS}, /* ISCSIPersistentVolumeSource */
-    {0x1, 9452, 2249, 2889, 28, 4, 4, KI_PROTO_FORM_FIELDS}, /* CinderPersistentVolumeSource */
-    {0x1, 9480, 2253, 2894, 28, 6, 6, KI_PROTO_FORM_FIELDS}, /* CephFSPersistentVolumeSource */
-    {0x1, 9508, 2259, 2901, 26, 5, 5, KI_PROTO_FORM_FIELDS}, /* FlexPersistentVolumeSource */
-    {0xb, 9534, 2264, 2907, 31, 4, 4, KI_PROTO_FORM_FIELDS}, /* AzureFilePersistentVolumeSource */
-    {0x7, 9565, 2268, 2912, 29, 10, 10, KI_PROTO_FORM_FIELDS}, /* ScaleIOPersistentVolumeSource */
-    {0x1, 9594, 2278, 2923, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* LocalVolumeSource */
-    {0x0, 9611, 2280, 2926, 31, 5, 5, KI_PROTO_FORM_FIELDS}, /* StorageOSPersistentVolumeSource */
-    {0x3, 9642, 2285, 2932, 25, 10, 10, KI_PROTO_FORM_FIELDS}, /* CSIPersistentVolumeSource */
-    {0x0, 9667, 2295, 2943, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* VolumeNodeAffinity */
-    {0x1, 9685, 2296, 2945, 22, 4, 4, KI_PROTO_FORM_FIELDS}, /* VolumeAttachmentStatus */
-    {0x1, 9707, 2300, 2950, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeError */
-    {0x3, 9718, 2303, 2954, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeAttributesClass */
-    {0x7, 9739, 2306, 2958, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* StorageVersionMigration */
-    {0x1, 9762, 2309, 2962, 27, 1, 1, KI_PROTO_FORM_FIELDS}, /* StorageVersionMigrationSpec */
-    {0x3, 9789, 2310, 2964, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* GroupResource */
-    {0x0, 9802, 2312, 2967, 29, 2, 2, KI_PROTO_FORM_FIELDS}, /* StorageVersionMigrationStatus */
-    {0x3, 9831, 2314, 2970, 7, 2, 2, KI_PROTO_FORM_FIELDS}, /* Binding */
-    {0x1, 9838, 2316, 2973, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* ComponentStatus */
-    {0x3, 9853, 2318, 2976, 18, 4, 4, KI_PROTO_FORM_FIELDS}, /* ComponentCondition */
-    {0x1, 9871, 2322, 2981, 9, 4, 4, KI_PROTO_FORM_FIELDS}, /* ConfigMap */
-    {0x1, 9880, 2326, 2986, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* Endpoints */
-    {0x0, 9889, 2328, 2989, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* EndpointSubset */
-    {0x1, 9903, 2331, 2993, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointAddress */
-    {0x2, 5871, 2335, 2998, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointPort */
-    {0x6273, 5883, 2339, 3003, 5, 15, 15, KI_PROTO_FORM_FIELDS}, /* Event */
-    {0x2, 5888, 2354, 3019, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* EventSeries */
-    {0x3, 9918, 2356, 3022, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* LimitRange */
-    {0x1, 9928, 2358, 3025, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* LimitRangeSpec */
-    {0x1, 9942, 2359, 3027, 14, 6, 6, KI_PROTO_FORM_FIELDS}, /* LimitRangeItem */
-    {0x7, 9956, 2365, 3034, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* Namespace */
-    {0x0, 9965, 2368, 3038, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* NamespaceSpec */
-    {0x0, 9978, 2369, 3040, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* NamespaceStatus */
-    {0x7, 9993, 2371, 3043, 18, 6, 5, KI_PROTO_FORM_FIELDS}, /* NamespaceCondition */
-    {0x7, 10011, 2376, 3050, 4, 3, 3, KI_PROTO_FORM_FIELDS}, /* Node */
-    {0x0, 10015, 2379, 3054, 8, 8, 8, KI_PROTO_FORM_FIELDS}, /* NodeSpec */
-    {0x5, 10023, 2387, 3063, 5, 4, 4, KI_PROTO_FORM_FIELDS}, /* Taint */
-    {0x0, 10028, 2391, 3068, 16, 2, 1, KI_PROTO_FORM_FIELDS}, /* NodeConfigSource */
-    {0x13, 10044, 2392, 3071, 25, 5, 5, KI_PROTO_FORM_FIELDS}, /* ConfigMapNodeConfigSource */
-    {0x0, 10069, 2397, 3077, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodePodPreemptionPolicy */
-    {0x60, 10092, 2398, 3079, 10, 14, 14, KI_PROTO_FORM_FIELDS}, /* NodeStatus */
-    {0xf, 10102, 2412, 3094, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* NodeCondition */
-    {0x3, 10115, 2418, 3101, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAddress */
-    {0x1, 10126, 2420, 3104, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeDaemonEndpoints */
-    {0x1, 10145, 2421, 3106, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* DaemonEndpoint */
-    {0x3ff, 10159, 2422, 3108, 14, 12, 12, KI_PROTO_FORM_FIELDS}, /* NodeSystemInfo */
-    {0x0, 10173, 2434, 3121, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeSwapStatus */
-    {0x1, 10187, 2435, 3123, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerImage */
-    {0x3, 10201, 2437, 3126, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* AttachedVolume */
-    {0x0, 10215, 2439, 3129, 16, 4, 4, KI_PROTO_FORM_FIELDS}, /* NodeConfigStatus */
-    {0x1, 10231, 2443, 3134, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeRuntimeHandler */
-    {0x0, 10249, 2445, 3137, 26, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeRuntimeHandlerFeatures */
-    {0x0, 10275, 2447, 3140, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeFeatures */
-    {0x0, 10287, 2448, 3142, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeProxyOptions */
-    {0x7, 10303, 2449, 3144, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* PersistentVolume */
-    {0x0, 10319, 2452, 3148, 22, 4, 4, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeStatus */
-    {0x7, 10341, 2456, 3153, 3, 3, 3, KI_PROTO_FORM_FIELDS}, /* Pod */
-    {0x0, 10344, 2459, 3157, 9, 22, 22, KI_PROTO_FORM_FIELDS}, /* PodStatus */
-    {0xf, 10353, 2481, 3180, 12, 7, 7, KI_PROTO_FORM_FIELDS}, /* PodCondition */
-    {0x1, 10365, 2488, 3188, 6, 1, 1, KI_PROTO_FORM_FIELDS}, /* HostIP */
-    {0x1, 10371, 2489, 3190, 5, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodIP */
-    {0x7f, 10376, 2490, 3192, 15, 15, 15, KI_PROTO_FORM_FIELDS}, /* ContainerStatus */
-    {0x0, 10391, 2505, 3208, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerState */
-    {0x0, 10405, 2508, 3212, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerStateWaiting */
-    {0x1, 10426, 2510, 3215, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* ContainerStateRunning */
-    {0x31, 10447, 2511, 3217, 24, 7, 7, KI_PROTO_FORM_FIELDS}, /* ContainerStateTerminated */
-    {0x3, 10471, 2518, 3225, 17, 5, 5, KI_PROTO_FORM_FIELDS}, /* VolumeMountStatus */
-    {0x0, 10488, 2523, 3231, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* VolumeStatus */
-    {0x0, 10500, 2524, 3233, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ImageVolumeStatus */
-    {0x0, 10517, 2525, 3235, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* ContainerUser */
-    {0x3, 10530, 2526, 3237, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* LinuxContainerUser */
-    {0x1, 10548, 2529, 3241, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceStatus */
-    {0x1, 10562, 2531, 3244, 14, 6, 3, KI_PROTO_FORM_FIELDS}, /* ResourceHealth */
-    {0x1, 10576, 2534, 3251, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodResourceClaimStatus */
-    {0x3, 10598, 2536, 3254, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodExtendedResourceClaimStatus */
-    {0x7, 10628, 2538, 3257, 32, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerExtendedResourceRequest */
-    {0x1, 10660, 2541, 3261, 34, 5, 4, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableResourceClaimStatus */
-    {0x3, 10694, 2545, 3267, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableMappedResources */
-    {0x1, 10724, 2547, 3270, 32, 3, 3, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableOverheadResources */
-    {0x5, 10756, 2550, 3274, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodVolumeHealth */
-    {0x0, 10771, 2553, 3278, 16, 5, 5, KI_PROTO_FORM_FIELDS}, /* PodAttachOptions */
-    {0x20, 10787, 2558, 3284, 14, 6, 6, KI_PROTO_FORM_FIELDS}, /* PodExecOptions */
-    {0x0, 10801, 2564, 3291, 13, 10, 10, KI_PROTO_FORM_FIELDS}, /* PodLogOptions */
-    {0x0, 10814, 2574, 3302, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodPortForwardOptions */
-    {0x0, 10835, 2575, 3304, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodProxyOptions */
-    {0x3, 10850, 2576, 3306, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodTemplate */
-    {0x7, 10861, 2578, 3309, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* RangeAllocation */
-    {0x7, 10876, 2581, 3313, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* ReplicationController */
-    {0x0, 10897, 2584, 3317, 25, 4, 4, KI_PROTO_FORM_FIELDS}, /* ReplicationControllerSpec */
-    {0x1, 10922, 2588, 3322, 27, 6, 6, KI_PROTO_FORM_FIELDS}, /* ReplicationControllerStatus */
-    {0x7, 10949, 2594, 3329, 30, 5, 5, KI_PROTO_FORM_FIELDS}, /* ReplicationControllerCondition */
-    {0x7, 10979, 2599, 3335, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceQuota */
-    {0x0, 10992, 2602, 3339, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceQuotaSpec */
-    {0x0, 11009, 2605, 3343, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* ScopeSelector */
-    {0x3, 11022, 2606, 3345, 33, 3, 3, KI_PROTO_FORM_FIELDS}, /* ScopedResourceSelectorRequirement */
-    {0x0, 11055, 2609, 3349, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceQuotaStatus */
-    {0x1, 11074, 2611, 3352, 6, 5, 5, KI_PROTO_FORM_FIELDS}, /* Secret */
-    {0x1, 11080, 2616, 3358, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* SerializedReference */
-    {0x7, 11099, 2617, 3360, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* Service */
-    {0x0, 11106, 2620, 3364, 11, 23, 20, KI_PROTO_FORM_FIELDS}, /* ServiceSpec */
-    {0xc, 11117, 2640, 3388, 11, 6, 6, KI_PROTO_FORM_FIELDS}, /* ServicePort */
-    {0x0, 11128, 2646, 3395, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* SessionAffinityConfig */
-    {0x0, 11149, 2647, 3397, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* ClientIPConfig */
-    {0x1, 11163, 2648, 3399, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ServiceStatus */
-    {0x0, 11176, 2650, 3402, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* LoadBalancerStatus */
-    {0x0, 11194, 2651, 3404, 19, 4, 4, KI_PROTO_FORM_FIELDS}, /* LoadBalancerIngress */
-    {0x3, 11213, 2655, 3409, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* PortStatus */
-    {0x1, 11223, 2658, 3413, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServiceAccount */
-    {0x0, 11237, 2662, 3418, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* ServiceProxyOptions */
+    {0x0, 0, 0, 0, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AdmissionReview */
+    {0x5e07, 15, 2, 3, 16, 15, 15, KI_PROTO_FORM_FIELDS, 1}, /* AdmissionRequest */
+    {0x7, 31, 17, 19, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GroupVersionKind */
+    {0x7, 47, 20, 23, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GroupVersionResource */
+    {0x0, 67, 23, 27, 8, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* UserInfo */
+    {0x0, 75, 27, 32, 10, 1, 1, KI_PROTO_FORM_ITEMS, 0}, /* ExtraValue */
+    {0x3, 85, 28, 34, 17, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* AdmissionResponse */
+    {0x1, 102, 35, 42, 6, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* Status */
+    {0x0, 108, 41, 49, 8, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ListMeta */
+    {0x1, 116, 46, 55, 9, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ShardInfo */
+    {0x0, 125, 47, 57, 13, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* StatusDetails */
+    {0x0, 138, 53, 64, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StatusCause */
+    {0x3, 149, 56, 68, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicy */
+    {0x0, 172, 58, 71, 10, 17, 15, KI_PROTO_FORM_FIELDS, 0}, /* ObjectMeta */
+    {0xf, 182, 73, 89, 14, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* OwnerReference */
+    {0x0, 196, 79, 97, 18, 8, 7, KI_PROTO_FORM_FIELDS, 0}, /* ManagedFieldsEntry */
+    {0x0, 214, 86, 106, 27, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicySpec */
+    {0x0, 241, 93, 114, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ParamKind */
+    {0x0, 250, 95, 117, 14, 7, 5, KI_PROTO_FORM_FIELDS, 0}, /* MatchResources */
+    {0x0, 264, 100, 125, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LabelSelector */
+    {0x3, 277, 102, 128, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LabelSelectorRequirement */
+    {0x2, 301, 105, 132, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NamedRuleWithOperations */
+    {0x2, 324, 107, 135, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RuleWithOperations */
+    {0x0, 342, 109, 138, 4, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Rule */
+    {0x3, 346, 113, 143, 8, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Variable */
+    {0x1, 354, 115, 146, 8, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* Mutation */
+    {0x0, 362, 118, 151, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ApplyConfiguration */
+    {0x0, 380, 119, 153, 9, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* JSONPatch */
+    {0x3, 389, 120, 155, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MatchCondition */
+    {0x3, 403, 122, 158, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicyBinding */
+    {0x0, 433, 124, 161, 34, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicyBindingSpec */
+    {0x0, 467, 127, 165, 8, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ParamRef */
+    {0x1, 475, 131, 170, 28, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingWebhookConfiguration */
+    {0x283, 503, 133, 173, 15, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* MutatingWebhook */
+    {0x0, 518, 145, 186, 19, 3, 3, KI_PROTO_FORM_FIELDS, 1}, /* WebhookClientConfig */
+    {0x3, 537, 148, 190, 16, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServiceReference */
+    {0x7, 553, 152, 195, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicy */
+    {0x0, 578, 155, 199, 29, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicySpec */
+    {0x1, 607, 162, 207, 10, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Validation */
+    {0x3, 617, 166, 212, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AuditAnnotation */
+    {0x0, 632, 168, 215, 31, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicyStatus */
+    {0x0, 663, 171, 219, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* TypeChecking */
+    {0x3, 675, 172, 221, 17, 3, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExpressionWarning */
+    {0x3b, 692, 174, 225, 9, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* Condition */
+    {0x3, 701, 180, 232, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicyBinding */
+    {0x0, 733, 182, 235, 36, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicyBindingSpec */
+    {0x1, 769, 186, 240, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingWebhookConfiguration */
+    {0x283, 799, 188, 243, 17, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* ValidatingWebhook */
+    {0x1, 475, 199, 255, 28, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingWebhookConfiguration */
+    {0x3, 503, 201, 258, 15, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* MutatingWebhook */
+    {0x1, 769, 213, 271, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingWebhookConfiguration */
+    {0x3, 799, 215, 274, 17, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* ValidatingWebhook */
+    {0x0, 816, 226, 286, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ConversionReview */
+    {0x7, 832, 228, 289, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConversionRequest */
+    {0x7, 849, 231, 293, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConversionResponse */
+    {0x7, 867, 234, 297, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinition */
+    {0xf, 891, 237, 301, 28, 10, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionSpec */
+    {0x9, 919, 243, 312, 29, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionNames */
+    {0x7, 948, 249, 319, 31, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* CustomResourceDefinitionVersion */
+    {0x0, 979, 258, 329, 24, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceValidation */
+    {0x0, 1003, 259, 331, 15, 44, 44, KI_PROTO_FORM_FIELDS, 0}, /* JSONSchemaProps */
+    {0x0, 1018, 303, 376, 22, 2, 2, KI_PROTO_FORM_SCHEMA_OR_ARRAY, 0}, /* JSONSchemaPropsOrArray */
+    {0x0, 1040, 305, 379, 21, 2, 2, KI_PROTO_FORM_SCHEMA_OR_BOOL, 0}, /* JSONSchemaPropsOrBool */
+    {0x0, 1061, 307, 382, 28, 2, 2, KI_PROTO_FORM_SCHEMA_OR_STRINGS, 0}, /* JSONSchemaPropsOrStringArray */
+    {0x0, 1089, 309, 385, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExternalDocumentation */
+    {0x1, 1110, 311, 388, 14, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* ValidationRule */
+    {0x0, 1124, 317, 395, 26, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceSubresources */
+    {0x0, 1150, 319, 398, 31, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceSubresourceStatus */
+    {0x3, 1181, 319, 399, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceSubresourceScale */
+    {0x23, 1211, 322, 403, 30, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceColumnDefinition */
+    {0x1, 1241, 328, 410, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SelectableField */
+    {0x1, 1256, 329, 412, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceConversion */
+    {0x2, 1280, 331, 415, 17, 3, 2, KI_PROTO_FORM_FIELDS, 0}, /* WebhookConversion */
+    {0x7, 1297, 333, 419, 30, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionStatus */
+    {0x7, 1327, 337, 424, 33, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionCondition */
+    {0x7, 867, 343, 431, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinition */
+    {0xd, 891, 346, 435, 28, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* CustomResourceDefinitionSpec */
+    {0x7, 948, 357, 447, 31, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* CustomResourceDefinitionVersion */
+    {0x23, 1211, 366, 457, 30, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceColumnDefinition */
+    {0x1, 1256, 372, 464, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceConversion */
+    {0x7, 1360, 375, 468, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* APIService */
+    {0x60, 1370, 378, 472, 14, 8, 7, KI_PROTO_FORM_FIELDS, 0}, /* APIServiceSpec */
+    {0x0, 537, 385, 481, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ServiceReference */
+    {0x0, 1384, 388, 485, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* APIServiceStatus */
+    {0x7, 1400, 389, 487, 19, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* APIServiceCondition */
+    {0x7, 1419, 394, 493, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ControllerRevision */
+    {0x7, 1437, 397, 497, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSet */
+    {0x7, 1446, 400, 501, 13, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetSpec */
+    {0x3, 1459, 405, 508, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodTemplateSpec */
+    {0x4, 1474, 407, 511, 7, 44, 43, KI_PROTO_FORM_FIELDS, 1}, /* PodSpec */
+    {0x3, 1481, 450, 556, 6, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Volume */
+    {0x0, 1487, 452, 559, 12, 30, 30, KI_PROTO_FORM_FIELDS, 1}, /* VolumeSource */
+    {0x1, 1499, 482, 590, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HostPathVolumeSource */
+    {0x0, 1519, 484, 593, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EmptyDirVolumeSource */
+    {0x1, 1539, 487, 597, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* GCEPersistentDiskVolumeSource */
+    {0x1, 1568, 491, 602, 32, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* AWSElasticBlockStoreVolumeSource */
+    {0x1, 1600, 495, 607, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GitRepoVolumeSource */
+    {0x0, 1619, 498, 611, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* SecretVolumeSource */
+    {0x3, 1637, 503, 617, 9, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* KeyToPath */
+    {0x3, 1646, 507, 622, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NFSVolumeSource */
+    {0x7, 1661, 510, 626, 17, 12, 11, KI_PROTO_FORM_FIELDS, 1}, /* ISCSIVolumeSource */
+    {0x0, 1678, 521, 639, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* LocalObjectReference */
+    {0x3, 1698, 522, 641, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GlusterfsVolumeSource */
+    {0x1, 1719, 525, 645, 33, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimVolumeSource */
+    {0x3, 1752, 527, 648, 15, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* RBDVolumeSource */
+    {0x1, 1767, 535, 657, 16, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FlexVolumeSource */
+    {0x1, 1783, 540, 663, 18, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CinderVolumeSource */
+    {0x1, 1801, 544, 668, 18, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CephFSVolumeSource */
+    {0x0, 1819, 550, 675, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* FlockerVolumeSource */
+    {0x0, 1838, 552, 678, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DownwardAPIVolumeSource */
+    {0x1, 1861, 555, 682, 21, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* DownwardAPIVolumeFile */
+    {0x2, 1882, 560, 688, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ObjectFieldSelector */
+    {0x6, 1901, 562, 691, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceFieldSelector */
+    {0x0, 1922, 565, 695, 14, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FCVolumeSource */
+    {0x3, 1936, 570, 701, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* AzureFileVolumeSource */
+    {0x1, 1957, 573, 705, 21, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapVolumeSource */
+    {0x1, 1978, 578, 711, 30, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* VsphereVirtualDiskVolumeSource */
+    {0x3, 2008, 582, 716, 19, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* QuobyteVolumeSource */
+    {0x3, 2027, 588, 723, 21, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* AzureDiskVolumeSource */
+    {0x1, 2048, 594, 730, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PhotonPersistentDiskVolumeSource */
+    {0x1, 2080, 596, 733, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ProjectedVolumeSource */
+    {0x0, 2101, 599, 737, 16, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* VolumeProjection */
+    {0x1, 2117, 605, 744, 16, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* SecretProjection */
+    {0x0, 2133, 608, 749, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DownwardAPIProjection */
+    {0x1, 2154, 609, 751, 19, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapProjection */
+    {0x4, 2173, 612, 756, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServiceAccountTokenProjection */
+    {0x10, 2202, 616, 761, 28, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* ClusterTrustBundleProjection */
+    {0x0, 2230, 622, 768, 24, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateProjection */
+    {0x1, 2254, 630, 777, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PortworxVolumeSource */
+    {0x7, 2274, 633, 781, 19, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ScaleIOVolumeSource */
+    {0x0, 2293, 643, 792, 21, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* StorageOSVolumeSource */
+    {0x1, 2314, 648, 798, 15, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* CSIVolumeSource */
+    {0x0, 2329, 653, 804, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EphemeralVolumeSource */
+    {0x3, 2350, 654, 806, 29, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimTemplate */
+    {0x4, 2379, 656, 809, 25, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* PersistentVolumeClaimSpec */
+    {0x0, 2404, 665, 819, 26, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeResourceRequirements */
+    {0x7, 2430, 667, 822, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TypedLocalObjectReference */
+    {0x7, 2455, 670, 826, 20, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* TypedObjectReference */
+    {0x0, 2475, 674, 831, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ImageVolumeSource */
+    {0x101, 2492, 676, 834, 9, 25, 25, KI_PROTO_FORM_FIELDS, 1}, /* Container */
+    {0x4, 2501, 701, 860, 13, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ContainerPort */
+    {0x0, 2514, 706, 866, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EnvFromSource */
+    {0x1, 2527, 709, 870, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapEnvSource */
+    {0x1, 2545, 711, 873, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SecretEnvSource */
+    {0x1, 2560, 713, 876, 6, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EnvVar */
+    {0x0, 2566, 716, 880, 12, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* EnvVarSource */
+    {0x3, 2578, 721, 886, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapKeySelector */
+    {0x3, 2598, 724, 890, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SecretKeySelector */
+    {0x7, 2615, 727, 894, 15, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* FileKeySelector */
+    {0x0, 2630, 731, 899, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceRequirements */
+    {0x1, 2650, 734, 903, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaim */
+    {0x3, 2663, 736, 906, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerResizePolicy */
+    {0x0, 2684, 738, 909, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerRestartRule */
+    {0x0, 2704, 740, 912, 31, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerRestartRuleOnExitCodes */
+    {0x9, 2735, 742, 915, 11, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* VolumeMount */
+    {0x3, 2746, 750, 924, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeDevice */
+    {0x1, 2758, 752, 927, 5, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* Probe */
+    {0x0, 2763, 759, 935, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ProbeHandler */
+    {0x0, 2775, 763, 940, 10, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ExecAction */
+    {0x2, 2785, 764, 942, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* HTTPGetAction */
+    {0x3, 2798, 770, 949, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HTTPHeader */
+    {0x1, 2808, 772, 952, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TCPSocketAction */
+    {0x3, 2823, 774, 955, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GRPCAction */
+    {0x0, 2833, 777, 959, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Lifecycle */
+    {0x0, 2842, 780, 963, 16, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LifecycleHandler */
+    {0x1, 2858, 784, 968, 11, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SleepAction */
+    {0x0, 2869, 785, 970, 15, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* SecurityContext */
+    {0x0, 2884, 797, 983, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Capabilities */
+    {0x0, 2896, 799, 986, 14, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* SELinuxOptions */
+    {0x0, 2910, 803, 991, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* WindowsSecurityContextOptions */
+    {0x1, 2939, 807, 996, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SeccompProfile */
+    {0x1, 2953, 809, 999, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AppArmorProfile */
+    {0x1, 2968, 811, 1002, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EphemeralContainer */
+    {0x101, 2986, 813, 1005, 24, 25, 25, KI_PROTO_FORM_FIELDS, 1}, /* EphemeralContainerCommon */
+    {0x0, 3010, 838, 1031, 18, 13, 13, KI_PROTO_FORM_FIELDS, 1}, /* PodSecurityContext */
+    {0x3, 3028, 851, 1045, 6, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Sysctl */
+    {0x0, 3034, 853, 1048, 8, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Affinity */
+    {0x0, 3042, 856, 1052, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAffinity */
+    {0x1, 3054, 858, 1055, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeSelector */
+    {0x0, 3066, 859, 1057, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeSelectorTerm */
+    {0x3, 3082, 861, 1060, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NodeSelectorRequirement */
+    {0x3, 3105, 864, 1064, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PreferredSchedulingTerm */
+    {0x0, 3128, 866, 1067, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodAffinity */
+    {0x4, 3139, 868, 1070, 15, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* PodAffinityTerm */
+    {0x3, 3154, 874, 1077, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WeightedPodAffinityTerm */
+    {0x0, 3177, 876, 1080, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodAntiAffinity */
+    {0x0, 3192, 878, 1083, 10, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* Toleration */
+    {0x1, 3202, 883, 1089, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HostAlias */
+    {0x0, 3211, 885, 1092, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodDNSConfig */
+    {0x0, 3223, 888, 1096, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodDNSConfigOption */
+    {0x1, 3241, 890, 1099, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodReadinessGate */
+    {0x7, 3257, 891, 1101, 24, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* TopologySpreadConstraint */
+    {0x1, 3281, 899, 1110, 5, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodOS */
+    {0x1, 3286, 900, 1112, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodSchedulingGate */
+    {0x1, 3303, 901, 1114, 16, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodResourceClaim */
+    {0x0, 3319, 904, 1119, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodSchedulingGroup */
+    {0x3, 3337, 905, 1121, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionResponder */
+    {0x0, 3354, 907, 1124, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetUpdateStrategy */
+    {0x0, 3377, 909, 1127, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RollingUpdateDaemonSet */
+    {0xf, 3399, 911, 1130, 15, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetStatus */
+    {0x7, 3414, 921, 1141, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetCondition */
+    {0x7, 3432, 926, 1147, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Deployment */
+    {0xe, 3442, 929, 1151, 14, 9, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentSpec */
+    {0x0, 3456, 937, 1161, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentStrategy */
+    {0x0, 3474, 939, 1164, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RollingUpdateDeployment */
+    {0x0, 3497, 941, 1167, 16, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* DeploymentStatus */
+    {0xf, 3513, 950, 1177, 19, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* DeploymentCondition */
+    {0x7, 3532, 956, 1185, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ReplicaSet */
+    {0xc, 3542, 959, 1189, 14, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ReplicaSetSpec */
+    {0x1, 3556, 963, 1194, 16, 7, 7, KI_PROTO_FORM_FIELDS, 1}, /* ReplicaSetStatus */
+    {0x7, 3572, 970, 1202, 19, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ReplicaSetCondition */
+    {0x7, 3591, 975, 1208, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSet */
+    {0x56, 3602, 978, 1212, 15, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetSpec */
+    {0x7, 3617, 989, 1224, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaim */
+    {0x0, 3638, 992, 1228, 27, 10, 9, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimStatus */
+    {0xf, 3665, 1001, 1239, 30, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimCondition */
+    {0x2, 3695, 1007, 1246, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ModifyVolumeStatus */
+    {0x2, 3713, 1009, 1249, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeHealthStatus */
+    {0x3, 3731, 1011, 1252, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeHealthCondition */
+    {0x0, 3752, 1014, 1256, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetUpdateStrategy */
+    {0x0, 3777, 1016, 1259, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RollingUpdateStatefulSetStrategy */
+    {0x0, 3809, 1018, 1262, 47, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetPersistentVolumeClaimRetentionPolicy */
+    {0x1, 3856, 1020, 1265, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetOrdinals */
+    {0x202, 3875, 1021, 1267, 17, 11, 10, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetStatus */
+    {0x7, 3892, 1031, 1279, 20, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetCondition */
+    {0x7, 3432, 1036, 1285, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Deployment */
+    {0xc, 3442, 1039, 1289, 14, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentSpec */
+    {0x0, 3912, 1048, 1299, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* RollbackConfig */
+    {0x5, 3926, 1049, 1301, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentRollback */
+    {0x7, 3944, 1052, 1305, 5, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Scale */
+    {0x0, 3949, 1055, 1309, 9, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ScaleSpec */
+    {0x1, 3958, 1056, 1311, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ScaleStatus */
+    {0x7, 3591, 1059, 1315, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSet */
+    {0x54, 3602, 1062, 1319, 15, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetSpec */
+    {0x202, 3875, 1073, 1331, 17, 11, 10, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetStatus */
+    {0x3, 3969, 1083, 1343, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectReview */
+    {0x1, 3986, 1085, 1346, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectReviewStatus */
+    {0x7, 4009, 1086, 1348, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TokenRequest */
+    {0x7, 4021, 1089, 1352, 16, 5, 4, KI_PROTO_FORM_FIELDS, 1}, /* TokenRequestSpec */
+    {0x0, 4037, 1093, 1358, 20, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* BoundObjectReference */
+    {0x0, 4057, 1097, 1363, 16, 1, 1, KI_PROTO_FORM_ITEMS, 0}, /* AttestationValue */
+    {0x3, 4073, 1098, 1365, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TokenRequestStatus */
+    {0x7, 4091, 1100, 1368, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TokenReview */
+    {0x0, 4102, 1103, 1372, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TokenReviewSpec */
+    {0x2, 4117, 1105, 1375, 17, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* TokenReviewStatus */
+    {0x7, 4134, 1109, 1380, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LocalSubjectAccessReview */
+    {0x0, 4158, 1112, 1384, 23, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReviewSpec */
+    {0x0, 4181, 1118, 1391, 18, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* ResourceAttributes */
+    {0x0, 4199, 1127, 1401, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* FieldSelectorAttributes */
+    {0x3, 4222, 1129, 1404, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* FieldSelectorRequirement */
+    {0x0, 4246, 1132, 1408, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LabelSelectorAttributes */
+    {0x0, 4269, 1134, 1411, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NonResourceAttributes */
+    {0x1, 4290, 1136, 1414, 25, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* SubjectAccessReviewStatus */
+    {0x7, 4315, 1140, 1419, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectAccessReview */
+    {0x0, 4338, 1143, 1423, 27, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectAccessReviewSpec */
+    {0x7, 4365, 1145, 1426, 22, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectRulesReview */
+    {0x0, 4387, 1148, 1430, 26, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectRulesReviewSpec */
+    {0x7, 4413, 1149, 1432, 24, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* SubjectRulesReviewStatus */
+    {0x1, 4437, 1153, 1437, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ResourceRule */
+    {0x1, 4449, 1157, 1442, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NonResourceRule */
+    {0x7, 4464, 1159, 1445, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReview */
+    {0x7, 4134, 1162, 1449, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LocalSubjectAccessReview */
+    {0x0, 4158, 1165, 1453, 23, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReviewSpec */
+    {0x7, 4464, 1171, 1460, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReview */
+    {0x7, 4483, 1174, 1464, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscaler */
+    {0x5, 4506, 1177, 1468, 27, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerSpec */
+    {0x3, 4533, 1181, 1473, 27, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CrossVersionObjectReference */
+    {0xc, 4560, 1184, 1477, 29, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerStatus */
+    {0x7, 3944, 1189, 1483, 5, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Scale */
+    {0x1, 3958, 1192, 1487, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ScaleStatus */
+    {0x7, 4483, 1194, 1490, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscaler */
+    {0x5, 4506, 1197, 1494, 27, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerSpec */
+    {0x1, 4589, 1202, 1500, 10, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* MetricSpec */
+    {0x7, 4599, 1208, 1508, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ObjectMetricSource */
+    {0x1, 4617, 1211, 1512, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* MetricTarget */
+    {0x1, 4629, 1215, 1517, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MetricIdentifier */
+    {0x3, 4645, 1217, 1520, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodsMetricSource */
+    {0x3, 4661, 1219, 1523, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceMetricSource */
+    {0x7, 4681, 1221, 1526, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerResourceMetricSource */
+    {0x3, 4710, 1224, 1530, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExternalMetricSource */
+    {0x0, 4730, 1226, 1533, 31, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerBehavior */
+    {0x0, 4761, 1228, 1536, 15, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* HPAScalingRules */
+    {0x7, 4776, 1232, 1541, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* HPAScalingPolicy */
+    {0x18, 4560, 1235, 1545, 29, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerStatus */
+    {0x1, 4792, 1241, 1552, 12, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* MetricStatus */
+    {0x7, 4804, 1247, 1560, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ObjectMetricStatus */
+    {0x0, 4822, 1250, 1564, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* MetricValueStatus */
+    {0x3, 4839, 1253, 1568, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodsMetricStatus */
+    {0x3, 4855, 1255, 1571, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceMetricStatus */
+    {0x7, 4875, 1257, 1574, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerResourceMetricStatus */
+    {0x3, 4904, 1260, 1578, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExternalMetricStatus */
+    {0x7, 4924, 1262, 1581, 32, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerCondition */
+    {0x7, 4956, 1268, 1588, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CronJob */
+    {0x21, 4963, 1271, 1592, 11, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* CronJobSpec */
+    {0x3, 4974, 1279, 1601, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* JobTemplateSpec */
+    {0x400, 4989, 1281, 1604, 7, 17, 17, KI_PROTO_FORM_FIELDS, 1}, /* JobSpec */
+    {0x1, 4996, 1298, 1622, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicy */
+    {0x1, 5012, 1299, 1624, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicyRule */
+    {0x6, 5032, 1302, 1628, 38, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicyOnExitCodesRequirement */
+    {0x3, 5070, 1305, 1632, 38, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicyOnPodConditionsPattern */
+    {0x1, 5108, 1307, 1635, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SuccessPolicy */
+    {0x0, 5121, 1308, 1637, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SuccessPolicyRule */
+    {0x0, 5138, 1310, 1640, 26, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* JobSchedulingConfiguration */
+    {0x0, 5164, 1314, 1645, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupSchedulingPolicy */
+    {0x0, 5196, 1316, 1648, 37, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupBasicSchedulingPolicy */
+    {0x0, 5233, 1316, 1649, 36, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupGangSchedulingPolicy */
+    {0x0, 5269, 1317, 1651, 37, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupSchedulingConstraints */
+    {0x1, 5306, 1318, 1653, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* TopologyConstraint */
+    {0x0, 5324, 1319, 1655, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupDisruptionMode */
+    {0x0, 5354, 1321, 1658, 36, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupSingleDisruptionMode */
+    {0x0, 5390, 1321, 1659, 33, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupAllDisruptionMode */
+    {0x1, 5423, 1321, 1660, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupResourceClaim */
+    {0x0, 5452, 1324, 1664, 13, 5, 3, KI_PROTO_FORM_FIELDS, 0}, /* CronJobStatus */
+    {0x0, 5465, 1327, 1670, 15, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* ObjectReference */
+    {0x7, 5480, 1334, 1678, 3, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Job */
+    {0x0, 5483, 1337, 1682, 9, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* JobStatus */
+    {0xf, 5492, 1348, 1694, 12, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* JobCondition */
+    {0x0, 5504, 1354, 1701, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* UncountedTerminatedPods */
+    {0x7, 5527, 1356, 1704, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CertificateSigningRequest */
+    {0x3, 5552, 1359, 1708, 29, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* CertificateSigningRequestSpec */
+    {0x0, 5581, 1367, 1717, 31, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CertificateSigningRequestStatus */
+    {0x33, 5612, 1369, 1720, 34, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* CertificateSigningRequestCondition */
+    {0x3, 5646, 1375, 1727, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ClusterTrustBundle */
+    {0x2, 5664, 1377, 1730, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ClusterTrustBundleSpec */
+    {0x7, 5686, 1379, 1733, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateRequest */
+    {0x17f, 5707, 1382, 1737, 25, 12, 10, KI_PROTO_FORM_FIELDS, 1}, /* PodCertificateRequestSpec */
+    {0x0, 5732, 1392, 1750, 27, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateRequestStatus */
+    {0x7, 5527, 1397, 1757, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CertificateSigningRequest */
+    {0x1, 5552, 1400, 1761, 29, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* CertificateSigningRequestSpec */
+    {0x7, 5686, 1408, 1770, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateRequest */
+    {0x77f, 5707, 1411, 1774, 25, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* PodCertificateRequestSpec */
+    {0x3, 5759, 1423, 1787, 5, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Lease */
+    {0x0, 5764, 1425, 1790, 9, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* LeaseSpec */
+    {0x3, 5773, 1432, 1798, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LeaseCandidate */
+    {0x9, 5787, 1434, 1801, 18, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* LeaseCandidateSpec */
+    {0xf, 5805, 1440, 1808, 13, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* EndpointSlice */
+    {0x3, 5818, 1444, 1813, 8, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* Endpoint */
+    {0x0, 5826, 1452, 1822, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EndpointConditions */
+    {0x0, 5844, 1455, 1826, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EndpointHints */
+    {0x1, 5857, 1457, 1829, 7, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ForZone */
+    {0x1, 5864, 1458, 1831, 7, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ForNode */
+    {0x0, 5871, 1459, 1833, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* EndpointPort */
+    {0xf, 5805, 1463, 1838, 13, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* EndpointSlice */
+    {0x3, 5818, 1467, 1843, 8, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* Endpoint */
+    {0x3883, 5883, 1474, 1851, 5, 15, 15, KI_PROTO_FORM_FIELDS, 0}, /* Event */
+    {0x3, 5888, 1489, 1867, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EventSeries */
+    {0x0, 5899, 1491, 1870, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EventSource */
+    {0x7, 1437, 1493, 1873, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSet */
+    {0x6, 1446, 1496, 1877, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetSpec */
+    {0x7, 5910, 1502, 1884, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Ingress */
+    {0x0, 5917, 1505, 1888, 11, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* IngressSpec */
+    {0x2, 5928, 1509, 1893, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* IngressBackend */
+    {0x0, 5942, 1512, 1897, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressTLS */
+    {0x2, 5952, 1514, 1900, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressRule */
+    {0x0, 5963, 1516, 1903, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressRuleValue */
+    {0x1, 5979, 1517, 1905, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* HTTPIngressRuleValue */
+    {0x4, 5999, 1518, 1907, 15, 3, 3, KI_PROTO_FORM_FIELDS, 1}, /* HTTPIngressPath */
+    {0x1, 6014, 1521, 1911, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressStatus */
+    {0x0, 6027, 1522, 1913, 25, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressLoadBalancerStatus */
+    {0x0, 6052, 1523, 1915, 26, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* IngressLoadBalancerIngress */
+    {0x3, 6078, 1526, 1920, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* IngressPortStatus */
+    {0x3, 6095, 1529, 1924, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicy */
+    {0x1, 6108, 1531, 1927, 17, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicySpec */
+    {0x0, 6125, 1535, 1932, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyIngressRule */
+    {0x0, 6149, 1537, 1935, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyPort */
+    {0x0, 6166, 1540, 1939, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyPeer */
+    {0x1, 6183, 1543, 1943, 7, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IPBlock */
+    {0x0, 6190, 1545, 1946, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyEgressRule */
+    {0x7, 3532, 1547, 1949, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ReplicaSet */
+    {0x8, 3542, 1550, 1953, 14, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ReplicaSetSpec */
+    {0x7, 6213, 1554, 1958, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchema */
+    {0x3, 6223, 1557, 1962, 14, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchemaSpec */
+    {0x1, 6237, 1561, 1967, 35, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationReference */
+    {0x1, 6272, 1562, 1969, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* FlowDistinguisherMethod */
+    {0x1, 6295, 1563, 1971, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PolicyRulesWithSubjects */
+    {0x1, 6318, 1566, 1975, 7, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Subject */
+    {0x1, 6325, 1570, 1980, 11, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* UserSubject */
+    {0x1, 6336, 1571, 1982, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* GroupSubject */
+    {0x3, 6348, 1572, 1984, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ServiceAccountSubject */
+    {0x17, 6369, 1574, 1987, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePolicyRule */
+    {0x3, 6387, 1579, 1993, 21, 6, 2, KI_PROTO_FORM_FIELDS, 0}, /* NonResourcePolicyRule */
+    {0x0, 6408, 1581, 2000, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchemaStatus */
+    {0x4, 6424, 1582, 2002, 19, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchemaCondition */
+    {0x7, 6443, 1587, 2008, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfiguration */
+    {0x1, 6469, 1590, 2012, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationSpec */
+    {0x3, 6499, 1593, 2016, 33, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LimitedPriorityLevelConfiguration */
+    {0x1, 6532, 1597, 2021, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LimitResponse */
+    {0x7, 6545, 1599, 2024, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* QueuingConfiguration */
+    {0x0, 6565, 1602, 2028, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExemptPriorityLevelConfiguration */
+    {0x0, 6597, 1604, 2031, 32, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationStatus */
+    {0x4, 6629, 1605, 2033, 35, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationCondition */
+    {0x7, 6443, 1610, 2039, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfiguration */
+    {0x1, 6469, 1613, 2043, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationSpec */
+    {0x3, 6499, 1616, 2047, 33, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LimitedPriorityLevelConfiguration */
+    {0x7, 6443, 1620, 2052, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfiguration */
+    {0x1, 6469, 1623, 2056, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationSpec */
+    {0x3, 6499, 1626, 2060, 33, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LimitedPriorityLevelConfiguration */
+    {0x7, 6664, 1630, 2065, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ImageReview */
+    {0x0, 6675, 1633, 2069, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ImageReviewSpec */
+    {0x0, 6690, 1636, 2073, 24, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ImageReviewContainerSpec */
+    {0x1, 6714, 1637, 2075, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ImageReviewStatus */
+    {0x7, 6731, 1640, 2079, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersion */
+    {0x0, 6745, 1643, 2083, 18, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionSpec */
+    {0x0, 6763, 1643, 2084, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionStatus */
+    {0x0, 6783, 1646, 2088, 20, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServerStorageVersion */
+    {0x1b, 6803, 1650, 2093, 23, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionCondition */
+    {0x7, 6826, 1656, 2100, 8, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Eviction */
+    {0x1, 6834, 1659, 2104, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EvictionSpec */
+    {0x0, 6846, 1660, 2106, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EvictionTarget */
+    {0x3, 6860, 1661, 2108, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionPodReference */
+    {0x0, 6880, 1663, 2111, 14, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* EvictionStatus */
+    {0x3, 6894, 1668, 2117, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Requester */
+    {0x7, 6903, 1670, 2120, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TargetResponder */
+    {0x1, 6918, 1673, 2124, 15, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* ResponderStatus */
+    {0x7, 6933, 1679, 2131, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequest */
+    {0x7, 6948, 1682, 2135, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestSpec */
+    {0x0, 6967, 1685, 2139, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestTarget */
+    {0x3, 6988, 1686, 2141, 27, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestPodReference */
+    {0x0, 7015, 1688, 2144, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestStatus */
+    {0x1, 7036, 1690, 2147, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PartialObjectMetadata */
+    {0x3, 7057, 1691, 2149, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IPAddress */
+    {0x0, 7066, 1693, 2152, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IPAddressSpec */
+    {0x0, 7079, 1694, 2154, 15, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ParentReference */
+    {0x7, 5910, 1698, 2159, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Ingress */
+    {0x0, 5917, 1701, 2163, 11, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* IngressSpec */
+    {0x0, 5928, 1705, 2168, 14, 4, 2, KI_PROTO_FORM_FIELDS, 1}, /* IngressBackend */
+    {0x3, 7094, 1707, 2173, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressServiceBackend */
+    {0x0, 7115, 1709, 2176, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ServiceBackendPort */
+    {0x2, 5952, 1711, 2179, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressRule */
+    {0x0, 5963, 1713, 2182, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressRuleValue */
+    {0x1, 5979, 1714, 2184, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* HTTPIngressRuleValue */
+    {0x6, 5999, 1715, 2186, 15, 3, 3, KI_PROTO_FORM_FIELDS, 1}, /* HTTPIngressPath */
+    {0x3, 7133, 1718, 2190, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressClass */
+    {0x0, 7145, 1720, 2193, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressClassSpec */
+    {0xe, 7161, 1722, 2196, 31, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* IngressClassParametersReference */
+    {0x7, 7192, 1727, 2202, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ServiceCIDR */
+    {0x0, 7203, 1730, 2206, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ServiceCIDRSpec */
+    {0x0, 7218, 1731, 2208, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ServiceCIDRStatus */
+    {0x3, 7235, 1732, 2210, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* RuntimeClass */
+    {0x0, 7247, 1736, 2215, 8, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* Overhead */
+    {0x0, 7255, 1737, 2217, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Scheduling */
+    {0x3, 7235, 1739, 2220, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RuntimeClass */
+    {0x1, 7265, 1741, 2223, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RuntimeClassSpec */
+    {0x1, 6826, 1744, 2227, 8, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Eviction */
+    {0x0, 7281, 1746, 2230, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* DeleteOptions */
+    {0x0, 7294, 1752, 2237, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Preconditions */
+    {0x7, 7307, 1754, 2240, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodDisruptionBudget */
+    {0x0, 7326, 1757, 2244, 23, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* PodDisruptionBudgetSpec */
+    {0x3c, 7349, 1761, 2249, 25, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* PodDisruptionBudgetStatus */
+    {0x3, 7374, 1768, 2257, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRole */
+    {0x1, 7385, 1771, 2261, 10, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PolicyRule */
+    {0x0, 7395, 1776, 2267, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* AggregationRule */
+    {0x5, 7410, 1777, 2269, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRoleBinding */
+    {0x5, 6318, 1780, 2273, 7, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Subject */
+    {0x7, 7428, 1784, 2278, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RoleRef */
+    {0x3, 7435, 1787, 2282, 4, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Role */
+    {0x5, 7439, 1789, 2285, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RoleBinding */
+    {0x3, 7374, 1792, 2289, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRole */
+    {0x1, 7385, 1795, 2293, 10, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* PolicyRule */
+    {0x5, 7410, 1800, 2300, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRoleBinding */
+    {0x5, 6318, 1803, 2304, 7, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Subject */
+    {0x3, 7435, 1807, 2309, 4, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Role */
+    {0x5, 7439, 1809, 2312, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RoleBinding */
+    {0x3, 7450, 1812, 2316, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClass */
+    {0x0, 7461, 1814, 2319, 15, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClassSpec */
+    {0x0, 7476, 1817, 2324, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceSelector */
+    {0x1, 7490, 1818, 2326, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CELDeviceSelector */
+    {0x1, 7507, 1819, 2328, 24, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClassConfiguration */
+    {0x0, 7531, 1820, 2330, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceConfiguration */
+    {0x3, 7550, 1821, 2332, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* OpaqueDeviceConfiguration */
+    {0x7, 7575, 1823, 2335, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintRule */
+    {0x2, 7590, 1826, 2339, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintRuleSpec */
+    {0x0, 7609, 1828, 2342, 19, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintSelector */
+    {0x5, 7628, 1831, 2347, 11, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaint */
+    {0x0, 7639, 1835, 2352, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintRuleStatus */
+    {0x7, 2650, 1836, 2354, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaim */
+    {0x1, 7660, 1839, 2358, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimSpec */
+    {0x1, 7677, 1840, 2360, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClaim */
+    {0x1, 7688, 1843, 2364, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceRequest */
+    {0x1, 7701, 1846, 2368, 18, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* ExactDeviceRequest */
+    {0x0, 7719, 1854, 2377, 16, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* DeviceToleration */
+    {0x0, 7735, 1859, 2383, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CapacityRequirements */
+    {0x3, 7755, 1860, 2385, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceDerivedAttribute */
+    {0x3, 7777, 1862, 2388, 16, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeviceSubRequest */
+    {0x0, 7793, 1870, 2397, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceConstraint */
+    {0x2, 7809, 1873, 2401, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClaimConfiguration */
+    {0x0, 7833, 1875, 2404, 19, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimStatus */
+    {0x1, 7852, 1878, 2409, 16, 5, 3, KI_PROTO_FORM_FIELDS, 0}, /* AllocationResult */
+    {0x0, 7868, 1881, 2415, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceAllocationResult */
+    {0xf, 7890, 1883, 2418, 29, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* DeviceRequestAllocationResult */
+    {0x5, 7919, 1894, 2430, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceAllocationConfiguration */
+    {0xe, 7948, 1897, 2434, 30, 5, 4, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimConsumerReference */
+    {0x17, 7978, 1901, 2440, 21, 7, 7, KI_PROTO_FORM_FIELDS, 1}, /* AllocatedDeviceStatus */
+    {0x0, 7999, 1908, 2448, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NetworkDeviceData */
+    {0x3, 8016, 1911, 2452, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplate */
+    {0x3, 8037, 1913, 2455, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplateSpec */
+    {0x3, 8062, 1915, 2458, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSlice */
+    {0x3, 8075, 1917, 2461, 17, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSliceSpec */
+    {0x7, 8092, 1927, 2472, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePool */
+    {0x1, 8104, 1930, 2476, 6, 14, 13, KI_PROTO_FORM_FIELDS, 0}, /* Device */
+    {0x0, 8110, 1943, 2491, 15, 9, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeviceAttribute */
+    {0x1, 8125, 1951, 2501, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceCapacity */
+    {0x1, 8139, 1953, 2504, 21, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* CapacityRequestPolicy */
+    {0x0, 8160, 1956, 2509, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CapacityRequestPolicyRange */
+    {0x1, 8186, 1959, 2513, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceCounterConsumption */
+    {0x1, 8210, 1962, 2517, 7, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* Counter */
+    {0x0, 8217, 1963, 2519, 23, 4, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableResource */
+    {0x0, 8240, 1965, 2524, 22, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableMapping */
+    {0x0, 8262, 1968, 2528, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableOverhead */
+    {0x1, 8285, 1970, 2531, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CounterSet */
+    {0x3, 8295, 1972, 2534, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePoolStatusRequest */
+    {0x1, 8320, 1975, 2538, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePoolStatusRequestSpec */
+    {0x0, 8349, 1979, 2543, 31, 6, 3, KI_PROTO_FORM_FIELDS, 1}, /* ResourcePoolStatusRequestStatus */
+    {0x4, 8380, 1982, 2550, 10, 13, 12, KI_PROTO_FORM_FIELDS, 1}, /* PoolStatus */
+    {0x0, 8390, 1994, 2564, 19, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* PartitionTypeStatus */
+    {0x0, 8409, 1998, 2569, 22, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ShareableSummaryStatus */
+    {0x0, 8431, 2001, 2573, 23, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ShareableCapacityStatus */
+    {0x7, 2650, 2005, 2578, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaim */
+    {0x1, 7660, 2008, 2582, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimSpec */
+    {0x1, 7677, 2009, 2584, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClaim */
+    {0x3, 7688, 2012, 2588, 13, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* DeviceRequest */
+    {0x3, 7777, 2022, 2599, 16, 9, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeviceSubRequest */
+    {0x3, 8016, 2030, 2609, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplate */
+    {0x3, 8037, 2032, 2612, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplateSpec */
+    {0x3, 8062, 2034, 2615, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSlice */
+    {0x3, 8075, 2036, 2618, 17, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSliceSpec */
+    {0x1, 8104, 2046, 2629, 6, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Device */
+    {0x0, 8454, 2048, 2632, 11, 14, 12, KI_PROTO_FORM_FIELDS, 0}, /* BasicDevice */
+    {0x3, 8465, 2060, 2647, 13, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PriorityClass */
+    {0x7, 8478, 2065, 2653, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroup */
+    {0x6, 8495, 2068, 2657, 21, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupSpec */
+    {0x3, 8516, 2076, 2666, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadReference */
+    {0x0, 8533, 2078, 2669, 33, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupSchedulingPolicy */
+    {0x0, 8566, 2080, 2672, 30, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* CompositeBasicSchedulingPolicy */
+    {0x1, 8596, 2080, 2673, 29, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CompositeGangSchedulingPolicy */
+    {0x0, 8625, 2081, 2675, 38, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupSchedulingConstraints */
+    {0x0, 8663, 2082, 2677, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CompositeDisruptionMode */
+    {0x0, 8686, 2084, 2680, 29, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* SingleCompositeDisruptionMode */
+    {0x0, 8715, 2084, 2681, 26, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* AllCompositeDisruptionMode */
+    {0x0, 8741, 2084, 2682, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupStatus */
+    {0x7, 8764, 2085, 2684, 8, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodGroup */
+    {0x4, 8772, 2088, 2688, 12, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupSpec */
+    {0x0, 8784, 2097, 2698, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupSchedulingPolicy */
+    {0x0, 8808, 2099, 2701, 21, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* BasicSchedulingPolicy */
+    {0x1, 8829, 2099, 2702, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* GangSchedulingPolicy */
+    {0x0, 8849, 2100, 2704, 29, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupSchedulingConstraints */
+    {0x1, 8878, 2101, 2706, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupResourceClaim */
+    {0x0, 8899, 2104, 2710, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DisruptionMode */
+    {0x0, 8913, 2106, 2713, 20, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* SingleDisruptionMode */
+    {0x0, 8933, 2106, 2714, 17, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* AllDisruptionMode */
+    {0x0, 8950, 2106, 2715, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupStatus */
+    {0x1, 8964, 2108, 2718, 27, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupResourceClaimStatus */
+    {0x3, 8991, 2110, 2721, 8, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Workload */
+    {0x2, 8999, 2112, 2724, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadSpec */
+    {0x6, 2430, 2115, 2728, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TypedLocalObjectReference */
+    {0x7, 9011, 2118, 2732, 16, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupTemplate */
+    {0x3, 9027, 2126, 2741, 25, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupTemplate */
+    {0x3, 9052, 2135, 2751, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CSIDriver */
+    {0x0, 9061, 2137, 2754, 13, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* CSIDriverSpec */
+    {0x1, 4009, 2148, 2766, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TokenRequest */
+    {0x7, 9074, 2150, 2769, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CSINode */
+    {0x1, 9081, 2153, 2773, 11, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CSINodeSpec */
+    {0x7, 9092, 2154, 2775, 13, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CSINodeDriver */
+    {0x0, 9105, 2158, 2780, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* VolumeNodeResources */
+    {0x0, 9124, 2159, 2782, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CSINodeStatus */
+    {0x1, 9137, 2160, 2784, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StorageHealth */
+    {0x23, 9150, 2162, 2787, 22, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* StorageHealthCondition */
+    {0x5, 9172, 2168, 2794, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* CSIStorageCapacity */
+    {0x3, 9190, 2173, 2800, 12, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* StorageClass */
+    {0x0, 9202, 2181, 2809, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* TopologySelectorTerm */
+    {0x3, 9222, 2182, 2811, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TopologySelectorLabelRequirement */
+    {0x7, 9254, 2184, 2814, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachment */
+    {0x7, 9270, 2187, 2818, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachmentSpec */
+    {0x0, 9290, 2190, 2822, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachmentSource */
+    {0x2, 9312, 2192, 2825, 20, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeSpec */
+    {0x0, 9332, 2202, 2836, 22, 22, 22, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeSource */
+    {0x3, 9354, 2224, 2859, 31, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* GlusterfsPersistentVolumeSource */
+    {0x3, 9385, 2228, 2864, 25, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* RBDPersistentVolumeSource */
+    {0x0, 9410, 2236, 2873, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SecretReference */
+    {0x7, 9425, 2238, 2876, 27, 12, 11, KI_PROTO_FORM_FIELDS, 1}, /* ISCSIPersistentVolumeSource */
+    {0x1, 9452, 2249, 2889, 28, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CinderPersistentVolumeSource */
+    {0x1, 9480, 2253, 2894, 28, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CephFSPersistentVolumeSource */
+    {0x1, 9508, 2259, 2901, 26, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FlexPersistentVolumeSource */
+    {0xb, 9534, 2264, 2907, 31, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* AzureFilePersistentVolumeSource */
+    {0x7, 9565, 2268, 2912, 29, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ScaleIOPersistentVolumeSource */
+    {0x1, 9594, 2278, 2923, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LocalVolumeSource */
+    {0x0, 9611, 2280, 2926, 31, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* StorageOSPersistentVolumeSource */
+    {0x3, 9642, 2285, 2932, 25, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* CSIPersistentVolumeSource */
+    {0x0, 9667, 2295, 2943, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* VolumeNodeAffinity */
+    {0x1, 9685, 2296, 2945, 22, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachmentStatus */
+    {0x1, 9707, 2300, 2950, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeError */
+    {0x3, 9718, 2303, 2954, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttributesClass */
+    {0x7, 9739, 2306, 2958, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionMigration */
+    {0x1, 9762, 2309, 2962, 27, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionMigrationSpec */
+    {0x3, 9789, 2310, 2964, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* GroupResource */
+    {0x0, 9802, 2312, 2967, 29, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionMigrationStatus */
+    {0x3, 9831, 2314, 2970, 7, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Binding */
+    {0x1, 9838, 2316, 2973, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ComponentStatus */
+    {0x3, 9853, 2318, 2976, 18, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ComponentCondition */
+    {0x1, 9871, 2322, 2981, 9, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ConfigMap */
+    {0x1, 9880, 2326, 2986, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Endpoints */
+    {0x0, 9889, 2328, 2989, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EndpointSubset */
+    {0x1, 9903, 2331, 2993, 15, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* EndpointAddress */
+    {0x2, 5871, 2335, 2998, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* EndpointPort */
+    {0x6273, 5883, 2339, 3003, 5, 15, 15, KI_PROTO_FORM_FIELDS, 0}, /* Event */
+    {0x2, 5888, 2354, 3019, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EventSeries */
+    {0x3, 9918, 2356, 3022, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LimitRange */
+    {0x1, 9928, 2358, 3025, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* LimitRangeSpec */
+    {0x1, 9942, 2359, 3027, 14, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* LimitRangeItem */
+    {0x7, 9956, 2365, 3034, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Namespace */
+    {0x0, 9965, 2368, 3038, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NamespaceSpec */
+    {0x0, 9978, 2369, 3040, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NamespaceStatus */
+    {0x7, 9993, 2371, 3043, 18, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* NamespaceCondition */
+    {0x7, 10011, 2376, 3050, 4, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Node */
+    {0x0, 10015, 2379, 3054, 8, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* NodeSpec */
+    {0x5, 10023, 2387, 3063, 5, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Taint */
+    {0x0, 10028, 2391, 3068, 16, 2, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeConfigSource */
+    {0x13, 10044, 2392, 3071, 25, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapNodeConfigSource */
+    {0x0, 10069, 2397, 3077, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodePodPreemptionPolicy */
+    {0x60, 10092, 2398, 3079, 10, 14, 14, KI_PROTO_FORM_FIELDS, 0}, /* NodeStatus */
+    {0xf, 10102, 2412, 3094, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* NodeCondition */
+    {0x3, 10115, 2418, 3101, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAddress */
+    {0x1, 10126, 2420, 3104, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeDaemonEndpoints */
+    {0x1, 10145, 2421, 3106, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DaemonEndpoint */
+    {0x3ff, 10159, 2422, 3108, 14, 12, 12, KI_PROTO_FORM_FIELDS, 0}, /* NodeSystemInfo */
+    {0x0, 10173, 2434, 3121, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeSwapStatus */
+    {0x1, 10187, 2435, 3123, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerImage */
+    {0x3, 10201, 2437, 3126, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AttachedVolume */
+    {0x0, 10215, 2439, 3129, 16, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* NodeConfigStatus */
+    {0x1, 10231, 2443, 3134, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeRuntimeHandler */
+    {0x0, 10249, 2445, 3137, 26, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeRuntimeHandlerFeatures */
+    {0x0, 10275, 2447, 3140, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeFeatures */
+    {0x0, 10287, 2448, 3142, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeProxyOptions */
+    {0x7, 10303, 2449, 3144, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolume */
+    {0x0, 10319, 2452, 3148, 22, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeStatus */
+    {0x7, 10341, 2456, 3153, 3, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Pod */
+    {0x0, 10344, 2459, 3157, 9, 22, 22, KI_PROTO_FORM_FIELDS, 1}, /* PodStatus */
+    {0x1d, 10353, 2481, 3180, 12, 7, 7, KI_PROTO_FORM_FIELDS, 1}, /* PodCondition */
+    {0x1, 10365, 2488, 3188, 6, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* HostIP */
+    {0x1, 10371, 2489, 3190, 5, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodIP */
+    {0x7f, 10376, 2490, 3192, 15, 15, 15, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStatus */
+    {0x0, 10391, 2505, 3208, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerState */
+    {0x0, 10405, 2508, 3212, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStateWaiting */
+    {0x1, 10426, 2510, 3215, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStateRunning */
+    {0x31, 10447, 2511, 3217, 24, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStateTerminated */
+    {0x3, 10471, 2518, 3225, 17, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* VolumeMountStatus */
+    {0x0, 10488, 2523, 3231, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* VolumeStatus */
+    {0x0, 10500, 2524, 3233, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ImageVolumeStatus */
+    {0x0, 10517, 2525, 3235, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ContainerUser */
+    {0x3, 10530, 2526, 3237, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LinuxContainerUser */
+    {0x1, 10548, 2529, 3241, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceStatus */
+    {0x1, 10562, 2531, 3244, 14, 6, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceHealth */
+    {0x1, 10576, 2534, 3251, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodResourceClaimStatus */
+    {0x3, 10598, 2536, 3254, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodExtendedResourceClaimStatus */
+    {0x7, 10628, 2538, 3257, 32, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerExtendedResourceRequest */
+    {0x1, 10660, 2541, 3261, 34, 5, 4, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableResourceClaimStatus */
+    {0x3, 10694, 2545, 3267, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableMappedResources */
+    {0x1, 10724, 2547, 3270, 32, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableOverheadResources */
+    {0x5, 10756, 2550, 3274, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodVolumeHealth */
+    {0x0, 10771, 2553, 3278, 16, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PodAttachOptions */
+    {0x20, 10787, 2558, 3284, 14, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* PodExecOptions */
+    {0x0, 10801, 2564, 3291, 13, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* PodLogOptions */
+    {0x0, 10814, 2574, 3302, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodPortForwardOptions */
+    {0x0, 10835, 2575, 3304, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodProxyOptions */
+    {0x3, 10850, 2576, 3306, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodTemplate */
+    {0x7, 10861, 2578, 3309, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RangeAllocation */
+    {0x7, 10876, 2581, 3313, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ReplicationController */
+    {0x0, 10897, 2584, 3317, 25, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ReplicationControllerSpec */
+    {0x1, 10922, 2588, 3322, 27, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* ReplicationControllerStatus */
+    {0x7, 10949, 2594, 3329, 30, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ReplicationControllerCondition */
+    {0x7, 10979, 2599, 3335, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceQuota */
+    {0x0, 10992, 2602, 3339, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceQuotaSpec */
+    {0x0, 11009, 2605, 3343, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ScopeSelector */
+    {0x3, 11022, 2606, 3345, 33, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ScopedResourceSelectorRequirement */
+    {0x0, 11055, 2609, 3349, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceQuotaStatus */
+    {0x1, 11074, 2611, 3352, 6, 5, 5, KI_PROTO_FORM_FIELDS, 1}, /* Secret */
+    {0x1, 11080, 2616, 3358, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SerializedReference */
+    {0x7, 11099, 2617, 3360, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Service */
+    {0x0, 11106, 2620, 3364, 11, 23, 20, KI_PROTO_FORM_FIELDS, 1}, /* ServiceSpec */
+    {0x18, 11117, 2640, 3388, 11, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* ServicePort */
+    {0x0, 11128, 2646, 3395, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SessionAffinityConfig */
+    {0x0, 11149, 2647, 3397, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ClientIPConfig */
+    {0x1, 11163, 2648, 3399, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ServiceStatus */
+    {0x0, 11176, 2650, 3402, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* LoadBalancerStatus */
+    {0x0, 11194, 2651, 3404, 19, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LoadBalancerIngress */
+    {0x3, 11213, 2655, 3409, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PortStatus */
+    {0x1, 11223, 2658, 3413, 14, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServiceAccount */
+    {0x0, 11237, 2662, 3418, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ServiceProxyOptions */
 };
 
 const ki_proto_kind ki_proto_kinds[] = {
@@ -4954,8 +4955,8 @@ const size_t ki_proto_message_count = sizeof(ki_proto_messages) / sizeof(ki_prot
 
 const char ki_proto_names[] =
     ",\"request\":" ",\"response\":" ",\"uid\":" ",\"kind\":" ",\"resource\":" ",\"subResource\":"
-    ",\"name\":" ",\"namespace\":" ",\"operation\":" ",\"userInfo\":" ",\"object\":" ",\"oldObject\":"
-    ",\"dryRun\":" ",\"options\":" ",\"requestKind\":" ",\"requestResource\":" ",\"requestSubResource\":"
+    ",\"requestKind\":" ",\"requestResource\":" ",\"requestSubResource\":" ",\"name\":" ",\"namespace\":"
+    ",\"operation\":" ",\"userInfo\":" ",\"object\":" ",\"oldObject\":" ",\"dryRun\":" ",\"options\":"
     ",\"group\":" ",\"version\":" ",\"username\":" ",\"groups\":" ",\"extra\":" ",\"items\":" ",\"allowed\":"
     ",\"status\":" ",\"patch\":" ",\"patchType\":" ",\"auditAnnotations\":" ",\"warnings\":" ",\"metadata\":"
     ",\"message\":" ",\"reason\":" ",\"details\":" ",\"code\":" ",\"selfLink\":" ",\"resourceVersion\":"
@@ -4972,14 +4973,14 @@ const char ki_proto_names[] =
     ",\"resources\":" ",\"scope\":" ",\"expression\":" ",\"applyConfiguration\":" ",\"jsonPatch\":"
     ",\"policyName\":" ",\"paramRef\":" ",\"matchResources\":" ",\"parameterNotFoundAction\":"
     ",\"webhooks\":" ",\"clientConfig\":" ",\"rules\":" ",\"sideEffects\":" ",\"timeoutSeconds\":"
-    ",\"admissionReviewVersions\":" ",\"service\":" ",\"caBundle\":" ",\"url\":" ",\"path\":" ",\"port\":"
+    ",\"admissionReviewVersions\":" ",\"url\":" ",\"service\":" ",\"caBundle\":" ",\"path\":" ",\"port\":"
     ",\"validations\":" ",\"messageExpression\":" ",\"valueExpression\":" ",\"observedGeneration\":"
     ",\"typeChecking\":" ",\"conditions\":" ",\"expressionWarnings\":" ",\"fieldRef\":" ",\"warning\":"
     ",\"type\":" ",\"lastTransitionTime\":" ",\"validationActions\":" ",\"desiredAPIVersion\":"
     ",\"objects\":" ",\"convertedObjects\":" ",\"result\":" ",\"names\":" ",\"versions\":" ",\"conversion\":"
     ",\"preserveUnknownFields\":" ",\"plural\":" ",\"singular\":" ",\"shortNames\":" ",\"listKind\":"
-    ",\"categories\":" ",\"served\":" ",\"storage\":" ",\"schema\":" ",\"subresources\":"
-    ",\"additionalPrinterColumns\":" ",\"deprecated\":" ",\"deprecationWarning\":" ",\"selectableFields\":"
+    ",\"categories\":" ",\"served\":" ",\"storage\":" ",\"deprecated\":" ",\"deprecationWarning\":"
+    ",\"schema\":" ",\"subresources\":" ",\"additionalPrinterColumns\":" ",\"selectableFields\":"
     ",\"openAPIV3Schema\":" ",\"id\":" ",\"$schema\":" ",\"$ref\":" ",\"description\":" ",\"format\":"
     ",\"title\":" ",\"default\":" ",\"maximum\":" ",\"exclusiveMaximum\":" ",\"minimum\":"
     ",\"exclusiveMinimum\":" ",\"maxLength\":" ",\"minLength\":" ",\"pattern\":" ",\"maxItems\":"
@@ -4996,31 +4997,31 @@ const char ki_proto_names[] =
     ",\"storedVersions\":" ",\"validation\":" ",\"JSONPath\":" ",\"webhookClientConfig\":"
     ",\"insecureSkipTLSVerify\":" ",\"groupPriorityMinimum\":" ",\"versionPriority\":" ",\"data\":"
     ",\"revision\":" ",\"template\":" ",\"updateStrategy\":" ",\"minReadySeconds\":"
-    ",\"revisionHistoryLimit\":" ",\"volumes\":" ",\"containers\":" ",\"restartPolicy\":"
-    ",\"terminationGracePeriodSeconds\":" ",\"activeDeadlineSeconds\":" ",\"dnsPolicy\":" ",\"nodeSelector\":"
-    ",\"serviceAccountName\":" ",\"serviceAccount\":" ",\"nodeName\":" ",\"hostNetwork\":" ",\"hostPID\":"
-    ",\"hostIPC\":" ",\"securityContext\":" ",\"imagePullSecrets\":" ",\"hostname\":" ",\"subdomain\":"
-    ",\"affinity\":" ",\"schedulerName\":" ",\"initContainers\":" ",\"automountServiceAccountToken\":"
-    ",\"tolerations\":" ",\"hostAliases\":" ",\"priorityClassName\":" ",\"dnsConfig\":"
-    ",\"shareProcessNamespace\":" ",\"readinessGates\":" ",\"runtimeClassName\":" ",\"enableServiceLinks\":"
-    ",\"preemptionPolicy\":" ",\"overhead\":" ",\"topologySpreadConstraints\":" ",\"ephemeralContainers\":"
-    ",\"setHostnameAsFQDN\":" ",\"os\":" ",\"hostUsers\":" ",\"schedulingGates\":" ",\"resourceClaims\":"
-    ",\"hostnameOverride\":" ",\"schedulingGroup\":" ",\"evictionResponders\":" ",\"hostPath\":"
-    ",\"emptyDir\":" ",\"gcePersistentDisk\":" ",\"awsElasticBlockStore\":" ",\"gitRepo\":" ",\"secret\":"
-    ",\"nfs\":" ",\"iscsi\":" ",\"glusterfs\":" ",\"persistentVolumeClaim\":" ",\"rbd\":" ",\"flexVolume\":"
-    ",\"cinder\":" ",\"cephfs\":" ",\"flocker\":" ",\"downwardAPI\":" ",\"fc\":" ",\"azureFile\":"
-    ",\"configMap\":" ",\"vsphereVolume\":" ",\"quobyte\":" ",\"azureDisk\":" ",\"photonPersistentDisk\":"
-    ",\"portworxVolume\":" ",\"scaleIO\":" ",\"projected\":" ",\"storageos\":" ",\"csi\":" ",\"ephemeral\":"
-    ",\"image\":" ",\"medium\":" ",\"sizeLimit\":" ",\"mode\":" ",\"pdName\":" ",\"fsType\":"
-    ",\"partition\":" ",\"readOnly\":" ",\"volumeID\":" ",\"repository\":" ",\"directory\":"
-    ",\"secretName\":" ",\"defaultMode\":" ",\"optional\":" ",\"defaultUser\":" ",\"user\":" ",\"server\":"
-    ",\"targetPortal\":" ",\"iqn\":" ",\"lun\":" ",\"iscsiInterface\":" ",\"portals\":"
-    ",\"chapAuthDiscovery\":" ",\"secretRef\":" ",\"chapAuthSession\":" ",\"initiatorName\":"
-    ",\"endpoints\":" ",\"claimName\":" ",\"monitors\":" ",\"pool\":" ",\"keyring\":" ",\"driver\":"
-    ",\"secretFile\":" ",\"datasetName\":" ",\"datasetUUID\":" ",\"resourceFieldRef\":" ",\"containerName\":"
-    ",\"divisor\":" ",\"targetWWNs\":" ",\"wwids\":" ",\"shareName\":" ",\"volumePath\":"
-    ",\"storagePolicyName\":" ",\"storagePolicyID\":" ",\"registry\":" ",\"volume\":" ",\"tenant\":"
-    ",\"diskName\":" ",\"diskURI\":" ",\"cachingMode\":" ",\"pdID\":" ",\"sources\":"
+    ",\"revisionHistoryLimit\":" ",\"volumes\":" ",\"initContainers\":" ",\"containers\":"
+    ",\"ephemeralContainers\":" ",\"restartPolicy\":" ",\"terminationGracePeriodSeconds\":"
+    ",\"activeDeadlineSeconds\":" ",\"dnsPolicy\":" ",\"nodeSelector\":" ",\"serviceAccountName\":"
+    ",\"serviceAccount\":" ",\"automountServiceAccountToken\":" ",\"nodeName\":" ",\"hostNetwork\":"
+    ",\"hostPID\":" ",\"hostIPC\":" ",\"shareProcessNamespace\":" ",\"securityContext\":"
+    ",\"imagePullSecrets\":" ",\"hostname\":" ",\"subdomain\":" ",\"affinity\":" ",\"schedulerName\":"
+    ",\"tolerations\":" ",\"hostAliases\":" ",\"priorityClassName\":" ",\"dnsConfig\":" ",\"readinessGates\":"
+    ",\"runtimeClassName\":" ",\"enableServiceLinks\":" ",\"preemptionPolicy\":" ",\"overhead\":"
+    ",\"topologySpreadConstraints\":" ",\"setHostnameAsFQDN\":" ",\"os\":" ",\"hostUsers\":"
+    ",\"schedulingGates\":" ",\"resourceClaims\":" ",\"hostnameOverride\":" ",\"schedulingGroup\":"
+    ",\"evictionResponders\":" ",\"hostPath\":" ",\"emptyDir\":" ",\"gcePersistentDisk\":"
+    ",\"awsElasticBlockStore\":" ",\"gitRepo\":" ",\"secret\":" ",\"nfs\":" ",\"iscsi\":" ",\"glusterfs\":"
+    ",\"persistentVolumeClaim\":" ",\"rbd\":" ",\"flexVolume\":" ",\"cinder\":" ",\"cephfs\":" ",\"flocker\":"
+    ",\"downwardAPI\":" ",\"fc\":" ",\"azureFile\":" ",\"configMap\":" ",\"vsphereVolume\":" ",\"quobyte\":"
+    ",\"azureDisk\":" ",\"photonPersistentDisk\":" ",\"projected\":" ",\"portworxVolume\":" ",\"scaleIO\":"
+    ",\"storageos\":" ",\"csi\":" ",\"ephemeral\":" ",\"image\":" ",\"medium\":" ",\"sizeLimit\":"
+    ",\"mode\":" ",\"pdName\":" ",\"fsType\":" ",\"partition\":" ",\"readOnly\":" ",\"volumeID\":"
+    ",\"repository\":" ",\"directory\":" ",\"secretName\":" ",\"defaultMode\":" ",\"optional\":"
+    ",\"defaultUser\":" ",\"user\":" ",\"server\":" ",\"targetPortal\":" ",\"iqn\":" ",\"lun\":"
+    ",\"iscsiInterface\":" ",\"portals\":" ",\"chapAuthDiscovery\":" ",\"chapAuthSession\":" ",\"secretRef\":"
+    ",\"initiatorName\":" ",\"endpoints\":" ",\"claimName\":" ",\"monitors\":" ",\"pool\":" ",\"keyring\":"
+    ",\"driver\":" ",\"secretFile\":" ",\"datasetName\":" ",\"datasetUUID\":" ",\"resourceFieldRef\":"
+    ",\"containerName\":" ",\"divisor\":" ",\"targetWWNs\":" ",\"wwids\":" ",\"shareName\":"
+    ",\"volumePath\":" ",\"storagePolicyName\":" ",\"storagePolicyID\":" ",\"registry\":" ",\"volume\":"
+    ",\"tenant\":" ",\"diskName\":" ",\"diskURI\":" ",\"cachingMode\":" ",\"pdID\":" ",\"sources\":"
     ",\"serviceAccountToken\":" ",\"clusterTrustBundle\":" ",\"podCertificate\":" ",\"audience\":"
     ",\"expirationSeconds\":" ",\"signerName\":" ",\"labelSelector\":" ",\"keyType\":"
     ",\"maxExpirationSeconds\":" ",\"credentialBundlePath\":" ",\"keyPath\":" ",\"certificateChainPath\":"
@@ -5029,26 +5030,25 @@ const char ki_proto_names[] =
     ",\"volumeAttributes\":" ",\"nodePublishSecretRef\":" ",\"volumeClaimTemplate\":" ",\"accessModes\":"
     ",\"storageClassName\":" ",\"volumeMode\":" ",\"dataSource\":" ",\"dataSourceRef\":"
     ",\"volumeAttributesClassName\":" ",\"limits\":" ",\"requests\":" ",\"apiGroup\":" ",\"reference\":"
-    ",\"pullPolicy\":" ",\"command\":" ",\"args\":" ",\"workingDir\":" ",\"ports\":" ",\"env\":"
-    ",\"volumeMounts\":" ",\"livenessProbe\":" ",\"readinessProbe\":" ",\"lifecycle\":"
-    ",\"terminationMessagePath\":" ",\"imagePullPolicy\":" ",\"stdin\":" ",\"stdinOnce\":" ",\"tty\":"
-    ",\"envFrom\":" ",\"terminationMessagePolicy\":" ",\"volumeDevices\":" ",\"startupProbe\":"
-    ",\"resizePolicy\":" ",\"restartPolicyRules\":" ",\"hostPort\":" ",\"containerPort\":" ",\"protocol\":"
-    ",\"hostIP\":" ",\"prefix\":" ",\"configMapRef\":" ",\"value\":" ",\"valueFrom\":" ",\"configMapKeyRef\":"
+    ",\"pullPolicy\":" ",\"command\":" ",\"args\":" ",\"workingDir\":" ",\"ports\":" ",\"envFrom\":"
+    ",\"env\":" ",\"resizePolicy\":" ",\"restartPolicyRules\":" ",\"volumeMounts\":" ",\"volumeDevices\":"
+    ",\"livenessProbe\":" ",\"readinessProbe\":" ",\"startupProbe\":" ",\"lifecycle\":"
+    ",\"terminationMessagePath\":" ",\"terminationMessagePolicy\":" ",\"imagePullPolicy\":" ",\"stdin\":"
+    ",\"stdinOnce\":" ",\"tty\":" ",\"hostPort\":" ",\"containerPort\":" ",\"protocol\":" ",\"hostIP\":"
+    ",\"prefix\":" ",\"configMapRef\":" ",\"value\":" ",\"valueFrom\":" ",\"configMapKeyRef\":"
     ",\"secretKeyRef\":" ",\"fileKeyRef\":" ",\"claims\":" ",\"resourceName\":" ",\"action\":"
-    ",\"exitCodes\":" ",\"mountPath\":" ",\"subPath\":" ",\"mountPropagation\":" ",\"subPathExpr\":"
-    ",\"recursiveReadOnly\":" ",\"bindMountOptions\":" ",\"devicePath\":" ",\"initialDelaySeconds\":"
+    ",\"exitCodes\":" ",\"recursiveReadOnly\":" ",\"mountPath\":" ",\"subPath\":" ",\"mountPropagation\":"
+    ",\"subPathExpr\":" ",\"bindMountOptions\":" ",\"devicePath\":" ",\"initialDelaySeconds\":"
     ",\"periodSeconds\":" ",\"successThreshold\":" ",\"failureThreshold\":" ",\"exec\":" ",\"httpGet\":"
     ",\"tcpSocket\":" ",\"grpc\":" ",\"host\":" ",\"scheme\":" ",\"httpHeaders\":" ",\"postStart\":"
     ",\"preStop\":" ",\"stopSignal\":" ",\"sleep\":" ",\"seconds\":" ",\"capabilities\":" ",\"privileged\":"
-    ",\"seLinuxOptions\":" ",\"runAsUser\":" ",\"runAsNonRoot\":" ",\"readOnlyRootFilesystem\":"
-    ",\"allowPrivilegeEscalation\":" ",\"runAsGroup\":" ",\"procMount\":" ",\"windowsOptions\":"
-    ",\"seccompProfile\":" ",\"appArmorProfile\":" ",\"add\":" ",\"drop\":" ",\"role\":" ",\"level\":"
-    ",\"gmsaCredentialSpecName\":" ",\"gmsaCredentialSpec\":" ",\"runAsUserName\":" ",\"hostProcess\":"
-    ",\"localhostProfile\":" ",\"targetContainerName\":" ",\"supplementalGroups\":" ",\"fsGroup\":"
-    ",\"sysctls\":" ",\"fsGroupChangePolicy\":" ",\"supplementalGroupsPolicy\":" ",\"seLinuxChangePolicy\":"
-    ",\"nodeAffinity\":" ",\"podAffinity\":" ",\"podAntiAffinity\":"
-    ",\"requiredDuringSchedulingIgnoredDuringExecution\":"
+    ",\"seLinuxOptions\":" ",\"windowsOptions\":" ",\"runAsUser\":" ",\"runAsGroup\":" ",\"runAsNonRoot\":"
+    ",\"readOnlyRootFilesystem\":" ",\"allowPrivilegeEscalation\":" ",\"procMount\":" ",\"seccompProfile\":"
+    ",\"appArmorProfile\":" ",\"add\":" ",\"drop\":" ",\"role\":" ",\"level\":" ",\"gmsaCredentialSpecName\":"
+    ",\"gmsaCredentialSpec\":" ",\"runAsUserName\":" ",\"hostProcess\":" ",\"localhostProfile\":"
+    ",\"targetContainerName\":" ",\"supplementalGroups\":" ",\"supplementalGroupsPolicy\":" ",\"fsGroup\":"
+    ",\"sysctls\":" ",\"fsGroupChangePolicy\":" ",\"seLinuxChangePolicy\":" ",\"nodeAffinity\":"
+    ",\"podAffinity\":" ",\"podAntiAffinity\":" ",\"requiredDuringSchedulingIgnoredDuringExecution\":"
     ",\"preferredDuringSchedulingIgnoredDuringExecution\":" ",\"nodeSelectorTerms\":" ",\"matchFields\":"
     ",\"weight\":" ",\"preference\":" ",\"namespaces\":" ",\"topologyKey\":" ",\"matchLabelKeys\":"
     ",\"mismatchLabelKeys\":" ",\"podAffinityTerm\":" ",\"effect\":" ",\"tolerationSeconds\":" ",\"ip\":"
@@ -5058,8 +5058,8 @@ const char ki_proto_names[] =
     ",\"maxUnavailable\":" ",\"maxSurge\":" ",\"currentNumberScheduled\":" ",\"numberMisscheduled\":"
     ",\"desiredNumberScheduled\":" ",\"numberReady\":" ",\"updatedNumberScheduled\":" ",\"numberAvailable\":"
     ",\"numberUnavailable\":" ",\"collisionCount\":" ",\"replicas\":" ",\"paused\":"
-    ",\"progressDeadlineSeconds\":" ",\"updatedReplicas\":" ",\"availableReplicas\":"
-    ",\"unavailableReplicas\":" ",\"readyReplicas\":" ",\"terminatingReplicas\":" ",\"lastUpdateTime\":"
+    ",\"progressDeadlineSeconds\":" ",\"updatedReplicas\":" ",\"readyReplicas\":" ",\"availableReplicas\":"
+    ",\"unavailableReplicas\":" ",\"terminatingReplicas\":" ",\"lastUpdateTime\":"
     ",\"fullyLabeledReplicas\":" ",\"volumeClaimTemplates\":" ",\"serviceName\":" ",\"podManagementPolicy\":"
     ",\"persistentVolumeClaimRetentionPolicy\":" ",\"ordinals\":" ",\"phase\":" ",\"capacity\":"
     ",\"allocatedResources\":" ",\"allocatedResourceStatuses\":" ",\"currentVolumeAttributesClassName\":"
@@ -5069,49 +5069,48 @@ const char ki_proto_names[] =
     ",\"updatedAnnotations\":" ",\"targetSelector\":" ",\"audiences\":" ",\"boundObjectRef\":"
     ",\"attestations\":" ",\"token\":" ",\"expirationTimestamp\":" ",\"authenticated\":" ",\"error\":"
     ",\"resourceAttributes\":" ",\"nonResourceAttributes\":" ",\"verb\":" ",\"fieldSelector\":"
-    ",\"rawSelector\":" ",\"requirements\":" ",\"evaluationError\":" ",\"denied\":" ",\"nonResourceRules\":"
+    ",\"rawSelector\":" ",\"requirements\":" ",\"denied\":" ",\"evaluationError\":" ",\"nonResourceRules\":"
     ",\"incomplete\":" ",\"verbs\":" ",\"nonResourceURLs\":" ",\"scaleTargetRef\":" ",\"minReplicas\":"
     ",\"maxReplicas\":" ",\"targetCPUUtilizationPercentage\":" ",\"lastScaleTime\":" ",\"desiredReplicas\":"
-    ",\"currentCPUUtilizationPercentage\":" ",\"metrics\":" ",\"behavior\":" ",\"pods\":" ",\"external\":"
-    ",\"containerResource\":" ",\"describedObject\":" ",\"target\":" ",\"metric\":" ",\"averageValue\":"
-    ",\"averageUtilization\":" ",\"container\":" ",\"scaleUp\":" ",\"scaleDown\":" ",\"selectPolicy\":"
-    ",\"policies\":" ",\"stabilizationWindowSeconds\":" ",\"tolerance\":" ",\"currentMetrics\":"
-    ",\"current\":" ",\"schedule\":" ",\"startingDeadlineSeconds\":" ",\"concurrencyPolicy\":" ",\"suspend\":"
-    ",\"jobTemplate\":" ",\"successfulJobsHistoryLimit\":" ",\"failedJobsHistoryLimit\":" ",\"timeZone\":"
-    ",\"parallelism\":" ",\"completions\":" ",\"manualSelector\":" ",\"backoffLimit\":"
-    ",\"ttlSecondsAfterFinished\":" ",\"completionMode\":" ",\"podFailurePolicy\":"
-    ",\"backoffLimitPerIndex\":" ",\"maxFailedIndexes\":" ",\"podReplacementPolicy\":" ",\"managedBy\":"
-    ",\"successPolicy\":" ",\"scheduling\":" ",\"onExitCodes\":" ",\"onPodConditions\":"
-    ",\"succeededIndexes\":" ",\"succeededCount\":" ",\"schedulingPolicy\":" ",\"schedulingConstraints\":"
-    ",\"disruptionMode\":" ",\"basic\":" ",\"gang\":" ",\"minCount\":" ",\"topology\":" ",\"single\":"
-    ",\"all\":" ",\"active\":" ",\"lastScheduleTime\":" ",\"lastSuccessfulTime\":" ",\"startTime\":"
-    ",\"completionTime\":" ",\"succeeded\":" ",\"failed\":" ",\"completedIndexes\":"
-    ",\"uncountedTerminatedPods\":" ",\"ready\":" ",\"failedIndexes\":" ",\"terminating\":" ",\"usages\":"
-    ",\"certificate\":" ",\"trustBundle\":" ",\"podName\":" ",\"podUID\":" ",\"serviceAccountUID\":"
-    ",\"nodeUID\":" ",\"unverifiedUserAnnotations\":" ",\"stubPKCS10Request\":" ",\"certificateChain\":"
-    ",\"notBefore\":" ",\"beginRefreshAt\":" ",\"notAfter\":" ",\"pkixPublicKey\":" ",\"proofOfPossession\":"
-    ",\"holderIdentity\":" ",\"leaseDurationSeconds\":" ",\"acquireTime\":" ",\"renewTime\":"
-    ",\"leaseTransitions\":" ",\"preferredHolder\":" ",\"leaseName\":" ",\"pingTime\":" ",\"binaryVersion\":"
-    ",\"emulationVersion\":" ",\"addressType\":" ",\"addresses\":" ",\"targetRef\":"
-    ",\"deprecatedTopology\":" ",\"zone\":" ",\"hints\":" ",\"serving\":" ",\"forZones\":" ",\"forNodes\":"
-    ",\"appProtocol\":" ",\"eventTime\":" ",\"series\":" ",\"reportingController\":" ",\"reportingInstance\":"
-    ",\"regarding\":" ",\"related\":" ",\"note\":" ",\"deprecatedSource\":" ",\"deprecatedFirstTimestamp\":"
-    ",\"deprecatedLastTimestamp\":" ",\"deprecatedCount\":" ",\"count\":" ",\"lastObservedTime\":"
-    ",\"component\":" ",\"templateGeneration\":" ",\"backend\":" ",\"tls\":" ",\"ingressClassName\":"
-    ",\"servicePort\":" ",\"hosts\":" ",\"http\":" ",\"paths\":" ",\"pathType\":" ",\"loadBalancer\":"
-    ",\"ingress\":" ",\"podSelector\":" ",\"egress\":" ",\"policyTypes\":" ",\"from\":" ",\"endPort\":"
-    ",\"ipBlock\":" ",\"cidr\":" ",\"except\":" ",\"to\":" ",\"priorityLevelConfiguration\":"
-    ",\"matchingPrecedence\":" ",\"distinguisherMethod\":" ",\"subjects\":" ",\"clusterScope\":"
-    ",\"limited\":" ",\"exempt\":" ",\"nominalConcurrencyShares\":" ",\"limitResponse\":"
-    ",\"lendablePercent\":" ",\"borrowingLimitPercent\":" ",\"queuing\":" ",\"queues\":" ",\"handSize\":"
-    ",\"queueLengthLimit\":" ",\"assuredConcurrencyShares\":" ",\"storageVersions\":"
-    ",\"commonEncodingVersion\":" ",\"apiServerID\":" ",\"encodingVersion\":" ",\"decodableVersions\":"
-    ",\"servedVersions\":" ",\"pod\":" ",\"requesters\":" ",\"targetResponders\":" ",\"responders\":"
-    ",\"intent\":" ",\"state\":" ",\"heartbeatTime\":" ",\"expectedCompletionTime\":" ",\"requester\":"
-    ",\"parentRef\":" ",\"defaultBackend\":" ",\"number\":" ",\"parameters\":" ",\"cidrs\":" ",\"handler\":"
-    ",\"podFixed\":" ",\"runtimeHandler\":" ",\"deleteOptions\":" ",\"gracePeriodSeconds\":"
-    ",\"preconditions\":" ",\"orphanDependents\":" ",\"propagationPolicy\":"
-    ",\"ignoreStoreReadErrorWithClusterBreakingPotential\":" ",\"minAvailable\":"
+    ",\"currentCPUUtilizationPercentage\":" ",\"metrics\":" ",\"behavior\":" ",\"pods\":"
+    ",\"containerResource\":" ",\"external\":" ",\"describedObject\":" ",\"target\":" ",\"metric\":"
+    ",\"averageValue\":" ",\"averageUtilization\":" ",\"container\":" ",\"scaleUp\":" ",\"scaleDown\":"
+    ",\"stabilizationWindowSeconds\":" ",\"selectPolicy\":" ",\"policies\":" ",\"tolerance\":"
+    ",\"currentMetrics\":" ",\"current\":" ",\"schedule\":" ",\"timeZone\":" ",\"startingDeadlineSeconds\":"
+    ",\"concurrencyPolicy\":" ",\"suspend\":" ",\"jobTemplate\":" ",\"successfulJobsHistoryLimit\":"
+    ",\"failedJobsHistoryLimit\":" ",\"parallelism\":" ",\"completions\":" ",\"podFailurePolicy\":"
+    ",\"successPolicy\":" ",\"backoffLimit\":" ",\"backoffLimitPerIndex\":" ",\"maxFailedIndexes\":"
+    ",\"manualSelector\":" ",\"ttlSecondsAfterFinished\":" ",\"completionMode\":" ",\"podReplacementPolicy\":"
+    ",\"managedBy\":" ",\"scheduling\":" ",\"onExitCodes\":" ",\"onPodConditions\":" ",\"succeededIndexes\":"
+    ",\"succeededCount\":" ",\"schedulingPolicy\":" ",\"schedulingConstraints\":" ",\"disruptionMode\":"
+    ",\"basic\":" ",\"gang\":" ",\"minCount\":" ",\"topology\":" ",\"single\":" ",\"all\":" ",\"active\":"
+    ",\"lastScheduleTime\":" ",\"lastSuccessfulTime\":" ",\"startTime\":" ",\"completionTime\":"
+    ",\"succeeded\":" ",\"failed\":" ",\"terminating\":" ",\"completedIndexes\":" ",\"failedIndexes\":"
+    ",\"uncountedTerminatedPods\":" ",\"ready\":" ",\"usages\":" ",\"certificate\":" ",\"trustBundle\":"
+    ",\"podName\":" ",\"podUID\":" ",\"serviceAccountUID\":" ",\"nodeUID\":" ",\"stubPKCS10Request\":"
+    ",\"unverifiedUserAnnotations\":" ",\"certificateChain\":" ",\"notBefore\":" ",\"beginRefreshAt\":"
+    ",\"notAfter\":" ",\"pkixPublicKey\":" ",\"proofOfPossession\":" ",\"holderIdentity\":"
+    ",\"leaseDurationSeconds\":" ",\"acquireTime\":" ",\"renewTime\":" ",\"leaseTransitions\":"
+    ",\"preferredHolder\":" ",\"leaseName\":" ",\"pingTime\":" ",\"binaryVersion\":" ",\"emulationVersion\":"
+    ",\"addressType\":" ",\"addresses\":" ",\"targetRef\":" ",\"deprecatedTopology\":" ",\"zone\":"
+    ",\"hints\":" ",\"serving\":" ",\"forZones\":" ",\"forNodes\":" ",\"appProtocol\":" ",\"eventTime\":"
+    ",\"series\":" ",\"reportingController\":" ",\"reportingInstance\":" ",\"regarding\":" ",\"related\":"
+    ",\"note\":" ",\"deprecatedSource\":" ",\"deprecatedFirstTimestamp\":" ",\"deprecatedLastTimestamp\":"
+    ",\"deprecatedCount\":" ",\"count\":" ",\"lastObservedTime\":" ",\"component\":"
+    ",\"templateGeneration\":" ",\"ingressClassName\":" ",\"backend\":" ",\"tls\":" ",\"servicePort\":"
+    ",\"hosts\":" ",\"http\":" ",\"paths\":" ",\"pathType\":" ",\"loadBalancer\":" ",\"ingress\":"
+    ",\"podSelector\":" ",\"egress\":" ",\"policyTypes\":" ",\"from\":" ",\"endPort\":" ",\"ipBlock\":"
+    ",\"cidr\":" ",\"except\":" ",\"to\":" ",\"priorityLevelConfiguration\":" ",\"matchingPrecedence\":"
+    ",\"distinguisherMethod\":" ",\"subjects\":" ",\"clusterScope\":" ",\"limited\":" ",\"exempt\":"
+    ",\"nominalConcurrencyShares\":" ",\"limitResponse\":" ",\"lendablePercent\":"
+    ",\"borrowingLimitPercent\":" ",\"queuing\":" ",\"queues\":" ",\"handSize\":" ",\"queueLengthLimit\":"
+    ",\"assuredConcurrencyShares\":" ",\"storageVersions\":" ",\"commonEncodingVersion\":" ",\"apiServerID\":"
+    ",\"encodingVersion\":" ",\"decodableVersions\":" ",\"servedVersions\":" ",\"pod\":" ",\"requesters\":"
+    ",\"targetResponders\":" ",\"responders\":" ",\"intent\":" ",\"state\":" ",\"heartbeatTime\":"
+    ",\"expectedCompletionTime\":" ",\"requester\":" ",\"parentRef\":" ",\"defaultBackend\":" ",\"number\":"
+    ",\"parameters\":" ",\"cidrs\":" ",\"handler\":" ",\"podFixed\":" ",\"runtimeHandler\":"
+    ",\"deleteOptions\":" ",\"gracePeriodSeconds\":" ",\"preconditions\":" ",\"orphanDependents\":"
+    ",\"propagationPolicy\":" ",\"ignoreStoreReadErrorWithClusterBreakingPotential\":" ",\"minAvailable\":"
     ",\"unhealthyPodEvictionPolicy\":" ",\"disruptedPods\":" ",\"disruptionsAllowed\":" ",\"currentHealthy\":"
     ",\"desiredHealthy\":" ",\"expectedPods\":" ",\"aggregationRule\":" ",\"clusterRoleSelectors\":"
     ",\"roleRef\":" ",\"selectors\":" ",\"config\":" ",\"extendedResourceName\":" ",\"cel\":" ",\"opaque\":"
@@ -5127,10 +5126,10 @@ const char ki_proto_names[] =
     ",\"ints\":" ",\"bools\":" ",\"strings\":" ",\"requestPolicy\":" ",\"validValues\":" ",\"validRange\":"
     ",\"min\":" ",\"max\":" ",\"step\":" ",\"counterSet\":" ",\"counters\":" ",\"compatibilityGroups\":"
     ",\"mapping\":" ",\"capacityKey\":" ",\"capacityMultiplier\":" ",\"deviceMultiplier\":" ",\"perPod\":"
-    ",\"perContainer\":" ",\"poolName\":" ",\"limit\":" ",\"defaultPartitionTypeAttribute\":" ",\"pools\":"
-    ",\"poolCount\":" ",\"totalDevices\":" ",\"allocatedDevices\":" ",\"availableDevices\":"
+    ",\"perContainer\":" ",\"poolName\":" ",\"limit\":" ",\"defaultPartitionTypeAttribute\":"
+    ",\"poolCount\":" ",\"pools\":" ",\"totalDevices\":" ",\"allocatedDevices\":" ",\"availableDevices\":"
     ",\"unavailableDevices\":" ",\"validationError\":" ",\"partitionSummary\":" ",\"shareableSummary\":"
-    ",\"total\":" ",\"allocatable\":" ",\"attribute\":" ",\"fullyAvailableDevices\":"
+    ",\"attribute\":" ",\"total\":" ",\"allocatable\":" ",\"fullyAvailableDevices\":"
     ",\"partiallyAvailableDevices\":" ",\"consumed\":" ",\"available\":" ",\"globalDefault\":"
     ",\"parentCompositePodGroupName\":" ",\"workloadRef\":" ",\"workloadName\":" ",\"templateName\":"
     ",\"minGroupCount\":" ",\"resourceClaimStatuses\":" ",\"controllerRef\":" ",\"podGroupTemplates\":"
@@ -5145,20 +5144,20 @@ const char ki_proto_names[] =
     ",\"claimRef\":" ",\"persistentVolumeReclaimPolicy\":" ",\"local\":" ",\"endpointsNamespace\":"
     ",\"secretNamespace\":" ",\"volumeHandle\":" ",\"controllerPublishSecretRef\":" ",\"nodeStageSecretRef\":"
     ",\"controllerExpandSecretRef\":" ",\"nodeExpandSecretRef\":" ",\"attached\":" ",\"attachmentMetadata\":"
-    ",\"attachError\":" ",\"detachError\":" ",\"errorCode\":" ",\"driverName\":" ",\"binaryData\":"
-    ",\"immutable\":" ",\"subsets\":" ",\"notReadyAddresses\":" ",\"involvedObject\":" ",\"firstTimestamp\":"
+    ",\"attachError\":" ",\"detachError\":" ",\"errorCode\":" ",\"driverName\":" ",\"immutable\":"
+    ",\"binaryData\":" ",\"subsets\":" ",\"notReadyAddresses\":" ",\"involvedObject\":" ",\"firstTimestamp\":"
     ",\"lastTimestamp\":" ",\"reportingComponent\":" ",\"defaultRequest\":" ",\"maxLimitRequestRatio\":"
-    ",\"podCIDR\":" ",\"externalID\":" ",\"providerID\":" ",\"unschedulable\":" ",\"configSource\":"
-    ",\"podCIDRs\":" ",\"podPreemptionPolicy\":" ",\"kubeletConfigKey\":" ",\"disableResizePreemption\":"
+    ",\"podCIDR\":" ",\"podCIDRs\":" ",\"providerID\":" ",\"unschedulable\":" ",\"configSource\":"
+    ",\"externalID\":" ",\"podPreemptionPolicy\":" ",\"kubeletConfigKey\":" ",\"disableResizePreemption\":"
     ",\"daemonEndpoints\":" ",\"nodeInfo\":" ",\"images\":" ",\"volumesInUse\":" ",\"volumesAttached\":"
     ",\"runtimeHandlers\":" ",\"features\":" ",\"declaredFeatures\":" ",\"lastHeartbeatTime\":"
     ",\"address\":" ",\"kubeletEndpoint\":" ",\"Port\":" ",\"machineID\":" ",\"systemUUID\":" ",\"bootID\":"
     ",\"kernelVersion\":" ",\"osImage\":" ",\"containerRuntimeVersion\":" ",\"kubeletVersion\":"
     ",\"kubeProxyVersion\":" ",\"operatingSystem\":" ",\"architecture\":" ",\"swap\":"
     ",\"runningInUserNamespace\":" ",\"sizeBytes\":" ",\"assigned\":" ",\"lastKnownGood\":"
-    ",\"recursiveReadOnlyMounts\":" ",\"userNamespaces\":" ",\"lastPhaseTransitionTime\":" ",\"podIP\":"
-    ",\"containerStatuses\":" ",\"qosClass\":" ",\"initContainerStatuses\":" ",\"nominatedNodeName\":"
-    ",\"podIPs\":" ",\"ephemeralContainerStatuses\":" ",\"resize\":" ",\"hostIPs\":"
+    ",\"recursiveReadOnlyMounts\":" ",\"userNamespaces\":" ",\"lastPhaseTransitionTime\":"
+    ",\"nominatedNodeName\":" ",\"hostIPs\":" ",\"podIP\":" ",\"podIPs\":" ",\"initContainerStatuses\":"
+    ",\"containerStatuses\":" ",\"qosClass\":" ",\"ephemeralContainerStatuses\":" ",\"resize\":"
     ",\"extendedResourceClaimStatus\":" ",\"nodeAllocatableResourceClaimStatuses\":" ",\"volumeHealth\":"
     ",\"lastState\":" ",\"restartCount\":" ",\"imageID\":" ",\"containerID\":" ",\"started\":"
     ",\"allocatedResourcesStatus\":" ",\"waiting\":" ",\"running\":" ",\"terminated\":" ",\"startedAt\":"
@@ -5167,12 +5166,13 @@ const char ki_proto_names[] =
     ",\"stdout\":" ",\"stderr\":" ",\"follow\":" ",\"previous\":" ",\"sinceSeconds\":" ",\"sinceTime\":"
     ",\"timestamps\":" ",\"tailLines\":" ",\"limitBytes\":" ",\"insecureSkipTLSVerifyBackend\":"
     ",\"stream\":" ",\"range\":" ",\"hard\":" ",\"scopes\":" ",\"scopeSelector\":" ",\"scopeName\":"
-    ",\"used\":" ",\"stringData\":" ",\"clusterIP\":" ",\"externalIPs\":" ",\"sessionAffinity\":"
-    ",\"loadBalancerIP\":" ",\"loadBalancerSourceRanges\":" ",\"externalName\":" ",\"externalTrafficPolicy\":"
-    ",\"healthCheckNodePort\":" ",\"publishNotReadyAddresses\":" ",\"sessionAffinityConfig\":"
-    ",\"ipFamilyPolicy\":" ",\"clusterIPs\":" ",\"ipFamilies\":" ",\"allocateLoadBalancerNodePorts\":"
-    ",\"loadBalancerClass\":" ",\"internalTrafficPolicy\":" ",\"trafficDistribution\":" ",\"targetPort\":"
-    ",\"nodePort\":" ",\"clientIP\":" ",\"ipMode\":" ",\"secrets\":" "                ";
+    ",\"used\":" ",\"stringData\":" ",\"clusterIP\":" ",\"clusterIPs\":" ",\"externalIPs\":"
+    ",\"sessionAffinity\":" ",\"loadBalancerIP\":" ",\"loadBalancerSourceRanges\":" ",\"externalName\":"
+    ",\"externalTrafficPolicy\":" ",\"healthCheckNodePort\":" ",\"publishNotReadyAddresses\":"
+    ",\"sessionAffinityConfig\":" ",\"ipFamilies\":" ",\"ipFamilyPolicy\":"
+    ",\"allocateLoadBalancerNodePorts\":" ",\"loadBalancerClass\":" ",\"internalTrafficPolicy\":"
+    ",\"trafficDistribution\":" ",\"targetPort\":" ",\"nodePort\":" ",\"clientIP\":" ",\"ipMode\":"
+    ",\"secrets\":" "                ";
 
 const char ki_proto_words[] =
     "AdmissionReview" "AdmissionRequest" "GroupVersionKind" "GroupVersionResource" "UserInfo" "ExtraValue"

@@ -23,6 +23,7 @@ typedef struct plan {
     const ki_proto_message *message;
     group groups[FIELDS_MAX + 1];
     unsigned before; /* the group of the former field */
+    unsigned last;   /* the same without unknown ones */
     int is_regular;
 } plan;
 
@@ -69,8 +70,11 @@ static void count_occurrence(plan *p, const occurrence *o)
     group *g = &p->groups[o->group];
     size_t whole = (size_t)(o->end - o->start);
     int way = way_of(p, o->group);
-    if (o->group != FIELDS_MAX && g->count > 0 && (way != ALL || p->before != o->group))
-        p->is_regular = 0;
+    if (o->group != FIELDS_MAX) {
+        if (o->group < p->last || (g->count > 0 && (way != ALL || p->before != o->group)))
+            p->is_regular = 0;
+        p->last = o->group;
+    }
     p->before = o->group;
     g->count++;
     g->last = o->start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* normal - brings the fields of a message into the order in which Go writes them.
+/* normal - brings the fields of a message into the order of the JSON.
  *
  *   From:     proto/message.c, proto/union.c: only for messages that are not in that order
  *   To:       proto/table.h

@@ -60,12 +60,13 @@ typedef struct ki_proto_field {
 typedef struct ki_proto_message {
     uint64_t required; /* bit i: field i is in the JSON even if it is absent */
     uint16_t name;     /* in ki_proto_words */
-    uint16_t first;    /* in ki_proto_fields; sorted by number */
+    uint16_t first;    /* in ki_proto_fields, which are in the order of the JSON */
     uint16_t numbers;  /* in ki_proto_numbers */
     uint8_t name_len;
     uint8_t number_max;
     uint8_t count; /* at most 64 */
     uint8_t form;
+    uint8_t is_shuffled; /* the wire has the fields in another order, that of their numbers */
 } ki_proto_message;
 
 typedef struct ki_proto_kind {
