@@ -7,6 +7,7 @@
 //	tables random SEED EACH FILE          objects of every kind, filled at random
 //	tables random-small SEED EACH FILE    the same without the large ones
 //	tables published EVERY FOLDER FILE    the test data of k8s.io/api, or one object of EVERY
+//	tables bench FILE                     times Go's decoder on a list of pods
 //	tables json APIVERSION KIND HEX       what Go makes of a message
 package main
 
@@ -88,6 +89,8 @@ func main() {
 		recordRandom(int64(number(a[1])), number(a[2]), a[0] == "random-small", a[3])
 	case len(a) == 6 && a[0] == "published":
 		recordPublished(a[2], a[3], number(a[1]))
+	case len(a) == 4 && a[0] == "bench":
+		bench(a[1])
 	case len(a) == 6 && a[0] == "json":
 		printJSON(a[1]+" "+a[2], a[3])
 	default:

@@ -211,10 +211,10 @@ func (m *model) setType(f *field, t reflect.Type, where string) {
 	}
 }
 
-// Whether the order of the wire, by numbers, is another one than that of the JSON.
-func (msg *message) isShuffled() bool {
-	for i, f := range msg.fields {
-		if i > 0 && f.number < msg.fields[i-1].number {
+// Whether a field that precedes this one in the JSON may follow it on the wire, where numbers decide.
+func (msg *message) isHeld(place int) bool {
+	for _, f := range msg.fields[:place] {
+		if f.number > msg.fields[place].number {
 			return true
 		}
 	}

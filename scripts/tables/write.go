@@ -57,13 +57,16 @@ const fileHead = `/* SPDX-License-Identifier: Apache-2.0 */
 
 `
 
-func flags(f *field) string {
+func flags(f *field, isHeld bool) string {
 	text := "KI_PROTO_ABSENT_" + f.absent
 	if f.holder != "" {
 		text += " | KI_PROTO_" + f.holder
 	}
 	if f.omitZero {
 		text += " | KI_PROTO_OMIT_ZERO"
+	}
+	if isHeld {
+		text += " | KI_PROTO_HELD"
 	}
 	text = strings.ReplaceAll(text, "KI_PROTO_ABSENT_", "A_")
 	return strings.ReplaceAll(text, "KI_PROTO_", "F_")
@@ -72,13 +75,13 @@ func flags(f *field) string {
 func writeFields(out *bytes.Buffer, messages []*message, names *pool) {
 	fmt.Fprintf(out, "#define T(name) KI_PROTO_##name\n")
 	for _, name := range []string{"A_NOTHING KI_PROTO_ABSENT_NOTHING", "A_ZERO KI_PROTO_ABSENT_ZERO", "A_NULL KI_PROTO_ABSENT_NULL",
-		"F_LIST KI_PROTO_LIST", "F_MAP KI_PROTO_MAP", "F_OMIT_ZERO KI_PROTO_OMIT_ZERO"} {
+		"F_LIST KI_PROTO_LIST", "F_MAP KI_PROTO_MAP", "F_OMIT_ZERO KI_PROTO_OMIT_ZERO", "F_HELD KI_PROTO_HELD"} {
 		fmt.Fprintf(out, "#define %s\n", name)
 	}
 	fmt.Fprintf(out, "\n/* Name (offset, length), number, type, flags, message. */\nconst ki_proto_field ki_proto_fields[] = {\n")
 	for _, msg := range messages {
 		fmt.Fprintf(out, "    /* %d %s */\n", msg.index, msg.name)
-		for _, f := range msg.fields {
+		for i, f := range msg.fields {
 			name, target := `,"`+f.json+`":`, 0
 			if f.kind == "INLINE" {
 				name = ""
@@ -86,7 +89,7 @@ func writeFields(out *bytes.Buffer, messages []*message, names *pool) {
 			if f.message != nil {
 				target = f.message.index
 			}
-			fmt.Fprintf(out, "    {%d, %d, %d, %d, T(%s), %s},", names.add(name), target, len(name), f.number, f.kind, flags(f))
+			fmt.Fprintf(out, "    {%d, %d, %d, %d, T(%s), %s},", names.add(name), target, len(name), f.number, f.kind, flags(f, msg.isHeld(i)))
 			if name != "" {
 				fmt.Fprintf(out, " /* %s */", f.json)
 			}
@@ -142,15 +145,11 @@ func writeTables(m *model, kinds []kind, version string) []byte {
 	fmt.Fprintf(&out, fileHead, version)
 	writeFields(&out, messages, &names)
 	numbers := writeNumbers(&out, messages)
-	fmt.Fprintf(&out, "/* Required fields, name, first field, numbers, highest number, count, form,\n * whether it is shuffled. */\nconst ki_proto_message ki_proto_messages[] = {\n")
+	fmt.Fprintf(&out, "/* Required fields, name, first field, numbers, highest number, count, form. */\nconst ki_proto_message ki_proto_messages[] = {\n")
 	first := 0
 	for i, msg := range messages {
-		shuffled := 0
-		if msg.isShuffled() {
-			shuffled = 1
-		}
-		fmt.Fprintf(&out, "    {0x%x, %d, %d, %d, %d, %d, %d, KI_PROTO_FORM_%s, %d}, /* %s */\n", required(msg), words.add(msg.name),
-			first, numbers[i], len(msg.name), numberMax(msg), len(msg.fields), msg.form, shuffled, msg.name)
+		fmt.Fprintf(&out, "    {0x%x, %d, %d, %d, %d, %d, %d, KI_PROTO_FORM_%s}, /* %s */\n", required(msg), words.add(msg.name),
+			first, numbers[i], len(msg.name), numberMax(msg), len(msg.fields), msg.form, msg.name)
 		first += len(msg.fields)
 	}
 	fmt.Fprintf(&out, "};\n\nconst ki_proto_kind ki_proto_kinds[] = {\n")

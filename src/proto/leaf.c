@@ -164,10 +164,24 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     return 0;
 }
 
+/* As Go writes it: both fields, in order. Returns 0 if it is not that. */
+static int read_usual_time(ki_str message, moment *out)
+{
+    const uint8_t *at = (const uint8_t *)message.ptr;
+    const uint8_t *end = at + message.len;
+    uint64_t seconds = 0;
+    if (message.len < 4 || at[0] != (1 << 3 | KI_WIRE_VARINT) || end[-1] != 0 ||
+        end[-2] != (2 << 3 | KI_WIRE_VARINT) || ki_wire_varint(at + 1, end, &seconds) != end - 2 ||
+        seconds > (uint64_t)SECONDS_MAX)
+        return 0;
+    *out = (moment){.seconds = (int64_t)seconds, .is_there = 1};
+    return 1;
+}
+
 int ki_proto_leaf_time(ki_proto_out *out, ki_str message)
 {
     moment time;
-    int rc = read_moment(message, 0, &time);
+    int rc = read_usual_time(message, &time) ? 0 : read_moment(message, 0, &time);
     return rc < 0 ? rc : put_moment(out, &time, 0);
 }
 

@@ -133,20 +133,6 @@ static int is_zero(const ki_proto_field *field, const ki_wire_value *value)
     }
 }
 
-unsigned ki_proto_wire_type(const ki_proto_field *field)
-{
-    switch (field->type) {
-    case KI_PROTO_BOOL:
-    case KI_PROTO_INT32:
-    case KI_PROTO_INT64:
-        return KI_WIRE_VARINT;
-    case KI_PROTO_DOUBLE:
-        return KI_WIRE_FIXED64;
-    default:
-        return KI_WIRE_BYTES;
-    }
-}
-
 static int put_scalar(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value)
 {
     ki_proto_out *out = &reader->out;
@@ -187,18 +173,6 @@ int ki_proto_put_value(ki_proto_reader *reader, const ki_proto_field *field, con
 }
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
-
-int ki_proto_next_same(ki_proto_cursor *cursor)
-{
-    uint64_t tag = 0;
-    const uint8_t *at =
-        cursor->at < cursor->end ? ki_wire_varint(cursor->at, cursor->end, &tag) : NULL;
-    if (at == NULL || ki_wire_number_of(tag) != ki_wire_number_of(cursor->tag))
-        return 0;
-    cursor->at = at;
-    cursor->tag = tag;
-    return 1;
-}
 
 static int put_element(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
                        ki_proto_rule *rule)
@@ -333,30 +307,22 @@ static int put_inline(ki_proto_reader *reader, const ki_proto_field *field, cons
     return rc < 0 ? rc : put_members(reader, &inner, *value);
 }
 
-/* The fields that are in the JSON although they are not on the wire. */
-static int put_absent(ki_proto_reader *reader, const scope *s, uint64_t missing)
+/* A field that is in the JSON although it is not on the wire. */
+static int put_absent(ki_proto_reader *reader, const scope *s, unsigned place)
 {
-    int rc = 0;
-    for (; rc == 0 && missing != 0; missing &= missing - 1) {
-        unsigned i = (unsigned)__builtin_ctzll(missing);
-        const ki_proto_field *field = &ki_proto_fields[s->message->first + i];
-        ki_proto_rule *rule = rule_at(s, i);
-        if (rule != NULL && !rule->is_needed)
-            continue;
-        if (field->type == KI_PROTO_INLINE) {
-            rc = put_inline(reader, field, &KI_PROTO_NO_VALUE, rule);
-        } else if ((field->flags & KI_PROTO_ABSENT) == KI_PROTO_ABSENT_ZERO) {
-            rc = put_single(reader, field, &KI_PROTO_NO_VALUE, rule);
-        } else {
-            size_t start = ki_proto_out_place(&reader->out);
-            rc = put_name(reader, field);
-            if (rc == 0)
-                rc = ki_proto_out_text(&reader->out, KI_STR("null"));
-            if (rc == 0)
-                rc = ki_proto_settle(reader, rule, start, start + field->name_len);
-        }
-    }
-    return rc;
+    const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
+    ki_proto_rule *rule = rule_at(s, place);
+    if (rule != NULL && !rule->is_needed)
+        return 0;
+    if (field->type == KI_PROTO_INLINE)
+        return put_inline(reader, field, &KI_PROTO_NO_VALUE, rule);
+    if ((field->flags & KI_PROTO_ABSENT) == KI_PROTO_ABSENT_ZERO)
+        return put_single(reader, field, &KI_PROTO_NO_VALUE, rule);
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = put_name(reader, field);
+    if (rc == 0)
+        rc = ki_proto_out_text(&reader->out, KI_STR("null"));
+    return rc < 0 ? rc : ki_proto_settle(reader, rule, start, start + field->name_len);
 }
 
 static int skip_field(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
@@ -403,91 +369,94 @@ static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki
                                           : put_single(reader, field, &value, rule);
 }
 
-/* Reads the tag of the next field, and passes over it if it is not needed. Returns 1 + its place, 0 if it was passed
- * over, or an error. */
-static int next_field(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
-{
-    const uint8_t *at = ki_wire_varint(cursor->at, cursor->end, &cursor->tag);
-    if (at == NULL)
-        return malformed_field(reader, s->message, 0);
-    cursor->at = at;
-    unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor->tag));
-    if (place == 0)
-        return pass_unknown(reader, s, cursor);
-    const ki_proto_rule *rule = rule_at(s, place - 1);
-    return rule != NULL && !rule->is_needed ? skip_field(reader, s, cursor) : (int)place;
-}
+/* Where the fields are that were held back. */
+typedef struct held {
+    const ki_wire_value *value;
+    uint64_t mask;
+    uint32_t starts[FIELDS_MAX]; /* of their tags, from the beginning of the message */
+} held;
 
-/* A message whose fields are in the order of the JSON. */
-static int put_in_order(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
+/* Writes fields that precede the next one in the JSON: those held back, and those that are absent. */
+static int put_due(ki_proto_reader *reader, const scope *s, const held *h, uint64_t due)
 {
-    ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
-    uint64_t done = 0;
     int rc = 0;
-    while (rc == 0 && cursor.at < cursor.end) {
-        int place = next_field(reader, s, &cursor);
-        if (place <= 0) {
-            rc = place;
+    for (; rc == 0 && due != 0; due &= due - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(due);
+        uint64_t bit = due & (0 - due);
+        if ((h->mask & bit) == 0) {
+            rc = put_absent(reader, s, place);
             continue;
         }
-        uint64_t bit = UINT64_C(1) << (place - 1);
-        if (done >= bit)
-            return ki_proto_irregular(reader);
-        uint64_t absent = s->message->required & ~done & (bit - 1);
-        if (absent != 0)
-            rc = put_absent(reader, s, absent);
-        done |= absent | bit;
-        if (rc == 0)
-            rc = put_field(reader, s, (unsigned)place - 1, &cursor);
-    }
-    return rc < 0 ? rc : put_absent(reader, s, s->message->required & ~done);
-}
-
-/* Notes where the fields are. Returns 0 or an error. */
-static int find_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value, uint32_t *starts,
-                       uint64_t *out_found)
-{
-    ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
-    uint64_t found = 0;
-    int rc = 0;
-    while (rc == 0 && cursor.at < cursor.end) {
-        const uint8_t *start = cursor.at;
-        int place = next_field(reader, s, &cursor);
-        if (place <= 0) {
-            rc = place;
-            continue;
-        }
-        uint64_t bit = UINT64_C(1) << (place - 1);
-        if ((found & bit) != 0)
-            return ki_proto_irregular(reader);
-        found |= bit;
-        starts[place - 1] = (uint32_t)(start - value->at);
-        do
-            rc = skip_field(reader, s, &cursor);
-        while (rc == 0 && is_holder(&ki_proto_fields[s->message->first + (unsigned)place - 1]) &&
-               ki_proto_next_same(&cursor));
-    }
-    *out_found = found;
-    return rc;
-}
-
-/* A message whose fields are in another order on the wire. */
-static int put_shuffled(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
-{
-    uint32_t starts[FIELDS_MAX];
-    uint64_t found = 0;
-    int rc = find_fields(reader, s, value, starts, &found);
-    for (uint64_t left = found | s->message->required; rc == 0 && left != 0; left &= left - 1) {
-        unsigned place = (unsigned)__builtin_ctzll(left);
-        if ((found & left & (0 - left)) == 0) {
-            rc = put_absent(reader, s, UINT64_C(1) << place);
-            continue;
-        }
-        ki_proto_cursor cursor = {.at = value->at + starts[place], .end = value->at + value->len};
-        cursor.at = ki_wire_varint(cursor.at, cursor.end, &cursor.tag);
+        const uint8_t *end = h->value->at + h->value->len;
+        ki_proto_cursor cursor = {.at = h->value->at + h->starts[place], .end = end};
+        cursor.at = ki_wire_varint(cursor.at, end, &cursor.tag);
         rc = put_field(reader, s, place, &cursor);
     }
     return rc;
+}
+
+static int hold(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor)
+{
+    int rc = 0;
+    do
+        rc = skip_field(reader, s, cursor);
+    while (rc == 0 && is_holder(&ki_proto_fields[s->message->first + place]) && ki_proto_next_same(cursor));
+    return rc;
+}
+
+/* Most fields are zero: an empty text or time, 0 and false are one byte. Such a field is left out. */
+static inline int is_omitted(const ki_proto_field *field, const ki_proto_cursor *cursor)
+{
+    return (field->flags & KI_PROTO_OMIT_ZERO) != 0 && cursor->at < cursor->end && *cursor->at == 0 &&
+           ki_wire_type_of(cursor->tag) == ki_proto_wire_type(field) && field->type != KI_PROTO_DOUBLE;
+}
+
+/* A field that the tables have, and that is needed; its tag is at `start`. Bit i of *done: field i was written. */
+static inline int take_field(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor,
+                             uint64_t *done, held *h, const uint8_t *start)
+{
+    const uint64_t bit = UINT64_C(1) << place;
+    const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
+    if (*done >= bit || (h->mask & bit) != 0)
+        return ki_proto_irregular(reader);
+    if (is_omitted(field, cursor)) {
+        cursor->at++;
+        return 0;
+    }
+    if ((field->flags & KI_PROTO_HELD) != 0) {
+        h->mask |= bit;
+        h->starts[place] = (uint32_t)(start - h->value->at);
+        return hold(reader, s, place, cursor);
+    }
+    uint64_t due = (s->message->required | h->mask) & ~*done & (bit - 1);
+    *done |= due | bit;
+    int rc = due == 0 ? 0 : put_due(reader, s, h, due);
+    return rc < 0 ? rc : put_field(reader, s, place, cursor);
+}
+
+static int put_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
+{
+    ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
+    held h;
+    uint64_t done = 0;
+    int rc = 0;
+    h.value = value;
+    h.mask = 0;
+    while (rc == 0 && cursor.at < cursor.end) {
+        const uint8_t *start = cursor.at;
+        const uint8_t *at = ki_wire_varint(start, cursor.end, &cursor.tag);
+        if (at == NULL)
+            return malformed_field(reader, s->message, 0);
+        cursor.at = at;
+        unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor.tag));
+        if (place == 0)
+            rc = pass_unknown(reader, s, &cursor);
+        else if (s->view != NULL && !s->view->rules[place - 1].is_needed)
+            rc = skip_field(reader, s, &cursor);
+        else
+            rc = take_field(reader, s, place - 1, &cursor, &done, &h, start);
+    }
+    return rc < 0 ? rc : put_due(reader, s, &h, (s->message->required | h.mask) & ~done);
 }
 
 /* All members of an object, each with a comma before it. */
@@ -498,8 +467,7 @@ static int put_members(ki_proto_reader *reader, const scope *s, ki_wire_value va
     if (reader->is_careful)
         rc = ki_proto_normal(reader, s->message, &value, &copy);
     if (rc == 0)
-        rc = s->message->is_shuffled && !reader->is_careful ? put_shuffled(reader, s, &value)
-                                                            : put_in_order(reader, s, &value);
+        rc = put_fields(reader, s, &value);
     ki_free(copy);
     return rc;
 }

@@ -49,10 +49,29 @@ KI_NODISCARD int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *r
                                  size_t value_start);
 
 /* Moves past the tag of the next field if it is of the same one. */
-int ki_proto_next_same(ki_proto_cursor *cursor);
+static inline int ki_proto_next_same(ki_proto_cursor *cursor)
+{
+    uint64_t tag = 0;
+    const uint8_t *at = cursor->at < cursor->end ? ki_wire_varint(cursor->at, cursor->end, &tag) : NULL;
+    if (at == NULL || ki_wire_number_of(tag) != ki_wire_number_of(cursor->tag))
+        return 0;
+    cursor->at = at;
+    cursor->tag = tag;
+    return 1;
+}
 
 /* The wire type of a value. */
-unsigned ki_proto_wire_type(const ki_proto_field *field);
+static inline unsigned ki_proto_wire_type(const ki_proto_field *field)
+{
+    static const uint8_t types[] = {[KI_PROTO_STRING] = KI_WIRE_BYTES,        [KI_PROTO_BOOL] = KI_WIRE_VARINT,
+                                    [KI_PROTO_INT32] = KI_WIRE_VARINT,        [KI_PROTO_INT64] = KI_WIRE_VARINT,
+                                    [KI_PROTO_DOUBLE] = KI_WIRE_FIXED64,      [KI_PROTO_BYTES] = KI_WIRE_BYTES,
+                                    [KI_PROTO_MESSAGE] = KI_WIRE_BYTES,       [KI_PROTO_INLINE] = KI_WIRE_BYTES,
+                                    [KI_PROTO_TIME] = KI_WIRE_BYTES,          [KI_PROTO_MICRO_TIME] = KI_WIRE_BYTES,
+                                    [KI_PROTO_QUANTITY] = KI_WIRE_BYTES,      [KI_PROTO_RAW] = KI_WIRE_BYTES,
+                                    [KI_PROTO_INT_OR_STRING] = KI_WIRE_BYTES};
+    return types[field->type];
+}
 
 /* A container begins; call ki_proto_leave() at its end. */
 KI_NODISCARD int ki_proto_enter(ki_proto_reader *reader);

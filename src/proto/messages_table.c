@@ -14,6 +14,7 @@
 #define F_LIST KI_PROTO_LIST
 #define F_MAP KI_PROTO_MAP
 #define F_OMIT_ZERO KI_PROTO_OMIT_ZERO
+#define F_HELD KI_PROTO_HELD
 
 /* Name (offset, length), number, type, flags, message. */
 const ki_proto_field ki_proto_fields[] = {
@@ -28,14 +29,14 @@ const ki_proto_field ki_proto_fields[] = {
     {65, 2, 15, 13, T(MESSAGE), A_NOTHING}, /* requestKind */
     {80, 3, 19, 14, T(MESSAGE), A_NOTHING}, /* requestResource */
     {99, 0, 22, 15, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* requestSubResource */
-    {121, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {129, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
-    {142, 0, 13, 7, T(STRING), A_ZERO}, /* operation */
-    {155, 4, 12, 8, T(MESSAGE), A_ZERO}, /* userInfo */
-    {167, 0, 10, 9, T(RAW), A_ZERO}, /* object */
-    {177, 0, 13, 10, T(RAW), A_ZERO}, /* oldObject */
-    {190, 0, 10, 11, T(BOOL), A_NOTHING}, /* dryRun */
-    {200, 0, 11, 12, T(RAW), A_ZERO}, /* options */
+    {121, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* name */
+    {129, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* namespace */
+    {142, 0, 13, 7, T(STRING), A_ZERO | F_HELD}, /* operation */
+    {155, 4, 12, 8, T(MESSAGE), A_ZERO | F_HELD}, /* userInfo */
+    {167, 0, 10, 9, T(RAW), A_ZERO | F_HELD}, /* object */
+    {177, 0, 13, 10, T(RAW), A_ZERO | F_HELD}, /* oldObject */
+    {190, 0, 10, 11, T(BOOL), A_NOTHING | F_HELD}, /* dryRun */
+    {200, 0, 11, 12, T(RAW), A_ZERO | F_HELD}, /* options */
     /* 2 GroupVersionKind */
     {211, 0, 9, 1, T(STRING), A_ZERO}, /* group */
     {220, 0, 11, 2, T(STRING), A_ZERO}, /* version */
@@ -79,8 +80,8 @@ const ki_proto_field ki_proto_fields[] = {
     {211, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {30, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
     {23, 0, 7, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
-    {488, 11, 10, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* causes */
-    {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* retryAfterSeconds */
+    {488, 11, 10, 4, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* causes */
+    {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* retryAfterSeconds */
     /* 11 StatusCause */
     {369, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
@@ -106,9 +107,9 @@ const ki_proto_field ki_proto_fields[] = {
     {696, 15, 17, 17, T(MESSAGE), A_NOTHING | F_LIST}, /* managedFields */
     /* 14 OwnerReference */
     {713, 0, 14, 5, T(STRING), A_ZERO}, /* apiVersion */
-    {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
-    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
-    {23, 0, 7, 4, T(STRING), A_ZERO}, /* uid */
+    {30, 0, 8, 1, T(STRING), A_ZERO | F_HELD}, /* kind */
+    {121, 0, 8, 3, T(STRING), A_ZERO | F_HELD}, /* name */
+    {23, 0, 7, 4, T(STRING), A_ZERO | F_HELD}, /* uid */
     {727, 0, 14, 6, T(BOOL), A_NOTHING}, /* controller */
     {741, 0, 22, 7, T(BOOL), A_NOTHING}, /* blockOwnerDeletion */
     /* 15 ManagedFieldsEntry */
@@ -189,17 +190,17 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NULL}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST}, /* admissionReviewVersions */
-    {918, 0, 22, 10, T(STRING), A_NOTHING}, /* reinvocationPolicy */
+    {1337, 0, 15, 6, T(STRING), A_NULL | F_HELD}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST | F_HELD}, /* admissionReviewVersions */
+    {918, 0, 22, 10, T(STRING), A_NOTHING | F_HELD}, /* reinvocationPolicy */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 34 WebhookClientConfig */
     {1397, 0, 7, 3, T(STRING), A_NOTHING}, /* url */
-    {1404, 35, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
-    {1415, 0, 12, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
+    {1404, 35, 11, 1, T(MESSAGE), A_NOTHING | F_HELD}, /* service */
+    {1415, 0, 12, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* caBundle */
     /* 35 ServiceReference */
     {129, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
     {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
@@ -258,11 +259,11 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NULL}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST}, /* admissionReviewVersions */
+    {1337, 0, 15, 6, T(STRING), A_NULL | F_HELD}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST | F_HELD}, /* admissionReviewVersions */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 48 MutatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -273,12 +274,12 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NOTHING}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST}, /* admissionReviewVersions */
-    {918, 0, 22, 10, T(STRING), A_NOTHING}, /* reinvocationPolicy */
+    {1337, 0, 15, 6, T(STRING), A_NOTHING | F_HELD}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* admissionReviewVersions */
+    {918, 0, 22, 10, T(STRING), A_NOTHING | F_HELD}, /* reinvocationPolicy */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 50 ValidatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -289,11 +290,11 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NOTHING}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST}, /* admissionReviewVersions */
+    {1337, 0, 15, 6, T(STRING), A_NOTHING | F_HELD}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* admissionReviewVersions */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 52 ConversionReview */
     {0, 53, 11, 1, T(MESSAGE), A_NOTHING}, /* request */
@@ -330,9 +331,9 @@ const ki_proto_field ki_proto_fields[] = {
     {1840, 0, 11, 3, T(BOOL), A_ZERO}, /* storage */
     {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
     {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
-    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
-    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
-    {1913, 69, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
+    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* schema */
+    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* subresources */
+    {1913, 69, 28, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* additionalPrinterColumns */
     {1941, 70, 20, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 59 CustomResourceValidation */
     {1961, 60, 19, 1, T(MESSAGE), A_NOTHING}, /* openAPIV3Schema */
@@ -449,17 +450,17 @@ const ki_proto_field ki_proto_fields[] = {
     {1717, 77, 12, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* versions */
     {1913, 78, 28, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
-    {1729, 79, 14, 9, T(MESSAGE), A_NOTHING}, /* conversion */
-    {1743, 0, 25, 10, T(BOOL), A_NOTHING}, /* preserveUnknownFields */
+    {1729, 79, 14, 9, T(MESSAGE), A_NOTHING | F_HELD}, /* conversion */
+    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_HELD}, /* preserveUnknownFields */
     /* 77 CustomResourceDefinitionVersion */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1830, 0, 10, 2, T(BOOL), A_ZERO}, /* served */
     {1840, 0, 11, 3, T(BOOL), A_ZERO}, /* storage */
     {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
     {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
-    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
-    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
-    {1913, 78, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
+    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* schema */
+    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* subresources */
+    {1913, 78, 28, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* additionalPrinterColumns */
     {1941, 70, 20, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 78 CustomResourceColumnDefinition */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -516,38 +517,38 @@ const ki_proto_field ki_proto_fields[] = {
     /* 89 PodSpec */
     {3120, 90, 11, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* volumes */
     {3131, 139, 18, 20, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainers */
-    {3149, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST}, /* containers */
+    {3149, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* containers */
     {3163, 172, 23, 34, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainers */
-    {3186, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* restartPolicy */
-    {3203, 0, 33, 4, T(INT64), A_NOTHING}, /* terminationGracePeriodSeconds */
-    {3236, 0, 25, 5, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
-    {3261, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* dnsPolicy */
-    {3274, 0, 16, 7, T(STRING), A_NOTHING | F_MAP}, /* nodeSelector */
-    {3290, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccountName */
-    {3312, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccount */
-    {3330, 0, 32, 21, T(BOOL), A_NOTHING}, /* automountServiceAccountToken */
-    {3362, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
-    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostNetwork */
-    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostPID */
-    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* hostIPC */
-    {3411, 0, 25, 27, T(BOOL), A_NOTHING}, /* shareProcessNamespace */
-    {3436, 174, 19, 14, T(MESSAGE), A_NOTHING}, /* securityContext */
-    {3455, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
-    {3475, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
-    {3487, 0, 13, 17, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subdomain */
-    {3500, 176, 12, 18, T(MESSAGE), A_NOTHING}, /* affinity */
-    {3512, 0, 17, 19, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* schedulerName */
-    {3529, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
-    {3544, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* hostAliases */
-    {3559, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
-    {2800, 0, 12, 25, T(INT32), A_NOTHING}, /* priority */
-    {3580, 188, 13, 26, T(MESSAGE), A_NOTHING}, /* dnsConfig */
-    {3593, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST}, /* readinessGates */
-    {3611, 0, 20, 29, T(STRING), A_NOTHING}, /* runtimeClassName */
-    {3631, 0, 22, 30, T(BOOL), A_NOTHING}, /* enableServiceLinks */
-    {3653, 0, 20, 31, T(STRING), A_NOTHING}, /* preemptionPolicy */
-    {3673, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP}, /* overhead */
-    {3685, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST}, /* topologySpreadConstraints */
+    {3186, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* restartPolicy */
+    {3203, 0, 33, 4, T(INT64), A_NOTHING | F_HELD}, /* terminationGracePeriodSeconds */
+    {3236, 0, 25, 5, T(INT64), A_NOTHING | F_HELD}, /* activeDeadlineSeconds */
+    {3261, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* dnsPolicy */
+    {3274, 0, 16, 7, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* nodeSelector */
+    {3290, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* serviceAccountName */
+    {3312, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* serviceAccount */
+    {3330, 0, 32, 21, T(BOOL), A_NOTHING | F_HELD}, /* automountServiceAccountToken */
+    {3362, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nodeName */
+    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostNetwork */
+    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostPID */
+    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostIPC */
+    {3411, 0, 25, 27, T(BOOL), A_NOTHING | F_HELD}, /* shareProcessNamespace */
+    {3436, 174, 19, 14, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
+    {3455, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* imagePullSecrets */
+    {3475, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostname */
+    {3487, 0, 13, 17, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subdomain */
+    {3500, 176, 12, 18, T(MESSAGE), A_NOTHING | F_HELD}, /* affinity */
+    {3512, 0, 17, 19, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* schedulerName */
+    {3529, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tolerations */
+    {3544, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* hostAliases */
+    {3559, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* priorityClassName */
+    {2800, 0, 12, 25, T(INT32), A_NOTHING | F_HELD}, /* priority */
+    {3580, 188, 13, 26, T(MESSAGE), A_NOTHING | F_HELD}, /* dnsConfig */
+    {3593, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* readinessGates */
+    {3611, 0, 20, 29, T(STRING), A_NOTHING | F_HELD}, /* runtimeClassName */
+    {3631, 0, 22, 30, T(BOOL), A_NOTHING | F_HELD}, /* enableServiceLinks */
+    {3653, 0, 20, 31, T(STRING), A_NOTHING | F_HELD}, /* preemptionPolicy */
+    {3673, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP | F_HELD}, /* overhead */
+    {3685, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* topologySpreadConstraints */
     {3714, 0, 21, 35, T(BOOL), A_NOTHING}, /* setHostnameAsFQDN */
     {3735, 192, 6, 36, T(MESSAGE), A_NOTHING}, /* os */
     {3741, 0, 13, 37, T(BOOL), A_NOTHING}, /* hostUsers */
@@ -585,8 +586,8 @@ const ki_proto_field ki_proto_fields[] = {
     {4123, 118, 13, 22, T(MESSAGE), A_NOTHING}, /* azureDisk */
     {4136, 119, 24, 23, T(MESSAGE), A_NOTHING}, /* photonPersistentDisk */
     {4160, 120, 13, 26, T(MESSAGE), A_NOTHING}, /* projected */
-    {4173, 128, 18, 24, T(MESSAGE), A_NOTHING}, /* portworxVolume */
-    {4191, 129, 11, 25, T(MESSAGE), A_NOTHING}, /* scaleIO */
+    {4173, 128, 18, 24, T(MESSAGE), A_NOTHING | F_HELD}, /* portworxVolume */
+    {4191, 129, 11, 25, T(MESSAGE), A_NOTHING | F_HELD}, /* scaleIO */
     {4202, 130, 13, 27, T(MESSAGE), A_NOTHING}, /* storageos */
     {4215, 131, 7, 28, T(MESSAGE), A_NOTHING}, /* csi */
     {4222, 132, 13, 29, T(MESSAGE), A_NOTHING}, /* ephemeral */
@@ -637,7 +638,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
     {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthDiscovery */
     {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
-    {4532, 101, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 101, 13, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 101 LocalObjectReference */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
@@ -764,7 +765,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4996, 0, 14, 2, T(STRING), A_NOTHING}, /* signerName */
     {5010, 19, 17, 3, T(MESSAGE), A_NOTHING}, /* labelSelector */
     {4388, 0, 12, 5, T(BOOL), A_NOTHING}, /* optional */
-    {1427, 0, 8, 4, T(STRING), A_ZERO}, /* path */
+    {1427, 0, 8, 4, T(STRING), A_ZERO | F_HELD}, /* path */
     {4415, 0, 8, 6, T(INT64), A_NOTHING}, /* user */
     /* 127 PodCertificateProjection */
     {4996, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* signerName */
@@ -810,8 +811,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 134 PersistentVolumeClaimSpec */
     {5325, 0, 15, 1, T(STRING), A_NOTHING | F_LIST}, /* accessModes */
     {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
-    {1158, 135, 13, 2, T(MESSAGE), A_ZERO}, /* resources */
-    {5225, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
+    {1158, 135, 13, 2, T(MESSAGE), A_ZERO | F_HELD}, /* resources */
+    {5225, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* volumeName */
     {5340, 0, 20, 5, T(STRING), A_NOTHING}, /* storageClassName */
     {5360, 0, 14, 6, T(STRING), A_NOTHING}, /* volumeMode */
     {5374, 136, 14, 7, T(MESSAGE), A_NOTHING}, /* dataSource */
@@ -840,24 +841,24 @@ const ki_proto_field ki_proto_fields[] = {
     {5514, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* workingDir */
     {5528, 140, 9, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     {5537, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
-    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
-    {1158, 149, 13, 8, T(MESSAGE), A_ZERO}, /* resources */
+    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* env */
+    {1158, 149, 13, 8, T(MESSAGE), A_ZERO | F_HELD}, /* resources */
     {5555, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
     {3186, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
     {5571, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
-    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
-    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
-    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
-    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
-    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
-    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
-    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
-    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
-    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
-    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
-    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
-    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdinOnce */
-    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
+    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeMounts */
+    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeDevices */
+    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* livenessProbe */
+    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING | F_HELD}, /* readinessProbe */
+    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING | F_HELD}, /* startupProbe */
+    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING | F_HELD}, /* lifecycle */
+    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePath */
+    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePolicy */
+    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* imagePullPolicy */
+    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* tty */
     /* 140 ContainerPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5792, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* hostPort */
@@ -917,10 +918,10 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
     {5989, 0, 21, 7, T(STRING), A_NOTHING}, /* recursiveReadOnly */
-    {6010, 0, 13, 3, T(STRING), A_ZERO}, /* mountPath */
-    {6023, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPath */
-    {6034, 0, 20, 5, T(STRING), A_NOTHING}, /* mountPropagation */
-    {6054, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPathExpr */
+    {6010, 0, 13, 3, T(STRING), A_ZERO | F_HELD}, /* mountPath */
+    {6023, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subPath */
+    {6034, 0, 20, 5, T(STRING), A_NOTHING | F_HELD}, /* mountPropagation */
+    {6054, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subPathExpr */
     {6069, 0, 20, 8, T(STRING), A_NOTHING | F_LIST}, /* bindMountOptions */
     /* 155 VolumeDevice */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -973,12 +974,12 @@ const ki_proto_field ki_proto_fields[] = {
     {6330, 0, 14, 2, T(BOOL), A_NOTHING}, /* privileged */
     {6344, 168, 18, 3, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
     {6362, 169, 18, 10, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6380, 0, 13, 4, T(INT64), A_NOTHING}, /* runAsUser */
-    {6393, 0, 14, 8, T(INT64), A_NOTHING}, /* runAsGroup */
-    {6407, 0, 16, 5, T(BOOL), A_NOTHING}, /* runAsNonRoot */
-    {6423, 0, 26, 6, T(BOOL), A_NOTHING}, /* readOnlyRootFilesystem */
-    {6449, 0, 28, 7, T(BOOL), A_NOTHING}, /* allowPrivilegeEscalation */
-    {6477, 0, 13, 9, T(STRING), A_NOTHING}, /* procMount */
+    {6380, 0, 13, 4, T(INT64), A_NOTHING | F_HELD}, /* runAsUser */
+    {6393, 0, 14, 8, T(INT64), A_NOTHING | F_HELD}, /* runAsGroup */
+    {6407, 0, 16, 5, T(BOOL), A_NOTHING | F_HELD}, /* runAsNonRoot */
+    {6423, 0, 26, 6, T(BOOL), A_NOTHING | F_HELD}, /* readOnlyRootFilesystem */
+    {6449, 0, 28, 7, T(BOOL), A_NOTHING | F_HELD}, /* allowPrivilegeEscalation */
+    {6477, 0, 13, 9, T(STRING), A_NOTHING | F_HELD}, /* procMount */
     {6490, 170, 18, 11, T(MESSAGE), A_NOTHING}, /* seccompProfile */
     {6508, 171, 19, 12, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
     /* 167 Capabilities */
@@ -1011,37 +1012,37 @@ const ki_proto_field ki_proto_fields[] = {
     {5514, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* workingDir */
     {5528, 140, 9, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     {5537, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
-    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
-    {1158, 149, 13, 8, T(MESSAGE), A_ZERO}, /* resources */
+    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* env */
+    {1158, 149, 13, 8, T(MESSAGE), A_ZERO | F_HELD}, /* resources */
     {5555, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
     {3186, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
     {5571, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
-    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
-    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
-    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
-    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
-    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
-    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
-    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
-    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
-    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
-    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
-    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
-    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdinOnce */
-    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
+    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeMounts */
+    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeDevices */
+    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* livenessProbe */
+    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING | F_HELD}, /* readinessProbe */
+    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING | F_HELD}, /* startupProbe */
+    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING | F_HELD}, /* lifecycle */
+    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePath */
+    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePolicy */
+    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* imagePullPolicy */
+    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* tty */
     /* 174 PodSecurityContext */
     {6344, 168, 18, 1, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
     {6362, 169, 18, 8, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6380, 0, 13, 2, T(INT64), A_NOTHING}, /* runAsUser */
-    {6393, 0, 14, 6, T(INT64), A_NOTHING}, /* runAsGroup */
-    {6407, 0, 16, 3, T(BOOL), A_NOTHING}, /* runAsNonRoot */
-    {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST}, /* supplementalGroups */
+    {6380, 0, 13, 2, T(INT64), A_NOTHING | F_HELD}, /* runAsUser */
+    {6393, 0, 14, 6, T(INT64), A_NOTHING | F_HELD}, /* runAsGroup */
+    {6407, 0, 16, 3, T(BOOL), A_NOTHING | F_HELD}, /* runAsNonRoot */
+    {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST | F_HELD}, /* supplementalGroups */
     {6704, 0, 28, 12, T(STRING), A_NOTHING}, /* supplementalGroupsPolicy */
-    {6732, 0, 11, 5, T(INT64), A_NOTHING}, /* fsGroup */
-    {6743, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* sysctls */
-    {6754, 0, 23, 9, T(STRING), A_NOTHING}, /* fsGroupChangePolicy */
-    {6490, 170, 18, 10, T(MESSAGE), A_NOTHING}, /* seccompProfile */
-    {6508, 171, 19, 11, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
+    {6732, 0, 11, 5, T(INT64), A_NOTHING | F_HELD}, /* fsGroup */
+    {6743, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* sysctls */
+    {6754, 0, 23, 9, T(STRING), A_NOTHING | F_HELD}, /* fsGroupChangePolicy */
+    {6490, 170, 18, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* seccompProfile */
+    {6508, 171, 19, 11, T(MESSAGE), A_NOTHING | F_HELD}, /* appArmorProfile */
     {6777, 0, 23, 13, T(STRING), A_NOTHING}, /* seLinuxChangePolicy */
     /* 175 Sysctl */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -1168,18 +1169,18 @@ const ki_proto_field ki_proto_fields[] = {
     {7566, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* replicas */
     {7615, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
     {7634, 0, 17, 7, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
-    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* unavailableReplicas */
+    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* availableReplicas */
+    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* unavailableReplicas */
     {7695, 0, 23, 9, T(INT32), A_NOTHING}, /* terminatingReplicas */
-    {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {7548, 0, 18, 8, T(INT32), A_NOTHING}, /* collisionCount */
+    {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
+    {7548, 0, 18, 8, T(INT32), A_NOTHING | F_HELD}, /* collisionCount */
     /* 206 DeploymentCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
     {7718, 0, 18, 6, T(TIME), A_ZERO}, /* lastUpdateTime */
     {1603, 0, 22, 7, T(TIME), A_ZERO}, /* lastTransitionTime */
-    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
+    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
+    {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
     /* 207 ReplicaSet */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 208, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1187,16 +1188,16 @@ const ki_proto_field ki_proto_fields[] = {
     /* 208 ReplicaSetSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
     {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {476, 19, 12, 2, T(MESSAGE), A_NULL}, /* selector */
-    {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
+    {476, 19, 12, 2, T(MESSAGE), A_NULL | F_HELD}, /* selector */
+    {3047, 88, 12, 3, T(MESSAGE), A_ZERO | F_HELD}, /* template */
     /* 209 ReplicaSetStatus */
     {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
     {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* fullyLabeledReplicas */
     {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
     {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
     {7695, 0, 23, 7, T(INT32), A_NOTHING}, /* terminatingReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* observedGeneration */
+    {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
     /* 210 ReplicaSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1347,7 +1348,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 238 TokenRequestSpec */
     {8240, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* audiences */
     {4975, 0, 21, 4, T(INT64), A_NULL}, /* expirationSeconds */
-    {8253, 239, 18, 3, T(MESSAGE), A_NULL}, /* boundObjectRef */
+    {8253, 239, 18, 3, T(MESSAGE), A_NULL | F_HELD}, /* boundObjectRef */
     {8271, 240, 16, 5, T(MESSAGE), A_NOTHING | F_MAP}, /* attestations */
     /* 239 BoundObjectReference */
     {30, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
@@ -1370,7 +1371,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8319, 0, 17, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* authenticated */
     {4415, 4, 8, 2, T(MESSAGE), A_ZERO}, /* user */
     {8240, 0, 13, 4, T(STRING), A_NOTHING | F_LIST}, /* audiences */
-    {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
+    {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* error */
     /* 245 LocalSubjectAccessReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 246, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1408,8 +1409,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 252 SubjectAccessReviewStatus */
     {271, 0, 11, 1, T(BOOL), A_ZERO}, /* allowed */
     {8448, 0, 10, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* denied */
-    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {8458, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
+    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
+    {8458, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* evaluationError */
     /* 253 SelfSubjectAccessReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 254, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1497,7 +1498,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8715, 276, 8, 3, T(MESSAGE), A_NOTHING}, /* pods */
     {38, 277, 12, 4, T(MESSAGE), A_NOTHING}, /* resource */
     {8723, 278, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
-    {8744, 279, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
+    {8744, 279, 12, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* external */
     /* 273 ObjectMetricSource */
     {8756, 266, 19, 1, T(MESSAGE), A_ZERO}, /* describedObject */
     {8775, 274, 10, 2, T(MESSAGE), A_ZERO}, /* target */
@@ -1528,8 +1529,8 @@ const ki_proto_field ki_proto_fields[] = {
     {8857, 281, 13, 2, T(MESSAGE), A_NOTHING}, /* scaleDown */
     /* 281 HPAScalingRules */
     {8870, 0, 30, 3, T(INT32), A_NOTHING}, /* stabilizationWindowSeconds */
-    {8900, 0, 16, 1, T(STRING), A_NOTHING}, /* selectPolicy */
-    {8916, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* policies */
+    {8900, 0, 16, 1, T(STRING), A_NOTHING | F_HELD}, /* selectPolicy */
+    {8916, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* policies */
     {8928, 0, 13, 4, T(QUANTITY), A_NOTHING}, /* tolerance */
     /* 282 HPAScalingPolicy */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -1548,7 +1549,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8715, 287, 8, 3, T(MESSAGE), A_NOTHING}, /* pods */
     {38, 288, 12, 4, T(MESSAGE), A_NOTHING}, /* resource */
     {8723, 289, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
-    {8744, 290, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
+    {8744, 290, 12, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* external */
     /* 285 ObjectMetricStatus */
     {8785, 275, 10, 1, T(MESSAGE), A_ZERO}, /* metric */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
@@ -1584,12 +1585,12 @@ const ki_proto_field ki_proto_fields[] = {
     /* 293 CronJobSpec */
     {8970, 0, 12, 1, T(STRING), A_ZERO}, /* schedule */
     {8982, 0, 12, 8, T(STRING), A_NOTHING}, /* timeZone */
-    {8994, 0, 27, 2, T(INT64), A_NOTHING}, /* startingDeadlineSeconds */
-    {9021, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* concurrencyPolicy */
-    {9042, 0, 11, 4, T(BOOL), A_NOTHING}, /* suspend */
-    {9053, 294, 15, 5, T(MESSAGE), A_ZERO}, /* jobTemplate */
-    {9068, 0, 30, 6, T(INT32), A_NOTHING}, /* successfulJobsHistoryLimit */
-    {9098, 0, 26, 7, T(INT32), A_NOTHING}, /* failedJobsHistoryLimit */
+    {8994, 0, 27, 2, T(INT64), A_NOTHING | F_HELD}, /* startingDeadlineSeconds */
+    {9021, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* concurrencyPolicy */
+    {9042, 0, 11, 4, T(BOOL), A_NOTHING | F_HELD}, /* suspend */
+    {9053, 294, 15, 5, T(MESSAGE), A_ZERO | F_HELD}, /* jobTemplate */
+    {9068, 0, 30, 6, T(INT32), A_NOTHING | F_HELD}, /* successfulJobsHistoryLimit */
+    {9098, 0, 26, 7, T(INT32), A_NOTHING | F_HELD}, /* failedJobsHistoryLimit */
     /* 294 JobTemplateSpec */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 295, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1599,17 +1600,17 @@ const ki_proto_field ki_proto_fields[] = {
     {3236, 0, 25, 3, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
     {9154, 296, 20, 11, T(MESSAGE), A_NOTHING}, /* podFailurePolicy */
     {9174, 300, 17, 16, T(MESSAGE), A_NOTHING}, /* successPolicy */
-    {9191, 0, 16, 7, T(INT32), A_NOTHING}, /* backoffLimit */
-    {9207, 0, 24, 12, T(INT32), A_NOTHING}, /* backoffLimitPerIndex */
-    {9231, 0, 20, 13, T(INT32), A_NOTHING}, /* maxFailedIndexes */
-    {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
-    {9251, 0, 18, 5, T(BOOL), A_NOTHING}, /* manualSelector */
-    {3047, 88, 12, 6, T(MESSAGE), A_ZERO}, /* template */
-    {9269, 0, 27, 8, T(INT32), A_NOTHING}, /* ttlSecondsAfterFinished */
-    {9296, 0, 18, 9, T(STRING), A_NOTHING}, /* completionMode */
-    {9042, 0, 11, 10, T(BOOL), A_NOTHING}, /* suspend */
-    {9314, 0, 24, 14, T(STRING), A_NOTHING}, /* podReplacementPolicy */
-    {9338, 0, 13, 15, T(STRING), A_NOTHING}, /* managedBy */
+    {9191, 0, 16, 7, T(INT32), A_NOTHING | F_HELD}, /* backoffLimit */
+    {9207, 0, 24, 12, T(INT32), A_NOTHING | F_HELD}, /* backoffLimitPerIndex */
+    {9231, 0, 20, 13, T(INT32), A_NOTHING | F_HELD}, /* maxFailedIndexes */
+    {476, 19, 12, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* selector */
+    {9251, 0, 18, 5, T(BOOL), A_NOTHING | F_HELD}, /* manualSelector */
+    {3047, 88, 12, 6, T(MESSAGE), A_ZERO | F_HELD}, /* template */
+    {9269, 0, 27, 8, T(INT32), A_NOTHING | F_HELD}, /* ttlSecondsAfterFinished */
+    {9296, 0, 18, 9, T(STRING), A_NOTHING | F_HELD}, /* completionMode */
+    {9042, 0, 11, 10, T(BOOL), A_NOTHING | F_HELD}, /* suspend */
+    {9314, 0, 24, 14, T(STRING), A_NOTHING | F_HELD}, /* podReplacementPolicy */
+    {9338, 0, 13, 15, T(STRING), A_NOTHING | F_HELD}, /* managedBy */
     {9351, 302, 14, 17, T(MESSAGE), A_NOTHING}, /* scheduling */
     /* 296 PodFailurePolicy */
     {1328, 297, 9, 1, T(MESSAGE), A_NULL | F_LIST}, /* rules */
@@ -1677,10 +1678,10 @@ const ki_proto_field ki_proto_fields[] = {
     {9641, 0, 13, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* succeeded */
     {9654, 0, 10, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* failed */
     {9664, 0, 15, 11, T(INT32), A_NOTHING}, /* terminating */
-    {9679, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* completedIndexes */
-    {9699, 0, 17, 10, T(STRING), A_NOTHING}, /* failedIndexes */
-    {9716, 317, 27, 8, T(MESSAGE), A_NOTHING}, /* uncountedTerminatedPods */
-    {9743, 0, 9, 9, T(INT32), A_NOTHING}, /* ready */
+    {9679, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* completedIndexes */
+    {9699, 0, 17, 10, T(STRING), A_NOTHING | F_HELD}, /* failedIndexes */
+    {9716, 317, 27, 8, T(MESSAGE), A_NOTHING | F_HELD}, /* uncountedTerminatedPods */
+    {9743, 0, 9, 9, T(INT32), A_NOTHING | F_HELD}, /* ready */
     /* 316 JobCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1699,21 +1700,21 @@ const ki_proto_field ki_proto_fields[] = {
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
     {4996, 0, 14, 7, T(STRING), A_ZERO}, /* signerName */
     {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
-    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
-    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* username */
-    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
-    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST}, /* groups */
-    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
+    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* usages */
+    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* username */
+    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* uid */
+    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* groups */
+    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP | F_HELD}, /* extra */
     /* 320 CertificateSigningRequestStatus */
     {1536, 321, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9762, 0, 15, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* certificate */
     /* 321 CertificateSigningRequestCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 6, T(STRING), A_ZERO}, /* status */
-    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
-    {7718, 0, 18, 4, T(TIME), A_ZERO}, /* lastUpdateTime */
-    {1603, 0, 22, 5, T(TIME), A_ZERO}, /* lastTransitionTime */
+    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
+    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
+    {7718, 0, 18, 4, T(TIME), A_ZERO | F_HELD}, /* lastUpdateTime */
+    {1603, 0, 22, 5, T(TIME), A_ZERO | F_HELD}, /* lastTransitionTime */
     /* 322 ClusterTrustBundle */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 323, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1734,7 +1735,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9834, 0, 11, 7, T(STRING), A_ZERO}, /* nodeUID */
     {5038, 0, 24, 8, T(INT32), A_NOTHING}, /* maxExpirationSeconds */
     {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
-    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
+    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* unverifiedUserAnnotations */
     /* 326 PodCertificateRequestStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9895, 0, 20, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* certificateChain */
@@ -1749,11 +1750,11 @@ const ki_proto_field ki_proto_fields[] = {
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
     {4996, 0, 14, 7, T(STRING), A_NOTHING}, /* signerName */
     {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
-    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
-    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* username */
-    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
-    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST}, /* groups */
-    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
+    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* usages */
+    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* username */
+    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* uid */
+    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* groups */
+    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP | F_HELD}, /* extra */
     /* 329 PodCertificateRequest */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 330, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1770,7 +1771,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9958, 0, 17, 9, T(BYTES), A_NULL}, /* pkixPublicKey */
     {9975, 0, 21, 10, T(BYTES), A_NULL}, /* proofOfPossession */
     {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
-    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
+    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* unverifiedUserAnnotations */
     /* 331 Lease */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 332, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1795,8 +1796,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 335 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
-    {4562, 336, 13, 2, T(MESSAGE), A_NULL | F_LIST}, /* endpoints */
-    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST}, /* ports */
+    {4562, 336, 13, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* endpoints */
+    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* ports */
     /* 336 Endpoint */
     {10182, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* addresses */
     {1536, 337, 14, 2, T(MESSAGE), A_ZERO}, /* conditions */
@@ -1825,8 +1826,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 342 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
-    {4562, 343, 13, 2, T(MESSAGE), A_NULL | F_LIST}, /* endpoints */
-    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST}, /* ports */
+    {4562, 343, 13, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* endpoints */
+    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* ports */
     /* 343 Endpoint */
     {10182, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* addresses */
     {1536, 337, 14, 2, T(MESSAGE), A_ZERO}, /* conditions */
@@ -1874,9 +1875,9 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 357, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 350 IngressSpec */
     {10554, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
-    {10574, 351, 11, 1, T(MESSAGE), A_NOTHING}, /* backend */
-    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
-    {1328, 353, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
+    {10574, 351, 11, 1, T(MESSAGE), A_NOTHING | F_HELD}, /* backend */
+    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tls */
+    {1328, 353, 9, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* rules */
     /* 351 IngressBackend */
     {7784, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceName */
     {10592, 0, 15, 2, T(INT_OR_STRING), A_ZERO}, /* servicePort */
@@ -1894,7 +1895,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 356 HTTPIngressPath */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {10633, 0, 12, 3, T(STRING), A_NOTHING}, /* pathType */
-    {10574, 351, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
+    {10574, 351, 11, 2, T(MESSAGE), A_ZERO | F_HELD}, /* backend */
     /* 357 IngressStatus */
     {10645, 358, 16, 1, T(MESSAGE), A_ZERO}, /* loadBalancer */
     /* 358 IngressLoadBalancerStatus */
@@ -1939,8 +1940,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 369 ReplicaSetSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
     {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
-    {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
+    {476, 19, 12, 2, T(MESSAGE), A_NOTHING | F_HELD}, /* selector */
+    {3047, 88, 12, 3, T(MESSAGE), A_ZERO | F_HELD}, /* template */
     /* 370 FlowSchema */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 371, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2144,12 +2145,12 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 357, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 424 IngressSpec */
     {10554, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
-    {11320, 425, 18, 1, T(MESSAGE), A_NOTHING}, /* defaultBackend */
-    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
-    {1328, 428, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
+    {11320, 425, 18, 1, T(MESSAGE), A_NOTHING | F_HELD}, /* defaultBackend */
+    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tls */
+    {1328, 428, 9, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* rules */
     /* 425 IngressBackend */
     {1404, 426, 11, 4, T(MESSAGE), A_NOTHING}, /* service */
-    {38, 136, 12, 3, T(MESSAGE), A_NOTHING}, /* resource */
+    {38, 136, 12, 3, T(MESSAGE), A_NOTHING | F_HELD}, /* resource */
     /* 426 IngressServiceBackend */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1435, 427, 8, 2, T(MESSAGE), A_ZERO}, /* port */
@@ -2166,7 +2167,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 431 HTTPIngressPath */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {10633, 0, 12, 3, T(STRING), A_NULL}, /* pathType */
-    {10574, 425, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
+    {10574, 425, 11, 2, T(MESSAGE), A_ZERO | F_HELD}, /* backend */
     /* 432 IngressClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 433, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2415,9 +2416,9 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 0, 8, 2, T(STRING), A_ZERO}, /* pool */
     {11843, 0, 10, 3, T(STRING), A_ZERO}, /* device */
     {12145, 0, 11, 7, T(STRING), A_NOTHING}, /* shareID */
-    {1536, 43, 14, 4, T(MESSAGE), A_NULL | F_LIST}, /* conditions */
-    {3027, 0, 8, 5, T(RAW), A_NOTHING}, /* data */
-    {12208, 493, 15, 6, T(MESSAGE), A_NOTHING}, /* networkData */
+    {1536, 43, 14, 4, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* conditions */
+    {3027, 0, 8, 5, T(RAW), A_NOTHING | F_HELD}, /* data */
+    {12208, 493, 15, 6, T(MESSAGE), A_NOTHING | F_HELD}, /* networkData */
     /* 493 NetworkDeviceData */
     {12223, 0, 17, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* interfaceName */
     {12240, 0, 7, 2, T(STRING), A_NOTHING | F_LIST}, /* ips */
@@ -2510,26 +2511,26 @@ const ki_proto_field ki_proto_fields[] = {
     {12770, 0, 33, 4, T(STRING), A_NOTHING}, /* defaultPartitionTypeAttribute */
     /* 512 ResourcePoolStatusRequestStatus */
     {12803, 0, 13, 6, T(INT32), A_NOTHING}, /* poolCount */
-    {12816, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* pools */
-    {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
+    {12816, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* pools */
+    {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
     /* 513 PoolStatus */
     {4619, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* driver */
     {12749, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* poolName */
     {552, 0, 14, 9, T(INT64), A_ZERO}, /* generation */
-    {12348, 0, 22, 8, T(INT32), A_NOTHING}, /* resourceSliceCount */
-    {12825, 0, 16, 4, T(INT32), A_NOTHING}, /* totalDevices */
-    {12841, 0, 20, 5, T(INT32), A_NOTHING}, /* allocatedDevices */
-    {12861, 0, 20, 6, T(INT32), A_NOTHING}, /* availableDevices */
-    {12881, 0, 22, 7, T(INT32), A_NOTHING}, /* unavailableDevices */
-    {3362, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
+    {12348, 0, 22, 8, T(INT32), A_NOTHING | F_HELD}, /* resourceSliceCount */
+    {12825, 0, 16, 4, T(INT32), A_NOTHING | F_HELD}, /* totalDevices */
+    {12841, 0, 20, 5, T(INT32), A_NOTHING | F_HELD}, /* allocatedDevices */
+    {12861, 0, 20, 6, T(INT32), A_NOTHING | F_HELD}, /* availableDevices */
+    {12881, 0, 22, 7, T(INT32), A_NOTHING | F_HELD}, /* unavailableDevices */
+    {3362, 0, 12, 3, T(STRING), A_NOTHING | F_HELD}, /* nodeName */
     {12903, 0, 19, 10, T(STRING), A_NOTHING}, /* validationError */
     {12922, 514, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* partitionSummary */
     {12942, 515, 20, 13, T(MESSAGE), A_NOTHING}, /* shareableSummary */
     /* 514 PartitionTypeStatus */
     {12962, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* attribute */
-    {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
-    {12975, 0, 9, 2, T(INT32), A_NOTHING}, /* total */
-    {12984, 0, 15, 3, T(INT32), A_NOTHING}, /* allocatable */
+    {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
+    {12975, 0, 9, 2, T(INT32), A_NOTHING | F_HELD}, /* total */
+    {12984, 0, 15, 3, T(INT32), A_NOTHING | F_HELD}, /* allocatable */
     /* 515 ShareableSummaryStatus */
     {12999, 0, 25, 1, T(INT32), A_NOTHING}, /* fullyAvailableDevices */
     {13024, 0, 29, 2, T(INT32), A_NOTHING}, /* partiallyAvailableDevices */
@@ -2844,7 +2845,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
     {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthDiscovery */
     {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
-    {4532, 578, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
+    {4532, 578, 13, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 580 CinderPersistentVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
@@ -2941,8 +2942,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 599 ConfigMap */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14142, 0, 13, 4, T(BOOL), A_NOTHING}, /* immutable */
-    {3027, 0, 8, 2, T(STRING), A_NOTHING | F_MAP}, /* data */
-    {14155, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP}, /* binaryData */
+    {3027, 0, 8, 2, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* data */
+    {14155, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP | F_HELD}, /* binaryData */
     /* 600 Endpoints */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14169, 601, 11, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* subsets */
@@ -2954,7 +2955,7 @@ const ki_proto_field ki_proto_fields[] = {
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     {3475, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
     {3362, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
-    {10195, 313, 13, 2, T(MESSAGE), A_NOTHING}, /* targetRef */
+    {10195, 313, 13, 2, T(MESSAGE), A_NOTHING | F_HELD}, /* targetRef */
     /* 603 EndpointPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {1435, 0, 8, 2, T(INT32), A_ZERO}, /* port */
@@ -3013,11 +3014,11 @@ const ki_proto_field ki_proto_fields[] = {
     /* 614 NodeSpec */
     {14318, 0, 11, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podCIDR */
     {14329, 0, 12, 7, T(STRING), A_NOTHING | F_LIST}, /* podCIDRs */
-    {14341, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* providerID */
-    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* unschedulable */
-    {12404, 615, 10, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
-    {14372, 616, 16, 6, T(MESSAGE), A_NOTHING}, /* configSource */
-    {14388, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalID */
+    {14341, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* providerID */
+    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* unschedulable */
+    {12404, 615, 10, 5, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* taints */
+    {14372, 616, 16, 6, T(MESSAGE), A_NOTHING | F_HELD}, /* configSource */
+    {14388, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalID */
     {14402, 618, 23, 8, T(MESSAGE), A_NOTHING}, /* podPreemptionPolicy */
     /* 615 Taint */
     {1070, 0, 7, 1, T(STRING), A_ZERO}, /* key */
@@ -3114,22 +3115,22 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 636, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 636 PodStatus */
     {1498, 0, 22, 17, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {7874, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* phase */
-    {1536, 637, 14, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
-    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {14971, 0, 21, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nominatedNodeName */
-    {5833, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostIP */
-    {14992, 638, 11, 16, T(MESSAGE), A_NOTHING | F_LIST}, /* hostIPs */
-    {15003, 0, 9, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podIP */
-    {15012, 639, 10, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* podIPs */
-    {9610, 0, 13, 7, T(TIME), A_NOTHING}, /* startTime */
-    {15022, 640, 25, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainerStatuses */
-    {15047, 640, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* containerStatuses */
-    {15068, 0, 12, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* qosClass */
-    {15080, 640, 30, 13, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainerStatuses */
-    {15110, 0, 10, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resize */
-    {13190, 652, 25, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaimStatuses */
+    {7874, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* phase */
+    {1536, 637, 14, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
+    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
+    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
+    {14971, 0, 21, 11, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nominatedNodeName */
+    {5833, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostIP */
+    {14992, 638, 11, 16, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* hostIPs */
+    {15003, 0, 9, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* podIP */
+    {15012, 639, 10, 12, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* podIPs */
+    {9610, 0, 13, 7, T(TIME), A_NOTHING | F_HELD}, /* startTime */
+    {15022, 640, 25, 10, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* initContainerStatuses */
+    {15047, 640, 21, 8, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* containerStatuses */
+    {15068, 0, 12, 9, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* qosClass */
+    {15080, 640, 30, 13, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* ephemeralContainerStatuses */
+    {15110, 0, 10, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* resize */
+    {13190, 652, 25, 15, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* resourceClaimStatuses */
     {15120, 653, 31, 18, T(MESSAGE), A_NOTHING}, /* extendedResourceClaimStatus */
     {7895, 0, 22, 19, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatedResources */
     {1158, 149, 13, 20, T(MESSAGE), A_NOTHING}, /* resources */
@@ -3138,11 +3139,11 @@ const ki_proto_field ki_proto_fields[] = {
     /* 637 PodCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {1498, 0, 22, 7, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
-    {8020, 0, 17, 3, T(TIME), A_ZERO}, /* lastProbeTime */
-    {1603, 0, 22, 4, T(TIME), A_ZERO}, /* lastTransitionTime */
-    {369, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
-    {358, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
+    {282, 0, 10, 2, T(STRING), A_ZERO | F_HELD}, /* status */
+    {8020, 0, 17, 3, T(TIME), A_ZERO | F_HELD}, /* lastProbeTime */
+    {1603, 0, 22, 4, T(TIME), A_ZERO | F_HELD}, /* lastTransitionTime */
+    {369, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
+    {358, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
     /* 638 HostIP */
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     /* 639 PodIP */
@@ -3271,14 +3272,14 @@ const ki_proto_field ki_proto_fields[] = {
     /* 667 ReplicationControllerSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
     {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
-    {3047, 88, 12, 3, T(MESSAGE), A_NOTHING}, /* template */
+    {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* selector */
+    {3047, 88, 12, 3, T(MESSAGE), A_NOTHING | F_HELD}, /* template */
     /* 668 ReplicationControllerStatus */
     {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
     {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* fullyLabeledReplicas */
     {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
     {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* observedGeneration */
     {1536, 669, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 669 ReplicationControllerCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -3306,9 +3307,9 @@ const ki_proto_field ki_proto_fields[] = {
     /* 675 Secret */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14142, 0, 13, 5, T(BOOL), A_NOTHING}, /* immutable */
-    {3027, 0, 8, 2, T(BYTES), A_NOTHING | F_MAP}, /* data */
-    {15719, 0, 14, 4, T(STRING), A_NOTHING | F_MAP}, /* stringData */
-    {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
+    {3027, 0, 8, 2, T(BYTES), A_NOTHING | F_MAP | F_HELD}, /* data */
+    {15719, 0, 14, 4, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* stringData */
+    {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
     /* 676 SerializedReference */
     {5468, 313, 13, 1, T(MESSAGE), A_ZERO}, /* reference */
     /* 677 Service */
@@ -3320,18 +3321,18 @@ const ki_proto_field ki_proto_fields[] = {
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
     {15733, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* clusterIP */
     {15746, 0, 14, 18, T(STRING), A_NOTHING | F_LIST}, /* clusterIPs */
-    {1595, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
-    {15760, 0, 15, 5, T(STRING), A_NOTHING | F_LIST}, /* externalIPs */
-    {15775, 0, 19, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* sessionAffinity */
-    {15794, 0, 18, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* loadBalancerIP */
-    {15812, 0, 28, 9, T(STRING), A_NOTHING | F_LIST}, /* loadBalancerSourceRanges */
-    {15840, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalName */
-    {15856, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalTrafficPolicy */
-    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* healthCheckNodePort */
-    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* publishNotReadyAddresses */
-    {15932, 680, 25, 14, T(MESSAGE), A_NOTHING}, /* sessionAffinityConfig */
+    {1595, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
+    {15760, 0, 15, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* externalIPs */
+    {15775, 0, 19, 7, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* sessionAffinity */
+    {15794, 0, 18, 8, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* loadBalancerIP */
+    {15812, 0, 28, 9, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* loadBalancerSourceRanges */
+    {15840, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalName */
+    {15856, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalTrafficPolicy */
+    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* healthCheckNodePort */
+    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* publishNotReadyAddresses */
+    {15932, 680, 25, 14, T(MESSAGE), A_NOTHING | F_HELD}, /* sessionAffinityConfig */
     {15957, 0, 14, 19, T(STRING), A_NOTHING | F_LIST}, /* ipFamilies */
-    {15971, 0, 18, 17, T(STRING), A_NOTHING}, /* ipFamilyPolicy */
+    {15971, 0, 18, 17, T(STRING), A_NOTHING | F_HELD}, /* ipFamilyPolicy */
     {15989, 0, 33, 20, T(BOOL), A_NOTHING}, /* allocateLoadBalancerNodePorts */
     {16022, 0, 21, 21, T(STRING), A_NOTHING}, /* loadBalancerClass */
     {16043, 0, 25, 22, T(STRING), A_NOTHING}, /* internalTrafficPolicy */
@@ -3340,9 +3341,9 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5821, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
     {10282, 0, 15, 6, T(STRING), A_NOTHING}, /* appProtocol */
-    {1435, 0, 8, 3, T(INT32), A_ZERO}, /* port */
-    {16091, 0, 14, 4, T(INT_OR_STRING), A_ZERO}, /* targetPort */
-    {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* nodePort */
+    {1435, 0, 8, 3, T(INT32), A_ZERO | F_HELD}, /* port */
+    {16091, 0, 14, 4, T(INT_OR_STRING), A_ZERO | F_HELD}, /* targetPort */
+    {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nodePort */
     /* 680 SessionAffinityConfig */
     {16117, 681, 12, 1, T(MESSAGE), A_NOTHING}, /* clientIP */
     /* 681 ClientIPConfig */
@@ -4062,697 +4063,696 @@ const uint8_t ki_proto_numbers[] = {
     0, 1,
 };
 
-/* Required fields, name, first field, numbers, highest number, count, form,
- * whether it is shuffled. */
+/* Required fields, name, first field, numbers, highest number, count, form. */
 const ki_proto_message ki_proto_messages[] = {
-    {0x0, 0, 0, 0, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AdmissionReview */
-    {0x5e07, 15, 2, 3, 16, 15, 15, KI_PROTO_FORM_FIELDS, 1}, /* AdmissionRequest */
-    {0x7, 31, 17, 19, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GroupVersionKind */
-    {0x7, 47, 20, 23, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GroupVersionResource */
-    {0x0, 67, 23, 27, 8, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* UserInfo */
-    {0x0, 75, 27, 32, 10, 1, 1, KI_PROTO_FORM_ITEMS, 0}, /* ExtraValue */
-    {0x3, 85, 28, 34, 17, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* AdmissionResponse */
-    {0x1, 102, 35, 42, 6, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* Status */
-    {0x0, 108, 41, 49, 8, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ListMeta */
-    {0x1, 116, 46, 55, 9, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ShardInfo */
-    {0x0, 125, 47, 57, 13, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* StatusDetails */
-    {0x0, 138, 53, 64, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StatusCause */
-    {0x3, 149, 56, 68, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicy */
-    {0x0, 172, 58, 71, 10, 17, 15, KI_PROTO_FORM_FIELDS, 0}, /* ObjectMeta */
-    {0xf, 182, 73, 89, 14, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* OwnerReference */
-    {0x0, 196, 79, 97, 18, 8, 7, KI_PROTO_FORM_FIELDS, 0}, /* ManagedFieldsEntry */
-    {0x0, 214, 86, 106, 27, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicySpec */
-    {0x0, 241, 93, 114, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ParamKind */
-    {0x0, 250, 95, 117, 14, 7, 5, KI_PROTO_FORM_FIELDS, 0}, /* MatchResources */
-    {0x0, 264, 100, 125, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LabelSelector */
-    {0x3, 277, 102, 128, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LabelSelectorRequirement */
-    {0x2, 301, 105, 132, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NamedRuleWithOperations */
-    {0x2, 324, 107, 135, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RuleWithOperations */
-    {0x0, 342, 109, 138, 4, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Rule */
-    {0x3, 346, 113, 143, 8, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Variable */
-    {0x1, 354, 115, 146, 8, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* Mutation */
-    {0x0, 362, 118, 151, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ApplyConfiguration */
-    {0x0, 380, 119, 153, 9, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* JSONPatch */
-    {0x3, 389, 120, 155, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MatchCondition */
-    {0x3, 403, 122, 158, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicyBinding */
-    {0x0, 433, 124, 161, 34, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* MutatingAdmissionPolicyBindingSpec */
-    {0x0, 467, 127, 165, 8, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ParamRef */
-    {0x1, 475, 131, 170, 28, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingWebhookConfiguration */
-    {0x283, 503, 133, 173, 15, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* MutatingWebhook */
-    {0x0, 518, 145, 186, 19, 3, 3, KI_PROTO_FORM_FIELDS, 1}, /* WebhookClientConfig */
-    {0x3, 537, 148, 190, 16, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServiceReference */
-    {0x7, 553, 152, 195, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicy */
-    {0x0, 578, 155, 199, 29, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicySpec */
-    {0x1, 607, 162, 207, 10, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Validation */
-    {0x3, 617, 166, 212, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AuditAnnotation */
-    {0x0, 632, 168, 215, 31, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicyStatus */
-    {0x0, 663, 171, 219, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* TypeChecking */
-    {0x3, 675, 172, 221, 17, 3, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExpressionWarning */
-    {0x3b, 692, 174, 225, 9, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* Condition */
-    {0x3, 701, 180, 232, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicyBinding */
-    {0x0, 733, 182, 235, 36, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingAdmissionPolicyBindingSpec */
-    {0x1, 769, 186, 240, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingWebhookConfiguration */
-    {0x283, 799, 188, 243, 17, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* ValidatingWebhook */
-    {0x1, 475, 199, 255, 28, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MutatingWebhookConfiguration */
-    {0x3, 503, 201, 258, 15, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* MutatingWebhook */
-    {0x1, 769, 213, 271, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ValidatingWebhookConfiguration */
-    {0x3, 799, 215, 274, 17, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* ValidatingWebhook */
-    {0x0, 816, 226, 286, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ConversionReview */
-    {0x7, 832, 228, 289, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConversionRequest */
-    {0x7, 849, 231, 293, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConversionResponse */
-    {0x7, 867, 234, 297, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinition */
-    {0xf, 891, 237, 301, 28, 10, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionSpec */
-    {0x9, 919, 243, 312, 29, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionNames */
-    {0x7, 948, 249, 319, 31, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* CustomResourceDefinitionVersion */
-    {0x0, 979, 258, 329, 24, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceValidation */
-    {0x0, 1003, 259, 331, 15, 44, 44, KI_PROTO_FORM_FIELDS, 0}, /* JSONSchemaProps */
-    {0x0, 1018, 303, 376, 22, 2, 2, KI_PROTO_FORM_SCHEMA_OR_ARRAY, 0}, /* JSONSchemaPropsOrArray */
-    {0x0, 1040, 305, 379, 21, 2, 2, KI_PROTO_FORM_SCHEMA_OR_BOOL, 0}, /* JSONSchemaPropsOrBool */
-    {0x0, 1061, 307, 382, 28, 2, 2, KI_PROTO_FORM_SCHEMA_OR_STRINGS, 0}, /* JSONSchemaPropsOrStringArray */
-    {0x0, 1089, 309, 385, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExternalDocumentation */
-    {0x1, 1110, 311, 388, 14, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* ValidationRule */
-    {0x0, 1124, 317, 395, 26, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceSubresources */
-    {0x0, 1150, 319, 398, 31, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceSubresourceStatus */
-    {0x3, 1181, 319, 399, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceSubresourceScale */
-    {0x23, 1211, 322, 403, 30, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceColumnDefinition */
-    {0x1, 1241, 328, 410, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SelectableField */
-    {0x1, 1256, 329, 412, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceConversion */
-    {0x2, 1280, 331, 415, 17, 3, 2, KI_PROTO_FORM_FIELDS, 0}, /* WebhookConversion */
-    {0x7, 1297, 333, 419, 30, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionStatus */
-    {0x7, 1327, 337, 424, 33, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinitionCondition */
-    {0x7, 867, 343, 431, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceDefinition */
-    {0xd, 891, 346, 435, 28, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* CustomResourceDefinitionSpec */
-    {0x7, 948, 357, 447, 31, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* CustomResourceDefinitionVersion */
-    {0x23, 1211, 366, 457, 30, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceColumnDefinition */
-    {0x1, 1256, 372, 464, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CustomResourceConversion */
-    {0x7, 1360, 375, 468, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* APIService */
-    {0x60, 1370, 378, 472, 14, 8, 7, KI_PROTO_FORM_FIELDS, 0}, /* APIServiceSpec */
-    {0x0, 537, 385, 481, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ServiceReference */
-    {0x0, 1384, 388, 485, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* APIServiceStatus */
-    {0x7, 1400, 389, 487, 19, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* APIServiceCondition */
-    {0x7, 1419, 394, 493, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ControllerRevision */
-    {0x7, 1437, 397, 497, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSet */
-    {0x7, 1446, 400, 501, 13, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetSpec */
-    {0x3, 1459, 405, 508, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodTemplateSpec */
-    {0x4, 1474, 407, 511, 7, 44, 43, KI_PROTO_FORM_FIELDS, 1}, /* PodSpec */
-    {0x3, 1481, 450, 556, 6, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Volume */
-    {0x0, 1487, 452, 559, 12, 30, 30, KI_PROTO_FORM_FIELDS, 1}, /* VolumeSource */
-    {0x1, 1499, 482, 590, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HostPathVolumeSource */
-    {0x0, 1519, 484, 593, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EmptyDirVolumeSource */
-    {0x1, 1539, 487, 597, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* GCEPersistentDiskVolumeSource */
-    {0x1, 1568, 491, 602, 32, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* AWSElasticBlockStoreVolumeSource */
-    {0x1, 1600, 495, 607, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GitRepoVolumeSource */
-    {0x0, 1619, 498, 611, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* SecretVolumeSource */
-    {0x3, 1637, 503, 617, 9, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* KeyToPath */
-    {0x3, 1646, 507, 622, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NFSVolumeSource */
-    {0x7, 1661, 510, 626, 17, 12, 11, KI_PROTO_FORM_FIELDS, 1}, /* ISCSIVolumeSource */
-    {0x0, 1678, 521, 639, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* LocalObjectReference */
-    {0x3, 1698, 522, 641, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GlusterfsVolumeSource */
-    {0x1, 1719, 525, 645, 33, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimVolumeSource */
-    {0x3, 1752, 527, 648, 15, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* RBDVolumeSource */
-    {0x1, 1767, 535, 657, 16, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FlexVolumeSource */
-    {0x1, 1783, 540, 663, 18, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CinderVolumeSource */
-    {0x1, 1801, 544, 668, 18, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CephFSVolumeSource */
-    {0x0, 1819, 550, 675, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* FlockerVolumeSource */
-    {0x0, 1838, 552, 678, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DownwardAPIVolumeSource */
-    {0x1, 1861, 555, 682, 21, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* DownwardAPIVolumeFile */
-    {0x2, 1882, 560, 688, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ObjectFieldSelector */
-    {0x6, 1901, 562, 691, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceFieldSelector */
-    {0x0, 1922, 565, 695, 14, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FCVolumeSource */
-    {0x3, 1936, 570, 701, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* AzureFileVolumeSource */
-    {0x1, 1957, 573, 705, 21, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapVolumeSource */
-    {0x1, 1978, 578, 711, 30, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* VsphereVirtualDiskVolumeSource */
-    {0x3, 2008, 582, 716, 19, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* QuobyteVolumeSource */
-    {0x3, 2027, 588, 723, 21, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* AzureDiskVolumeSource */
-    {0x1, 2048, 594, 730, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PhotonPersistentDiskVolumeSource */
-    {0x1, 2080, 596, 733, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ProjectedVolumeSource */
-    {0x0, 2101, 599, 737, 16, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* VolumeProjection */
-    {0x1, 2117, 605, 744, 16, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* SecretProjection */
-    {0x0, 2133, 608, 749, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DownwardAPIProjection */
-    {0x1, 2154, 609, 751, 19, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapProjection */
-    {0x4, 2173, 612, 756, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServiceAccountTokenProjection */
-    {0x10, 2202, 616, 761, 28, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* ClusterTrustBundleProjection */
-    {0x0, 2230, 622, 768, 24, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateProjection */
-    {0x1, 2254, 630, 777, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PortworxVolumeSource */
-    {0x7, 2274, 633, 781, 19, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ScaleIOVolumeSource */
-    {0x0, 2293, 643, 792, 21, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* StorageOSVolumeSource */
-    {0x1, 2314, 648, 798, 15, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* CSIVolumeSource */
-    {0x0, 2329, 653, 804, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EphemeralVolumeSource */
-    {0x3, 2350, 654, 806, 29, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimTemplate */
-    {0x4, 2379, 656, 809, 25, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* PersistentVolumeClaimSpec */
-    {0x0, 2404, 665, 819, 26, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeResourceRequirements */
-    {0x7, 2430, 667, 822, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TypedLocalObjectReference */
-    {0x7, 2455, 670, 826, 20, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* TypedObjectReference */
-    {0x0, 2475, 674, 831, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ImageVolumeSource */
-    {0x101, 2492, 676, 834, 9, 25, 25, KI_PROTO_FORM_FIELDS, 1}, /* Container */
-    {0x4, 2501, 701, 860, 13, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ContainerPort */
-    {0x0, 2514, 706, 866, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EnvFromSource */
-    {0x1, 2527, 709, 870, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapEnvSource */
-    {0x1, 2545, 711, 873, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SecretEnvSource */
-    {0x1, 2560, 713, 876, 6, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EnvVar */
-    {0x0, 2566, 716, 880, 12, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* EnvVarSource */
-    {0x3, 2578, 721, 886, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapKeySelector */
-    {0x3, 2598, 724, 890, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SecretKeySelector */
-    {0x7, 2615, 727, 894, 15, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* FileKeySelector */
-    {0x0, 2630, 731, 899, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceRequirements */
-    {0x1, 2650, 734, 903, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaim */
-    {0x3, 2663, 736, 906, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerResizePolicy */
-    {0x0, 2684, 738, 909, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerRestartRule */
-    {0x0, 2704, 740, 912, 31, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerRestartRuleOnExitCodes */
-    {0x9, 2735, 742, 915, 11, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* VolumeMount */
-    {0x3, 2746, 750, 924, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeDevice */
-    {0x1, 2758, 752, 927, 5, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* Probe */
-    {0x0, 2763, 759, 935, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ProbeHandler */
-    {0x0, 2775, 763, 940, 10, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ExecAction */
-    {0x2, 2785, 764, 942, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* HTTPGetAction */
-    {0x3, 2798, 770, 949, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HTTPHeader */
-    {0x1, 2808, 772, 952, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TCPSocketAction */
-    {0x3, 2823, 774, 955, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* GRPCAction */
-    {0x0, 2833, 777, 959, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Lifecycle */
-    {0x0, 2842, 780, 963, 16, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LifecycleHandler */
-    {0x1, 2858, 784, 968, 11, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SleepAction */
-    {0x0, 2869, 785, 970, 15, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* SecurityContext */
-    {0x0, 2884, 797, 983, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Capabilities */
-    {0x0, 2896, 799, 986, 14, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* SELinuxOptions */
-    {0x0, 2910, 803, 991, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* WindowsSecurityContextOptions */
-    {0x1, 2939, 807, 996, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SeccompProfile */
-    {0x1, 2953, 809, 999, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AppArmorProfile */
-    {0x1, 2968, 811, 1002, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EphemeralContainer */
-    {0x101, 2986, 813, 1005, 24, 25, 25, KI_PROTO_FORM_FIELDS, 1}, /* EphemeralContainerCommon */
-    {0x0, 3010, 838, 1031, 18, 13, 13, KI_PROTO_FORM_FIELDS, 1}, /* PodSecurityContext */
-    {0x3, 3028, 851, 1045, 6, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Sysctl */
-    {0x0, 3034, 853, 1048, 8, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Affinity */
-    {0x0, 3042, 856, 1052, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAffinity */
-    {0x1, 3054, 858, 1055, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeSelector */
-    {0x0, 3066, 859, 1057, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeSelectorTerm */
-    {0x3, 3082, 861, 1060, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NodeSelectorRequirement */
-    {0x3, 3105, 864, 1064, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PreferredSchedulingTerm */
-    {0x0, 3128, 866, 1067, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodAffinity */
-    {0x4, 3139, 868, 1070, 15, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* PodAffinityTerm */
-    {0x3, 3154, 874, 1077, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WeightedPodAffinityTerm */
-    {0x0, 3177, 876, 1080, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodAntiAffinity */
-    {0x0, 3192, 878, 1083, 10, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* Toleration */
-    {0x1, 3202, 883, 1089, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HostAlias */
-    {0x0, 3211, 885, 1092, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodDNSConfig */
-    {0x0, 3223, 888, 1096, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodDNSConfigOption */
-    {0x1, 3241, 890, 1099, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodReadinessGate */
-    {0x7, 3257, 891, 1101, 24, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* TopologySpreadConstraint */
-    {0x1, 3281, 899, 1110, 5, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodOS */
-    {0x1, 3286, 900, 1112, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodSchedulingGate */
-    {0x1, 3303, 901, 1114, 16, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodResourceClaim */
-    {0x0, 3319, 904, 1119, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodSchedulingGroup */
-    {0x3, 3337, 905, 1121, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionResponder */
-    {0x0, 3354, 907, 1124, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetUpdateStrategy */
-    {0x0, 3377, 909, 1127, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RollingUpdateDaemonSet */
-    {0xf, 3399, 911, 1130, 15, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetStatus */
-    {0x7, 3414, 921, 1141, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetCondition */
-    {0x7, 3432, 926, 1147, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Deployment */
-    {0xe, 3442, 929, 1151, 14, 9, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentSpec */
-    {0x0, 3456, 937, 1161, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentStrategy */
-    {0x0, 3474, 939, 1164, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RollingUpdateDeployment */
-    {0x0, 3497, 941, 1167, 16, 9, 9, KI_PROTO_FORM_FIELDS, 1}, /* DeploymentStatus */
-    {0xf, 3513, 950, 1177, 19, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* DeploymentCondition */
-    {0x7, 3532, 956, 1185, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ReplicaSet */
-    {0xc, 3542, 959, 1189, 14, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ReplicaSetSpec */
-    {0x1, 3556, 963, 1194, 16, 7, 7, KI_PROTO_FORM_FIELDS, 1}, /* ReplicaSetStatus */
-    {0x7, 3572, 970, 1202, 19, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ReplicaSetCondition */
-    {0x7, 3591, 975, 1208, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSet */
-    {0x56, 3602, 978, 1212, 15, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetSpec */
-    {0x7, 3617, 989, 1224, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaim */
-    {0x0, 3638, 992, 1228, 27, 10, 9, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimStatus */
-    {0xf, 3665, 1001, 1239, 30, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeClaimCondition */
-    {0x2, 3695, 1007, 1246, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ModifyVolumeStatus */
-    {0x2, 3713, 1009, 1249, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeHealthStatus */
-    {0x3, 3731, 1011, 1252, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeHealthCondition */
-    {0x0, 3752, 1014, 1256, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetUpdateStrategy */
-    {0x0, 3777, 1016, 1259, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RollingUpdateStatefulSetStrategy */
-    {0x0, 3809, 1018, 1262, 47, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetPersistentVolumeClaimRetentionPolicy */
-    {0x1, 3856, 1020, 1265, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetOrdinals */
-    {0x202, 3875, 1021, 1267, 17, 11, 10, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetStatus */
-    {0x7, 3892, 1031, 1279, 20, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetCondition */
-    {0x7, 3432, 1036, 1285, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Deployment */
-    {0xc, 3442, 1039, 1289, 14, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentSpec */
-    {0x0, 3912, 1048, 1299, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* RollbackConfig */
-    {0x5, 3926, 1049, 1301, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeploymentRollback */
-    {0x7, 3944, 1052, 1305, 5, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Scale */
-    {0x0, 3949, 1055, 1309, 9, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ScaleSpec */
-    {0x1, 3958, 1056, 1311, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ScaleStatus */
-    {0x7, 3591, 1059, 1315, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSet */
-    {0x54, 3602, 1062, 1319, 15, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetSpec */
-    {0x202, 3875, 1073, 1331, 17, 11, 10, KI_PROTO_FORM_FIELDS, 0}, /* StatefulSetStatus */
-    {0x3, 3969, 1083, 1343, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectReview */
-    {0x1, 3986, 1085, 1346, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectReviewStatus */
-    {0x7, 4009, 1086, 1348, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TokenRequest */
-    {0x7, 4021, 1089, 1352, 16, 5, 4, KI_PROTO_FORM_FIELDS, 1}, /* TokenRequestSpec */
-    {0x0, 4037, 1093, 1358, 20, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* BoundObjectReference */
-    {0x0, 4057, 1097, 1363, 16, 1, 1, KI_PROTO_FORM_ITEMS, 0}, /* AttestationValue */
-    {0x3, 4073, 1098, 1365, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TokenRequestStatus */
-    {0x7, 4091, 1100, 1368, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TokenReview */
-    {0x0, 4102, 1103, 1372, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TokenReviewSpec */
-    {0x2, 4117, 1105, 1375, 17, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* TokenReviewStatus */
-    {0x7, 4134, 1109, 1380, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LocalSubjectAccessReview */
-    {0x0, 4158, 1112, 1384, 23, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReviewSpec */
-    {0x0, 4181, 1118, 1391, 18, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* ResourceAttributes */
-    {0x0, 4199, 1127, 1401, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* FieldSelectorAttributes */
-    {0x3, 4222, 1129, 1404, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* FieldSelectorRequirement */
-    {0x0, 4246, 1132, 1408, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LabelSelectorAttributes */
-    {0x0, 4269, 1134, 1411, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NonResourceAttributes */
-    {0x1, 4290, 1136, 1414, 25, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* SubjectAccessReviewStatus */
-    {0x7, 4315, 1140, 1419, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectAccessReview */
-    {0x0, 4338, 1143, 1423, 27, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectAccessReviewSpec */
-    {0x7, 4365, 1145, 1426, 22, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectRulesReview */
-    {0x0, 4387, 1148, 1430, 26, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SelfSubjectRulesReviewSpec */
-    {0x7, 4413, 1149, 1432, 24, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* SubjectRulesReviewStatus */
-    {0x1, 4437, 1153, 1437, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ResourceRule */
-    {0x1, 4449, 1157, 1442, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NonResourceRule */
-    {0x7, 4464, 1159, 1445, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReview */
-    {0x7, 4134, 1162, 1449, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LocalSubjectAccessReview */
-    {0x0, 4158, 1165, 1453, 23, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReviewSpec */
-    {0x7, 4464, 1171, 1460, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* SubjectAccessReview */
-    {0x7, 4483, 1174, 1464, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscaler */
-    {0x5, 4506, 1177, 1468, 27, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerSpec */
-    {0x3, 4533, 1181, 1473, 27, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CrossVersionObjectReference */
-    {0xc, 4560, 1184, 1477, 29, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerStatus */
-    {0x7, 3944, 1189, 1483, 5, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Scale */
-    {0x1, 3958, 1192, 1487, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ScaleStatus */
-    {0x7, 4483, 1194, 1490, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscaler */
-    {0x5, 4506, 1197, 1494, 27, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerSpec */
-    {0x1, 4589, 1202, 1500, 10, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* MetricSpec */
-    {0x7, 4599, 1208, 1508, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ObjectMetricSource */
-    {0x1, 4617, 1211, 1512, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* MetricTarget */
-    {0x1, 4629, 1215, 1517, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* MetricIdentifier */
-    {0x3, 4645, 1217, 1520, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodsMetricSource */
-    {0x3, 4661, 1219, 1523, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceMetricSource */
-    {0x7, 4681, 1221, 1526, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerResourceMetricSource */
-    {0x3, 4710, 1224, 1530, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExternalMetricSource */
-    {0x0, 4730, 1226, 1533, 31, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerBehavior */
-    {0x0, 4761, 1228, 1536, 15, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* HPAScalingRules */
-    {0x7, 4776, 1232, 1541, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* HPAScalingPolicy */
-    {0x18, 4560, 1235, 1545, 29, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerStatus */
-    {0x1, 4792, 1241, 1552, 12, 7, 6, KI_PROTO_FORM_FIELDS, 1}, /* MetricStatus */
-    {0x7, 4804, 1247, 1560, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ObjectMetricStatus */
-    {0x0, 4822, 1250, 1564, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* MetricValueStatus */
-    {0x3, 4839, 1253, 1568, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodsMetricStatus */
-    {0x3, 4855, 1255, 1571, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceMetricStatus */
-    {0x7, 4875, 1257, 1574, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerResourceMetricStatus */
-    {0x3, 4904, 1260, 1578, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExternalMetricStatus */
-    {0x7, 4924, 1262, 1581, 32, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* HorizontalPodAutoscalerCondition */
-    {0x7, 4956, 1268, 1588, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CronJob */
-    {0x21, 4963, 1271, 1592, 11, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* CronJobSpec */
-    {0x3, 4974, 1279, 1601, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* JobTemplateSpec */
-    {0x400, 4989, 1281, 1604, 7, 17, 17, KI_PROTO_FORM_FIELDS, 1}, /* JobSpec */
-    {0x1, 4996, 1298, 1622, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicy */
-    {0x1, 5012, 1299, 1624, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicyRule */
-    {0x6, 5032, 1302, 1628, 38, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicyOnExitCodesRequirement */
-    {0x3, 5070, 1305, 1632, 38, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodFailurePolicyOnPodConditionsPattern */
-    {0x1, 5108, 1307, 1635, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SuccessPolicy */
-    {0x0, 5121, 1308, 1637, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SuccessPolicyRule */
-    {0x0, 5138, 1310, 1640, 26, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* JobSchedulingConfiguration */
-    {0x0, 5164, 1314, 1645, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupSchedulingPolicy */
-    {0x0, 5196, 1316, 1648, 37, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupBasicSchedulingPolicy */
-    {0x0, 5233, 1316, 1649, 36, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupGangSchedulingPolicy */
-    {0x0, 5269, 1317, 1651, 37, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupSchedulingConstraints */
-    {0x1, 5306, 1318, 1653, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* TopologyConstraint */
-    {0x0, 5324, 1319, 1655, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupDisruptionMode */
-    {0x0, 5354, 1321, 1658, 36, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupSingleDisruptionMode */
-    {0x0, 5390, 1321, 1659, 33, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupAllDisruptionMode */
-    {0x1, 5423, 1321, 1660, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadPodGroupResourceClaim */
-    {0x0, 5452, 1324, 1664, 13, 5, 3, KI_PROTO_FORM_FIELDS, 0}, /* CronJobStatus */
-    {0x0, 5465, 1327, 1670, 15, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* ObjectReference */
-    {0x7, 5480, 1334, 1678, 3, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Job */
-    {0x0, 5483, 1337, 1682, 9, 11, 11, KI_PROTO_FORM_FIELDS, 1}, /* JobStatus */
-    {0xf, 5492, 1348, 1694, 12, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* JobCondition */
-    {0x0, 5504, 1354, 1701, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* UncountedTerminatedPods */
-    {0x7, 5527, 1356, 1704, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CertificateSigningRequest */
-    {0x3, 5552, 1359, 1708, 29, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* CertificateSigningRequestSpec */
-    {0x0, 5581, 1367, 1717, 31, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CertificateSigningRequestStatus */
-    {0x33, 5612, 1369, 1720, 34, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* CertificateSigningRequestCondition */
-    {0x3, 5646, 1375, 1727, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ClusterTrustBundle */
-    {0x2, 5664, 1377, 1730, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ClusterTrustBundleSpec */
-    {0x7, 5686, 1379, 1733, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateRequest */
-    {0x17f, 5707, 1382, 1737, 25, 12, 10, KI_PROTO_FORM_FIELDS, 1}, /* PodCertificateRequestSpec */
-    {0x0, 5732, 1392, 1750, 27, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateRequestStatus */
-    {0x7, 5527, 1397, 1757, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CertificateSigningRequest */
-    {0x1, 5552, 1400, 1761, 29, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* CertificateSigningRequestSpec */
-    {0x7, 5686, 1408, 1770, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodCertificateRequest */
-    {0x77f, 5707, 1411, 1774, 25, 12, 12, KI_PROTO_FORM_FIELDS, 1}, /* PodCertificateRequestSpec */
-    {0x3, 5759, 1423, 1787, 5, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Lease */
-    {0x0, 5764, 1425, 1790, 9, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* LeaseSpec */
-    {0x3, 5773, 1432, 1798, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LeaseCandidate */
-    {0x9, 5787, 1434, 1801, 18, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* LeaseCandidateSpec */
-    {0xf, 5805, 1440, 1808, 13, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* EndpointSlice */
-    {0x3, 5818, 1444, 1813, 8, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* Endpoint */
-    {0x0, 5826, 1452, 1822, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EndpointConditions */
-    {0x0, 5844, 1455, 1826, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EndpointHints */
-    {0x1, 5857, 1457, 1829, 7, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ForZone */
-    {0x1, 5864, 1458, 1831, 7, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ForNode */
-    {0x0, 5871, 1459, 1833, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* EndpointPort */
-    {0xf, 5805, 1463, 1838, 13, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* EndpointSlice */
-    {0x3, 5818, 1467, 1843, 8, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* Endpoint */
-    {0x3883, 5883, 1474, 1851, 5, 15, 15, KI_PROTO_FORM_FIELDS, 0}, /* Event */
-    {0x3, 5888, 1489, 1867, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EventSeries */
-    {0x0, 5899, 1491, 1870, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EventSource */
-    {0x7, 1437, 1493, 1873, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSet */
-    {0x6, 1446, 1496, 1877, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* DaemonSetSpec */
-    {0x7, 5910, 1502, 1884, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Ingress */
-    {0x0, 5917, 1505, 1888, 11, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* IngressSpec */
-    {0x2, 5928, 1509, 1893, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* IngressBackend */
-    {0x0, 5942, 1512, 1897, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressTLS */
-    {0x2, 5952, 1514, 1900, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressRule */
-    {0x0, 5963, 1516, 1903, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressRuleValue */
-    {0x1, 5979, 1517, 1905, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* HTTPIngressRuleValue */
-    {0x4, 5999, 1518, 1907, 15, 3, 3, KI_PROTO_FORM_FIELDS, 1}, /* HTTPIngressPath */
-    {0x1, 6014, 1521, 1911, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressStatus */
-    {0x0, 6027, 1522, 1913, 25, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressLoadBalancerStatus */
-    {0x0, 6052, 1523, 1915, 26, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* IngressLoadBalancerIngress */
-    {0x3, 6078, 1526, 1920, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* IngressPortStatus */
-    {0x3, 6095, 1529, 1924, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicy */
-    {0x1, 6108, 1531, 1927, 17, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicySpec */
-    {0x0, 6125, 1535, 1932, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyIngressRule */
-    {0x0, 6149, 1537, 1935, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyPort */
-    {0x0, 6166, 1540, 1939, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyPeer */
-    {0x1, 6183, 1543, 1943, 7, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IPBlock */
-    {0x0, 6190, 1545, 1946, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NetworkPolicyEgressRule */
-    {0x7, 3532, 1547, 1949, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ReplicaSet */
-    {0x8, 3542, 1550, 1953, 14, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ReplicaSetSpec */
-    {0x7, 6213, 1554, 1958, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchema */
-    {0x3, 6223, 1557, 1962, 14, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchemaSpec */
-    {0x1, 6237, 1561, 1967, 35, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationReference */
-    {0x1, 6272, 1562, 1969, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* FlowDistinguisherMethod */
-    {0x1, 6295, 1563, 1971, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PolicyRulesWithSubjects */
-    {0x1, 6318, 1566, 1975, 7, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Subject */
-    {0x1, 6325, 1570, 1980, 11, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* UserSubject */
-    {0x1, 6336, 1571, 1982, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* GroupSubject */
-    {0x3, 6348, 1572, 1984, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ServiceAccountSubject */
-    {0x17, 6369, 1574, 1987, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePolicyRule */
-    {0x3, 6387, 1579, 1993, 21, 6, 2, KI_PROTO_FORM_FIELDS, 0}, /* NonResourcePolicyRule */
-    {0x0, 6408, 1581, 2000, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchemaStatus */
-    {0x4, 6424, 1582, 2002, 19, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FlowSchemaCondition */
-    {0x7, 6443, 1587, 2008, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfiguration */
-    {0x1, 6469, 1590, 2012, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationSpec */
-    {0x3, 6499, 1593, 2016, 33, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LimitedPriorityLevelConfiguration */
-    {0x1, 6532, 1597, 2021, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LimitResponse */
-    {0x7, 6545, 1599, 2024, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* QueuingConfiguration */
-    {0x0, 6565, 1602, 2028, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ExemptPriorityLevelConfiguration */
-    {0x0, 6597, 1604, 2031, 32, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationStatus */
-    {0x4, 6629, 1605, 2033, 35, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationCondition */
-    {0x7, 6443, 1610, 2039, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfiguration */
-    {0x1, 6469, 1613, 2043, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationSpec */
-    {0x3, 6499, 1616, 2047, 33, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LimitedPriorityLevelConfiguration */
-    {0x7, 6443, 1620, 2052, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfiguration */
-    {0x1, 6469, 1623, 2056, 30, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PriorityLevelConfigurationSpec */
-    {0x3, 6499, 1626, 2060, 33, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LimitedPriorityLevelConfiguration */
-    {0x7, 6664, 1630, 2065, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ImageReview */
-    {0x0, 6675, 1633, 2069, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ImageReviewSpec */
-    {0x0, 6690, 1636, 2073, 24, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ImageReviewContainerSpec */
-    {0x1, 6714, 1637, 2075, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ImageReviewStatus */
-    {0x7, 6731, 1640, 2079, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersion */
-    {0x0, 6745, 1643, 2083, 18, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionSpec */
-    {0x0, 6763, 1643, 2084, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionStatus */
-    {0x0, 6783, 1646, 2088, 20, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServerStorageVersion */
-    {0x1b, 6803, 1650, 2093, 23, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionCondition */
-    {0x7, 6826, 1656, 2100, 8, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Eviction */
-    {0x1, 6834, 1659, 2104, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EvictionSpec */
-    {0x0, 6846, 1660, 2106, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EvictionTarget */
-    {0x3, 6860, 1661, 2108, 20, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionPodReference */
-    {0x0, 6880, 1663, 2111, 14, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* EvictionStatus */
-    {0x3, 6894, 1668, 2117, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Requester */
-    {0x7, 6903, 1670, 2120, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TargetResponder */
-    {0x1, 6918, 1673, 2124, 15, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* ResponderStatus */
-    {0x7, 6933, 1679, 2131, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequest */
-    {0x7, 6948, 1682, 2135, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestSpec */
-    {0x0, 6967, 1685, 2139, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestTarget */
-    {0x3, 6988, 1686, 2141, 27, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestPodReference */
-    {0x0, 7015, 1688, 2144, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EvictionRequestStatus */
-    {0x1, 7036, 1690, 2147, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PartialObjectMetadata */
-    {0x3, 7057, 1691, 2149, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IPAddress */
-    {0x0, 7066, 1693, 2152, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IPAddressSpec */
-    {0x0, 7079, 1694, 2154, 15, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ParentReference */
-    {0x7, 5910, 1698, 2159, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Ingress */
-    {0x0, 5917, 1701, 2163, 11, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* IngressSpec */
-    {0x0, 5928, 1705, 2168, 14, 4, 2, KI_PROTO_FORM_FIELDS, 1}, /* IngressBackend */
-    {0x3, 7094, 1707, 2173, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressServiceBackend */
-    {0x0, 7115, 1709, 2176, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ServiceBackendPort */
-    {0x2, 5952, 1711, 2179, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressRule */
-    {0x0, 5963, 1713, 2182, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* IngressRuleValue */
-    {0x1, 5979, 1714, 2184, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* HTTPIngressRuleValue */
-    {0x6, 5999, 1715, 2186, 15, 3, 3, KI_PROTO_FORM_FIELDS, 1}, /* HTTPIngressPath */
-    {0x3, 7133, 1718, 2190, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressClass */
-    {0x0, 7145, 1720, 2193, 16, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* IngressClassSpec */
-    {0xe, 7161, 1722, 2196, 31, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* IngressClassParametersReference */
-    {0x7, 7192, 1727, 2202, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ServiceCIDR */
-    {0x0, 7203, 1730, 2206, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ServiceCIDRSpec */
-    {0x0, 7218, 1731, 2208, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ServiceCIDRStatus */
-    {0x3, 7235, 1732, 2210, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* RuntimeClass */
-    {0x0, 7247, 1736, 2215, 8, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* Overhead */
-    {0x0, 7255, 1737, 2217, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Scheduling */
-    {0x3, 7235, 1739, 2220, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* RuntimeClass */
-    {0x1, 7265, 1741, 2223, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RuntimeClassSpec */
-    {0x1, 6826, 1744, 2227, 8, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Eviction */
-    {0x0, 7281, 1746, 2230, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* DeleteOptions */
-    {0x0, 7294, 1752, 2237, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Preconditions */
-    {0x7, 7307, 1754, 2240, 19, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodDisruptionBudget */
-    {0x0, 7326, 1757, 2244, 23, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* PodDisruptionBudgetSpec */
-    {0x3c, 7349, 1761, 2249, 25, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* PodDisruptionBudgetStatus */
-    {0x3, 7374, 1768, 2257, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRole */
-    {0x1, 7385, 1771, 2261, 10, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PolicyRule */
-    {0x0, 7395, 1776, 2267, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* AggregationRule */
-    {0x5, 7410, 1777, 2269, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRoleBinding */
-    {0x5, 6318, 1780, 2273, 7, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Subject */
-    {0x7, 7428, 1784, 2278, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RoleRef */
-    {0x3, 7435, 1787, 2282, 4, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Role */
-    {0x5, 7439, 1789, 2285, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RoleBinding */
-    {0x3, 7374, 1792, 2289, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRole */
-    {0x1, 7385, 1795, 2293, 10, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* PolicyRule */
-    {0x5, 7410, 1800, 2300, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ClusterRoleBinding */
-    {0x5, 6318, 1803, 2304, 7, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Subject */
-    {0x3, 7435, 1807, 2309, 4, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Role */
-    {0x5, 7439, 1809, 2312, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RoleBinding */
-    {0x3, 7450, 1812, 2316, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClass */
-    {0x0, 7461, 1814, 2319, 15, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClassSpec */
-    {0x0, 7476, 1817, 2324, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceSelector */
-    {0x1, 7490, 1818, 2326, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CELDeviceSelector */
-    {0x1, 7507, 1819, 2328, 24, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClassConfiguration */
-    {0x0, 7531, 1820, 2330, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceConfiguration */
-    {0x3, 7550, 1821, 2332, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* OpaqueDeviceConfiguration */
-    {0x7, 7575, 1823, 2335, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintRule */
-    {0x2, 7590, 1826, 2339, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintRuleSpec */
-    {0x0, 7609, 1828, 2342, 19, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintSelector */
-    {0x5, 7628, 1831, 2347, 11, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaint */
-    {0x0, 7639, 1835, 2352, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DeviceTaintRuleStatus */
-    {0x7, 2650, 1836, 2354, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaim */
-    {0x1, 7660, 1839, 2358, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimSpec */
-    {0x1, 7677, 1840, 2360, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClaim */
-    {0x1, 7688, 1843, 2364, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceRequest */
-    {0x1, 7701, 1846, 2368, 18, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* ExactDeviceRequest */
-    {0x0, 7719, 1854, 2377, 16, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* DeviceToleration */
-    {0x0, 7735, 1859, 2383, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CapacityRequirements */
-    {0x3, 7755, 1860, 2385, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceDerivedAttribute */
-    {0x3, 7777, 1862, 2388, 16, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeviceSubRequest */
-    {0x0, 7793, 1870, 2397, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceConstraint */
-    {0x2, 7809, 1873, 2401, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClaimConfiguration */
-    {0x0, 7833, 1875, 2404, 19, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimStatus */
-    {0x1, 7852, 1878, 2409, 16, 5, 3, KI_PROTO_FORM_FIELDS, 0}, /* AllocationResult */
-    {0x0, 7868, 1881, 2415, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceAllocationResult */
-    {0xf, 7890, 1883, 2418, 29, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* DeviceRequestAllocationResult */
-    {0x5, 7919, 1894, 2430, 29, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceAllocationConfiguration */
-    {0xe, 7948, 1897, 2434, 30, 5, 4, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimConsumerReference */
-    {0x17, 7978, 1901, 2440, 21, 7, 7, KI_PROTO_FORM_FIELDS, 1}, /* AllocatedDeviceStatus */
-    {0x0, 7999, 1908, 2448, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NetworkDeviceData */
-    {0x3, 8016, 1911, 2452, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplate */
-    {0x3, 8037, 1913, 2455, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplateSpec */
-    {0x3, 8062, 1915, 2458, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSlice */
-    {0x3, 8075, 1917, 2461, 17, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSliceSpec */
-    {0x7, 8092, 1927, 2472, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePool */
-    {0x1, 8104, 1930, 2476, 6, 14, 13, KI_PROTO_FORM_FIELDS, 0}, /* Device */
-    {0x0, 8110, 1943, 2491, 15, 9, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeviceAttribute */
-    {0x1, 8125, 1951, 2501, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DeviceCapacity */
-    {0x1, 8139, 1953, 2504, 21, 4, 3, KI_PROTO_FORM_FIELDS, 0}, /* CapacityRequestPolicy */
-    {0x0, 8160, 1956, 2509, 26, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CapacityRequestPolicyRange */
-    {0x1, 8186, 1959, 2513, 24, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceCounterConsumption */
-    {0x1, 8210, 1962, 2517, 7, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* Counter */
-    {0x0, 8217, 1963, 2519, 23, 4, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableResource */
-    {0x0, 8240, 1965, 2524, 22, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableMapping */
-    {0x0, 8262, 1968, 2528, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableOverhead */
-    {0x1, 8285, 1970, 2531, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CounterSet */
-    {0x3, 8295, 1972, 2534, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePoolStatusRequest */
-    {0x1, 8320, 1975, 2538, 29, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ResourcePoolStatusRequestSpec */
-    {0x0, 8349, 1979, 2543, 31, 6, 3, KI_PROTO_FORM_FIELDS, 1}, /* ResourcePoolStatusRequestStatus */
-    {0x4, 8380, 1982, 2550, 10, 13, 12, KI_PROTO_FORM_FIELDS, 1}, /* PoolStatus */
-    {0x0, 8390, 1994, 2564, 19, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* PartitionTypeStatus */
-    {0x0, 8409, 1998, 2569, 22, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ShareableSummaryStatus */
-    {0x0, 8431, 2001, 2573, 23, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ShareableCapacityStatus */
-    {0x7, 2650, 2005, 2578, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaim */
-    {0x1, 7660, 2008, 2582, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimSpec */
-    {0x1, 7677, 2009, 2584, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* DeviceClaim */
-    {0x3, 7688, 2012, 2588, 13, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* DeviceRequest */
-    {0x3, 7777, 2022, 2599, 16, 9, 8, KI_PROTO_FORM_FIELDS, 0}, /* DeviceSubRequest */
-    {0x3, 8016, 2030, 2609, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplate */
-    {0x3, 8037, 2032, 2612, 25, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceClaimTemplateSpec */
-    {0x3, 8062, 2034, 2615, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSlice */
-    {0x3, 8075, 2036, 2618, 17, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ResourceSliceSpec */
-    {0x1, 8104, 2046, 2629, 6, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Device */
-    {0x0, 8454, 2048, 2632, 11, 14, 12, KI_PROTO_FORM_FIELDS, 0}, /* BasicDevice */
-    {0x3, 8465, 2060, 2647, 13, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PriorityClass */
-    {0x7, 8478, 2065, 2653, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroup */
-    {0x6, 8495, 2068, 2657, 21, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupSpec */
-    {0x3, 8516, 2076, 2666, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadReference */
-    {0x0, 8533, 2078, 2669, 33, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupSchedulingPolicy */
-    {0x0, 8566, 2080, 2672, 30, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* CompositeBasicSchedulingPolicy */
-    {0x1, 8596, 2080, 2673, 29, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CompositeGangSchedulingPolicy */
-    {0x0, 8625, 2081, 2675, 38, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupSchedulingConstraints */
-    {0x0, 8663, 2082, 2677, 23, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CompositeDisruptionMode */
-    {0x0, 8686, 2084, 2680, 29, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* SingleCompositeDisruptionMode */
-    {0x0, 8715, 2084, 2681, 26, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* AllCompositeDisruptionMode */
-    {0x0, 8741, 2084, 2682, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupStatus */
-    {0x7, 8764, 2085, 2684, 8, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodGroup */
-    {0x4, 8772, 2088, 2688, 12, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupSpec */
-    {0x0, 8784, 2097, 2698, 24, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupSchedulingPolicy */
-    {0x0, 8808, 2099, 2701, 21, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* BasicSchedulingPolicy */
-    {0x1, 8829, 2099, 2702, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* GangSchedulingPolicy */
-    {0x0, 8849, 2100, 2704, 29, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupSchedulingConstraints */
-    {0x1, 8878, 2101, 2706, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupResourceClaim */
-    {0x0, 8899, 2104, 2710, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* DisruptionMode */
-    {0x0, 8913, 2106, 2713, 20, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* SingleDisruptionMode */
-    {0x0, 8933, 2106, 2714, 17, 0, 0, KI_PROTO_FORM_FIELDS, 0}, /* AllDisruptionMode */
-    {0x0, 8950, 2106, 2715, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupStatus */
-    {0x1, 8964, 2108, 2718, 27, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupResourceClaimStatus */
-    {0x3, 8991, 2110, 2721, 8, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Workload */
-    {0x2, 8999, 2112, 2724, 12, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* WorkloadSpec */
-    {0x6, 2430, 2115, 2728, 25, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* TypedLocalObjectReference */
-    {0x7, 9011, 2118, 2732, 16, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* PodGroupTemplate */
-    {0x3, 9027, 2126, 2741, 25, 9, 9, KI_PROTO_FORM_FIELDS, 0}, /* CompositePodGroupTemplate */
-    {0x3, 9052, 2135, 2751, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* CSIDriver */
-    {0x0, 9061, 2137, 2754, 13, 11, 11, KI_PROTO_FORM_FIELDS, 0}, /* CSIDriverSpec */
-    {0x1, 4009, 2148, 2766, 12, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TokenRequest */
-    {0x7, 9074, 2150, 2769, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* CSINode */
-    {0x1, 9081, 2153, 2773, 11, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CSINodeSpec */
-    {0x7, 9092, 2154, 2775, 13, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CSINodeDriver */
-    {0x0, 9105, 2158, 2780, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* VolumeNodeResources */
-    {0x0, 9124, 2159, 2782, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* CSINodeStatus */
-    {0x1, 9137, 2160, 2784, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StorageHealth */
-    {0x23, 9150, 2162, 2787, 22, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* StorageHealthCondition */
-    {0x5, 9172, 2168, 2794, 18, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* CSIStorageCapacity */
-    {0x3, 9190, 2173, 2800, 12, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* StorageClass */
-    {0x0, 9202, 2181, 2809, 20, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* TopologySelectorTerm */
-    {0x3, 9222, 2182, 2811, 32, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* TopologySelectorLabelRequirement */
-    {0x7, 9254, 2184, 2814, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachment */
-    {0x7, 9270, 2187, 2818, 20, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachmentSpec */
-    {0x0, 9290, 2190, 2822, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachmentSource */
-    {0x2, 9312, 2192, 2825, 20, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeSpec */
-    {0x0, 9332, 2202, 2836, 22, 22, 22, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeSource */
-    {0x3, 9354, 2224, 2859, 31, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* GlusterfsPersistentVolumeSource */
-    {0x3, 9385, 2228, 2864, 25, 8, 8, KI_PROTO_FORM_FIELDS, 0}, /* RBDPersistentVolumeSource */
-    {0x0, 9410, 2236, 2873, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* SecretReference */
-    {0x7, 9425, 2238, 2876, 27, 12, 11, KI_PROTO_FORM_FIELDS, 1}, /* ISCSIPersistentVolumeSource */
-    {0x1, 9452, 2249, 2889, 28, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* CinderPersistentVolumeSource */
-    {0x1, 9480, 2253, 2894, 28, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* CephFSPersistentVolumeSource */
-    {0x1, 9508, 2259, 2901, 26, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* FlexPersistentVolumeSource */
-    {0xb, 9534, 2264, 2907, 31, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* AzureFilePersistentVolumeSource */
-    {0x7, 9565, 2268, 2912, 29, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* ScaleIOPersistentVolumeSource */
-    {0x1, 9594, 2278, 2923, 17, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LocalVolumeSource */
-    {0x0, 9611, 2280, 2926, 31, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* StorageOSPersistentVolumeSource */
-    {0x3, 9642, 2285, 2932, 25, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* CSIPersistentVolumeSource */
-    {0x0, 9667, 2295, 2943, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* VolumeNodeAffinity */
-    {0x1, 9685, 2296, 2945, 22, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttachmentStatus */
-    {0x1, 9707, 2300, 2950, 11, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeError */
-    {0x3, 9718, 2303, 2954, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* VolumeAttributesClass */
-    {0x7, 9739, 2306, 2958, 23, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionMigration */
-    {0x1, 9762, 2309, 2962, 27, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionMigrationSpec */
-    {0x3, 9789, 2310, 2964, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* GroupResource */
-    {0x0, 9802, 2312, 2967, 29, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* StorageVersionMigrationStatus */
-    {0x3, 9831, 2314, 2970, 7, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Binding */
-    {0x1, 9838, 2316, 2973, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ComponentStatus */
-    {0x3, 9853, 2318, 2976, 18, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ComponentCondition */
-    {0x1, 9871, 2322, 2981, 9, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ConfigMap */
-    {0x1, 9880, 2326, 2986, 9, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* Endpoints */
-    {0x0, 9889, 2328, 2989, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* EndpointSubset */
-    {0x1, 9903, 2331, 2993, 15, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* EndpointAddress */
-    {0x2, 5871, 2335, 2998, 12, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* EndpointPort */
-    {0x6273, 5883, 2339, 3003, 5, 15, 15, KI_PROTO_FORM_FIELDS, 0}, /* Event */
-    {0x2, 5888, 2354, 3019, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* EventSeries */
-    {0x3, 9918, 2356, 3022, 10, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* LimitRange */
-    {0x1, 9928, 2358, 3025, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* LimitRangeSpec */
-    {0x1, 9942, 2359, 3027, 14, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* LimitRangeItem */
-    {0x7, 9956, 2365, 3034, 9, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Namespace */
-    {0x0, 9965, 2368, 3038, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NamespaceSpec */
-    {0x0, 9978, 2369, 3040, 15, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NamespaceStatus */
-    {0x7, 9993, 2371, 3043, 18, 6, 5, KI_PROTO_FORM_FIELDS, 0}, /* NamespaceCondition */
-    {0x7, 10011, 2376, 3050, 4, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Node */
-    {0x0, 10015, 2379, 3054, 8, 8, 8, KI_PROTO_FORM_FIELDS, 1}, /* NodeSpec */
-    {0x5, 10023, 2387, 3063, 5, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* Taint */
-    {0x0, 10028, 2391, 3068, 16, 2, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeConfigSource */
-    {0x13, 10044, 2392, 3071, 25, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ConfigMapNodeConfigSource */
-    {0x0, 10069, 2397, 3077, 23, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodePodPreemptionPolicy */
-    {0x60, 10092, 2398, 3079, 10, 14, 14, KI_PROTO_FORM_FIELDS, 0}, /* NodeStatus */
-    {0xf, 10102, 2412, 3094, 13, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* NodeCondition */
-    {0x3, 10115, 2418, 3101, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAddress */
-    {0x1, 10126, 2420, 3104, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeDaemonEndpoints */
-    {0x1, 10145, 2421, 3106, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* DaemonEndpoint */
-    {0x3ff, 10159, 2422, 3108, 14, 12, 12, KI_PROTO_FORM_FIELDS, 0}, /* NodeSystemInfo */
-    {0x0, 10173, 2434, 3121, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeSwapStatus */
-    {0x1, 10187, 2435, 3123, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerImage */
-    {0x3, 10201, 2437, 3126, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* AttachedVolume */
-    {0x0, 10215, 2439, 3129, 16, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* NodeConfigStatus */
-    {0x1, 10231, 2443, 3134, 18, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeRuntimeHandler */
-    {0x0, 10249, 2445, 3137, 26, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeRuntimeHandlerFeatures */
-    {0x0, 10275, 2447, 3140, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeFeatures */
-    {0x0, 10287, 2448, 3142, 16, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* NodeProxyOptions */
-    {0x7, 10303, 2449, 3144, 16, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolume */
-    {0x0, 10319, 2452, 3148, 22, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* PersistentVolumeStatus */
-    {0x7, 10341, 2456, 3153, 3, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Pod */
-    {0x0, 10344, 2459, 3157, 9, 22, 22, KI_PROTO_FORM_FIELDS, 1}, /* PodStatus */
-    {0x1d, 10353, 2481, 3180, 12, 7, 7, KI_PROTO_FORM_FIELDS, 1}, /* PodCondition */
-    {0x1, 10365, 2488, 3188, 6, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* HostIP */
-    {0x1, 10371, 2489, 3190, 5, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodIP */
-    {0x7f, 10376, 2490, 3192, 15, 15, 15, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStatus */
-    {0x0, 10391, 2505, 3208, 14, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerState */
-    {0x0, 10405, 2508, 3212, 21, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStateWaiting */
-    {0x1, 10426, 2510, 3215, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStateRunning */
-    {0x31, 10447, 2511, 3217, 24, 7, 7, KI_PROTO_FORM_FIELDS, 0}, /* ContainerStateTerminated */
-    {0x3, 10471, 2518, 3225, 17, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* VolumeMountStatus */
-    {0x0, 10488, 2523, 3231, 12, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* VolumeStatus */
-    {0x0, 10500, 2524, 3233, 17, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ImageVolumeStatus */
-    {0x0, 10517, 2525, 3235, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ContainerUser */
-    {0x3, 10530, 2526, 3237, 18, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* LinuxContainerUser */
-    {0x1, 10548, 2529, 3241, 14, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceStatus */
-    {0x1, 10562, 2531, 3244, 14, 6, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceHealth */
-    {0x1, 10576, 2534, 3251, 22, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodResourceClaimStatus */
-    {0x3, 10598, 2536, 3254, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodExtendedResourceClaimStatus */
-    {0x7, 10628, 2538, 3257, 32, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ContainerExtendedResourceRequest */
-    {0x1, 10660, 2541, 3261, 34, 5, 4, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableResourceClaimStatus */
-    {0x3, 10694, 2545, 3267, 30, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableMappedResources */
-    {0x1, 10724, 2547, 3270, 32, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* NodeAllocatableOverheadResources */
-    {0x5, 10756, 2550, 3274, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PodVolumeHealth */
-    {0x0, 10771, 2553, 3278, 16, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* PodAttachOptions */
-    {0x20, 10787, 2558, 3284, 14, 6, 6, KI_PROTO_FORM_FIELDS, 0}, /* PodExecOptions */
-    {0x0, 10801, 2564, 3291, 13, 10, 10, KI_PROTO_FORM_FIELDS, 0}, /* PodLogOptions */
-    {0x0, 10814, 2574, 3302, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodPortForwardOptions */
-    {0x0, 10835, 2575, 3304, 15, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* PodProxyOptions */
-    {0x3, 10850, 2576, 3306, 11, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* PodTemplate */
-    {0x7, 10861, 2578, 3309, 15, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* RangeAllocation */
-    {0x7, 10876, 2581, 3313, 21, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ReplicationController */
-    {0x0, 10897, 2584, 3317, 25, 4, 4, KI_PROTO_FORM_FIELDS, 1}, /* ReplicationControllerSpec */
-    {0x1, 10922, 2588, 3322, 27, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* ReplicationControllerStatus */
-    {0x7, 10949, 2594, 3329, 30, 5, 5, KI_PROTO_FORM_FIELDS, 0}, /* ReplicationControllerCondition */
-    {0x7, 10979, 2599, 3335, 13, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceQuota */
-    {0x0, 10992, 2602, 3339, 17, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ResourceQuotaSpec */
-    {0x0, 11009, 2605, 3343, 13, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ScopeSelector */
-    {0x3, 11022, 2606, 3345, 33, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* ScopedResourceSelectorRequirement */
-    {0x0, 11055, 2609, 3349, 19, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ResourceQuotaStatus */
-    {0x1, 11074, 2611, 3352, 6, 5, 5, KI_PROTO_FORM_FIELDS, 1}, /* Secret */
-    {0x1, 11080, 2616, 3358, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SerializedReference */
-    {0x7, 11099, 2617, 3360, 7, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* Service */
-    {0x0, 11106, 2620, 3364, 11, 23, 20, KI_PROTO_FORM_FIELDS, 1}, /* ServiceSpec */
-    {0x18, 11117, 2640, 3388, 11, 6, 6, KI_PROTO_FORM_FIELDS, 1}, /* ServicePort */
-    {0x0, 11128, 2646, 3395, 21, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* SessionAffinityConfig */
-    {0x0, 11149, 2647, 3397, 14, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ClientIPConfig */
-    {0x1, 11163, 2648, 3399, 13, 2, 2, KI_PROTO_FORM_FIELDS, 0}, /* ServiceStatus */
-    {0x0, 11176, 2650, 3402, 18, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* LoadBalancerStatus */
-    {0x0, 11194, 2651, 3404, 19, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* LoadBalancerIngress */
-    {0x3, 11213, 2655, 3409, 10, 3, 3, KI_PROTO_FORM_FIELDS, 0}, /* PortStatus */
-    {0x1, 11223, 2658, 3413, 14, 4, 4, KI_PROTO_FORM_FIELDS, 0}, /* ServiceAccount */
-    {0x0, 11237, 2662, 3418, 19, 1, 1, KI_PROTO_FORM_FIELDS, 0}, /* ServiceProxyOptions */
+    {0x0, 0, 0, 0, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* AdmissionReview */
+    {0x5e07, 15, 2, 3, 16, 15, 15, KI_PROTO_FORM_FIELDS}, /* AdmissionRequest */
+    {0x7, 31, 17, 19, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* GroupVersionKind */
+    {0x7, 47, 20, 23, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* GroupVersionResource */
+    {0x0, 67, 23, 27, 8, 4, 4, KI_PROTO_FORM_FIELDS}, /* UserInfo */
+    {0x0, 75, 27, 32, 10, 1, 1, KI_PROTO_FORM_ITEMS}, /* ExtraValue */
+    {0x3, 85, 28, 34, 17, 7, 7, KI_PROTO_FORM_FIELDS}, /* AdmissionResponse */
+    {0x1, 102, 35, 42, 6, 6, 6, KI_PROTO_FORM_FIELDS}, /* Status */
+    {0x0, 108, 41, 49, 8, 5, 5, KI_PROTO_FORM_FIELDS}, /* ListMeta */
+    {0x1, 116, 46, 55, 9, 1, 1, KI_PROTO_FORM_FIELDS}, /* ShardInfo */
+    {0x0, 125, 47, 57, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* StatusDetails */
+    {0x0, 138, 53, 64, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* StatusCause */
+    {0x3, 149, 56, 68, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicy */
+    {0x0, 172, 58, 71, 10, 17, 15, KI_PROTO_FORM_FIELDS}, /* ObjectMeta */
+    {0xf, 182, 73, 89, 14, 7, 6, KI_PROTO_FORM_FIELDS}, /* OwnerReference */
+    {0x0, 196, 79, 97, 18, 8, 7, KI_PROTO_FORM_FIELDS}, /* ManagedFieldsEntry */
+    {0x0, 214, 86, 106, 27, 7, 7, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicySpec */
+    {0x0, 241, 93, 114, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* ParamKind */
+    {0x0, 250, 95, 117, 14, 7, 5, KI_PROTO_FORM_FIELDS}, /* MatchResources */
+    {0x0, 264, 100, 125, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* LabelSelector */
+    {0x3, 277, 102, 128, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* LabelSelectorRequirement */
+    {0x2, 301, 105, 132, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* NamedRuleWithOperations */
+    {0x2, 324, 107, 135, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* RuleWithOperations */
+    {0x0, 342, 109, 138, 4, 4, 4, KI_PROTO_FORM_FIELDS}, /* Rule */
+    {0x3, 346, 113, 143, 8, 2, 2, KI_PROTO_FORM_FIELDS}, /* Variable */
+    {0x1, 354, 115, 146, 8, 4, 3, KI_PROTO_FORM_FIELDS}, /* Mutation */
+    {0x0, 362, 118, 151, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* ApplyConfiguration */
+    {0x0, 380, 119, 153, 9, 1, 1, KI_PROTO_FORM_FIELDS}, /* JSONPatch */
+    {0x3, 389, 120, 155, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* MatchCondition */
+    {0x3, 403, 122, 158, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicyBinding */
+    {0x0, 433, 124, 161, 34, 3, 3, KI_PROTO_FORM_FIELDS}, /* MutatingAdmissionPolicyBindingSpec */
+    {0x0, 467, 127, 165, 8, 4, 4, KI_PROTO_FORM_FIELDS}, /* ParamRef */
+    {0x1, 475, 131, 170, 28, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingWebhookConfiguration */
+    {0x283, 503, 133, 173, 15, 12, 12, KI_PROTO_FORM_FIELDS}, /* MutatingWebhook */
+    {0x0, 518, 145, 186, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* WebhookClientConfig */
+    {0x3, 537, 148, 190, 16, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServiceReference */
+    {0x7, 553, 152, 195, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicy */
+    {0x0, 578, 155, 199, 29, 7, 7, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicySpec */
+    {0x1, 607, 162, 207, 10, 4, 4, KI_PROTO_FORM_FIELDS}, /* Validation */
+    {0x3, 617, 166, 212, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* AuditAnnotation */
+    {0x0, 632, 168, 215, 31, 3, 3, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicyStatus */
+    {0x0, 663, 171, 219, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* TypeChecking */
+    {0x3, 675, 172, 221, 17, 3, 2, KI_PROTO_FORM_FIELDS}, /* ExpressionWarning */
+    {0x3b, 692, 174, 225, 9, 6, 6, KI_PROTO_FORM_FIELDS}, /* Condition */
+    {0x3, 701, 180, 232, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicyBinding */
+    {0x0, 733, 182, 235, 36, 4, 4, KI_PROTO_FORM_FIELDS}, /* ValidatingAdmissionPolicyBindingSpec */
+    {0x1, 769, 186, 240, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhookConfiguration */
+    {0x283, 799, 188, 243, 17, 11, 11, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhook */
+    {0x1, 475, 199, 255, 28, 2, 2, KI_PROTO_FORM_FIELDS}, /* MutatingWebhookConfiguration */
+    {0x3, 503, 201, 258, 15, 12, 12, KI_PROTO_FORM_FIELDS}, /* MutatingWebhook */
+    {0x1, 769, 213, 271, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhookConfiguration */
+    {0x3, 799, 215, 274, 17, 11, 11, KI_PROTO_FORM_FIELDS}, /* ValidatingWebhook */
+    {0x0, 816, 226, 286, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* ConversionReview */
+    {0x7, 832, 228, 289, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* ConversionRequest */
+    {0x7, 849, 231, 293, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ConversionResponse */
+    {0x7, 867, 234, 297, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinition */
+    {0xf, 891, 237, 301, 28, 10, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionSpec */
+    {0x9, 919, 243, 312, 29, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionNames */
+    {0x7, 948, 249, 319, 31, 9, 9, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionVersion */
+    {0x0, 979, 258, 329, 24, 1, 1, KI_PROTO_FORM_FIELDS}, /* CustomResourceValidation */
+    {0x0, 1003, 259, 331, 15, 44, 44, KI_PROTO_FORM_FIELDS}, /* JSONSchemaProps */
+    {0x0, 1018, 303, 376, 22, 2, 2, KI_PROTO_FORM_SCHEMA_OR_ARRAY}, /* JSONSchemaPropsOrArray */
+    {0x0, 1040, 305, 379, 21, 2, 2, KI_PROTO_FORM_SCHEMA_OR_BOOL}, /* JSONSchemaPropsOrBool */
+    {0x0, 1061, 307, 382, 28, 2, 2, KI_PROTO_FORM_SCHEMA_OR_STRINGS}, /* JSONSchemaPropsOrStringArray */
+    {0x0, 1089, 309, 385, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExternalDocumentation */
+    {0x1, 1110, 311, 388, 14, 6, 6, KI_PROTO_FORM_FIELDS}, /* ValidationRule */
+    {0x0, 1124, 317, 395, 26, 2, 2, KI_PROTO_FORM_FIELDS}, /* CustomResourceSubresources */
+    {0x0, 1150, 319, 398, 31, 0, 0, KI_PROTO_FORM_FIELDS}, /* CustomResourceSubresourceStatus */
+    {0x3, 1181, 319, 399, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceSubresourceScale */
+    {0x23, 1211, 322, 403, 30, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceColumnDefinition */
+    {0x1, 1241, 328, 410, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* SelectableField */
+    {0x1, 1256, 329, 412, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* CustomResourceConversion */
+    {0x2, 1280, 331, 415, 17, 3, 2, KI_PROTO_FORM_FIELDS}, /* WebhookConversion */
+    {0x7, 1297, 333, 419, 30, 4, 4, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionStatus */
+    {0x7, 1327, 337, 424, 33, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionCondition */
+    {0x7, 867, 343, 431, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinition */
+    {0xd, 891, 346, 435, 28, 11, 11, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionSpec */
+    {0x7, 948, 357, 447, 31, 9, 9, KI_PROTO_FORM_FIELDS}, /* CustomResourceDefinitionVersion */
+    {0x23, 1211, 366, 457, 30, 6, 6, KI_PROTO_FORM_FIELDS}, /* CustomResourceColumnDefinition */
+    {0x1, 1256, 372, 464, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* CustomResourceConversion */
+    {0x7, 1360, 375, 468, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* APIService */
+    {0x60, 1370, 378, 472, 14, 8, 7, KI_PROTO_FORM_FIELDS}, /* APIServiceSpec */
+    {0x0, 537, 385, 481, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* ServiceReference */
+    {0x0, 1384, 388, 485, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* APIServiceStatus */
+    {0x7, 1400, 389, 487, 19, 5, 5, KI_PROTO_FORM_FIELDS}, /* APIServiceCondition */
+    {0x7, 1419, 394, 493, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ControllerRevision */
+    {0x7, 1437, 397, 497, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* DaemonSet */
+    {0x7, 1446, 400, 501, 13, 6, 5, KI_PROTO_FORM_FIELDS}, /* DaemonSetSpec */
+    {0x3, 1459, 405, 508, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodTemplateSpec */
+    {0x4, 1474, 407, 511, 7, 44, 43, KI_PROTO_FORM_FIELDS}, /* PodSpec */
+    {0x3, 1481, 450, 556, 6, 2, 2, KI_PROTO_FORM_FIELDS}, /* Volume */
+    {0x0, 1487, 452, 559, 12, 30, 30, KI_PROTO_FORM_FIELDS}, /* VolumeSource */
+    {0x1, 1499, 482, 590, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* HostPathVolumeSource */
+    {0x0, 1519, 484, 593, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* EmptyDirVolumeSource */
+    {0x1, 1539, 487, 597, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* GCEPersistentDiskVolumeSource */
+    {0x1, 1568, 491, 602, 32, 4, 4, KI_PROTO_FORM_FIELDS}, /* AWSElasticBlockStoreVolumeSource */
+    {0x1, 1600, 495, 607, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* GitRepoVolumeSource */
+    {0x0, 1619, 498, 611, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* SecretVolumeSource */
+    {0x3, 1637, 503, 617, 9, 4, 4, KI_PROTO_FORM_FIELDS}, /* KeyToPath */
+    {0x3, 1646, 507, 622, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* NFSVolumeSource */
+    {0x7, 1661, 510, 626, 17, 12, 11, KI_PROTO_FORM_FIELDS}, /* ISCSIVolumeSource */
+    {0x0, 1678, 521, 639, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* LocalObjectReference */
+    {0x3, 1698, 522, 641, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* GlusterfsVolumeSource */
+    {0x1, 1719, 525, 645, 33, 2, 2, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimVolumeSource */
+    {0x3, 1752, 527, 648, 15, 8, 8, KI_PROTO_FORM_FIELDS}, /* RBDVolumeSource */
+    {0x1, 1767, 535, 657, 16, 5, 5, KI_PROTO_FORM_FIELDS}, /* FlexVolumeSource */
+    {0x1, 1783, 540, 663, 18, 4, 4, KI_PROTO_FORM_FIELDS}, /* CinderVolumeSource */
+    {0x1, 1801, 544, 668, 18, 6, 6, KI_PROTO_FORM_FIELDS}, /* CephFSVolumeSource */
+    {0x0, 1819, 550, 675, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* FlockerVolumeSource */
+    {0x0, 1838, 552, 678, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* DownwardAPIVolumeSource */
+    {0x1, 1861, 555, 682, 21, 5, 5, KI_PROTO_FORM_FIELDS}, /* DownwardAPIVolumeFile */
+    {0x2, 1882, 560, 688, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* ObjectFieldSelector */
+    {0x6, 1901, 562, 691, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceFieldSelector */
+    {0x0, 1922, 565, 695, 14, 5, 5, KI_PROTO_FORM_FIELDS}, /* FCVolumeSource */
+    {0x3, 1936, 570, 701, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* AzureFileVolumeSource */
+    {0x1, 1957, 573, 705, 21, 5, 5, KI_PROTO_FORM_FIELDS}, /* ConfigMapVolumeSource */
+    {0x1, 1978, 578, 711, 30, 4, 4, KI_PROTO_FORM_FIELDS}, /* VsphereVirtualDiskVolumeSource */
+    {0x3, 2008, 582, 716, 19, 6, 6, KI_PROTO_FORM_FIELDS}, /* QuobyteVolumeSource */
+    {0x3, 2027, 588, 723, 21, 6, 6, KI_PROTO_FORM_FIELDS}, /* AzureDiskVolumeSource */
+    {0x1, 2048, 594, 730, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* PhotonPersistentDiskVolumeSource */
+    {0x1, 2080, 596, 733, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* ProjectedVolumeSource */
+    {0x0, 2101, 599, 737, 16, 6, 6, KI_PROTO_FORM_FIELDS}, /* VolumeProjection */
+    {0x1, 2117, 605, 744, 16, 4, 3, KI_PROTO_FORM_FIELDS}, /* SecretProjection */
+    {0x0, 2133, 608, 749, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* DownwardAPIProjection */
+    {0x1, 2154, 609, 751, 19, 4, 3, KI_PROTO_FORM_FIELDS}, /* ConfigMapProjection */
+    {0x4, 2173, 612, 756, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServiceAccountTokenProjection */
+    {0x10, 2202, 616, 761, 28, 6, 6, KI_PROTO_FORM_FIELDS}, /* ClusterTrustBundleProjection */
+    {0x0, 2230, 622, 768, 24, 8, 8, KI_PROTO_FORM_FIELDS}, /* PodCertificateProjection */
+    {0x1, 2254, 630, 777, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* PortworxVolumeSource */
+    {0x7, 2274, 633, 781, 19, 10, 10, KI_PROTO_FORM_FIELDS}, /* ScaleIOVolumeSource */
+    {0x0, 2293, 643, 792, 21, 5, 5, KI_PROTO_FORM_FIELDS}, /* StorageOSVolumeSource */
+    {0x1, 2314, 648, 798, 15, 5, 5, KI_PROTO_FORM_FIELDS}, /* CSIVolumeSource */
+    {0x0, 2329, 653, 804, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* EphemeralVolumeSource */
+    {0x3, 2350, 654, 806, 29, 2, 2, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimTemplate */
+    {0x4, 2379, 656, 809, 25, 9, 9, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimSpec */
+    {0x0, 2404, 665, 819, 26, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeResourceRequirements */
+    {0x7, 2430, 667, 822, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* TypedLocalObjectReference */
+    {0x7, 2455, 670, 826, 20, 4, 4, KI_PROTO_FORM_FIELDS}, /* TypedObjectReference */
+    {0x0, 2475, 674, 831, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* ImageVolumeSource */
+    {0x101, 2492, 676, 834, 9, 25, 25, KI_PROTO_FORM_FIELDS}, /* Container */
+    {0x4, 2501, 701, 860, 13, 5, 5, KI_PROTO_FORM_FIELDS}, /* ContainerPort */
+    {0x0, 2514, 706, 866, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* EnvFromSource */
+    {0x1, 2527, 709, 870, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ConfigMapEnvSource */
+    {0x1, 2545, 711, 873, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* SecretEnvSource */
+    {0x1, 2560, 713, 876, 6, 3, 3, KI_PROTO_FORM_FIELDS}, /* EnvVar */
+    {0x0, 2566, 716, 880, 12, 5, 5, KI_PROTO_FORM_FIELDS}, /* EnvVarSource */
+    {0x3, 2578, 721, 886, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* ConfigMapKeySelector */
+    {0x3, 2598, 724, 890, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* SecretKeySelector */
+    {0x7, 2615, 727, 894, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* FileKeySelector */
+    {0x0, 2630, 731, 899, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceRequirements */
+    {0x1, 2650, 734, 903, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaim */
+    {0x3, 2663, 736, 906, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerResizePolicy */
+    {0x0, 2684, 738, 909, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerRestartRule */
+    {0x0, 2704, 740, 912, 31, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerRestartRuleOnExitCodes */
+    {0x9, 2735, 742, 915, 11, 8, 8, KI_PROTO_FORM_FIELDS}, /* VolumeMount */
+    {0x3, 2746, 750, 924, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeDevice */
+    {0x1, 2758, 752, 927, 5, 7, 7, KI_PROTO_FORM_FIELDS}, /* Probe */
+    {0x0, 2763, 759, 935, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* ProbeHandler */
+    {0x0, 2775, 763, 940, 10, 1, 1, KI_PROTO_FORM_FIELDS}, /* ExecAction */
+    {0x2, 2785, 764, 942, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* HTTPGetAction */
+    {0x3, 2798, 770, 949, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* HTTPHeader */
+    {0x1, 2808, 772, 952, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* TCPSocketAction */
+    {0x3, 2823, 774, 955, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* GRPCAction */
+    {0x0, 2833, 777, 959, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* Lifecycle */
+    {0x0, 2842, 780, 963, 16, 4, 4, KI_PROTO_FORM_FIELDS}, /* LifecycleHandler */
+    {0x1, 2858, 784, 968, 11, 1, 1, KI_PROTO_FORM_FIELDS}, /* SleepAction */
+    {0x0, 2869, 785, 970, 15, 12, 12, KI_PROTO_FORM_FIELDS}, /* SecurityContext */
+    {0x0, 2884, 797, 983, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* Capabilities */
+    {0x0, 2896, 799, 986, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* SELinuxOptions */
+    {0x0, 2910, 803, 991, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* WindowsSecurityContextOptions */
+    {0x1, 2939, 807, 996, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* SeccompProfile */
+    {0x1, 2953, 809, 999, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* AppArmorProfile */
+    {0x1, 2968, 811, 1002, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* EphemeralContainer */
+    {0x101, 2986, 813, 1005, 24, 25, 25, KI_PROTO_FORM_FIELDS}, /* EphemeralContainerCommon */
+    {0x0, 3010, 838, 1031, 18, 13, 13, KI_PROTO_FORM_FIELDS}, /* PodSecurityContext */
+    {0x3, 3028, 851, 1045, 6, 2, 2, KI_PROTO_FORM_FIELDS}, /* Sysctl */
+    {0x0, 3034, 853, 1048, 8, 3, 3, KI_PROTO_FORM_FIELDS}, /* Affinity */
+    {0x0, 3042, 856, 1052, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAffinity */
+    {0x1, 3054, 858, 1055, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeSelector */
+    {0x0, 3066, 859, 1057, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeSelectorTerm */
+    {0x3, 3082, 861, 1060, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* NodeSelectorRequirement */
+    {0x3, 3105, 864, 1064, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* PreferredSchedulingTerm */
+    {0x0, 3128, 866, 1067, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodAffinity */
+    {0x4, 3139, 868, 1070, 15, 6, 6, KI_PROTO_FORM_FIELDS}, /* PodAffinityTerm */
+    {0x3, 3154, 874, 1077, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* WeightedPodAffinityTerm */
+    {0x0, 3177, 876, 1080, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodAntiAffinity */
+    {0x0, 3192, 878, 1083, 10, 5, 5, KI_PROTO_FORM_FIELDS}, /* Toleration */
+    {0x1, 3202, 883, 1089, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* HostAlias */
+    {0x0, 3211, 885, 1092, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodDNSConfig */
+    {0x0, 3223, 888, 1096, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodDNSConfigOption */
+    {0x1, 3241, 890, 1099, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodReadinessGate */
+    {0x7, 3257, 891, 1101, 24, 8, 8, KI_PROTO_FORM_FIELDS}, /* TopologySpreadConstraint */
+    {0x1, 3281, 899, 1110, 5, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodOS */
+    {0x1, 3286, 900, 1112, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodSchedulingGate */
+    {0x1, 3303, 901, 1114, 16, 4, 3, KI_PROTO_FORM_FIELDS}, /* PodResourceClaim */
+    {0x0, 3319, 904, 1119, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodSchedulingGroup */
+    {0x3, 3337, 905, 1121, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionResponder */
+    {0x0, 3354, 907, 1124, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* DaemonSetUpdateStrategy */
+    {0x0, 3377, 909, 1127, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* RollingUpdateDaemonSet */
+    {0xf, 3399, 911, 1130, 15, 10, 10, KI_PROTO_FORM_FIELDS}, /* DaemonSetStatus */
+    {0x7, 3414, 921, 1141, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* DaemonSetCondition */
+    {0x7, 3432, 926, 1147, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* Deployment */
+    {0xe, 3442, 929, 1151, 14, 9, 8, KI_PROTO_FORM_FIELDS}, /* DeploymentSpec */
+    {0x0, 3456, 937, 1161, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeploymentStrategy */
+    {0x0, 3474, 939, 1164, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* RollingUpdateDeployment */
+    {0x0, 3497, 941, 1167, 16, 9, 9, KI_PROTO_FORM_FIELDS}, /* DeploymentStatus */
+    {0xf, 3513, 950, 1177, 19, 7, 6, KI_PROTO_FORM_FIELDS}, /* DeploymentCondition */
+    {0x7, 3532, 956, 1185, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* ReplicaSet */
+    {0xc, 3542, 959, 1189, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* ReplicaSetSpec */
+    {0x1, 3556, 963, 1194, 16, 7, 7, KI_PROTO_FORM_FIELDS}, /* ReplicaSetStatus */
+    {0x7, 3572, 970, 1202, 19, 5, 5, KI_PROTO_FORM_FIELDS}, /* ReplicaSetCondition */
+    {0x7, 3591, 975, 1208, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* StatefulSet */
+    {0x56, 3602, 978, 1212, 15, 11, 11, KI_PROTO_FORM_FIELDS}, /* StatefulSetSpec */
+    {0x7, 3617, 989, 1224, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaim */
+    {0x0, 3638, 992, 1228, 27, 10, 9, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimStatus */
+    {0xf, 3665, 1001, 1239, 30, 6, 6, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeClaimCondition */
+    {0x2, 3695, 1007, 1246, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ModifyVolumeStatus */
+    {0x2, 3713, 1009, 1249, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeHealthStatus */
+    {0x3, 3731, 1011, 1252, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeHealthCondition */
+    {0x0, 3752, 1014, 1256, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* StatefulSetUpdateStrategy */
+    {0x0, 3777, 1016, 1259, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* RollingUpdateStatefulSetStrategy */
+    {0x0, 3809, 1018, 1262, 47, 2, 2, KI_PROTO_FORM_FIELDS}, /* StatefulSetPersistentVolumeClaimRetentionPolicy */
+    {0x1, 3856, 1020, 1265, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* StatefulSetOrdinals */
+    {0x202, 3875, 1021, 1267, 17, 11, 10, KI_PROTO_FORM_FIELDS}, /* StatefulSetStatus */
+    {0x7, 3892, 1031, 1279, 20, 5, 5, KI_PROTO_FORM_FIELDS}, /* StatefulSetCondition */
+    {0x7, 3432, 1036, 1285, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* Deployment */
+    {0xc, 3442, 1039, 1289, 14, 9, 9, KI_PROTO_FORM_FIELDS}, /* DeploymentSpec */
+    {0x0, 3912, 1048, 1299, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* RollbackConfig */
+    {0x5, 3926, 1049, 1301, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeploymentRollback */
+    {0x7, 3944, 1052, 1305, 5, 3, 3, KI_PROTO_FORM_FIELDS}, /* Scale */
+    {0x0, 3949, 1055, 1309, 9, 1, 1, KI_PROTO_FORM_FIELDS}, /* ScaleSpec */
+    {0x1, 3958, 1056, 1311, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ScaleStatus */
+    {0x7, 3591, 1059, 1315, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* StatefulSet */
+    {0x54, 3602, 1062, 1319, 15, 11, 11, KI_PROTO_FORM_FIELDS}, /* StatefulSetSpec */
+    {0x202, 3875, 1073, 1331, 17, 11, 10, KI_PROTO_FORM_FIELDS}, /* StatefulSetStatus */
+    {0x3, 3969, 1083, 1343, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* SelfSubjectReview */
+    {0x1, 3986, 1085, 1346, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* SelfSubjectReviewStatus */
+    {0x7, 4009, 1086, 1348, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* TokenRequest */
+    {0x7, 4021, 1089, 1352, 16, 5, 4, KI_PROTO_FORM_FIELDS}, /* TokenRequestSpec */
+    {0x0, 4037, 1093, 1358, 20, 4, 4, KI_PROTO_FORM_FIELDS}, /* BoundObjectReference */
+    {0x0, 4057, 1097, 1363, 16, 1, 1, KI_PROTO_FORM_ITEMS}, /* AttestationValue */
+    {0x3, 4073, 1098, 1365, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* TokenRequestStatus */
+    {0x7, 4091, 1100, 1368, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* TokenReview */
+    {0x0, 4102, 1103, 1372, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* TokenReviewSpec */
+    {0x2, 4117, 1105, 1375, 17, 4, 4, KI_PROTO_FORM_FIELDS}, /* TokenReviewStatus */
+    {0x7, 4134, 1109, 1380, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* LocalSubjectAccessReview */
+    {0x0, 4158, 1112, 1384, 23, 6, 6, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReviewSpec */
+    {0x0, 4181, 1118, 1391, 18, 9, 9, KI_PROTO_FORM_FIELDS}, /* ResourceAttributes */
+    {0x0, 4199, 1127, 1401, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* FieldSelectorAttributes */
+    {0x3, 4222, 1129, 1404, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* FieldSelectorRequirement */
+    {0x0, 4246, 1132, 1408, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* LabelSelectorAttributes */
+    {0x0, 4269, 1134, 1411, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* NonResourceAttributes */
+    {0x1, 4290, 1136, 1414, 25, 4, 4, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReviewStatus */
+    {0x7, 4315, 1140, 1419, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* SelfSubjectAccessReview */
+    {0x0, 4338, 1143, 1423, 27, 2, 2, KI_PROTO_FORM_FIELDS}, /* SelfSubjectAccessReviewSpec */
+    {0x7, 4365, 1145, 1426, 22, 3, 3, KI_PROTO_FORM_FIELDS}, /* SelfSubjectRulesReview */
+    {0x0, 4387, 1148, 1430, 26, 1, 1, KI_PROTO_FORM_FIELDS}, /* SelfSubjectRulesReviewSpec */
+    {0x7, 4413, 1149, 1432, 24, 4, 4, KI_PROTO_FORM_FIELDS}, /* SubjectRulesReviewStatus */
+    {0x1, 4437, 1153, 1437, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* ResourceRule */
+    {0x1, 4449, 1157, 1442, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* NonResourceRule */
+    {0x7, 4464, 1159, 1445, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReview */
+    {0x7, 4134, 1162, 1449, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* LocalSubjectAccessReview */
+    {0x0, 4158, 1165, 1453, 23, 6, 6, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReviewSpec */
+    {0x7, 4464, 1171, 1460, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* SubjectAccessReview */
+    {0x7, 4483, 1174, 1464, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscaler */
+    {0x5, 4506, 1177, 1468, 27, 4, 4, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerSpec */
+    {0x3, 4533, 1181, 1473, 27, 3, 3, KI_PROTO_FORM_FIELDS}, /* CrossVersionObjectReference */
+    {0xc, 4560, 1184, 1477, 29, 5, 5, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerStatus */
+    {0x7, 3944, 1189, 1483, 5, 3, 3, KI_PROTO_FORM_FIELDS}, /* Scale */
+    {0x1, 3958, 1192, 1487, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* ScaleStatus */
+    {0x7, 4483, 1194, 1490, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscaler */
+    {0x5, 4506, 1197, 1494, 27, 5, 5, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerSpec */
+    {0x1, 4589, 1202, 1500, 10, 7, 6, KI_PROTO_FORM_FIELDS}, /* MetricSpec */
+    {0x7, 4599, 1208, 1508, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ObjectMetricSource */
+    {0x1, 4617, 1211, 1512, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* MetricTarget */
+    {0x1, 4629, 1215, 1517, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* MetricIdentifier */
+    {0x3, 4645, 1217, 1520, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodsMetricSource */
+    {0x3, 4661, 1219, 1523, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceMetricSource */
+    {0x7, 4681, 1221, 1526, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerResourceMetricSource */
+    {0x3, 4710, 1224, 1530, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExternalMetricSource */
+    {0x0, 4730, 1226, 1533, 31, 2, 2, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerBehavior */
+    {0x0, 4761, 1228, 1536, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* HPAScalingRules */
+    {0x7, 4776, 1232, 1541, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* HPAScalingPolicy */
+    {0x18, 4560, 1235, 1545, 29, 6, 6, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerStatus */
+    {0x1, 4792, 1241, 1552, 12, 7, 6, KI_PROTO_FORM_FIELDS}, /* MetricStatus */
+    {0x7, 4804, 1247, 1560, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ObjectMetricStatus */
+    {0x0, 4822, 1250, 1564, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* MetricValueStatus */
+    {0x3, 4839, 1253, 1568, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodsMetricStatus */
+    {0x3, 4855, 1255, 1571, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceMetricStatus */
+    {0x7, 4875, 1257, 1574, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerResourceMetricStatus */
+    {0x3, 4904, 1260, 1578, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExternalMetricStatus */
+    {0x7, 4924, 1262, 1581, 32, 6, 6, KI_PROTO_FORM_FIELDS}, /* HorizontalPodAutoscalerCondition */
+    {0x7, 4956, 1268, 1588, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* CronJob */
+    {0x21, 4963, 1271, 1592, 11, 8, 8, KI_PROTO_FORM_FIELDS}, /* CronJobSpec */
+    {0x3, 4974, 1279, 1601, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* JobTemplateSpec */
+    {0x400, 4989, 1281, 1604, 7, 17, 17, KI_PROTO_FORM_FIELDS}, /* JobSpec */
+    {0x1, 4996, 1298, 1622, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicy */
+    {0x1, 5012, 1299, 1624, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicyRule */
+    {0x6, 5032, 1302, 1628, 38, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicyOnExitCodesRequirement */
+    {0x3, 5070, 1305, 1632, 38, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodFailurePolicyOnPodConditionsPattern */
+    {0x1, 5108, 1307, 1635, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* SuccessPolicy */
+    {0x0, 5121, 1308, 1637, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* SuccessPolicyRule */
+    {0x0, 5138, 1310, 1640, 26, 4, 4, KI_PROTO_FORM_FIELDS}, /* JobSchedulingConfiguration */
+    {0x0, 5164, 1314, 1645, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupSchedulingPolicy */
+    {0x0, 5196, 1316, 1648, 37, 0, 0, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupBasicSchedulingPolicy */
+    {0x0, 5233, 1316, 1649, 36, 1, 1, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupGangSchedulingPolicy */
+    {0x0, 5269, 1317, 1651, 37, 1, 1, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupSchedulingConstraints */
+    {0x1, 5306, 1318, 1653, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* TopologyConstraint */
+    {0x0, 5324, 1319, 1655, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupDisruptionMode */
+    {0x0, 5354, 1321, 1658, 36, 0, 0, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupSingleDisruptionMode */
+    {0x0, 5390, 1321, 1659, 33, 0, 0, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupAllDisruptionMode */
+    {0x1, 5423, 1321, 1660, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* WorkloadPodGroupResourceClaim */
+    {0x0, 5452, 1324, 1664, 13, 5, 3, KI_PROTO_FORM_FIELDS}, /* CronJobStatus */
+    {0x0, 5465, 1327, 1670, 15, 7, 7, KI_PROTO_FORM_FIELDS}, /* ObjectReference */
+    {0x7, 5480, 1334, 1678, 3, 3, 3, KI_PROTO_FORM_FIELDS}, /* Job */
+    {0x0, 5483, 1337, 1682, 9, 11, 11, KI_PROTO_FORM_FIELDS}, /* JobStatus */
+    {0xf, 5492, 1348, 1694, 12, 6, 6, KI_PROTO_FORM_FIELDS}, /* JobCondition */
+    {0x0, 5504, 1354, 1701, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* UncountedTerminatedPods */
+    {0x7, 5527, 1356, 1704, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequest */
+    {0x3, 5552, 1359, 1708, 29, 8, 8, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestSpec */
+    {0x0, 5581, 1367, 1717, 31, 2, 2, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestStatus */
+    {0x33, 5612, 1369, 1720, 34, 6, 6, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestCondition */
+    {0x3, 5646, 1375, 1727, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ClusterTrustBundle */
+    {0x2, 5664, 1377, 1730, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* ClusterTrustBundleSpec */
+    {0x7, 5686, 1379, 1733, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequest */
+    {0x17f, 5707, 1382, 1737, 25, 12, 10, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequestSpec */
+    {0x0, 5732, 1392, 1750, 27, 6, 5, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequestStatus */
+    {0x7, 5527, 1397, 1757, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequest */
+    {0x1, 5552, 1400, 1761, 29, 8, 8, KI_PROTO_FORM_FIELDS}, /* CertificateSigningRequestSpec */
+    {0x7, 5686, 1408, 1770, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequest */
+    {0x77f, 5707, 1411, 1774, 25, 12, 12, KI_PROTO_FORM_FIELDS}, /* PodCertificateRequestSpec */
+    {0x3, 5759, 1423, 1787, 5, 2, 2, KI_PROTO_FORM_FIELDS}, /* Lease */
+    {0x0, 5764, 1425, 1790, 9, 7, 7, KI_PROTO_FORM_FIELDS}, /* LeaseSpec */
+    {0x3, 5773, 1432, 1798, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* LeaseCandidate */
+    {0x9, 5787, 1434, 1801, 18, 6, 6, KI_PROTO_FORM_FIELDS}, /* LeaseCandidateSpec */
+    {0xf, 5805, 1440, 1808, 13, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointSlice */
+    {0x3, 5818, 1444, 1813, 8, 8, 8, KI_PROTO_FORM_FIELDS}, /* Endpoint */
+    {0x0, 5826, 1452, 1822, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* EndpointConditions */
+    {0x0, 5844, 1455, 1826, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* EndpointHints */
+    {0x1, 5857, 1457, 1829, 7, 1, 1, KI_PROTO_FORM_FIELDS}, /* ForZone */
+    {0x1, 5864, 1458, 1831, 7, 1, 1, KI_PROTO_FORM_FIELDS}, /* ForNode */
+    {0x0, 5871, 1459, 1833, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointPort */
+    {0xf, 5805, 1463, 1838, 13, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointSlice */
+    {0x3, 5818, 1467, 1843, 8, 7, 7, KI_PROTO_FORM_FIELDS}, /* Endpoint */
+    {0x3883, 5883, 1474, 1851, 5, 15, 15, KI_PROTO_FORM_FIELDS}, /* Event */
+    {0x3, 5888, 1489, 1867, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* EventSeries */
+    {0x0, 5899, 1491, 1870, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* EventSource */
+    {0x7, 1437, 1493, 1873, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* DaemonSet */
+    {0x6, 1446, 1496, 1877, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* DaemonSetSpec */
+    {0x7, 5910, 1502, 1884, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* Ingress */
+    {0x0, 5917, 1505, 1888, 11, 4, 4, KI_PROTO_FORM_FIELDS}, /* IngressSpec */
+    {0x2, 5928, 1509, 1893, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* IngressBackend */
+    {0x0, 5942, 1512, 1897, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressTLS */
+    {0x2, 5952, 1514, 1900, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressRule */
+    {0x0, 5963, 1516, 1903, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressRuleValue */
+    {0x1, 5979, 1517, 1905, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* HTTPIngressRuleValue */
+    {0x4, 5999, 1518, 1907, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* HTTPIngressPath */
+    {0x1, 6014, 1521, 1911, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressStatus */
+    {0x0, 6027, 1522, 1913, 25, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressLoadBalancerStatus */
+    {0x0, 6052, 1523, 1915, 26, 4, 3, KI_PROTO_FORM_FIELDS}, /* IngressLoadBalancerIngress */
+    {0x3, 6078, 1526, 1920, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* IngressPortStatus */
+    {0x3, 6095, 1529, 1924, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* NetworkPolicy */
+    {0x1, 6108, 1531, 1927, 17, 4, 4, KI_PROTO_FORM_FIELDS}, /* NetworkPolicySpec */
+    {0x0, 6125, 1535, 1932, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyIngressRule */
+    {0x0, 6149, 1537, 1935, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyPort */
+    {0x0, 6166, 1540, 1939, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyPeer */
+    {0x1, 6183, 1543, 1943, 7, 2, 2, KI_PROTO_FORM_FIELDS}, /* IPBlock */
+    {0x0, 6190, 1545, 1946, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* NetworkPolicyEgressRule */
+    {0x7, 3532, 1547, 1949, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* ReplicaSet */
+    {0x8, 3542, 1550, 1953, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* ReplicaSetSpec */
+    {0x7, 6213, 1554, 1958, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* FlowSchema */
+    {0x3, 6223, 1557, 1962, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* FlowSchemaSpec */
+    {0x1, 6237, 1561, 1967, 35, 1, 1, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationReference */
+    {0x1, 6272, 1562, 1969, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* FlowDistinguisherMethod */
+    {0x1, 6295, 1563, 1971, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* PolicyRulesWithSubjects */
+    {0x1, 6318, 1566, 1975, 7, 4, 4, KI_PROTO_FORM_FIELDS}, /* Subject */
+    {0x1, 6325, 1570, 1980, 11, 1, 1, KI_PROTO_FORM_FIELDS}, /* UserSubject */
+    {0x1, 6336, 1571, 1982, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* GroupSubject */
+    {0x3, 6348, 1572, 1984, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ServiceAccountSubject */
+    {0x17, 6369, 1574, 1987, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* ResourcePolicyRule */
+    {0x3, 6387, 1579, 1993, 21, 6, 2, KI_PROTO_FORM_FIELDS}, /* NonResourcePolicyRule */
+    {0x0, 6408, 1581, 2000, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* FlowSchemaStatus */
+    {0x4, 6424, 1582, 2002, 19, 5, 5, KI_PROTO_FORM_FIELDS}, /* FlowSchemaCondition */
+    {0x7, 6443, 1587, 2008, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfiguration */
+    {0x1, 6469, 1590, 2012, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationSpec */
+    {0x3, 6499, 1593, 2016, 33, 4, 4, KI_PROTO_FORM_FIELDS}, /* LimitedPriorityLevelConfiguration */
+    {0x1, 6532, 1597, 2021, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* LimitResponse */
+    {0x7, 6545, 1599, 2024, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* QueuingConfiguration */
+    {0x0, 6565, 1602, 2028, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* ExemptPriorityLevelConfiguration */
+    {0x0, 6597, 1604, 2031, 32, 1, 1, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationStatus */
+    {0x4, 6629, 1605, 2033, 35, 5, 5, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationCondition */
+    {0x7, 6443, 1610, 2039, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfiguration */
+    {0x1, 6469, 1613, 2043, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationSpec */
+    {0x3, 6499, 1616, 2047, 33, 4, 4, KI_PROTO_FORM_FIELDS}, /* LimitedPriorityLevelConfiguration */
+    {0x7, 6443, 1620, 2052, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfiguration */
+    {0x1, 6469, 1623, 2056, 30, 3, 3, KI_PROTO_FORM_FIELDS}, /* PriorityLevelConfigurationSpec */
+    {0x3, 6499, 1626, 2060, 33, 4, 4, KI_PROTO_FORM_FIELDS}, /* LimitedPriorityLevelConfiguration */
+    {0x7, 6664, 1630, 2065, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ImageReview */
+    {0x0, 6675, 1633, 2069, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* ImageReviewSpec */
+    {0x0, 6690, 1636, 2073, 24, 1, 1, KI_PROTO_FORM_FIELDS}, /* ImageReviewContainerSpec */
+    {0x1, 6714, 1637, 2075, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* ImageReviewStatus */
+    {0x7, 6731, 1640, 2079, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* StorageVersion */
+    {0x0, 6745, 1643, 2083, 18, 0, 0, KI_PROTO_FORM_FIELDS}, /* StorageVersionSpec */
+    {0x0, 6763, 1643, 2084, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* StorageVersionStatus */
+    {0x0, 6783, 1646, 2088, 20, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServerStorageVersion */
+    {0x1b, 6803, 1650, 2093, 23, 6, 6, KI_PROTO_FORM_FIELDS}, /* StorageVersionCondition */
+    {0x7, 6826, 1656, 2100, 8, 3, 3, KI_PROTO_FORM_FIELDS}, /* Eviction */
+    {0x1, 6834, 1659, 2104, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* EvictionSpec */
+    {0x0, 6846, 1660, 2106, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* EvictionTarget */
+    {0x3, 6860, 1661, 2108, 20, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionPodReference */
+    {0x0, 6880, 1663, 2111, 14, 5, 5, KI_PROTO_FORM_FIELDS}, /* EvictionStatus */
+    {0x3, 6894, 1668, 2117, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* Requester */
+    {0x7, 6903, 1670, 2120, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* TargetResponder */
+    {0x1, 6918, 1673, 2124, 15, 6, 6, KI_PROTO_FORM_FIELDS}, /* ResponderStatus */
+    {0x7, 6933, 1679, 2131, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* EvictionRequest */
+    {0x7, 6948, 1682, 2135, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* EvictionRequestSpec */
+    {0x0, 6967, 1685, 2139, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* EvictionRequestTarget */
+    {0x3, 6988, 1686, 2141, 27, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionRequestPodReference */
+    {0x0, 7015, 1688, 2144, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* EvictionRequestStatus */
+    {0x1, 7036, 1690, 2147, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* PartialObjectMetadata */
+    {0x3, 7057, 1691, 2149, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* IPAddress */
+    {0x0, 7066, 1693, 2152, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* IPAddressSpec */
+    {0x0, 7079, 1694, 2154, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* ParentReference */
+    {0x7, 5910, 1698, 2159, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* Ingress */
+    {0x0, 5917, 1701, 2163, 11, 4, 4, KI_PROTO_FORM_FIELDS}, /* IngressSpec */
+    {0x0, 5928, 1705, 2168, 14, 4, 2, KI_PROTO_FORM_FIELDS}, /* IngressBackend */
+    {0x3, 7094, 1707, 2173, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressServiceBackend */
+    {0x0, 7115, 1709, 2176, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* ServiceBackendPort */
+    {0x2, 5952, 1711, 2179, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressRule */
+    {0x0, 5963, 1713, 2182, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* IngressRuleValue */
+    {0x1, 5979, 1714, 2184, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* HTTPIngressRuleValue */
+    {0x6, 5999, 1715, 2186, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* HTTPIngressPath */
+    {0x3, 7133, 1718, 2190, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressClass */
+    {0x0, 7145, 1720, 2193, 16, 2, 2, KI_PROTO_FORM_FIELDS}, /* IngressClassSpec */
+    {0xe, 7161, 1722, 2196, 31, 5, 5, KI_PROTO_FORM_FIELDS}, /* IngressClassParametersReference */
+    {0x7, 7192, 1727, 2202, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ServiceCIDR */
+    {0x0, 7203, 1730, 2206, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* ServiceCIDRSpec */
+    {0x0, 7218, 1731, 2208, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ServiceCIDRStatus */
+    {0x3, 7235, 1732, 2210, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* RuntimeClass */
+    {0x0, 7247, 1736, 2215, 8, 1, 1, KI_PROTO_FORM_FIELDS}, /* Overhead */
+    {0x0, 7255, 1737, 2217, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* Scheduling */
+    {0x3, 7235, 1739, 2220, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* RuntimeClass */
+    {0x1, 7265, 1741, 2223, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* RuntimeClassSpec */
+    {0x1, 6826, 1744, 2227, 8, 2, 2, KI_PROTO_FORM_FIELDS}, /* Eviction */
+    {0x0, 7281, 1746, 2230, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* DeleteOptions */
+    {0x0, 7294, 1752, 2237, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* Preconditions */
+    {0x7, 7307, 1754, 2240, 19, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodDisruptionBudget */
+    {0x0, 7326, 1757, 2244, 23, 4, 4, KI_PROTO_FORM_FIELDS}, /* PodDisruptionBudgetSpec */
+    {0x3c, 7349, 1761, 2249, 25, 7, 7, KI_PROTO_FORM_FIELDS}, /* PodDisruptionBudgetStatus */
+    {0x3, 7374, 1768, 2257, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRole */
+    {0x1, 7385, 1771, 2261, 10, 5, 5, KI_PROTO_FORM_FIELDS}, /* PolicyRule */
+    {0x0, 7395, 1776, 2267, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* AggregationRule */
+    {0x5, 7410, 1777, 2269, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRoleBinding */
+    {0x5, 6318, 1780, 2273, 7, 4, 4, KI_PROTO_FORM_FIELDS}, /* Subject */
+    {0x7, 7428, 1784, 2278, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* RoleRef */
+    {0x3, 7435, 1787, 2282, 4, 2, 2, KI_PROTO_FORM_FIELDS}, /* Role */
+    {0x5, 7439, 1789, 2285, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* RoleBinding */
+    {0x3, 7374, 1792, 2289, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRole */
+    {0x1, 7385, 1795, 2293, 10, 6, 5, KI_PROTO_FORM_FIELDS}, /* PolicyRule */
+    {0x5, 7410, 1800, 2300, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* ClusterRoleBinding */
+    {0x5, 6318, 1803, 2304, 7, 4, 4, KI_PROTO_FORM_FIELDS}, /* Subject */
+    {0x3, 7435, 1807, 2309, 4, 2, 2, KI_PROTO_FORM_FIELDS}, /* Role */
+    {0x5, 7439, 1809, 2312, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* RoleBinding */
+    {0x3, 7450, 1812, 2316, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceClass */
+    {0x0, 7461, 1814, 2319, 15, 4, 3, KI_PROTO_FORM_FIELDS}, /* DeviceClassSpec */
+    {0x0, 7476, 1817, 2324, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceSelector */
+    {0x1, 7490, 1818, 2326, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* CELDeviceSelector */
+    {0x1, 7507, 1819, 2328, 24, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceClassConfiguration */
+    {0x0, 7531, 1820, 2330, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceConfiguration */
+    {0x3, 7550, 1821, 2332, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* OpaqueDeviceConfiguration */
+    {0x7, 7575, 1823, 2335, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceTaintRule */
+    {0x2, 7590, 1826, 2339, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceTaintRuleSpec */
+    {0x0, 7609, 1828, 2342, 19, 4, 3, KI_PROTO_FORM_FIELDS}, /* DeviceTaintSelector */
+    {0x5, 7628, 1831, 2347, 11, 4, 4, KI_PROTO_FORM_FIELDS}, /* DeviceTaint */
+    {0x0, 7639, 1835, 2352, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* DeviceTaintRuleStatus */
+    {0x7, 2650, 1836, 2354, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceClaim */
+    {0x1, 7660, 1839, 2358, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ResourceClaimSpec */
+    {0x1, 7677, 1840, 2360, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceClaim */
+    {0x1, 7688, 1843, 2364, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceRequest */
+    {0x1, 7701, 1846, 2368, 18, 8, 8, KI_PROTO_FORM_FIELDS}, /* ExactDeviceRequest */
+    {0x0, 7719, 1854, 2377, 16, 5, 5, KI_PROTO_FORM_FIELDS}, /* DeviceToleration */
+    {0x0, 7735, 1859, 2383, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* CapacityRequirements */
+    {0x3, 7755, 1860, 2385, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceDerivedAttribute */
+    {0x3, 7777, 1862, 2388, 16, 8, 8, KI_PROTO_FORM_FIELDS}, /* DeviceSubRequest */
+    {0x0, 7793, 1870, 2397, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceConstraint */
+    {0x2, 7809, 1873, 2401, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceClaimConfiguration */
+    {0x0, 7833, 1875, 2404, 19, 4, 3, KI_PROTO_FORM_FIELDS}, /* ResourceClaimStatus */
+    {0x1, 7852, 1878, 2409, 16, 5, 3, KI_PROTO_FORM_FIELDS}, /* AllocationResult */
+    {0x0, 7868, 1881, 2415, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceAllocationResult */
+    {0xf, 7890, 1883, 2418, 29, 11, 11, KI_PROTO_FORM_FIELDS}, /* DeviceRequestAllocationResult */
+    {0x5, 7919, 1894, 2430, 29, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceAllocationConfiguration */
+    {0xe, 7948, 1897, 2434, 30, 5, 4, KI_PROTO_FORM_FIELDS}, /* ResourceClaimConsumerReference */
+    {0x17, 7978, 1901, 2440, 21, 7, 7, KI_PROTO_FORM_FIELDS}, /* AllocatedDeviceStatus */
+    {0x0, 7999, 1908, 2448, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* NetworkDeviceData */
+    {0x3, 8016, 1911, 2452, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplate */
+    {0x3, 8037, 1913, 2455, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplateSpec */
+    {0x3, 8062, 1915, 2458, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceSlice */
+    {0x3, 8075, 1917, 2461, 17, 10, 10, KI_PROTO_FORM_FIELDS}, /* ResourceSliceSpec */
+    {0x7, 8092, 1927, 2472, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourcePool */
+    {0x1, 8104, 1930, 2476, 6, 14, 13, KI_PROTO_FORM_FIELDS}, /* Device */
+    {0x0, 8110, 1943, 2491, 15, 9, 8, KI_PROTO_FORM_FIELDS}, /* DeviceAttribute */
+    {0x1, 8125, 1951, 2501, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* DeviceCapacity */
+    {0x1, 8139, 1953, 2504, 21, 4, 3, KI_PROTO_FORM_FIELDS}, /* CapacityRequestPolicy */
+    {0x0, 8160, 1956, 2509, 26, 3, 3, KI_PROTO_FORM_FIELDS}, /* CapacityRequestPolicyRange */
+    {0x1, 8186, 1959, 2513, 24, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceCounterConsumption */
+    {0x1, 8210, 1962, 2517, 7, 1, 1, KI_PROTO_FORM_FIELDS}, /* Counter */
+    {0x0, 8217, 1963, 2519, 23, 4, 2, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableResource */
+    {0x0, 8240, 1965, 2524, 22, 3, 3, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableMapping */
+    {0x0, 8262, 1968, 2528, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableOverhead */
+    {0x1, 8285, 1970, 2531, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* CounterSet */
+    {0x3, 8295, 1972, 2534, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourcePoolStatusRequest */
+    {0x1, 8320, 1975, 2538, 29, 4, 4, KI_PROTO_FORM_FIELDS}, /* ResourcePoolStatusRequestSpec */
+    {0x0, 8349, 1979, 2543, 31, 6, 3, KI_PROTO_FORM_FIELDS}, /* ResourcePoolStatusRequestStatus */
+    {0x4, 8380, 1982, 2550, 10, 13, 12, KI_PROTO_FORM_FIELDS}, /* PoolStatus */
+    {0x0, 8390, 1994, 2564, 19, 4, 4, KI_PROTO_FORM_FIELDS}, /* PartitionTypeStatus */
+    {0x0, 8409, 1998, 2569, 22, 3, 3, KI_PROTO_FORM_FIELDS}, /* ShareableSummaryStatus */
+    {0x0, 8431, 2001, 2573, 23, 4, 4, KI_PROTO_FORM_FIELDS}, /* ShareableCapacityStatus */
+    {0x7, 2650, 2005, 2578, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceClaim */
+    {0x1, 7660, 2008, 2582, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ResourceClaimSpec */
+    {0x1, 7677, 2009, 2584, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* DeviceClaim */
+    {0x3, 7688, 2012, 2588, 13, 10, 10, KI_PROTO_FORM_FIELDS}, /* DeviceRequest */
+    {0x3, 7777, 2022, 2599, 16, 9, 8, KI_PROTO_FORM_FIELDS}, /* DeviceSubRequest */
+    {0x3, 8016, 2030, 2609, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplate */
+    {0x3, 8037, 2032, 2612, 25, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceClaimTemplateSpec */
+    {0x3, 8062, 2034, 2615, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceSlice */
+    {0x3, 8075, 2036, 2618, 17, 10, 10, KI_PROTO_FORM_FIELDS}, /* ResourceSliceSpec */
+    {0x1, 8104, 2046, 2629, 6, 2, 2, KI_PROTO_FORM_FIELDS}, /* Device */
+    {0x0, 8454, 2048, 2632, 11, 14, 12, KI_PROTO_FORM_FIELDS}, /* BasicDevice */
+    {0x3, 8465, 2060, 2647, 13, 5, 5, KI_PROTO_FORM_FIELDS}, /* PriorityClass */
+    {0x7, 8478, 2065, 2653, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* CompositePodGroup */
+    {0x6, 8495, 2068, 2657, 21, 8, 8, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupSpec */
+    {0x3, 8516, 2076, 2666, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* WorkloadReference */
+    {0x0, 8533, 2078, 2669, 33, 2, 2, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupSchedulingPolicy */
+    {0x0, 8566, 2080, 2672, 30, 0, 0, KI_PROTO_FORM_FIELDS}, /* CompositeBasicSchedulingPolicy */
+    {0x1, 8596, 2080, 2673, 29, 1, 1, KI_PROTO_FORM_FIELDS}, /* CompositeGangSchedulingPolicy */
+    {0x0, 8625, 2081, 2675, 38, 1, 1, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupSchedulingConstraints */
+    {0x0, 8663, 2082, 2677, 23, 2, 2, KI_PROTO_FORM_FIELDS}, /* CompositeDisruptionMode */
+    {0x0, 8686, 2084, 2680, 29, 0, 0, KI_PROTO_FORM_FIELDS}, /* SingleCompositeDisruptionMode */
+    {0x0, 8715, 2084, 2681, 26, 0, 0, KI_PROTO_FORM_FIELDS}, /* AllCompositeDisruptionMode */
+    {0x0, 8741, 2084, 2682, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupStatus */
+    {0x7, 8764, 2085, 2684, 8, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodGroup */
+    {0x4, 8772, 2088, 2688, 12, 9, 9, KI_PROTO_FORM_FIELDS}, /* PodGroupSpec */
+    {0x0, 8784, 2097, 2698, 24, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodGroupSchedulingPolicy */
+    {0x0, 8808, 2099, 2701, 21, 0, 0, KI_PROTO_FORM_FIELDS}, /* BasicSchedulingPolicy */
+    {0x1, 8829, 2099, 2702, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* GangSchedulingPolicy */
+    {0x0, 8849, 2100, 2704, 29, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodGroupSchedulingConstraints */
+    {0x1, 8878, 2101, 2706, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodGroupResourceClaim */
+    {0x0, 8899, 2104, 2710, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* DisruptionMode */
+    {0x0, 8913, 2106, 2713, 20, 0, 0, KI_PROTO_FORM_FIELDS}, /* SingleDisruptionMode */
+    {0x0, 8933, 2106, 2714, 17, 0, 0, KI_PROTO_FORM_FIELDS}, /* AllDisruptionMode */
+    {0x0, 8950, 2106, 2715, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodGroupStatus */
+    {0x1, 8964, 2108, 2718, 27, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodGroupResourceClaimStatus */
+    {0x3, 8991, 2110, 2721, 8, 2, 2, KI_PROTO_FORM_FIELDS}, /* Workload */
+    {0x2, 8999, 2112, 2724, 12, 3, 3, KI_PROTO_FORM_FIELDS}, /* WorkloadSpec */
+    {0x6, 2430, 2115, 2728, 25, 3, 3, KI_PROTO_FORM_FIELDS}, /* TypedLocalObjectReference */
+    {0x7, 9011, 2118, 2732, 16, 8, 8, KI_PROTO_FORM_FIELDS}, /* PodGroupTemplate */
+    {0x3, 9027, 2126, 2741, 25, 9, 9, KI_PROTO_FORM_FIELDS}, /* CompositePodGroupTemplate */
+    {0x3, 9052, 2135, 2751, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* CSIDriver */
+    {0x0, 9061, 2137, 2754, 13, 11, 11, KI_PROTO_FORM_FIELDS}, /* CSIDriverSpec */
+    {0x1, 4009, 2148, 2766, 12, 2, 2, KI_PROTO_FORM_FIELDS}, /* TokenRequest */
+    {0x7, 9074, 2150, 2769, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* CSINode */
+    {0x1, 9081, 2153, 2773, 11, 1, 1, KI_PROTO_FORM_FIELDS}, /* CSINodeSpec */
+    {0x7, 9092, 2154, 2775, 13, 4, 4, KI_PROTO_FORM_FIELDS}, /* CSINodeDriver */
+    {0x0, 9105, 2158, 2780, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* VolumeNodeResources */
+    {0x0, 9124, 2159, 2782, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* CSINodeStatus */
+    {0x1, 9137, 2160, 2784, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* StorageHealth */
+    {0x23, 9150, 2162, 2787, 22, 6, 6, KI_PROTO_FORM_FIELDS}, /* StorageHealthCondition */
+    {0x5, 9172, 2168, 2794, 18, 5, 5, KI_PROTO_FORM_FIELDS}, /* CSIStorageCapacity */
+    {0x3, 9190, 2173, 2800, 12, 8, 8, KI_PROTO_FORM_FIELDS}, /* StorageClass */
+    {0x0, 9202, 2181, 2809, 20, 1, 1, KI_PROTO_FORM_FIELDS}, /* TopologySelectorTerm */
+    {0x3, 9222, 2182, 2811, 32, 2, 2, KI_PROTO_FORM_FIELDS}, /* TopologySelectorLabelRequirement */
+    {0x7, 9254, 2184, 2814, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeAttachment */
+    {0x7, 9270, 2187, 2818, 20, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeAttachmentSpec */
+    {0x0, 9290, 2190, 2822, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* VolumeAttachmentSource */
+    {0x2, 9312, 2192, 2825, 20, 10, 10, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeSpec */
+    {0x0, 9332, 2202, 2836, 22, 22, 22, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeSource */
+    {0x3, 9354, 2224, 2859, 31, 4, 4, KI_PROTO_FORM_FIELDS}, /* GlusterfsPersistentVolumeSource */
+    {0x3, 9385, 2228, 2864, 25, 8, 8, KI_PROTO_FORM_FIELDS}, /* RBDPersistentVolumeSource */
+    {0x0, 9410, 2236, 2873, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* SecretReference */
+    {0x7, 9425, 2238, 2876, 27, 12, 11, KI_PROTO_FORM_FIELDS}, /* ISCSIPersistentVolumeSource */
+    {0x1, 9452, 2249, 2889, 28, 4, 4, KI_PROTO_FORM_FIELDS}, /* CinderPersistentVolumeSource */
+    {0x1, 9480, 2253, 2894, 28, 6, 6, KI_PROTO_FORM_FIELDS}, /* CephFSPersistentVolumeSource */
+    {0x1, 9508, 2259, 2901, 26, 5, 5, KI_PROTO_FORM_FIELDS}, /* FlexPersistentVolumeSource */
+    {0xb, 9534, 2264, 2907, 31, 4, 4, KI_PROTO_FORM_FIELDS}, /* AzureFilePersistentVolumeSource */
+    {0x7, 9565, 2268, 2912, 29, 10, 10, KI_PROTO_FORM_FIELDS}, /* ScaleIOPersistentVolumeSource */
+    {0x1, 9594, 2278, 2923, 17, 2, 2, KI_PROTO_FORM_FIELDS}, /* LocalVolumeSource */
+    {0x0, 9611, 2280, 2926, 31, 5, 5, KI_PROTO_FORM_FIELDS}, /* StorageOSPersistentVolumeSource */
+    {0x3, 9642, 2285, 2932, 25, 10, 10, KI_PROTO_FORM_FIELDS}, /* CSIPersistentVolumeSource */
+    {0x0, 9667, 2295, 2943, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* VolumeNodeAffinity */
+    {0x1, 9685, 2296, 2945, 22, 4, 4, KI_PROTO_FORM_FIELDS}, /* VolumeAttachmentStatus */
+    {0x1, 9707, 2300, 2950, 11, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeError */
+    {0x3, 9718, 2303, 2954, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* VolumeAttributesClass */
+    {0x7, 9739, 2306, 2958, 23, 3, 3, KI_PROTO_FORM_FIELDS}, /* StorageVersionMigration */
+    {0x1, 9762, 2309, 2962, 27, 1, 1, KI_PROTO_FORM_FIELDS}, /* StorageVersionMigrationSpec */
+    {0x3, 9789, 2310, 2964, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* GroupResource */
+    {0x0, 9802, 2312, 2967, 29, 2, 2, KI_PROTO_FORM_FIELDS}, /* StorageVersionMigrationStatus */
+    {0x3, 9831, 2314, 2970, 7, 2, 2, KI_PROTO_FORM_FIELDS}, /* Binding */
+    {0x1, 9838, 2316, 2973, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* ComponentStatus */
+    {0x3, 9853, 2318, 2976, 18, 4, 4, KI_PROTO_FORM_FIELDS}, /* ComponentCondition */
+    {0x1, 9871, 2322, 2981, 9, 4, 4, KI_PROTO_FORM_FIELDS}, /* ConfigMap */
+    {0x1, 9880, 2326, 2986, 9, 2, 2, KI_PROTO_FORM_FIELDS}, /* Endpoints */
+    {0x0, 9889, 2328, 2989, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* EndpointSubset */
+    {0x1, 9903, 2331, 2993, 15, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointAddress */
+    {0x2, 5871, 2335, 2998, 12, 4, 4, KI_PROTO_FORM_FIELDS}, /* EndpointPort */
+    {0x6273, 5883, 2339, 3003, 5, 15, 15, KI_PROTO_FORM_FIELDS}, /* Event */
+    {0x2, 5888, 2354, 3019, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* EventSeries */
+    {0x3, 9918, 2356, 3022, 10, 2, 2, KI_PROTO_FORM_FIELDS}, /* LimitRange */
+    {0x1, 9928, 2358, 3025, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* LimitRangeSpec */
+    {0x1, 9942, 2359, 3027, 14, 6, 6, KI_PROTO_FORM_FIELDS}, /* LimitRangeItem */
+    {0x7, 9956, 2365, 3034, 9, 3, 3, KI_PROTO_FORM_FIELDS}, /* Namespace */
+    {0x0, 9965, 2368, 3038, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* NamespaceSpec */
+    {0x0, 9978, 2369, 3040, 15, 2, 2, KI_PROTO_FORM_FIELDS}, /* NamespaceStatus */
+    {0x7, 9993, 2371, 3043, 18, 6, 5, KI_PROTO_FORM_FIELDS}, /* NamespaceCondition */
+    {0x7, 10011, 2376, 3050, 4, 3, 3, KI_PROTO_FORM_FIELDS}, /* Node */
+    {0x0, 10015, 2379, 3054, 8, 8, 8, KI_PROTO_FORM_FIELDS}, /* NodeSpec */
+    {0x5, 10023, 2387, 3063, 5, 4, 4, KI_PROTO_FORM_FIELDS}, /* Taint */
+    {0x0, 10028, 2391, 3068, 16, 2, 1, KI_PROTO_FORM_FIELDS}, /* NodeConfigSource */
+    {0x13, 10044, 2392, 3071, 25, 5, 5, KI_PROTO_FORM_FIELDS}, /* ConfigMapNodeConfigSource */
+    {0x0, 10069, 2397, 3077, 23, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodePodPreemptionPolicy */
+    {0x60, 10092, 2398, 3079, 10, 14, 14, KI_PROTO_FORM_FIELDS}, /* NodeStatus */
+    {0xf, 10102, 2412, 3094, 13, 6, 6, KI_PROTO_FORM_FIELDS}, /* NodeCondition */
+    {0x3, 10115, 2418, 3101, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAddress */
+    {0x1, 10126, 2420, 3104, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeDaemonEndpoints */
+    {0x1, 10145, 2421, 3106, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* DaemonEndpoint */
+    {0x3ff, 10159, 2422, 3108, 14, 12, 12, KI_PROTO_FORM_FIELDS}, /* NodeSystemInfo */
+    {0x0, 10173, 2434, 3121, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeSwapStatus */
+    {0x1, 10187, 2435, 3123, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerImage */
+    {0x3, 10201, 2437, 3126, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* AttachedVolume */
+    {0x0, 10215, 2439, 3129, 16, 4, 4, KI_PROTO_FORM_FIELDS}, /* NodeConfigStatus */
+    {0x1, 10231, 2443, 3134, 18, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeRuntimeHandler */
+    {0x0, 10249, 2445, 3137, 26, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeRuntimeHandlerFeatures */
+    {0x0, 10275, 2447, 3140, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeFeatures */
+    {0x0, 10287, 2448, 3142, 16, 1, 1, KI_PROTO_FORM_FIELDS}, /* NodeProxyOptions */
+    {0x7, 10303, 2449, 3144, 16, 3, 3, KI_PROTO_FORM_FIELDS}, /* PersistentVolume */
+    {0x0, 10319, 2452, 3148, 22, 4, 4, KI_PROTO_FORM_FIELDS}, /* PersistentVolumeStatus */
+    {0x7, 10341, 2456, 3153, 3, 3, 3, KI_PROTO_FORM_FIELDS}, /* Pod */
+    {0x0, 10344, 2459, 3157, 9, 22, 22, KI_PROTO_FORM_FIELDS}, /* PodStatus */
+    {0x1d, 10353, 2481, 3180, 12, 7, 7, KI_PROTO_FORM_FIELDS}, /* PodCondition */
+    {0x1, 10365, 2488, 3188, 6, 1, 1, KI_PROTO_FORM_FIELDS}, /* HostIP */
+    {0x1, 10371, 2489, 3190, 5, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodIP */
+    {0x7f, 10376, 2490, 3192, 15, 15, 15, KI_PROTO_FORM_FIELDS}, /* ContainerStatus */
+    {0x0, 10391, 2505, 3208, 14, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerState */
+    {0x0, 10405, 2508, 3212, 21, 2, 2, KI_PROTO_FORM_FIELDS}, /* ContainerStateWaiting */
+    {0x1, 10426, 2510, 3215, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* ContainerStateRunning */
+    {0x31, 10447, 2511, 3217, 24, 7, 7, KI_PROTO_FORM_FIELDS}, /* ContainerStateTerminated */
+    {0x3, 10471, 2518, 3225, 17, 5, 5, KI_PROTO_FORM_FIELDS}, /* VolumeMountStatus */
+    {0x0, 10488, 2523, 3231, 12, 1, 1, KI_PROTO_FORM_FIELDS}, /* VolumeStatus */
+    {0x0, 10500, 2524, 3233, 17, 1, 1, KI_PROTO_FORM_FIELDS}, /* ImageVolumeStatus */
+    {0x0, 10517, 2525, 3235, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* ContainerUser */
+    {0x3, 10530, 2526, 3237, 18, 3, 3, KI_PROTO_FORM_FIELDS}, /* LinuxContainerUser */
+    {0x1, 10548, 2529, 3241, 14, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceStatus */
+    {0x1, 10562, 2531, 3244, 14, 6, 3, KI_PROTO_FORM_FIELDS}, /* ResourceHealth */
+    {0x1, 10576, 2534, 3251, 22, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodResourceClaimStatus */
+    {0x3, 10598, 2536, 3254, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodExtendedResourceClaimStatus */
+    {0x7, 10628, 2538, 3257, 32, 3, 3, KI_PROTO_FORM_FIELDS}, /* ContainerExtendedResourceRequest */
+    {0x1, 10660, 2541, 3261, 34, 5, 4, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableResourceClaimStatus */
+    {0x3, 10694, 2545, 3267, 30, 2, 2, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableMappedResources */
+    {0x1, 10724, 2547, 3270, 32, 3, 3, KI_PROTO_FORM_FIELDS}, /* NodeAllocatableOverheadResources */
+    {0x5, 10756, 2550, 3274, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* PodVolumeHealth */
+    {0x0, 10771, 2553, 3278, 16, 5, 5, KI_PROTO_FORM_FIELDS}, /* PodAttachOptions */
+    {0x20, 10787, 2558, 3284, 14, 6, 6, KI_PROTO_FORM_FIELDS}, /* PodExecOptions */
+    {0x0, 10801, 2564, 3291, 13, 10, 10, KI_PROTO_FORM_FIELDS}, /* PodLogOptions */
+    {0x0, 10814, 2574, 3302, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodPortForwardOptions */
+    {0x0, 10835, 2575, 3304, 15, 1, 1, KI_PROTO_FORM_FIELDS}, /* PodProxyOptions */
+    {0x3, 10850, 2576, 3306, 11, 2, 2, KI_PROTO_FORM_FIELDS}, /* PodTemplate */
+    {0x7, 10861, 2578, 3309, 15, 3, 3, KI_PROTO_FORM_FIELDS}, /* RangeAllocation */
+    {0x7, 10876, 2581, 3313, 21, 3, 3, KI_PROTO_FORM_FIELDS}, /* ReplicationController */
+    {0x0, 10897, 2584, 3317, 25, 4, 4, KI_PROTO_FORM_FIELDS}, /* ReplicationControllerSpec */
+    {0x1, 10922, 2588, 3322, 27, 6, 6, KI_PROTO_FORM_FIELDS}, /* ReplicationControllerStatus */
+    {0x7, 10949, 2594, 3329, 30, 5, 5, KI_PROTO_FORM_FIELDS}, /* ReplicationControllerCondition */
+    {0x7, 10979, 2599, 3335, 13, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceQuota */
+    {0x0, 10992, 2602, 3339, 17, 3, 3, KI_PROTO_FORM_FIELDS}, /* ResourceQuotaSpec */
+    {0x0, 11009, 2605, 3343, 13, 1, 1, KI_PROTO_FORM_FIELDS}, /* ScopeSelector */
+    {0x3, 11022, 2606, 3345, 33, 3, 3, KI_PROTO_FORM_FIELDS}, /* ScopedResourceSelectorRequirement */
+    {0x0, 11055, 2609, 3349, 19, 2, 2, KI_PROTO_FORM_FIELDS}, /* ResourceQuotaStatus */
+    {0x1, 11074, 2611, 3352, 6, 5, 5, KI_PROTO_FORM_FIELDS}, /* Secret */
+    {0x1, 11080, 2616, 3358, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* SerializedReference */
+    {0x7, 11099, 2617, 3360, 7, 3, 3, KI_PROTO_FORM_FIELDS}, /* Service */
+    {0x0, 11106, 2620, 3364, 11, 23, 20, KI_PROTO_FORM_FIELDS}, /* ServiceSpec */
+    {0x18, 11117, 2640, 3388, 11, 6, 6, KI_PROTO_FORM_FIELDS}, /* ServicePort */
+    {0x0, 11128, 2646, 3395, 21, 1, 1, KI_PROTO_FORM_FIELDS}, /* SessionAffinityConfig */
+    {0x0, 11149, 2647, 3397, 14, 1, 1, KI_PROTO_FORM_FIELDS}, /* ClientIPConfig */
+    {0x1, 11163, 2648, 3399, 13, 2, 2, KI_PROTO_FORM_FIELDS}, /* ServiceStatus */
+    {0x0, 11176, 2650, 3402, 18, 1, 1, KI_PROTO_FORM_FIELDS}, /* LoadBalancerStatus */
+    {0x0, 11194, 2651, 3404, 19, 4, 4, KI_PROTO_FORM_FIELDS}, /* LoadBalancerIngress */
+    {0x3, 11213, 2655, 3409, 10, 3, 3, KI_PROTO_FORM_FIELDS}, /* PortStatus */
+    {0x1, 11223, 2658, 3413, 14, 4, 4, KI_PROTO_FORM_FIELDS}, /* ServiceAccount */
+    {0x0, 11237, 2662, 3418, 19, 1, 1, KI_PROTO_FORM_FIELDS}, /* ServiceProxyOptions */
 };
 
 const ki_proto_kind ki_proto_kinds[] = {

@@ -23,7 +23,7 @@ typedef struct plan {
     const ki_proto_message *message;
     group groups[FIELDS_MAX + 1];
     unsigned before; /* the group of the former field */
-    unsigned last;   /* the same without unknown ones */
+    unsigned last;   /* the number of the last field that is known */
     int is_regular;
 } plan;
 
@@ -71,9 +71,10 @@ static void count_occurrence(plan *p, const occurrence *o)
     size_t whole = (size_t)(o->end - o->start);
     int way = way_of(p, o->group);
     if (o->group != FIELDS_MAX) {
-        if (o->group < p->last || (g->count > 0 && (way != ALL || p->before != o->group)))
+        unsigned number = ki_proto_fields[p->message->first + o->group].number;
+        if (number < p->last || (g->count > 0 && (way != ALL || p->before != o->group)))
             p->is_regular = 0;
-        p->last = o->group;
+        p->last = number;
     }
     p->before = o->group;
     g->count++;

@@ -92,8 +92,41 @@ static inline int is_special(uint8_t byte)
     return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
 }
 
-/* Copies up to the first special byte, and returns how many bytes that are. More may be written. */
-static inline size_t copy_plain(char *to, const uint8_t *from, size_t n)
+/* Copies text that has no special byte, and returns 1; or returns 0. Short ends are read together with bytes before
+ * them, never beyond. */
+static inline int copy_if_plain(char *to, const uint8_t *from, size_t n)
+{
+    uint64_t word;
+    if (n >= 8) {
+        size_t i = 0;
+        for (; i + 8 < n; i += 8) {
+            memcpy(&word, from + i, 8);
+            if (has_special(word))
+                return 0;
+            memcpy(to + i, &word, 8);
+        }
+        memcpy(&word, from + n - 8, 8);
+        memcpy(to + n - 8, &word, 8);
+        return !has_special(word);
+    }
+    if (n >= 4) {
+        uint32_t low, high;
+        memcpy(&low, from, 4);
+        memcpy(&high, from + n - 4, 4);
+        memcpy(to, &low, 4);
+        memcpy(to + n - 4, &high, 4);
+        return !has_special((uint64_t)high << 32 | low);
+    }
+    word = EACH('a');
+    for (size_t i = 0; i < n; i++) {
+        to[i] = (char)from[i];
+        word = word << 8 | from[i];
+    }
+    return !has_special(word);
+}
+
+/* Copies up to the first special byte, and returns how many bytes that are. */
+static size_t copy_plain(char *to, const uint8_t *from, size_t n)
 {
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
@@ -153,6 +186,25 @@ static size_t put_special(ki_proto_out *out, const uint8_t *from, size_t n)
     return 1;
 }
 
+/* The rest of a string, after its first quote. */
+static int put_special_string(ki_proto_out *out, ki_str bytes)
+{
+    const uint8_t *from = (const uint8_t *)bytes.ptr;
+    for (size_t i = 0; i < bytes.len;) {
+        size_t plain = copy_plain(out->at, from + i, bytes.len - i);
+        out->at += plain;
+        i += plain;
+        if (i == bytes.len)
+            break;
+        int rc = ki_proto_out_reserve(out, bytes.len - i + 1 + SPELT_BYTES_MAX);
+        if (rc < 0)
+            return rc;
+        i += put_special(out, from + i, bytes.len - i);
+    }
+    *out->at++ = '"';
+    return 0;
+}
+
 int ki_proto_out_string(ki_proto_out *out, ki_str bytes)
 {
     const uint8_t *from = (const uint8_t *)bytes.ptr;
@@ -160,17 +212,10 @@ int ki_proto_out_string(ki_proto_out *out, ki_str bytes)
     if (rc < 0)
         return rc;
     *out->at++ = '"';
-    for (size_t i = 0; i < bytes.len;) {
-        size_t plain = copy_plain(out->at, from + i, bytes.len - i);
-        out->at += plain;
-        i += plain;
-        if (i == bytes.len)
-            break;
-        rc = ki_proto_out_reserve(out, bytes.len - i + 1 + SPELT_BYTES_MAX);
-        if (rc < 0)
-            return rc;
-        i += put_special(out, from + i, bytes.len - i);
+    if (copy_if_plain(out->at, from, bytes.len)) {
+        out->at[bytes.len] = '"';
+        out->at += bytes.len + 1;
+        return 0;
     }
-    *out->at++ = '"';
-    return 0;
+    return put_special_string(out, bytes);
 }

@@ -36,7 +36,8 @@ enum {
     KI_PROTO_ABSENT = 3,    /* the mask of these three */
     KI_PROTO_OMIT_ZERO = 4, /* a zero value is left out although it is on the wire */
     KI_PROTO_LIST = 8,
-    KI_PROTO_MAP = 16 /* names are strings */
+    KI_PROTO_MAP = 16, /* names are strings */
+    KI_PROTO_HELD = 32 /* a field that precedes it in the JSON may follow it on the wire, where numbers decide */
 };
 
 /* What a message is in JSON. */
@@ -66,7 +67,6 @@ typedef struct ki_proto_message {
     uint8_t number_max;
     uint8_t count; /* at most 64 */
     uint8_t form;
-    uint8_t is_shuffled; /* the wire has the fields in another order, that of their numbers */
 } ki_proto_message;
 
 typedef struct ki_proto_kind {
