@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_proto - the same pods from JSON and from protobuf, whole and projected, beside memcpy and, where Go is present,
- * client-go's protobuf decoder. Times are those of this thread alone. */
+/* bench_proto - the same pods from JSON and from protobuf, whole and projected, beside memcpy and, where Go
+ * is present, client-go's protobuf decoder. Times are those of this thread alone. */
 #define _GNU_SOURCE
 #include <kinformer.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ static const char *const names[ROWS] = {"JSON, objects",
                                         "memcpy of the protobuf",
                                         "client-go, protobuf to pods"};
 
-typedef bool (*read_cb)(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes);
+typedef bool (*read_cb)(const struct text *document, ki_object_plan *plan, uint64_t *objects,
+                        uint64_t *bytes);
 
 static bool read_json(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
 {
@@ -81,7 +82,8 @@ static ki_object_plan *new_plan(bool is_projected)
 {
     static const char *const kept[] = {"/spec/nodeName", "/status/phase", "/status/podIP", "/metadata/labels",
                                        NULL};
-    return ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.keep = is_projected ? kept : NULL}, NULL);
+    return ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.keep = is_projected ? kept : NULL},
+                              NULL);
 }
 
 struct row {
@@ -129,7 +131,8 @@ static bool measure_go(const struct documents *documents, struct row *row)
     }
     bool is_done = write_file(documents, name);
     snprintf(command, sizeof(command), "'%s' bench '%s'", program, name);
-    FILE *output = is_done ? popen(command, "r") : NULL; /* NOLINT(cert-env33-c): the program that bench.sh built */
+    FILE *output =
+        is_done ? popen(command, "r") : NULL; /* NOLINT(cert-env33-c): the program that bench.sh built */
     is_done = output != NULL && fscanf(output, "%lf", &row->best_us) == 1; /* NOLINT(cert-err34-c) */
     is_done = output != NULL && pclose(output) == 0 && is_done;
     unlink(name);
@@ -140,8 +143,8 @@ static bool measure_go(const struct documents *documents, struct row *row)
 
 static bool judge(const struct row *rows)
 {
-    bool met = bench_target("protobuf, whole: CPU, times JSON's", rows[PROTO_WHOLE].best_us / rows[JSON_WHOLE].best_us,
-                            "<=", 1);
+    bool met = bench_target("protobuf, whole: CPU, times JSON's",
+                            rows[PROTO_WHOLE].best_us / rows[JSON_WHOLE].best_us, "<=", 1);
     met &= bench_target("protobuf, projected: CPU, times JSON's",
                         rows[PROTO_PROJECTED].best_us / rows[JSON_PROJECTED].best_us, "<=", 0.25);
     if (rows[CLIENT_GO].best_us > 0) {
@@ -154,9 +157,12 @@ static bool judge(const struct row *rows)
 static bool run(const struct documents *json, const struct documents *proto, bool *out_met)
 {
     struct row rows[ROWS] = {
-        [JSON_WHOLE] = {read_json, json, new_plan(false)},   [PROTO_WHOLE] = {read_proto, proto, new_plan(false)},
-        [JSON_PROJECTED] = {read_json, json, new_plan(true)}, [PROTO_PROJECTED] = {read_proto, proto, new_plan(true)},
-        [JSON_COPY] = {copy, json, NULL},                     [PROTO_COPY] = {copy, proto, NULL},
+        [JSON_WHOLE] = {read_json, json, new_plan(false)},
+        [PROTO_WHOLE] = {read_proto, proto, new_plan(false)},
+        [JSON_PROJECTED] = {read_json, json, new_plan(true)},
+        [PROTO_PROJECTED] = {read_proto, proto, new_plan(true)},
+        [JSON_COPY] = {copy, json, NULL},
+        [PROTO_COPY] = {copy, proto, NULL},
         [CLIENT_GO] = {.documents = proto},
     };
     bool is_done = measure_go(proto, &rows[CLIENT_GO]);

@@ -113,7 +113,8 @@ static void put_value(struct text *out, const ki_proto_field *field, const json_
         put_raw(&content, value);
         break;
     default:
-        require(field->type == KI_PROTO_MESSAGE || field->type == KI_PROTO_INLINE, "a type that pods do not have");
+        require(field->type == KI_PROTO_MESSAGE || field->type == KI_PROTO_INLINE,
+                "a type that pods do not have");
         put_message(&content, ki_proto_message_of(field), value);
     }
     put_nested(out, field->number, &content);
@@ -146,7 +147,8 @@ static void put_map(struct text *out, const ki_proto_field *field, json_t *map)
 /* Whether Go writes the field although the JSON does not have it: it is not a pointer. */
 static bool is_always_there(const ki_proto_field *field)
 {
-    return (field->flags & KI_PROTO_OMIT_ZERO) != 0 || (field->flags & KI_PROTO_ABSENT) == KI_PROTO_ABSENT_ZERO;
+    return (field->flags & KI_PROTO_OMIT_ZERO) != 0 ||
+           (field->flags & KI_PROTO_ABSENT) == KI_PROTO_ABSENT_ZERO;
 }
 
 static void put_field(struct text *out, const ki_proto_field *field, const json_t *object)

@@ -5,7 +5,8 @@
  *   To:       bench_proto.c
  *   Not here: kinds whose fields pods do not have.
  *
- * Like Go, it writes fields by their number, and scalars and messages that are not pointers even if they are zero.
+ * Like Go, it writes fields by their number, and scalars and messages that are not pointers even if they are
+ * zero.
  */
 #ifndef BENCH_PROTO_ENCODE_H
 #define BENCH_PROTO_ENCODE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_proto_message - any bytes as a message of any kind. The input: a byte of options (decode_options_plan()), two
- * bytes that choose the kind, the message.
+/* fuzz_proto_message - any bytes as a message of any kind. The input: a byte of options
+ * (decode_options_plan()), two bytes that choose the kind, the message.
  *
- * What comes out is JSON. Read with a projection, or carefully, it is what the JSON decoder makes of it with that
- * projection: the same object, with the same text. */
+ * What comes out is JSON. Read with a projection, or carefully, it is what the JSON decoder makes of it with
+ * that projection: the same object, with the same text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,13 +48,15 @@ static void compare(const ki_object *ours, const ki_object *other, int code)
 {
     if (ours == NULL || other == NULL) {
         require(other == NULL || ours != NULL, "an object is refused that JSON has");
-        require(ours == NULL || code == KI_ERR_JSON_DEPTH || code == KI_ERR_TOO_LARGE, "JSON is refused alone");
+        require(ours == NULL || code == KI_ERR_JSON_DEPTH || code == KI_ERR_TOO_LARGE,
+                "JSON is refused alone");
         return;
     }
     require(ki_object_equal(ours, other), "the objects are different");
     require(ki_str_equal(ki_object_key_str(ours), ki_object_key_str(other)), "the keys are different");
     require(ki_str_equal(ki_object_uid(ours), ki_object_uid(other)), "the uids are different");
-    require(ki_str_equal(ki_object_labels(ours).raw, ki_object_labels(other).raw), "the labels are different");
+    require(ki_str_equal(ki_object_labels(ours).raw, ki_object_labels(other).raw),
+            "the labels are different");
 }
 
 static void check(const ki_object_plan *plan, const ki_proto_kind *kind, ki_str bytes)

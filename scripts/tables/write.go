@@ -68,6 +68,15 @@ func flags(f *field, isHeld bool) string {
 	if isHeld {
 		text += " | KI_PROTO_HELD"
 	}
+	switch f.kind {
+	case "BOOL", "INT32", "INT64":
+		text += " | KI_PROTO_VARINT"
+	case "DOUBLE":
+		if f.omitZero {
+			panic("a double is left out if it is zero: " + f.json) // its zero is not one byte
+		}
+		text += " | KI_PROTO_FIXED64"
+	}
 	text = strings.ReplaceAll(text, "KI_PROTO_ABSENT_", "A_")
 	return strings.ReplaceAll(text, "KI_PROTO_", "F_")
 }
@@ -75,7 +84,7 @@ func flags(f *field, isHeld bool) string {
 func writeFields(out *bytes.Buffer, messages []*message, names *pool) {
 	fmt.Fprintf(out, "#define T(name) KI_PROTO_##name\n")
 	for _, name := range []string{"A_NOTHING KI_PROTO_ABSENT_NOTHING", "A_ZERO KI_PROTO_ABSENT_ZERO", "A_NULL KI_PROTO_ABSENT_NULL",
-		"F_LIST KI_PROTO_LIST", "F_MAP KI_PROTO_MAP", "F_OMIT_ZERO KI_PROTO_OMIT_ZERO", "F_HELD KI_PROTO_HELD"} {
+		"F_LIST KI_PROTO_LIST", "F_MAP KI_PROTO_MAP", "F_OMIT_ZERO KI_PROTO_OMIT_ZERO", "F_HELD KI_PROTO_HELD", "F_VARINT KI_PROTO_VARINT", "F_FIXED64 KI_PROTO_FIXED64"} {
 		fmt.Fprintf(out, "#define %s\n", name)
 	}
 	fmt.Fprintf(out, "\n/* Name (offset, length), number, type, flags, message. */\nconst ki_proto_field ki_proto_fields[] = {\n")

@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-/* KEEP_BYTES: memory that is kept between uses. CUT_BYTES: what is kept of something too large; its key is there. */
+/* KEEP_BYTES: memory that is kept between uses. CUT_BYTES: what is kept of something too large;
+ * its key is there. */
 enum { KEEP_BYTES = 64 * 1024, CUT_BYTES = 64 * 1024 };
 
 void ki_proto_gather_init(ki_proto_gather *gather)

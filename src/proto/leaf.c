@@ -101,8 +101,7 @@ static char *put_date(char *at, int64_t days)
     days += 719468; /* since 0000-03-01 */
     int64_t era = (days >= 0 ? days : days - 146096) / 146097;
     int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     int64_t month_from_march = (5 * day_of_year + 2) / 153;
     int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;

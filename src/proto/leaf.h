@@ -6,8 +6,8 @@
  *   Locks:    none; pure functions.
  *   Not here: raw JSON, which needs the scanner (proto/message.c).
  *
- * Each writes one value, and returns 0, an error of proto/out.h, or KI_ERR_PROTOBUF if the content is malformed
- * or has no JSON.
+ * Each writes one value, and returns 0, an error of proto/out.h, or KI_ERR_PROTOBUF if the content is
+ * malformed or has no JSON.
  */
 #ifndef KI_PROTO_LEAF_H
 #define KI_PROTO_LEAF_H

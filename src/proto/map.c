@@ -41,7 +41,8 @@ static int read_entry(const ki_proto_field *field, const ki_wire_value *message,
     return 0;
 }
 
-static int next_entry(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor, entry *out)
+static int next_entry(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
+                      entry *out)
 {
     ki_wire_value message = KI_PROTO_NO_VALUE;
     int is_bytes = ki_wire_type_of(cursor->tag) == KI_WIRE_BYTES;

@@ -96,11 +96,9 @@ static int capture_aside(ki_proto_reader *reader, const ki_proto_rule *rule, siz
     return 0;
 }
 
-int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start, size_t value_start)
+int ki_proto_settle_by(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start, size_t value_start)
 {
     int rc = 0;
-    if (rule == NULL)
-        return 0;
     char first = reader->sink.text.data[value_start];
     int is_container = first == '{' || first == '[';
     if (rule->keep || (is_container && rule->node != NULL && rule->shell)) {
@@ -325,9 +323,14 @@ static int put_absent(ki_proto_reader *reader, const scope *s, unsigned place)
     return rc < 0 ? rc : ki_proto_settle(reader, rule, start, start + field->name_len);
 }
 
-static int skip_field(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
+static inline int skip_field(ki_proto_reader *reader, const scope *s, ki_proto_cursor *cursor)
 {
-    const uint8_t *at = ki_wire_skip(cursor->at, cursor->end, cursor->tag);
+    ki_wire_value ignored;
+    const uint8_t *at = NULL;
+    if (ki_wire_type_of(cursor->tag) == KI_WIRE_BYTES && cursor->tag < 0x80 && cursor->tag >= 8)
+        at = ki_wire_bytes(cursor->at, cursor->end, &ignored);
+    else
+        at = ki_wire_skip(cursor->at, cursor->end, cursor->tag);
     if (at == NULL)
         return malformed_field(reader, s->message, cursor->tag);
     cursor->at = at;
@@ -357,9 +360,8 @@ static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki
         return put_holder(reader, field, cursor, rule);
     ki_wire_value value = KI_PROTO_NO_VALUE;
     unsigned type = ki_wire_type_of(cursor->tag);
-    const uint8_t *at = type == ki_proto_wire_type(field)
-                            ? ki_wire_value_read(cursor->at, cursor->end, type, &value)
-                            : NULL;
+    const uint8_t *at =
+        type == ki_proto_wire_type(field) ? ki_wire_value_read(cursor->at, cursor->end, type, &value) : NULL;
     if (at == NULL)
         return malformed_field(reader, s->message, cursor->tag);
     cursor->at = at;
@@ -369,33 +371,34 @@ static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki
                                           : put_single(reader, field, &value, rule);
 }
 
-/* Where the fields are that were held back. */
-typedef struct held {
+/* The fields that must be written before a later one: absent ones that are in the JSON,
+ * and those held back. */
+typedef struct pending {
     const ki_wire_value *value;
     uint64_t mask;
-    uint32_t starts[FIELDS_MAX]; /* of their tags, from the beginning of the message */
-} held;
+    uint64_t held;
+    uint32_t starts[FIELDS_MAX]; /* of the tags of those held back, from the beginning of the message */
+} pending;
 
-/* Writes fields that precede the next one in the JSON: those held back, and those that are absent. */
-static int put_due(ki_proto_reader *reader, const scope *s, const held *h, uint64_t due)
+static int put_pending(ki_proto_reader *reader, const scope *s, const pending *p, uint64_t due)
 {
     int rc = 0;
     for (; rc == 0 && due != 0; due &= due - 1) {
         unsigned place = (unsigned)__builtin_ctzll(due);
-        uint64_t bit = due & (0 - due);
-        if ((h->mask & bit) == 0) {
+        if ((p->held & due & (0 - due)) == 0) {
             rc = put_absent(reader, s, place);
             continue;
         }
-        const uint8_t *end = h->value->at + h->value->len;
-        ki_proto_cursor cursor = {.at = h->value->at + h->starts[place], .end = end};
+        const uint8_t *end = p->value->at + p->value->len;
+        ki_proto_cursor cursor = {.at = p->value->at + p->starts[place], .end = end};
         cursor.at = ki_wire_varint(cursor.at, end, &cursor.tag);
         rc = put_field(reader, s, place, &cursor);
     }
     return rc;
 }
 
-static int hold(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor)
+/* Moves past a field that is held back, to the end of a list or map. */
+static int hold_back(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor)
 {
     int rc = 0;
     do
@@ -408,64 +411,89 @@ static int hold(ki_proto_reader *reader, const scope *s, unsigned place, ki_prot
 static inline int is_omitted(const ki_proto_field *field, const ki_proto_cursor *cursor)
 {
     return (field->flags & KI_PROTO_OMIT_ZERO) != 0 && cursor->at < cursor->end && *cursor->at == 0 &&
-           ki_wire_type_of(cursor->tag) == ki_proto_wire_type(field) && field->type != KI_PROTO_DOUBLE;
+           ki_wire_type_of(cursor->tag) == ki_proto_wire_type(field);
 }
 
-/* A field that the tables have, and that is needed; its tag is at `start`. Bit i of *done: field i was written. */
-static inline int take_field(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor,
-                             uint64_t *done, held *h, const uint8_t *start)
+/* The most frequent field of the others: a short text that is kept and needs no escapes. Returns how many
+ * bytes it has behind its tag, or 0 if it is something else, which put_field() handles. */
+static inline size_t put_plain_text(ki_proto_reader *reader, const ki_proto_field *field,
+                                    const ki_proto_cursor *cursor)
 {
-    const uint64_t bit = UINT64_C(1) << place;
-    const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
-    if (*done >= bit || (h->mask & bit) != 0)
-        return ki_proto_irregular(reader);
-    if (is_omitted(field, cursor)) {
-        cursor->at++;
+    if (field->type != KI_PROTO_STRING || is_holder(field) || ki_wire_type_of(cursor->tag) != KI_WIRE_BYTES)
         return 0;
-    }
-    if ((field->flags & KI_PROTO_HELD) != 0) {
-        h->mask |= bit;
-        h->starts[place] = (uint32_t)(start - h->value->at);
-        return hold(reader, s, place, cursor);
-    }
-    uint64_t due = (s->message->required | h->mask) & ~*done & (bit - 1);
-    *done |= due | bit;
-    int rc = due == 0 ? 0 : put_due(reader, s, h, due);
-    return rc < 0 ? rc : put_field(reader, s, place, cursor);
+    size_t left = (size_t)(cursor->end - cursor->at);
+    size_t len = left == 0 ? 0x80 : *cursor->at;
+    if (len >= 0x80 || len >= left)
+        return 0;
+    const ki_str name = {ki_proto_names + field->name, field->name_len};
+    return ki_proto_out_plain(&reader->out, name, (ki_str){(const char *)cursor->at + 1, len}) ? 1 + len : 0;
 }
 
+/* The innermost loop. What it changes is in local variables, and the usual cases make no call: most of the
+ * time is spent here. */
 static int put_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
 {
-    ki_proto_cursor cursor = {.at = value->at, .end = value->at + value->len};
-    held h;
-    uint64_t done = 0;
-    int rc = 0;
-    h.value = value;
-    h.mask = 0;
-    while (rc == 0 && cursor.at < cursor.end) {
-        const uint8_t *start = cursor.at;
-        const uint8_t *at = ki_wire_varint(start, cursor.end, &cursor.tag);
-        if (at == NULL)
+    const ki_proto_field *fields = &ki_proto_fields[s->message->first];
+    const uint8_t *at = value->at;
+    const uint8_t *end = at + value->len;
+    uint64_t last = 0; /* the bit of the last field that was written; fields have an order */
+    pending p;
+    p.value = value;
+    p.mask = s->message->required;
+    p.held = 0;
+    while (at < end) {
+        ki_proto_cursor cursor = {.end = end};
+        const uint8_t *start = at;
+        int rc = 0;
+        cursor.at = ki_wire_varint(at, end, &cursor.tag);
+        if (cursor.at == NULL)
             return malformed_field(reader, s->message, 0);
-        cursor.at = at;
         unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor.tag));
-        if (place == 0)
-            rc = pass_unknown(reader, s, &cursor);
-        else if (s->view != NULL && !s->view->rules[place - 1].is_needed)
-            rc = skip_field(reader, s, &cursor);
-        else
-            rc = take_field(reader, s, place - 1, &cursor, &done, &h, start);
+        if (place == 0 || (s->view != NULL && !s->view->rules[place - 1].is_needed)) {
+            rc = place == 0 ? pass_unknown(reader, s, &cursor) : skip_field(reader, s, &cursor);
+            if (rc < 0)
+                return rc;
+            at = cursor.at;
+            continue;
+        }
+        const ki_proto_field *field = &fields[--place];
+        const uint64_t bit = UINT64_C(1) << place;
+        if (last >= bit || (p.held & bit) != 0)
+            return ki_proto_irregular(reader);
+        if (is_omitted(field, &cursor)) {
+            at = cursor.at + 1;
+            continue;
+        }
+        if ((field->flags & KI_PROTO_HELD) != 0) {
+            p.held |= bit;
+            p.mask |= bit;
+            p.starts[place] = (uint32_t)(start - value->at);
+            rc = hold_back(reader, s, place, &cursor);
+        } else {
+            const uint64_t due = p.mask & (bit - 1);
+            last = bit;
+            p.mask &= ~(bit | (bit - 1));
+            if (due != 0)
+                rc = put_pending(reader, s, &p, due);
+            size_t n = rc < 0 || s->view != NULL ? 0 : put_plain_text(reader, field, &cursor);
+            if (rc == 0 && n == 0)
+                rc = put_field(reader, s, place, &cursor);
+            cursor.at += n;
+        }
+        if (rc < 0)
+            return rc;
+        at = cursor.at;
     }
-    return rc < 0 ? rc : put_due(reader, s, &h, (s->message->required | h.mask) & ~done);
+    return p.mask == 0 ? 0 : put_pending(reader, s, &p, p.mask);
 }
 
 /* All members of an object, each with a comma before it. */
 static int put_members(ki_proto_reader *reader, const scope *s, ki_wire_value value)
 {
     char *copy = NULL;
-    int rc = 0;
-    if (reader->is_careful)
-        rc = ki_proto_normal(reader, s->message, &value, &copy);
+    if (!reader->is_careful)
+        return put_fields(reader, s, &value);
+    int rc = ki_proto_normal(reader, s->message, &value, &copy);
     if (rc == 0)
         rc = put_fields(reader, s, &value);
     ki_free(copy);
@@ -500,9 +528,9 @@ static int put_given(ki_proto_reader *reader, const scope *s, ki_str name, ki_st
     size_t start = ki_proto_out_place(&reader->out);
     ki_proto_rule rule;
     if (s->view != NULL)
-        rule = ki_proto_rule_of(
-            ki_projection_member(reader->views.projection, s->view->node, (ki_str){name.ptr + 1, name.len - 2}),
-            s->view->node);
+        rule = ki_proto_rule_of(ki_projection_member(reader->views.projection, s->view->node,
+                                                     (ki_str){name.ptr + 1, name.len - 2}),
+                                s->view->node);
     int rc = ki_proto_out_text(&reader->out, name);
     if (rc == 0)
         rc = ki_proto_out_string(&reader->out, text);

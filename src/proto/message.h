@@ -6,10 +6,11 @@
  *   Locks:    none; one owner.
  *   Not here: envelopes; where a message ends.
  *
- * Go's encoder writes each field once, by its number, and sorts the names of maps. Such a message is read in one
- * pass; where Go's JSON has another order, the fields of that part are located first. Protobuf also allows a field to
- * occur again (the last one counts, lists go on, messages are merged), and any order. When that is met, the message
- * is read anew with is_careful set: each part of it is first brought into the order of the JSON (proto/normal.c).
+ * Go's encoder writes each field once, by its number, and sorts the names of maps. Such a message is read in
+ * one pass; where Go's JSON has another order, the fields of that part are located first. Protobuf also
+ * allows a field to occur again (the last one counts, lists go on, messages are merged), and any order. When
+ * that is met, the message is read anew with is_careful set: each part of it is first brought into the order
+ * of the JSON (proto/normal.c).
  */
 #ifndef KI_PROTO_MESSAGE_H
 #define KI_PROTO_MESSAGE_H
@@ -54,9 +55,9 @@ typedef struct ki_proto_source {
 void ki_proto_reader_init(ki_proto_reader *reader, const ki_projection *projection, uint32_t depth_max);
 void ki_proto_reader_fini(ki_proto_reader *reader);
 
-/* Reads a message into the sink; a text that is too large overflows it. Returns 0; KI_ERR_PROTOBUF, KI_ERR_JSON_…
- * (in JSON text inside the message, or nested too deeply); or KI_ERR_NO_MEMORY. After an error, the sink has what
- * was read before. */
+/* Reads a message into the sink; a text that is too large overflows it. Returns 0; KI_ERR_PROTOBUF,
+ * KI_ERR_JSON_… (in JSON text inside the message, or nested too deeply); or KI_ERR_NO_MEMORY. After an error,
+ * the sink has what was read before. */
 KI_NODISCARD int ki_proto_read(ki_proto_reader *reader, const ki_proto_source *source, ki_error *err);
 
 #endif

@@ -44,9 +44,16 @@ KI_NODISCARD int ki_proto_put_union(ki_proto_reader *reader, const ki_proto_mess
 KI_NODISCARD int ki_proto_put_raw(ki_proto_reader *reader, const ki_wire_value *value,
                                   const ki_proto_rule *rule);
 
-/* Keeps what was written from `start` on, or removes it, as the rule says; the value begins at `value_start`. */
-KI_NODISCARD int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start,
-                                 size_t value_start);
+/* Keeps what was written from `start` on, or removes it, as the rule says;
+ * the value begins at `value_start`. */
+KI_NODISCARD int ki_proto_settle_by(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start,
+                                    size_t value_start);
+
+static inline int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start,
+                                  size_t value_start)
+{
+    return rule == NULL ? 0 : ki_proto_settle_by(reader, rule, start, value_start);
+}
 
 /* Moves past the tag of the next field if it is of the same one. */
 static inline int ki_proto_next_same(ki_proto_cursor *cursor)
@@ -63,14 +70,8 @@ static inline int ki_proto_next_same(ki_proto_cursor *cursor)
 /* The wire type of a value. */
 static inline unsigned ki_proto_wire_type(const ki_proto_field *field)
 {
-    static const uint8_t types[] = {[KI_PROTO_STRING] = KI_WIRE_BYTES,        [KI_PROTO_BOOL] = KI_WIRE_VARINT,
-                                    [KI_PROTO_INT32] = KI_WIRE_VARINT,        [KI_PROTO_INT64] = KI_WIRE_VARINT,
-                                    [KI_PROTO_DOUBLE] = KI_WIRE_FIXED64,      [KI_PROTO_BYTES] = KI_WIRE_BYTES,
-                                    [KI_PROTO_MESSAGE] = KI_WIRE_BYTES,       [KI_PROTO_INLINE] = KI_WIRE_BYTES,
-                                    [KI_PROTO_TIME] = KI_WIRE_BYTES,          [KI_PROTO_MICRO_TIME] = KI_WIRE_BYTES,
-                                    [KI_PROTO_QUANTITY] = KI_WIRE_BYTES,      [KI_PROTO_RAW] = KI_WIRE_BYTES,
-                                    [KI_PROTO_INT_OR_STRING] = KI_WIRE_BYTES};
-    return types[field->type];
+    unsigned flags = field->flags & (KI_PROTO_VARINT | KI_PROTO_FIXED64);
+    return flags == 0 ? KI_WIRE_BYTES : flags == KI_PROTO_VARINT ? KI_WIRE_VARINT : KI_WIRE_FIXED64;
 }
 
 /* A container begins; call ki_proto_leave() at its end. */

@@ -15,6 +15,8 @@
 #define F_MAP KI_PROTO_MAP
 #define F_OMIT_ZERO KI_PROTO_OMIT_ZERO
 #define F_HELD KI_PROTO_HELD
+#define F_VARINT KI_PROTO_VARINT
+#define F_FIXED64 KI_PROTO_FIXED64
 
 /* Name (offset, length), number, type, flags, message. */
 const ki_proto_field ki_proto_fields[] = {
@@ -35,7 +37,7 @@ const ki_proto_field ki_proto_fields[] = {
     {155, 4, 12, 8, T(MESSAGE), A_ZERO | F_HELD}, /* userInfo */
     {167, 0, 10, 9, T(RAW), A_ZERO | F_HELD}, /* object */
     {177, 0, 13, 10, T(RAW), A_ZERO | F_HELD}, /* oldObject */
-    {190, 0, 10, 11, T(BOOL), A_NOTHING | F_HELD}, /* dryRun */
+    {190, 0, 10, 11, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* dryRun */
     {200, 0, 11, 12, T(RAW), A_ZERO | F_HELD}, /* options */
     /* 2 GroupVersionKind */
     {211, 0, 9, 1, T(STRING), A_ZERO}, /* group */
@@ -54,7 +56,7 @@ const ki_proto_field ki_proto_fields[] = {
     {262, 0, 9, 1, T(STRING), A_NOTHING | F_LIST}, /* items */
     /* 6 AdmissionResponse */
     {23, 0, 7, 1, T(STRING), A_ZERO}, /* uid */
-    {271, 0, 11, 2, T(BOOL), A_ZERO}, /* allowed */
+    {271, 0, 11, 2, T(BOOL), A_ZERO | F_VARINT}, /* allowed */
     {282, 7, 10, 3, T(MESSAGE), A_NOTHING}, /* status */
     {292, 0, 9, 4, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* patch */
     {301, 0, 13, 5, T(STRING), A_NOTHING}, /* patchType */
@@ -66,12 +68,12 @@ const ki_proto_field ki_proto_fields[] = {
     {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {379, 10, 11, 5, T(MESSAGE), A_NOTHING}, /* details */
-    {390, 0, 8, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* code */
+    {390, 0, 8, 6, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* code */
     /* 8 ListMeta */
     {398, 0, 12, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* selfLink */
     {410, 0, 19, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resourceVersion */
     {429, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* continue */
-    {441, 0, 22, 4, T(INT64), A_NOTHING}, /* remainingItemCount */
+    {441, 0, 22, 4, T(INT64), A_NOTHING | F_VARINT}, /* remainingItemCount */
     {463, 9, 13, 5, T(MESSAGE), A_NOTHING}, /* shardInfo */
     /* 9 ShardInfo */
     {476, 0, 12, 1, T(STRING), A_ZERO}, /* selector */
@@ -81,7 +83,7 @@ const ki_proto_field ki_proto_fields[] = {
     {30, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
     {23, 0, 7, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {488, 11, 10, 4, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* causes */
-    {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* retryAfterSeconds */
+    {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* retryAfterSeconds */
     /* 11 StatusCause */
     {369, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
@@ -96,10 +98,10 @@ const ki_proto_field ki_proto_fields[] = {
     {398, 0, 12, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* selfLink */
     {23, 0, 7, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
     {410, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resourceVersion */
-    {552, 0, 14, 7, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* generation */
+    {552, 0, 14, 7, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* generation */
     {566, 0, 21, 8, T(TIME), A_NOTHING | F_OMIT_ZERO}, /* creationTimestamp */
     {587, 0, 21, 9, T(TIME), A_NOTHING}, /* deletionTimestamp */
-    {608, 0, 30, 10, T(INT64), A_NOTHING}, /* deletionGracePeriodSeconds */
+    {608, 0, 30, 10, T(INT64), A_NOTHING | F_VARINT}, /* deletionGracePeriodSeconds */
     {638, 0, 10, 11, T(STRING), A_NOTHING | F_MAP}, /* labels */
     {648, 0, 15, 12, T(STRING), A_NOTHING | F_MAP}, /* annotations */
     {663, 14, 19, 13, T(MESSAGE), A_NOTHING | F_LIST}, /* ownerReferences */
@@ -110,8 +112,8 @@ const ki_proto_field ki_proto_fields[] = {
     {30, 0, 8, 1, T(STRING), A_ZERO | F_HELD}, /* kind */
     {121, 0, 8, 3, T(STRING), A_ZERO | F_HELD}, /* name */
     {23, 0, 7, 4, T(STRING), A_ZERO | F_HELD}, /* uid */
-    {727, 0, 14, 6, T(BOOL), A_NOTHING}, /* controller */
-    {741, 0, 22, 7, T(BOOL), A_NOTHING}, /* blockOwnerDeletion */
+    {727, 0, 14, 6, T(BOOL), A_NOTHING | F_VARINT}, /* controller */
+    {741, 0, 22, 7, T(BOOL), A_NOTHING | F_VARINT}, /* blockOwnerDeletion */
     /* 15 ManagedFieldsEntry */
     {763, 0, 11, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* manager */
     {142, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operation */
@@ -193,7 +195,7 @@ const ki_proto_field ki_proto_fields[] = {
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NULL | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST | F_HELD}, /* admissionReviewVersions */
     {918, 0, 22, 10, T(STRING), A_NOTHING | F_HELD}, /* reinvocationPolicy */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
@@ -205,7 +207,7 @@ const ki_proto_field ki_proto_fields[] = {
     {129, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
     {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
     {1427, 0, 8, 3, T(STRING), A_NOTHING}, /* path */
-    {1435, 0, 8, 4, T(INT32), A_NOTHING}, /* port */
+    {1435, 0, 8, 4, T(INT32), A_NOTHING | F_VARINT}, /* port */
     /* 36 ValidatingAdmissionPolicy */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 37, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -227,7 +229,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1070, 0, 7, 1, T(STRING), A_ZERO}, /* key */
     {1479, 0, 19, 2, T(STRING), A_ZERO}, /* valueExpression */
     /* 40 ValidatingAdmissionPolicyStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {1520, 41, 16, 2, T(MESSAGE), A_NOTHING}, /* typeChecking */
     {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 41 TypeChecking */
@@ -238,7 +240,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 43 Condition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {1603, 0, 22, 4, T(TIME), A_ZERO}, /* lastTransitionTime */
     {369, 0, 10, 5, T(STRING), A_ZERO}, /* reason */
     {358, 0, 11, 6, T(STRING), A_ZERO}, /* message */
@@ -262,7 +264,7 @@ const ki_proto_field ki_proto_fields[] = {
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NULL | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST | F_HELD}, /* admissionReviewVersions */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 48 MutatingWebhookConfiguration */
@@ -277,7 +279,7 @@ const ki_proto_field ki_proto_fields[] = {
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NOTHING | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* admissionReviewVersions */
     {918, 0, 22, 10, T(STRING), A_NOTHING | F_HELD}, /* reinvocationPolicy */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
@@ -293,7 +295,7 @@ const ki_proto_field ki_proto_fields[] = {
     {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
     {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
     {1337, 0, 15, 6, T(STRING), A_NOTHING | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD}, /* timeoutSeconds */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
     {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* admissionReviewVersions */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 52 ConversionReview */
@@ -317,7 +319,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1171, 0, 9, 4, T(STRING), A_ZERO}, /* scope */
     {1717, 58, 12, 7, T(MESSAGE), A_NULL | F_LIST}, /* versions */
     {1729, 71, 14, 9, T(MESSAGE), A_NOTHING}, /* conversion */
-    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* preserveUnknownFields */
+    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* preserveUnknownFields */
     /* 57 CustomResourceDefinitionNames */
     {1768, 0, 10, 1, T(STRING), A_ZERO}, /* plural */
     {1778, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* singular */
@@ -327,9 +329,9 @@ const ki_proto_field ki_proto_fields[] = {
     {1816, 0, 14, 6, T(STRING), A_NOTHING | F_LIST}, /* categories */
     /* 58 CustomResourceDefinitionVersion */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {1830, 0, 10, 2, T(BOOL), A_ZERO}, /* served */
-    {1840, 0, 11, 3, T(BOOL), A_ZERO}, /* storage */
-    {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
+    {1830, 0, 10, 2, T(BOOL), A_ZERO | F_VARINT}, /* served */
+    {1840, 0, 11, 3, T(BOOL), A_ZERO | F_VARINT}, /* storage */
+    {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* deprecated */
     {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
     {1887, 59, 10, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* schema */
     {1897, 66, 16, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* subresources */
@@ -346,20 +348,20 @@ const ki_proto_field ki_proto_fields[] = {
     {2020, 0, 10, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* format */
     {2030, 0, 9, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* title */
     {2039, 0, 11, 8, T(RAW), A_NOTHING}, /* default */
-    {2050, 0, 11, 9, T(DOUBLE), A_NOTHING}, /* maximum */
-    {2061, 0, 20, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* exclusiveMaximum */
-    {2081, 0, 11, 11, T(DOUBLE), A_NOTHING}, /* minimum */
-    {2092, 0, 20, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* exclusiveMinimum */
-    {2112, 0, 13, 13, T(INT64), A_NOTHING}, /* maxLength */
-    {2125, 0, 13, 14, T(INT64), A_NOTHING}, /* minLength */
+    {2050, 0, 11, 9, T(DOUBLE), A_NOTHING | F_FIXED64}, /* maximum */
+    {2061, 0, 20, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* exclusiveMaximum */
+    {2081, 0, 11, 11, T(DOUBLE), A_NOTHING | F_FIXED64}, /* minimum */
+    {2092, 0, 20, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* exclusiveMinimum */
+    {2112, 0, 13, 13, T(INT64), A_NOTHING | F_VARINT}, /* maxLength */
+    {2125, 0, 13, 14, T(INT64), A_NOTHING | F_VARINT}, /* minLength */
     {2138, 0, 11, 15, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* pattern */
-    {2149, 0, 12, 16, T(INT64), A_NOTHING}, /* maxItems */
-    {2161, 0, 12, 17, T(INT64), A_NOTHING}, /* minItems */
-    {2173, 0, 15, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* uniqueItems */
-    {2188, 0, 14, 19, T(DOUBLE), A_NOTHING}, /* multipleOf */
+    {2149, 0, 12, 16, T(INT64), A_NOTHING | F_VARINT}, /* maxItems */
+    {2161, 0, 12, 17, T(INT64), A_NOTHING | F_VARINT}, /* minItems */
+    {2173, 0, 15, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* uniqueItems */
+    {2188, 0, 14, 19, T(DOUBLE), A_NOTHING | F_FIXED64}, /* multipleOf */
     {2202, 0, 8, 20, T(RAW), A_NOTHING | F_LIST}, /* enum */
-    {2210, 0, 17, 21, T(INT64), A_NOTHING}, /* maxProperties */
-    {2227, 0, 17, 22, T(INT64), A_NOTHING}, /* minProperties */
+    {2210, 0, 17, 21, T(INT64), A_NOTHING | F_VARINT}, /* maxProperties */
+    {2227, 0, 17, 22, T(INT64), A_NOTHING | F_VARINT}, /* minProperties */
     {2244, 0, 12, 23, T(STRING), A_NOTHING | F_LIST}, /* required */
     {262, 61, 9, 24, T(MESSAGE), A_NOTHING}, /* items */
     {2256, 60, 9, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* allOf */
@@ -374,10 +376,10 @@ const ki_proto_field ki_proto_fields[] = {
     {2384, 60, 15, 34, T(MESSAGE), A_NOTHING | F_MAP}, /* definitions */
     {2399, 64, 16, 35, T(MESSAGE), A_NOTHING}, /* externalDocs */
     {2415, 0, 11, 36, T(RAW), A_NOTHING}, /* example */
-    {2426, 0, 12, 37, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* nullable */
-    {2438, 0, 40, 38, T(BOOL), A_NOTHING}, /* x-kubernetes-preserve-unknown-fields */
-    {2478, 0, 34, 39, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* x-kubernetes-embedded-resource */
-    {2512, 0, 30, 40, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* x-kubernetes-int-or-string */
+    {2426, 0, 12, 37, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* nullable */
+    {2438, 0, 40, 38, T(BOOL), A_NOTHING | F_VARINT}, /* x-kubernetes-preserve-unknown-fields */
+    {2478, 0, 34, 39, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* x-kubernetes-embedded-resource */
+    {2512, 0, 30, 40, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* x-kubernetes-int-or-string */
     {2542, 0, 30, 41, T(STRING), A_NOTHING | F_LIST}, /* x-kubernetes-list-map-keys */
     {2572, 0, 26, 42, T(STRING), A_NOTHING}, /* x-kubernetes-list-type */
     {2598, 0, 25, 43, T(STRING), A_NOTHING}, /* x-kubernetes-map-type */
@@ -386,7 +388,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1887, 60, 10, 1, T(MESSAGE), A_NOTHING}, /* schema */
     {2651, 60, 15, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* jSONSchemas */
     /* 62 JSONSchemaPropsOrBool */
-    {2666, 0, 10, 1, T(BOOL), A_NOTHING}, /* allows */
+    {2666, 0, 10, 1, T(BOOL), A_NOTHING | F_VARINT}, /* allows */
     {1887, 60, 10, 2, T(MESSAGE), A_NOTHING}, /* schema */
     /* 63 JSONSchemaPropsOrStringArray */
     {1887, 60, 10, 1, T(MESSAGE), A_NOTHING}, /* schema */
@@ -400,7 +402,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1458, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* messageExpression */
     {369, 0, 10, 4, T(STRING), A_NOTHING}, /* reason */
     {2696, 0, 13, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fieldPath */
-    {2709, 0, 19, 6, T(BOOL), A_NOTHING}, /* optionalOldSelf */
+    {2709, 0, 19, 6, T(BOOL), A_NOTHING | F_VARINT}, /* optionalOldSelf */
     /* 66 CustomResourceSubresources */
     {282, 67, 10, 1, T(MESSAGE), A_NOTHING}, /* status */
     {2728, 68, 9, 2, T(MESSAGE), A_NOTHING}, /* scale */
@@ -414,7 +416,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1595, 0, 8, 2, T(STRING), A_ZERO}, /* type */
     {2020, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* format */
     {2005, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
-    {2800, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* priority */
+    {2800, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* priority */
     {2812, 0, 12, 6, T(STRING), A_ZERO}, /* jsonPath */
     /* 70 SelectableField */
     {2812, 0, 12, 1, T(STRING), A_ZERO}, /* jsonPath */
@@ -428,14 +430,14 @@ const ki_proto_field ki_proto_fields[] = {
     {1536, 74, 14, 1, T(MESSAGE), A_NULL | F_LIST}, /* conditions */
     {2875, 57, 17, 2, T(MESSAGE), A_ZERO}, /* acceptedNames */
     {2892, 0, 18, 3, T(STRING), A_NULL | F_LIST}, /* storedVersions */
-    {1498, 0, 22, 4, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 4, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     /* 74 CustomResourceDefinitionCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
     {1603, 0, 22, 3, T(TIME), A_ZERO}, /* lastTransitionTime */
     {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
-    {1498, 0, 22, 6, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 6, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     /* 75 CustomResourceDefinition */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 76, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -451,12 +453,12 @@ const ki_proto_field ki_proto_fields[] = {
     {1913, 78, 28, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     {1729, 79, 14, 9, T(MESSAGE), A_NOTHING | F_HELD}, /* conversion */
-    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_HELD}, /* preserveUnknownFields */
+    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* preserveUnknownFields */
     /* 77 CustomResourceDefinitionVersion */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {1830, 0, 10, 2, T(BOOL), A_ZERO}, /* served */
-    {1840, 0, 11, 3, T(BOOL), A_ZERO}, /* storage */
-    {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* deprecated */
+    {1830, 0, 10, 2, T(BOOL), A_ZERO | F_VARINT}, /* served */
+    {1840, 0, 11, 3, T(BOOL), A_ZERO | F_VARINT}, /* storage */
+    {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* deprecated */
     {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
     {1887, 59, 10, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* schema */
     {1897, 66, 16, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* subresources */
@@ -467,7 +469,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1595, 0, 8, 2, T(STRING), A_ZERO}, /* type */
     {2020, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* format */
     {2005, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
-    {2800, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* priority */
+    {2800, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* priority */
     {2924, 0, 12, 6, T(STRING), A_ZERO}, /* JSONPath */
     /* 79 CustomResourceConversion */
     {2824, 0, 12, 1, T(STRING), A_ZERO}, /* strategy */
@@ -481,14 +483,14 @@ const ki_proto_field ki_proto_fields[] = {
     {1404, 82, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
     {211, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {220, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* version */
-    {2959, 0, 25, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* insecureSkipTLSVerify */
+    {2959, 0, 25, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* insecureSkipTLSVerify */
     {1415, 0, 12, 5, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
-    {2984, 0, 24, 7, T(INT32), A_ZERO}, /* groupPriorityMinimum */
-    {3008, 0, 19, 8, T(INT32), A_ZERO}, /* versionPriority */
+    {2984, 0, 24, 7, T(INT32), A_ZERO | F_VARINT}, /* groupPriorityMinimum */
+    {3008, 0, 19, 8, T(INT32), A_ZERO | F_VARINT}, /* versionPriority */
     /* 82 ServiceReference */
     {129, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     {121, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {1435, 0, 8, 3, T(INT32), A_NOTHING}, /* port */
+    {1435, 0, 8, 3, T(INT32), A_NOTHING | F_VARINT}, /* port */
     /* 83 APIServiceStatus */
     {1536, 84, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 84 APIServiceCondition */
@@ -500,7 +502,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 85 ControllerRevision */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {3027, 0, 8, 2, T(RAW), A_ZERO}, /* data */
-    {3035, 0, 12, 3, T(INT64), A_ZERO}, /* revision */
+    {3035, 0, 12, 3, T(INT64), A_ZERO | F_VARINT}, /* revision */
     /* 86 DaemonSet */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 87, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -509,8 +511,8 @@ const ki_proto_field ki_proto_fields[] = {
     {476, 19, 12, 1, T(MESSAGE), A_NULL}, /* selector */
     {3047, 88, 12, 2, T(MESSAGE), A_ZERO}, /* template */
     {3059, 197, 18, 3, T(MESSAGE), A_ZERO}, /* updateStrategy */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {3096, 0, 24, 6, T(INT32), A_NOTHING}, /* revisionHistoryLimit */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
+    {3096, 0, 24, 6, T(INT32), A_NOTHING | F_VARINT}, /* revisionHistoryLimit */
     /* 88 PodTemplateSpec */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 89, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -520,18 +522,18 @@ const ki_proto_field ki_proto_fields[] = {
     {3149, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* containers */
     {3163, 172, 23, 34, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainers */
     {3186, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* restartPolicy */
-    {3203, 0, 33, 4, T(INT64), A_NOTHING | F_HELD}, /* terminationGracePeriodSeconds */
-    {3236, 0, 25, 5, T(INT64), A_NOTHING | F_HELD}, /* activeDeadlineSeconds */
+    {3203, 0, 33, 4, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* terminationGracePeriodSeconds */
+    {3236, 0, 25, 5, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* activeDeadlineSeconds */
     {3261, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* dnsPolicy */
     {3274, 0, 16, 7, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* nodeSelector */
     {3290, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* serviceAccountName */
     {3312, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* serviceAccount */
-    {3330, 0, 32, 21, T(BOOL), A_NOTHING | F_HELD}, /* automountServiceAccountToken */
+    {3330, 0, 32, 21, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* automountServiceAccountToken */
     {3362, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nodeName */
-    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostNetwork */
-    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostPID */
-    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostIPC */
-    {3411, 0, 25, 27, T(BOOL), A_NOTHING | F_HELD}, /* shareProcessNamespace */
+    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* hostNetwork */
+    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* hostPID */
+    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* hostIPC */
+    {3411, 0, 25, 27, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* shareProcessNamespace */
     {3436, 174, 19, 14, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
     {3455, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* imagePullSecrets */
     {3475, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostname */
@@ -541,17 +543,17 @@ const ki_proto_field ki_proto_fields[] = {
     {3529, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tolerations */
     {3544, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* hostAliases */
     {3559, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* priorityClassName */
-    {2800, 0, 12, 25, T(INT32), A_NOTHING | F_HELD}, /* priority */
+    {2800, 0, 12, 25, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* priority */
     {3580, 188, 13, 26, T(MESSAGE), A_NOTHING | F_HELD}, /* dnsConfig */
     {3593, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* readinessGates */
     {3611, 0, 20, 29, T(STRING), A_NOTHING | F_HELD}, /* runtimeClassName */
-    {3631, 0, 22, 30, T(BOOL), A_NOTHING | F_HELD}, /* enableServiceLinks */
+    {3631, 0, 22, 30, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* enableServiceLinks */
     {3653, 0, 20, 31, T(STRING), A_NOTHING | F_HELD}, /* preemptionPolicy */
     {3673, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP | F_HELD}, /* overhead */
     {3685, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* topologySpreadConstraints */
-    {3714, 0, 21, 35, T(BOOL), A_NOTHING}, /* setHostnameAsFQDN */
+    {3714, 0, 21, 35, T(BOOL), A_NOTHING | F_VARINT}, /* setHostnameAsFQDN */
     {3735, 192, 6, 36, T(MESSAGE), A_NOTHING}, /* os */
-    {3741, 0, 13, 37, T(BOOL), A_NOTHING}, /* hostUsers */
+    {3741, 0, 13, 37, T(BOOL), A_NOTHING | F_VARINT}, /* hostUsers */
     {3754, 193, 19, 38, T(MESSAGE), A_NOTHING | F_LIST}, /* schedulingGates */
     {3773, 194, 18, 39, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaims */
     {1158, 149, 13, 40, T(MESSAGE), A_NOTHING}, /* resources */
@@ -598,17 +600,17 @@ const ki_proto_field ki_proto_fields[] = {
     /* 93 EmptyDirVolumeSource */
     {4244, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* medium */
     {4254, 0, 13, 2, T(QUANTITY), A_NOTHING}, /* sizeLimit */
-    {4267, 0, 8, 3, T(INT32), A_NOTHING}, /* mode */
+    {4267, 0, 8, 3, T(INT32), A_NOTHING | F_VARINT}, /* mode */
     /* 94 GCEPersistentDiskVolumeSource */
     {4275, 0, 10, 1, T(STRING), A_ZERO}, /* pdName */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4295, 0, 13, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* partition */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4295, 0, 13, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* partition */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 95 AWSElasticBlockStoreVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4295, 0, 13, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* partition */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4295, 0, 13, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* partition */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 96 GitRepoVolumeSource */
     {4332, 0, 14, 1, T(STRING), A_ZERO}, /* repository */
     {3035, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* revision */
@@ -616,28 +618,28 @@ const ki_proto_field ki_proto_fields[] = {
     /* 97 SecretVolumeSource */
     {4359, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* secretName */
     {262, 98, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* items */
-    {4373, 0, 15, 3, T(INT32), A_NOTHING}, /* defaultMode */
-    {4388, 0, 12, 4, T(BOOL), A_NOTHING}, /* optional */
-    {4400, 0, 15, 5, T(INT64), A_NOTHING}, /* defaultUser */
+    {4373, 0, 15, 3, T(INT32), A_NOTHING | F_VARINT}, /* defaultMode */
+    {4388, 0, 12, 4, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
+    {4400, 0, 15, 5, T(INT64), A_NOTHING | F_VARINT}, /* defaultUser */
     /* 98 KeyToPath */
     {1070, 0, 7, 1, T(STRING), A_ZERO}, /* key */
     {1427, 0, 8, 2, T(STRING), A_ZERO}, /* path */
-    {4267, 0, 8, 3, T(INT32), A_NOTHING}, /* mode */
-    {4415, 0, 8, 4, T(INT64), A_NOTHING}, /* user */
+    {4267, 0, 8, 3, T(INT32), A_NOTHING | F_VARINT}, /* mode */
+    {4415, 0, 8, 4, T(INT64), A_NOTHING | F_VARINT}, /* user */
     /* 99 NFSVolumeSource */
     {4423, 0, 10, 1, T(STRING), A_ZERO}, /* server */
     {1427, 0, 8, 2, T(STRING), A_ZERO}, /* path */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 100 ISCSIVolumeSource */
     {4433, 0, 16, 1, T(STRING), A_ZERO}, /* targetPortal */
     {4449, 0, 7, 2, T(STRING), A_ZERO}, /* iqn */
-    {4456, 0, 7, 3, T(INT32), A_ZERO}, /* lun */
+    {4456, 0, 7, 3, T(INT32), A_ZERO | F_VARINT}, /* lun */
     {4463, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* iscsiInterface */
     {4285, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
-    {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthDiscovery */
-    {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
+    {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthDiscovery */
+    {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthSession */
     {4532, 101, 13, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 101 LocalObjectReference */
@@ -645,10 +647,10 @@ const ki_proto_field ki_proto_fields[] = {
     /* 102 GlusterfsVolumeSource */
     {4562, 0, 13, 1, T(STRING), A_ZERO}, /* endpoints */
     {1427, 0, 8, 2, T(STRING), A_ZERO}, /* path */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 103 PersistentVolumeClaimVolumeSource */
     {4575, 0, 13, 1, T(STRING), A_ZERO}, /* claimName */
-    {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 104 RBDVolumeSource */
     {4588, 0, 12, 1, T(STRING), A_NULL | F_LIST}, /* monitors */
     {4235, 0, 9, 2, T(STRING), A_ZERO}, /* image */
@@ -657,17 +659,17 @@ const ki_proto_field ki_proto_fields[] = {
     {4415, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4608, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* keyring */
     {4532, 101, 13, 7, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4308, 0, 12, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 105 FlexVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {4532, 101, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {200, 0, 11, 5, T(STRING), A_NOTHING | F_MAP}, /* options */
     /* 106 CinderVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4532, 101, 13, 4, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 107 CephFSVolumeSource */
     {4588, 0, 12, 1, T(STRING), A_NULL | F_LIST}, /* monitors */
@@ -675,20 +677,20 @@ const ki_proto_field ki_proto_fields[] = {
     {4415, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4629, 0, 14, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* secretFile */
     {4532, 101, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 108 FlockerVolumeSource */
     {4643, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* datasetName */
     {4658, 0, 15, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* datasetUUID */
     /* 109 DownwardAPIVolumeSource */
     {262, 110, 9, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* items */
-    {4373, 0, 15, 2, T(INT32), A_NOTHING}, /* defaultMode */
-    {4400, 0, 15, 3, T(INT64), A_NOTHING}, /* defaultUser */
+    {4373, 0, 15, 2, T(INT32), A_NOTHING | F_VARINT}, /* defaultMode */
+    {4400, 0, 15, 3, T(INT64), A_NOTHING | F_VARINT}, /* defaultUser */
     /* 110 DownwardAPIVolumeFile */
     {1427, 0, 8, 1, T(STRING), A_ZERO}, /* path */
     {1572, 111, 12, 2, T(MESSAGE), A_NOTHING}, /* fieldRef */
     {4673, 112, 20, 3, T(MESSAGE), A_NOTHING}, /* resourceFieldRef */
-    {4267, 0, 8, 4, T(INT32), A_NOTHING}, /* mode */
-    {4415, 0, 8, 5, T(INT64), A_NOTHING}, /* user */
+    {4267, 0, 8, 4, T(INT32), A_NOTHING | F_VARINT}, /* mode */
+    {4415, 0, 8, 5, T(INT64), A_NOTHING | F_VARINT}, /* user */
     /* 111 ObjectFieldSelector */
     {713, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
     {2696, 0, 13, 2, T(STRING), A_ZERO}, /* fieldPath */
@@ -698,20 +700,20 @@ const ki_proto_field ki_proto_fields[] = {
     {4710, 0, 11, 3, T(QUANTITY), A_ZERO}, /* divisor */
     /* 113 FCVolumeSource */
     {4721, 0, 14, 1, T(STRING), A_NOTHING | F_LIST}, /* targetWWNs */
-    {4456, 0, 7, 2, T(INT32), A_NOTHING}, /* lun */
+    {4456, 0, 7, 2, T(INT32), A_NOTHING | F_VARINT}, /* lun */
     {4285, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4735, 0, 9, 5, T(STRING), A_NOTHING | F_LIST}, /* wwids */
     /* 114 AzureFileVolumeSource */
     {4359, 0, 14, 1, T(STRING), A_ZERO}, /* secretName */
     {4744, 0, 13, 2, T(STRING), A_ZERO}, /* shareName */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 115 ConfigMapVolumeSource */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {262, 98, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* items */
-    {4373, 0, 15, 3, T(INT32), A_NOTHING}, /* defaultMode */
-    {4388, 0, 12, 4, T(BOOL), A_NOTHING}, /* optional */
-    {4400, 0, 15, 5, T(INT64), A_NOTHING}, /* defaultUser */
+    {4373, 0, 15, 3, T(INT32), A_NOTHING | F_VARINT}, /* defaultMode */
+    {4388, 0, 12, 4, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
+    {4400, 0, 15, 5, T(INT64), A_NOTHING | F_VARINT}, /* defaultUser */
     /* 116 VsphereVirtualDiskVolumeSource */
     {4757, 0, 14, 1, T(STRING), A_ZERO}, /* volumePath */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
@@ -720,7 +722,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 117 QuobyteVolumeSource */
     {4811, 0, 12, 1, T(STRING), A_ZERO}, /* registry */
     {4823, 0, 10, 2, T(STRING), A_ZERO}, /* volume */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4415, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {211, 0, 9, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {4833, 0, 10, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* tenant */
@@ -729,15 +731,15 @@ const ki_proto_field ki_proto_fields[] = {
     {4855, 0, 11, 2, T(STRING), A_ZERO}, /* diskURI */
     {4866, 0, 15, 3, T(STRING), A_NOTHING}, /* cachingMode */
     {4285, 0, 10, 4, T(STRING), A_NOTHING}, /* fsType */
-    {4308, 0, 12, 5, T(BOOL), A_NOTHING}, /* readOnly */
+    {4308, 0, 12, 5, T(BOOL), A_NOTHING | F_VARINT}, /* readOnly */
     {30, 0, 8, 6, T(STRING), A_NOTHING}, /* kind */
     /* 119 PhotonPersistentDiskVolumeSource */
     {4881, 0, 8, 1, T(STRING), A_ZERO}, /* pdID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     /* 120 ProjectedVolumeSource */
     {4889, 121, 11, 1, T(MESSAGE), A_NULL | F_LIST}, /* sources */
-    {4373, 0, 15, 2, T(INT32), A_NOTHING}, /* defaultMode */
-    {4400, 0, 15, 3, T(INT64), A_NOTHING}, /* defaultUser */
+    {4373, 0, 15, 2, T(INT32), A_NOTHING | F_VARINT}, /* defaultMode */
+    {4400, 0, 15, 3, T(INT64), A_NOTHING | F_VARINT}, /* defaultUser */
     /* 121 VolumeProjection */
     {3932, 122, 10, 1, T(MESSAGE), A_NOTHING}, /* secret */
     {4048, 123, 15, 2, T(MESSAGE), A_NOTHING}, /* downwardAPI */
@@ -748,58 +750,58 @@ const ki_proto_field ki_proto_fields[] = {
     /* 122 SecretProjection */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {262, 98, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* items */
-    {4388, 0, 12, 4, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 4, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 123 DownwardAPIProjection */
     {262, 110, 9, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* items */
     /* 124 ConfigMapProjection */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {262, 98, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* items */
-    {4388, 0, 12, 4, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 4, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 125 ServiceAccountTokenProjection */
     {4963, 0, 12, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* audience */
-    {4975, 0, 21, 2, T(INT64), A_NOTHING}, /* expirationSeconds */
+    {4975, 0, 21, 2, T(INT64), A_NOTHING | F_VARINT}, /* expirationSeconds */
     {1427, 0, 8, 3, T(STRING), A_ZERO}, /* path */
-    {4415, 0, 8, 4, T(INT64), A_NOTHING}, /* user */
+    {4415, 0, 8, 4, T(INT64), A_NOTHING | F_VARINT}, /* user */
     /* 126 ClusterTrustBundleProjection */
     {121, 0, 8, 1, T(STRING), A_NOTHING}, /* name */
     {4996, 0, 14, 2, T(STRING), A_NOTHING}, /* signerName */
     {5010, 19, 17, 3, T(MESSAGE), A_NOTHING}, /* labelSelector */
-    {4388, 0, 12, 5, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 5, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     {1427, 0, 8, 4, T(STRING), A_ZERO | F_HELD}, /* path */
-    {4415, 0, 8, 6, T(INT64), A_NOTHING}, /* user */
+    {4415, 0, 8, 6, T(INT64), A_NOTHING | F_VARINT}, /* user */
     /* 127 PodCertificateProjection */
     {4996, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* signerName */
     {5027, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* keyType */
-    {5038, 0, 24, 3, T(INT32), A_NOTHING}, /* maxExpirationSeconds */
+    {5038, 0, 24, 3, T(INT32), A_NOTHING | F_VARINT}, /* maxExpirationSeconds */
     {5062, 0, 24, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* credentialBundlePath */
     {5086, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* keyPath */
     {5097, 0, 24, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* certificateChainPath */
     {5121, 0, 19, 7, T(STRING), A_NOTHING | F_MAP}, /* userAnnotations */
-    {4415, 0, 8, 8, T(INT64), A_NOTHING}, /* user */
+    {4415, 0, 8, 8, T(INT64), A_NOTHING | F_VARINT}, /* user */
     /* 128 PortworxVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 129 ScaleIOVolumeSource */
     {5140, 0, 11, 1, T(STRING), A_ZERO}, /* gateway */
     {5151, 0, 10, 2, T(STRING), A_ZERO}, /* system */
     {4532, 101, 13, 3, T(MESSAGE), A_NULL}, /* secretRef */
-    {5161, 0, 14, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* sslEnabled */
+    {5161, 0, 14, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* sslEnabled */
     {5175, 0, 20, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protectionDomain */
     {5195, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* storagePool */
     {5210, 0, 15, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* storageMode */
     {5225, 0, 14, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
     {4285, 0, 10, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 130 StorageOSVolumeSource */
     {5225, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
     {5239, 0, 19, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeNamespace */
     {4285, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4532, 101, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 131 CSIVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
-    {4308, 0, 12, 2, T(BOOL), A_NOTHING}, /* readOnly */
+    {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_VARINT}, /* readOnly */
     {4285, 0, 10, 3, T(STRING), A_NOTHING}, /* fsType */
     {5258, 0, 20, 4, T(STRING), A_NOTHING | F_MAP}, /* volumeAttributes */
     {5278, 101, 24, 5, T(MESSAGE), A_NOTHING}, /* nodePublishSecretRef */
@@ -856,13 +858,13 @@ const ki_proto_field ki_proto_fields[] = {
     {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePolicy */
     {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* imagePullPolicy */
     {3436, 166, 19, 15, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
-    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdin */
-    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdinOnce */
-    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* tty */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* tty */
     /* 140 ContainerPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {5792, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* hostPort */
-    {5804, 0, 17, 3, T(INT32), A_ZERO}, /* containerPort */
+    {5792, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* hostPort */
+    {5804, 0, 17, 3, T(INT32), A_ZERO | F_VARINT}, /* containerPort */
     {5821, 0, 12, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
     {5833, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostIP */
     /* 141 EnvFromSource */
@@ -871,10 +873,10 @@ const ki_proto_field ki_proto_fields[] = {
     {4532, 143, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 142 ConfigMapEnvSource */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
-    {4388, 0, 12, 2, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 2, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 143 SecretEnvSource */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
-    {4388, 0, 12, 2, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 2, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 144 EnvVar */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {5869, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* value */
@@ -888,16 +890,16 @@ const ki_proto_field ki_proto_fields[] = {
     /* 146 ConfigMapKeySelector */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {1070, 0, 7, 2, T(STRING), A_ZERO}, /* key */
-    {4388, 0, 12, 3, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 3, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 147 SecretKeySelector */
     {1116, 101, 0, 1, T(INLINE), A_ZERO},
     {1070, 0, 7, 2, T(STRING), A_ZERO}, /* key */
-    {4388, 0, 12, 3, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 3, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 148 FileKeySelector */
     {5225, 0, 14, 1, T(STRING), A_ZERO}, /* volumeName */
     {1427, 0, 8, 2, T(STRING), A_ZERO}, /* path */
     {1070, 0, 7, 3, T(STRING), A_ZERO}, /* key */
-    {4388, 0, 12, 4, T(BOOL), A_NOTHING}, /* optional */
+    {4388, 0, 12, 4, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
     /* 149 ResourceRequirements */
     {5434, 0, 10, 1, T(QUANTITY), A_NOTHING | F_MAP}, /* limits */
     {5444, 0, 12, 2, T(QUANTITY), A_NOTHING | F_MAP}, /* requests */
@@ -913,10 +915,10 @@ const ki_proto_field ki_proto_fields[] = {
     {5976, 153, 13, 2, T(MESSAGE), A_NOTHING}, /* exitCodes */
     /* 153 ContainerRestartRuleOnExitCodes */
     {1077, 0, 12, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operator */
-    {1089, 0, 10, 2, T(INT32), A_NOTHING | F_LIST}, /* values */
+    {1089, 0, 10, 2, T(INT32), A_NOTHING | F_LIST | F_VARINT}, /* values */
     /* 154 VolumeMount */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {5989, 0, 21, 7, T(STRING), A_NOTHING}, /* recursiveReadOnly */
     {6010, 0, 13, 3, T(STRING), A_ZERO | F_HELD}, /* mountPath */
     {6023, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subPath */
@@ -928,12 +930,12 @@ const ki_proto_field ki_proto_fields[] = {
     {6089, 0, 14, 2, T(STRING), A_ZERO}, /* devicePath */
     /* 156 Probe */
     {1116, 157, 0, 1, T(INLINE), A_ZERO},
-    {6103, 0, 23, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* initialDelaySeconds */
-    {1352, 0, 18, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* timeoutSeconds */
-    {6126, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* periodSeconds */
-    {6143, 0, 20, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* successThreshold */
-    {6163, 0, 20, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* failureThreshold */
-    {3203, 0, 33, 7, T(INT64), A_NOTHING}, /* terminationGracePeriodSeconds */
+    {6103, 0, 23, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* initialDelaySeconds */
+    {1352, 0, 18, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* timeoutSeconds */
+    {6126, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* periodSeconds */
+    {6143, 0, 20, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* successThreshold */
+    {6163, 0, 20, 6, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* failureThreshold */
+    {3203, 0, 33, 7, T(INT64), A_NOTHING | F_VARINT}, /* terminationGracePeriodSeconds */
     /* 157 ProbeHandler */
     {6183, 158, 8, 1, T(MESSAGE), A_NOTHING}, /* exec */
     {6191, 159, 11, 2, T(MESSAGE), A_NOTHING}, /* httpGet */
@@ -955,7 +957,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1435, 0, 8, 1, T(INT_OR_STRING), A_ZERO}, /* port */
     {6223, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* host */
     /* 162 GRPCAction */
-    {1435, 0, 8, 1, T(INT32), A_ZERO}, /* port */
+    {1435, 0, 8, 1, T(INT32), A_ZERO | F_VARINT}, /* port */
     {1404, 0, 11, 2, T(STRING), A_NULL}, /* service */
     {4267, 0, 8, 3, T(STRING), A_NOTHING}, /* mode */
     /* 163 Lifecycle */
@@ -968,17 +970,17 @@ const ki_proto_field ki_proto_fields[] = {
     {6202, 161, 13, 3, T(MESSAGE), A_NOTHING}, /* tcpSocket */
     {6294, 165, 9, 4, T(MESSAGE), A_NOTHING}, /* sleep */
     /* 165 SleepAction */
-    {6303, 0, 11, 1, T(INT64), A_ZERO}, /* seconds */
+    {6303, 0, 11, 1, T(INT64), A_ZERO | F_VARINT}, /* seconds */
     /* 166 SecurityContext */
     {6314, 167, 16, 1, T(MESSAGE), A_NOTHING}, /* capabilities */
-    {6330, 0, 14, 2, T(BOOL), A_NOTHING}, /* privileged */
+    {6330, 0, 14, 2, T(BOOL), A_NOTHING | F_VARINT}, /* privileged */
     {6344, 168, 18, 3, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
     {6362, 169, 18, 10, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6380, 0, 13, 4, T(INT64), A_NOTHING | F_HELD}, /* runAsUser */
-    {6393, 0, 14, 8, T(INT64), A_NOTHING | F_HELD}, /* runAsGroup */
-    {6407, 0, 16, 5, T(BOOL), A_NOTHING | F_HELD}, /* runAsNonRoot */
-    {6423, 0, 26, 6, T(BOOL), A_NOTHING | F_HELD}, /* readOnlyRootFilesystem */
-    {6449, 0, 28, 7, T(BOOL), A_NOTHING | F_HELD}, /* allowPrivilegeEscalation */
+    {6380, 0, 13, 4, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsUser */
+    {6393, 0, 14, 8, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsGroup */
+    {6407, 0, 16, 5, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* runAsNonRoot */
+    {6423, 0, 26, 6, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* readOnlyRootFilesystem */
+    {6449, 0, 28, 7, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* allowPrivilegeEscalation */
     {6477, 0, 13, 9, T(STRING), A_NOTHING | F_HELD}, /* procMount */
     {6490, 170, 18, 11, T(MESSAGE), A_NOTHING}, /* seccompProfile */
     {6508, 171, 19, 12, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
@@ -994,7 +996,7 @@ const ki_proto_field ki_proto_fields[] = {
     {6559, 0, 26, 1, T(STRING), A_NOTHING}, /* gmsaCredentialSpecName */
     {6585, 0, 22, 2, T(STRING), A_NOTHING}, /* gmsaCredentialSpec */
     {6607, 0, 17, 3, T(STRING), A_NOTHING}, /* runAsUserName */
-    {6624, 0, 15, 4, T(BOOL), A_NOTHING}, /* hostProcess */
+    {6624, 0, 15, 4, T(BOOL), A_NOTHING | F_VARINT}, /* hostProcess */
     /* 170 SeccompProfile */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {6639, 0, 20, 2, T(STRING), A_NOTHING}, /* localhostProfile */
@@ -1027,18 +1029,18 @@ const ki_proto_field ki_proto_fields[] = {
     {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePolicy */
     {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* imagePullPolicy */
     {3436, 166, 19, 15, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
-    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdin */
-    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* stdinOnce */
-    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* tty */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* tty */
     /* 174 PodSecurityContext */
     {6344, 168, 18, 1, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
     {6362, 169, 18, 8, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6380, 0, 13, 2, T(INT64), A_NOTHING | F_HELD}, /* runAsUser */
-    {6393, 0, 14, 6, T(INT64), A_NOTHING | F_HELD}, /* runAsGroup */
-    {6407, 0, 16, 3, T(BOOL), A_NOTHING | F_HELD}, /* runAsNonRoot */
-    {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST | F_HELD}, /* supplementalGroups */
+    {6380, 0, 13, 2, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsUser */
+    {6393, 0, 14, 6, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsGroup */
+    {6407, 0, 16, 3, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* runAsNonRoot */
+    {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST | F_HELD | F_VARINT}, /* supplementalGroups */
     {6704, 0, 28, 12, T(STRING), A_NOTHING}, /* supplementalGroupsPolicy */
-    {6732, 0, 11, 5, T(INT64), A_NOTHING | F_HELD}, /* fsGroup */
+    {6732, 0, 11, 5, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* fsGroup */
     {6743, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* sysctls */
     {6754, 0, 23, 9, T(STRING), A_NOTHING | F_HELD}, /* fsGroupChangePolicy */
     {6490, 170, 18, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* seccompProfile */
@@ -1064,7 +1066,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1077, 0, 12, 2, T(STRING), A_ZERO}, /* operator */
     {1089, 0, 10, 3, T(STRING), A_NOTHING | F_LIST}, /* values */
     /* 181 PreferredSchedulingTerm */
-    {6987, 0, 10, 1, T(INT32), A_ZERO}, /* weight */
+    {6987, 0, 10, 1, T(INT32), A_ZERO | F_VARINT}, /* weight */
     {6997, 179, 14, 2, T(MESSAGE), A_ZERO}, /* preference */
     /* 182 PodAffinity */
     {6850, 183, 50, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* requiredDuringSchedulingIgnoredDuringExecution */
@@ -1077,7 +1079,7 @@ const ki_proto_field ki_proto_fields[] = {
     {7040, 0, 18, 5, T(STRING), A_NOTHING | F_LIST}, /* matchLabelKeys */
     {7058, 0, 21, 6, T(STRING), A_NOTHING | F_LIST}, /* mismatchLabelKeys */
     /* 184 WeightedPodAffinityTerm */
-    {6987, 0, 10, 1, T(INT32), A_ZERO}, /* weight */
+    {6987, 0, 10, 1, T(INT32), A_ZERO | F_VARINT}, /* weight */
     {7079, 183, 19, 2, T(MESSAGE), A_ZERO}, /* podAffinityTerm */
     /* 185 PodAntiAffinity */
     {6850, 183, 50, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* requiredDuringSchedulingIgnoredDuringExecution */
@@ -1087,7 +1089,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1077, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operator */
     {5869, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* value */
     {7098, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* effect */
-    {7108, 0, 21, 5, T(INT64), A_NOTHING}, /* tolerationSeconds */
+    {7108, 0, 21, 5, T(INT64), A_NOTHING | F_VARINT}, /* tolerationSeconds */
     /* 187 HostAlias */
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     {7135, 0, 13, 2, T(STRING), A_NOTHING | F_LIST}, /* hostnames */
@@ -1101,11 +1103,11 @@ const ki_proto_field ki_proto_fields[] = {
     /* 190 PodReadinessGate */
     {7175, 0, 17, 1, T(STRING), A_ZERO}, /* conditionType */
     /* 191 TopologySpreadConstraint */
-    {7192, 0, 11, 1, T(INT32), A_ZERO}, /* maxSkew */
+    {7192, 0, 11, 1, T(INT32), A_ZERO | F_VARINT}, /* maxSkew */
     {7025, 0, 15, 2, T(STRING), A_ZERO}, /* topologyKey */
     {7203, 0, 21, 3, T(STRING), A_ZERO}, /* whenUnsatisfiable */
     {5010, 19, 17, 4, T(MESSAGE), A_NOTHING}, /* labelSelector */
-    {7224, 0, 14, 5, T(INT32), A_NOTHING}, /* minDomains */
+    {7224, 0, 14, 5, T(INT32), A_NOTHING | F_VARINT}, /* minDomains */
     {7238, 0, 22, 6, T(STRING), A_NOTHING}, /* nodeAffinityPolicy */
     {7260, 0, 20, 7, T(STRING), A_NOTHING}, /* nodeTaintsPolicy */
     {7040, 0, 18, 8, T(STRING), A_NOTHING | F_LIST}, /* matchLabelKeys */
@@ -1121,7 +1123,7 @@ const ki_proto_field ki_proto_fields[] = {
     {7330, 0, 16, 1, T(STRING), A_NOTHING}, /* podGroupName */
     /* 196 EvictionResponder */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {2800, 0, 12, 2, T(INT32), A_NULL}, /* priority */
+    {2800, 0, 12, 2, T(INT32), A_NULL | F_VARINT}, /* priority */
     /* 197 DaemonSetUpdateStrategy */
     {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     {7346, 198, 17, 2, T(MESSAGE), A_NOTHING}, /* rollingUpdate */
@@ -1129,15 +1131,15 @@ const ki_proto_field ki_proto_fields[] = {
     {7363, 0, 18, 1, T(INT_OR_STRING), A_NOTHING}, /* maxUnavailable */
     {7381, 0, 12, 2, T(INT_OR_STRING), A_NOTHING}, /* maxSurge */
     /* 199 DaemonSetStatus */
-    {7393, 0, 26, 1, T(INT32), A_ZERO}, /* currentNumberScheduled */
-    {7419, 0, 22, 2, T(INT32), A_ZERO}, /* numberMisscheduled */
-    {7441, 0, 26, 3, T(INT32), A_ZERO}, /* desiredNumberScheduled */
-    {7467, 0, 15, 4, T(INT32), A_ZERO}, /* numberReady */
-    {1498, 0, 22, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {7482, 0, 26, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedNumberScheduled */
-    {7508, 0, 19, 7, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* numberAvailable */
-    {7527, 0, 21, 8, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* numberUnavailable */
-    {7548, 0, 18, 9, T(INT32), A_NOTHING}, /* collisionCount */
+    {7393, 0, 26, 1, T(INT32), A_ZERO | F_VARINT}, /* currentNumberScheduled */
+    {7419, 0, 22, 2, T(INT32), A_ZERO | F_VARINT}, /* numberMisscheduled */
+    {7441, 0, 26, 3, T(INT32), A_ZERO | F_VARINT}, /* desiredNumberScheduled */
+    {7467, 0, 15, 4, T(INT32), A_ZERO | F_VARINT}, /* numberReady */
+    {1498, 0, 22, 5, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
+    {7482, 0, 26, 6, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* updatedNumberScheduled */
+    {7508, 0, 19, 7, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* numberAvailable */
+    {7527, 0, 21, 8, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* numberUnavailable */
+    {7548, 0, 18, 9, T(INT32), A_NOTHING | F_VARINT}, /* collisionCount */
     {1536, 200, 14, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 200 DaemonSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -1150,14 +1152,14 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 202, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 205, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 202 DeploymentSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {476, 19, 12, 2, T(MESSAGE), A_NULL}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
     {2824, 203, 12, 4, T(MESSAGE), A_ZERO}, /* strategy */
-    {3077, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {3096, 0, 24, 6, T(INT32), A_NOTHING}, /* revisionHistoryLimit */
-    {7578, 0, 10, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* paused */
-    {7588, 0, 27, 9, T(INT32), A_NOTHING}, /* progressDeadlineSeconds */
+    {3077, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
+    {3096, 0, 24, 6, T(INT32), A_NOTHING | F_VARINT}, /* revisionHistoryLimit */
+    {7578, 0, 10, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* paused */
+    {7588, 0, 27, 9, T(INT32), A_NOTHING | F_VARINT}, /* progressDeadlineSeconds */
     /* 203 DeploymentStrategy */
     {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     {7346, 204, 17, 2, T(MESSAGE), A_NOTHING}, /* rollingUpdate */
@@ -1165,15 +1167,15 @@ const ki_proto_field ki_proto_fields[] = {
     {7363, 0, 18, 1, T(INT_OR_STRING), A_NOTHING}, /* maxUnavailable */
     {7381, 0, 12, 2, T(INT_OR_STRING), A_NOTHING}, /* maxSurge */
     /* 205 DeploymentStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {7566, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* replicas */
-    {7615, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
-    {7634, 0, 17, 7, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* availableReplicas */
-    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* unavailableReplicas */
-    {7695, 0, 23, 9, T(INT32), A_NOTHING}, /* terminatingReplicas */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
+    {7566, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* replicas */
+    {7615, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* updatedReplicas */
+    {7634, 0, 17, 7, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
+    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* availableReplicas */
+    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* unavailableReplicas */
+    {7695, 0, 23, 9, T(INT32), A_NOTHING | F_VARINT}, /* terminatingReplicas */
     {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
-    {7548, 0, 18, 8, T(INT32), A_NOTHING | F_HELD}, /* collisionCount */
+    {7548, 0, 18, 8, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* collisionCount */
     /* 206 DeploymentCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1186,17 +1188,17 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 208, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 209, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 208 ReplicaSetSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
     {476, 19, 12, 2, T(MESSAGE), A_NULL | F_HELD}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO | F_HELD}, /* template */
     /* 209 ReplicaSetStatus */
-    {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
-    {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* fullyLabeledReplicas */
-    {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
-    {7695, 0, 23, 7, T(INT32), A_NOTHING}, /* terminatingReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* observedGeneration */
+    {7566, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* replicas */
+    {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* fullyLabeledReplicas */
+    {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
+    {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* availableReplicas */
+    {7695, 0, 23, 7, T(INT32), A_NOTHING | F_VARINT}, /* terminatingReplicas */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* observedGeneration */
     {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
     /* 210 ReplicaSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -1209,15 +1211,15 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 212, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 223, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 212 StatefulSetSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {476, 19, 12, 2, T(MESSAGE), A_NULL}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
     {7760, 213, 24, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeClaimTemplates */
     {7784, 0, 15, 5, T(STRING), A_ZERO}, /* serviceName */
     {7799, 0, 23, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podManagementPolicy */
     {3059, 219, 18, 7, T(MESSAGE), A_ZERO}, /* updateStrategy */
-    {3096, 0, 24, 8, T(INT32), A_NOTHING}, /* revisionHistoryLimit */
-    {3077, 0, 19, 9, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
+    {3096, 0, 24, 8, T(INT32), A_NOTHING | F_VARINT}, /* revisionHistoryLimit */
+    {3077, 0, 19, 9, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
     {7822, 221, 40, 10, T(MESSAGE), A_NOTHING}, /* persistentVolumeClaimRetentionPolicy */
     {7862, 222, 12, 11, T(MESSAGE), A_NOTHING}, /* ordinals */
     /* 213 PersistentVolumeClaim */
@@ -1255,24 +1257,24 @@ const ki_proto_field ki_proto_fields[] = {
     {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     {7346, 220, 17, 2, T(MESSAGE), A_NOTHING}, /* rollingUpdate */
     /* 220 RollingUpdateStatefulSetStrategy */
-    {4295, 0, 13, 1, T(INT32), A_NOTHING}, /* partition */
+    {4295, 0, 13, 1, T(INT32), A_NOTHING | F_VARINT}, /* partition */
     {7363, 0, 18, 2, T(INT_OR_STRING), A_NOTHING}, /* maxUnavailable */
     /* 221 StatefulSetPersistentVolumeClaimRetentionPolicy */
     {8092, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* whenDeleted */
     {8107, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* whenScaled */
     /* 222 StatefulSetOrdinals */
-    {8121, 0, 9, 1, T(INT32), A_ZERO}, /* start */
+    {8121, 0, 9, 1, T(INT32), A_ZERO | F_VARINT}, /* start */
     /* 223 StatefulSetStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
-    {7566, 0, 12, 2, T(INT32), A_ZERO}, /* replicas */
-    {7634, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {8130, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* currentReplicas */
-    {7615, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
+    {7566, 0, 12, 2, T(INT32), A_ZERO | F_VARINT}, /* replicas */
+    {7634, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
+    {8130, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* currentReplicas */
+    {7615, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* updatedReplicas */
     {8149, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* currentRevision */
     {8168, 0, 18, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* updateRevision */
-    {7548, 0, 18, 9, T(INT32), A_NOTHING}, /* collisionCount */
+    {7548, 0, 18, 9, T(INT32), A_NOTHING | F_VARINT}, /* collisionCount */
     {1536, 224, 14, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {7651, 0, 21, 11, T(INT32), A_ZERO}, /* availableReplicas */
+    {7651, 0, 21, 11, T(INT32), A_ZERO | F_VARINT}, /* availableReplicas */
     /* 224 StatefulSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1284,17 +1286,17 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 226, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 205, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 226 DeploymentSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
     {2824, 203, 12, 4, T(MESSAGE), A_ZERO}, /* strategy */
-    {3077, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {3096, 0, 24, 6, T(INT32), A_NOTHING}, /* revisionHistoryLimit */
-    {7578, 0, 10, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* paused */
+    {3077, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
+    {3096, 0, 24, 6, T(INT32), A_NOTHING | F_VARINT}, /* revisionHistoryLimit */
+    {7578, 0, 10, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* paused */
     {8186, 227, 14, 8, T(MESSAGE), A_NOTHING}, /* rollbackTo */
-    {7588, 0, 27, 9, T(INT32), A_NOTHING}, /* progressDeadlineSeconds */
+    {7588, 0, 27, 9, T(INT32), A_NOTHING | F_VARINT}, /* progressDeadlineSeconds */
     /* 227 RollbackConfig */
-    {3035, 0, 12, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* revision */
+    {3035, 0, 12, 1, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* revision */
     /* 228 DeploymentRollback */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {8200, 0, 22, 2, T(STRING), A_NOTHING | F_MAP}, /* updatedAnnotations */
@@ -1304,9 +1306,9 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 230, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 231, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 230 ScaleSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* replicas */
     /* 231 ScaleStatus */
-    {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* replicas */
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
     {8222, 0, 18, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* targetSelector */
     /* 232 StatefulSet */
@@ -1314,28 +1316,28 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 233, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 234, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 233 StatefulSetSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
     {7760, 213, 24, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeClaimTemplates */
     {7784, 0, 15, 5, T(STRING), A_ZERO}, /* serviceName */
     {7799, 0, 23, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podManagementPolicy */
     {3059, 219, 18, 7, T(MESSAGE), A_ZERO}, /* updateStrategy */
-    {3096, 0, 24, 8, T(INT32), A_NOTHING}, /* revisionHistoryLimit */
-    {3077, 0, 19, 9, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
+    {3096, 0, 24, 8, T(INT32), A_NOTHING | F_VARINT}, /* revisionHistoryLimit */
+    {3077, 0, 19, 9, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
     {7822, 221, 40, 10, T(MESSAGE), A_NOTHING}, /* persistentVolumeClaimRetentionPolicy */
     {7862, 222, 12, 11, T(MESSAGE), A_NOTHING}, /* ordinals */
     /* 234 StatefulSetStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING}, /* observedGeneration */
-    {7566, 0, 12, 2, T(INT32), A_ZERO}, /* replicas */
-    {7634, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {8130, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* currentReplicas */
-    {7615, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* updatedReplicas */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_VARINT}, /* observedGeneration */
+    {7566, 0, 12, 2, T(INT32), A_ZERO | F_VARINT}, /* replicas */
+    {7634, 0, 17, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
+    {8130, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* currentReplicas */
+    {7615, 0, 19, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* updatedReplicas */
     {8149, 0, 19, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* currentRevision */
     {8168, 0, 18, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* updateRevision */
-    {7548, 0, 18, 9, T(INT32), A_NOTHING}, /* collisionCount */
+    {7548, 0, 18, 9, T(INT32), A_NOTHING | F_VARINT}, /* collisionCount */
     {1536, 224, 14, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {7651, 0, 21, 11, T(INT32), A_ZERO}, /* availableReplicas */
+    {7651, 0, 21, 11, T(INT32), A_ZERO | F_VARINT}, /* availableReplicas */
     /* 235 SelfSubjectReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {282, 236, 10, 2, T(MESSAGE), A_ZERO}, /* status */
@@ -1347,7 +1349,7 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 241, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 238 TokenRequestSpec */
     {8240, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* audiences */
-    {4975, 0, 21, 4, T(INT64), A_NULL}, /* expirationSeconds */
+    {4975, 0, 21, 4, T(INT64), A_NULL | F_VARINT}, /* expirationSeconds */
     {8253, 239, 18, 3, T(MESSAGE), A_NULL | F_HELD}, /* boundObjectRef */
     {8271, 240, 16, 5, T(MESSAGE), A_NOTHING | F_MAP}, /* attestations */
     /* 239 BoundObjectReference */
@@ -1368,7 +1370,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8287, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* token */
     {8240, 0, 13, 2, T(STRING), A_NOTHING | F_LIST}, /* audiences */
     /* 244 TokenReviewStatus */
-    {8319, 0, 17, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* authenticated */
+    {8319, 0, 17, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* authenticated */
     {4415, 4, 8, 2, T(MESSAGE), A_ZERO}, /* user */
     {8240, 0, 13, 4, T(STRING), A_NOTHING | F_LIST}, /* audiences */
     {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* error */
@@ -1407,8 +1409,8 @@ const ki_proto_field ki_proto_fields[] = {
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {8392, 0, 8, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* verb */
     /* 252 SubjectAccessReviewStatus */
-    {271, 0, 11, 1, T(BOOL), A_ZERO}, /* allowed */
-    {8448, 0, 10, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* denied */
+    {271, 0, 11, 1, T(BOOL), A_ZERO | F_VARINT}, /* allowed */
+    {8448, 0, 10, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* denied */
     {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
     {8458, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* evaluationError */
     /* 253 SelfSubjectAccessReview */
@@ -1427,7 +1429,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 257 SubjectRulesReviewStatus */
     {979, 258, 17, 1, T(MESSAGE), A_NULL | F_LIST}, /* resourceRules */
     {8477, 259, 20, 2, T(MESSAGE), A_NULL | F_LIST}, /* nonResourceRules */
-    {8497, 0, 14, 3, T(BOOL), A_ZERO}, /* incomplete */
+    {8497, 0, 14, 3, T(BOOL), A_ZERO | F_VARINT}, /* incomplete */
     {8458, 0, 19, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
     /* 258 ResourceRule */
     {8511, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* verbs */
@@ -1462,25 +1464,25 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 267, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 265 HorizontalPodAutoscalerSpec */
     {8539, 266, 18, 1, T(MESSAGE), A_ZERO}, /* scaleTargetRef */
-    {8557, 0, 15, 2, T(INT32), A_NOTHING}, /* minReplicas */
-    {8572, 0, 15, 3, T(INT32), A_ZERO}, /* maxReplicas */
-    {8587, 0, 34, 4, T(INT32), A_NOTHING}, /* targetCPUUtilizationPercentage */
+    {8557, 0, 15, 2, T(INT32), A_NOTHING | F_VARINT}, /* minReplicas */
+    {8572, 0, 15, 3, T(INT32), A_ZERO | F_VARINT}, /* maxReplicas */
+    {8587, 0, 34, 4, T(INT32), A_NOTHING | F_VARINT}, /* targetCPUUtilizationPercentage */
     /* 266 CrossVersionObjectReference */
     {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
     {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
     {713, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* apiVersion */
     /* 267 HorizontalPodAutoscalerStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING}, /* observedGeneration */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_VARINT}, /* observedGeneration */
     {8621, 0, 17, 2, T(TIME), A_NOTHING}, /* lastScaleTime */
-    {8130, 0, 19, 3, T(INT32), A_ZERO}, /* currentReplicas */
-    {8638, 0, 19, 4, T(INT32), A_ZERO}, /* desiredReplicas */
-    {8657, 0, 35, 5, T(INT32), A_NOTHING}, /* currentCPUUtilizationPercentage */
+    {8130, 0, 19, 3, T(INT32), A_ZERO | F_VARINT}, /* currentReplicas */
+    {8638, 0, 19, 4, T(INT32), A_ZERO | F_VARINT}, /* desiredReplicas */
+    {8657, 0, 35, 5, T(INT32), A_NOTHING | F_VARINT}, /* currentCPUUtilizationPercentage */
     /* 268 Scale */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 230, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 269, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 269 ScaleStatus */
-    {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
+    {7566, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* replicas */
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* selector */
     /* 270 HorizontalPodAutoscaler */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -1488,8 +1490,8 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 283, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 271 HorizontalPodAutoscalerSpec */
     {8539, 266, 18, 1, T(MESSAGE), A_ZERO}, /* scaleTargetRef */
-    {8557, 0, 15, 2, T(INT32), A_NOTHING}, /* minReplicas */
-    {8572, 0, 15, 3, T(INT32), A_ZERO}, /* maxReplicas */
+    {8557, 0, 15, 2, T(INT32), A_NOTHING | F_VARINT}, /* minReplicas */
+    {8572, 0, 15, 3, T(INT32), A_ZERO | F_VARINT}, /* maxReplicas */
     {8692, 272, 11, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* metrics */
     {8703, 280, 12, 5, T(MESSAGE), A_NOTHING}, /* behavior */
     /* 272 MetricSpec */
@@ -1507,7 +1509,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {5869, 0, 9, 2, T(QUANTITY), A_NOTHING}, /* value */
     {8795, 0, 16, 3, T(QUANTITY), A_NOTHING}, /* averageValue */
-    {8811, 0, 22, 4, T(INT32), A_NOTHING}, /* averageUtilization */
+    {8811, 0, 22, 4, T(INT32), A_NOTHING | F_VARINT}, /* averageUtilization */
     /* 275 MetricIdentifier */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
@@ -1528,19 +1530,19 @@ const ki_proto_field ki_proto_fields[] = {
     {8846, 281, 11, 1, T(MESSAGE), A_NOTHING}, /* scaleUp */
     {8857, 281, 13, 2, T(MESSAGE), A_NOTHING}, /* scaleDown */
     /* 281 HPAScalingRules */
-    {8870, 0, 30, 3, T(INT32), A_NOTHING}, /* stabilizationWindowSeconds */
+    {8870, 0, 30, 3, T(INT32), A_NOTHING | F_VARINT}, /* stabilizationWindowSeconds */
     {8900, 0, 16, 1, T(STRING), A_NOTHING | F_HELD}, /* selectPolicy */
     {8916, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* policies */
     {8928, 0, 13, 4, T(QUANTITY), A_NOTHING}, /* tolerance */
     /* 282 HPAScalingPolicy */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
-    {5869, 0, 9, 2, T(INT32), A_ZERO}, /* value */
-    {6126, 0, 17, 3, T(INT32), A_ZERO}, /* periodSeconds */
+    {5869, 0, 9, 2, T(INT32), A_ZERO | F_VARINT}, /* value */
+    {6126, 0, 17, 3, T(INT32), A_ZERO | F_VARINT}, /* periodSeconds */
     /* 283 HorizontalPodAutoscalerStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING}, /* observedGeneration */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_VARINT}, /* observedGeneration */
     {8621, 0, 17, 2, T(TIME), A_NOTHING}, /* lastScaleTime */
-    {8130, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* currentReplicas */
-    {8638, 0, 19, 4, T(INT32), A_ZERO}, /* desiredReplicas */
+    {8130, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* currentReplicas */
+    {8638, 0, 19, 4, T(INT32), A_ZERO | F_VARINT}, /* desiredReplicas */
     {8941, 284, 18, 5, T(MESSAGE), A_NULL | F_LIST}, /* currentMetrics */
     {1536, 291, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 284 MetricStatus */
@@ -1557,7 +1559,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 286 MetricValueStatus */
     {5869, 0, 9, 1, T(QUANTITY), A_NOTHING}, /* value */
     {8795, 0, 16, 2, T(QUANTITY), A_NOTHING}, /* averageValue */
-    {8811, 0, 22, 3, T(INT32), A_NOTHING}, /* averageUtilization */
+    {8811, 0, 22, 3, T(INT32), A_NOTHING | F_VARINT}, /* averageUtilization */
     /* 287 PodsMetricStatus */
     {8785, 275, 10, 1, T(MESSAGE), A_ZERO}, /* metric */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
@@ -1577,7 +1579,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1603, 0, 22, 3, T(TIME), A_ZERO}, /* lastTransitionTime */
     {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
-    {1498, 0, 22, 6, T(INT64), A_NOTHING}, /* observedGeneration */
+    {1498, 0, 22, 6, T(INT64), A_NOTHING | F_VARINT}, /* observedGeneration */
     /* 292 CronJob */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 293, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1585,30 +1587,30 @@ const ki_proto_field ki_proto_fields[] = {
     /* 293 CronJobSpec */
     {8970, 0, 12, 1, T(STRING), A_ZERO}, /* schedule */
     {8982, 0, 12, 8, T(STRING), A_NOTHING}, /* timeZone */
-    {8994, 0, 27, 2, T(INT64), A_NOTHING | F_HELD}, /* startingDeadlineSeconds */
+    {8994, 0, 27, 2, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* startingDeadlineSeconds */
     {9021, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* concurrencyPolicy */
-    {9042, 0, 11, 4, T(BOOL), A_NOTHING | F_HELD}, /* suspend */
+    {9042, 0, 11, 4, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* suspend */
     {9053, 294, 15, 5, T(MESSAGE), A_ZERO | F_HELD}, /* jobTemplate */
-    {9068, 0, 30, 6, T(INT32), A_NOTHING | F_HELD}, /* successfulJobsHistoryLimit */
-    {9098, 0, 26, 7, T(INT32), A_NOTHING | F_HELD}, /* failedJobsHistoryLimit */
+    {9068, 0, 30, 6, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* successfulJobsHistoryLimit */
+    {9098, 0, 26, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* failedJobsHistoryLimit */
     /* 294 JobTemplateSpec */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 295, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 295 JobSpec */
-    {9124, 0, 15, 1, T(INT32), A_NOTHING}, /* parallelism */
-    {9139, 0, 15, 2, T(INT32), A_NOTHING}, /* completions */
-    {3236, 0, 25, 3, T(INT64), A_NOTHING}, /* activeDeadlineSeconds */
+    {9124, 0, 15, 1, T(INT32), A_NOTHING | F_VARINT}, /* parallelism */
+    {9139, 0, 15, 2, T(INT32), A_NOTHING | F_VARINT}, /* completions */
+    {3236, 0, 25, 3, T(INT64), A_NOTHING | F_VARINT}, /* activeDeadlineSeconds */
     {9154, 296, 20, 11, T(MESSAGE), A_NOTHING}, /* podFailurePolicy */
     {9174, 300, 17, 16, T(MESSAGE), A_NOTHING}, /* successPolicy */
-    {9191, 0, 16, 7, T(INT32), A_NOTHING | F_HELD}, /* backoffLimit */
-    {9207, 0, 24, 12, T(INT32), A_NOTHING | F_HELD}, /* backoffLimitPerIndex */
-    {9231, 0, 20, 13, T(INT32), A_NOTHING | F_HELD}, /* maxFailedIndexes */
+    {9191, 0, 16, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* backoffLimit */
+    {9207, 0, 24, 12, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* backoffLimitPerIndex */
+    {9231, 0, 20, 13, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* maxFailedIndexes */
     {476, 19, 12, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* selector */
-    {9251, 0, 18, 5, T(BOOL), A_NOTHING | F_HELD}, /* manualSelector */
+    {9251, 0, 18, 5, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* manualSelector */
     {3047, 88, 12, 6, T(MESSAGE), A_ZERO | F_HELD}, /* template */
-    {9269, 0, 27, 8, T(INT32), A_NOTHING | F_HELD}, /* ttlSecondsAfterFinished */
+    {9269, 0, 27, 8, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* ttlSecondsAfterFinished */
     {9296, 0, 18, 9, T(STRING), A_NOTHING | F_HELD}, /* completionMode */
-    {9042, 0, 11, 10, T(BOOL), A_NOTHING | F_HELD}, /* suspend */
+    {9042, 0, 11, 10, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* suspend */
     {9314, 0, 24, 14, T(STRING), A_NOTHING | F_HELD}, /* podReplacementPolicy */
     {9338, 0, 13, 15, T(STRING), A_NOTHING | F_HELD}, /* managedBy */
     {9351, 302, 14, 17, T(MESSAGE), A_NOTHING}, /* scheduling */
@@ -1621,7 +1623,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 298 PodFailurePolicyOnExitCodesRequirement */
     {4693, 0, 17, 1, T(STRING), A_NOTHING}, /* containerName */
     {1077, 0, 12, 2, T(STRING), A_ZERO}, /* operator */
-    {1089, 0, 10, 3, T(INT32), A_NULL | F_LIST}, /* values */
+    {1089, 0, 10, 3, T(INT32), A_NULL | F_LIST | F_VARINT}, /* values */
     /* 299 PodFailurePolicyOnPodConditionsPattern */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1629,7 +1631,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 301, 9, 1, T(MESSAGE), A_NULL | F_LIST}, /* rules */
     /* 301 SuccessPolicyRule */
     {9399, 0, 20, 1, T(STRING), A_NOTHING}, /* succeededIndexes */
-    {9419, 0, 18, 2, T(INT32), A_NOTHING}, /* succeededCount */
+    {9419, 0, 18, 2, T(INT32), A_NOTHING | F_VARINT}, /* succeededCount */
     /* 302 JobSchedulingConfiguration */
     {9437, 303, 20, 1, T(MESSAGE), A_NOTHING}, /* schedulingPolicy */
     {9457, 306, 25, 2, T(MESSAGE), A_NOTHING}, /* schedulingConstraints */
@@ -1640,7 +1642,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9509, 305, 8, 2, T(MESSAGE), A_NOTHING}, /* gang */
     /* 304 WorkloadPodGroupBasicSchedulingPolicy */
     /* 305 WorkloadPodGroupGangSchedulingPolicy */
-    {9517, 0, 12, 1, T(INT32), A_NOTHING}, /* minCount */
+    {9517, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* minCount */
     /* 306 WorkloadPodGroupSchedulingConstraints */
     {9529, 307, 12, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* topology */
     /* 307 TopologyConstraint */
@@ -1674,14 +1676,14 @@ const ki_proto_field ki_proto_fields[] = {
     {1536, 316, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9610, 0, 13, 2, T(TIME), A_NOTHING}, /* startTime */
     {9623, 0, 18, 3, T(TIME), A_NOTHING}, /* completionTime */
-    {9558, 0, 10, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* active */
-    {9641, 0, 13, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* succeeded */
-    {9654, 0, 10, 6, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* failed */
-    {9664, 0, 15, 11, T(INT32), A_NOTHING}, /* terminating */
+    {9558, 0, 10, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* active */
+    {9641, 0, 13, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* succeeded */
+    {9654, 0, 10, 6, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* failed */
+    {9664, 0, 15, 11, T(INT32), A_NOTHING | F_VARINT}, /* terminating */
     {9679, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* completedIndexes */
     {9699, 0, 17, 10, T(STRING), A_NOTHING | F_HELD}, /* failedIndexes */
     {9716, 317, 27, 8, T(MESSAGE), A_NOTHING | F_HELD}, /* uncountedTerminatedPods */
-    {9743, 0, 9, 9, T(INT32), A_NOTHING | F_HELD}, /* ready */
+    {9743, 0, 9, 9, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* ready */
     /* 316 JobCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1699,7 +1701,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 319 CertificateSigningRequestSpec */
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
     {4996, 0, 14, 7, T(STRING), A_ZERO}, /* signerName */
-    {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
+    {4975, 0, 21, 8, T(INT32), A_NOTHING | F_VARINT}, /* expirationSeconds */
     {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* usages */
     {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* username */
     {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* uid */
@@ -1733,7 +1735,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9813, 0, 21, 5, T(STRING), A_ZERO}, /* serviceAccountUID */
     {3362, 0, 12, 6, T(STRING), A_ZERO}, /* nodeName */
     {9834, 0, 11, 7, T(STRING), A_ZERO}, /* nodeUID */
-    {5038, 0, 24, 8, T(INT32), A_NOTHING}, /* maxExpirationSeconds */
+    {5038, 0, 24, 8, T(INT32), A_NOTHING | F_VARINT}, /* maxExpirationSeconds */
     {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
     {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* unverifiedUserAnnotations */
     /* 326 PodCertificateRequestStatus */
@@ -1749,7 +1751,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 328 CertificateSigningRequestSpec */
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
     {4996, 0, 14, 7, T(STRING), A_NOTHING}, /* signerName */
-    {4975, 0, 21, 8, T(INT32), A_NOTHING}, /* expirationSeconds */
+    {4975, 0, 21, 8, T(INT32), A_NOTHING | F_VARINT}, /* expirationSeconds */
     {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* usages */
     {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* username */
     {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* uid */
@@ -1767,7 +1769,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9813, 0, 21, 5, T(STRING), A_ZERO}, /* serviceAccountUID */
     {3362, 0, 12, 6, T(STRING), A_ZERO}, /* nodeName */
     {9834, 0, 11, 7, T(STRING), A_ZERO}, /* nodeUID */
-    {5038, 0, 24, 8, T(INT32), A_NOTHING}, /* maxExpirationSeconds */
+    {5038, 0, 24, 8, T(INT32), A_NOTHING | F_VARINT}, /* maxExpirationSeconds */
     {9958, 0, 17, 9, T(BYTES), A_NULL}, /* pkixPublicKey */
     {9975, 0, 21, 10, T(BYTES), A_NULL}, /* proofOfPossession */
     {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
@@ -1777,10 +1779,10 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 332, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 332 LeaseSpec */
     {9996, 0, 18, 1, T(STRING), A_NOTHING}, /* holderIdentity */
-    {10014, 0, 24, 2, T(INT32), A_NOTHING}, /* leaseDurationSeconds */
+    {10014, 0, 24, 2, T(INT32), A_NOTHING | F_VARINT}, /* leaseDurationSeconds */
     {10038, 0, 15, 3, T(MICRO_TIME), A_NOTHING}, /* acquireTime */
     {10053, 0, 13, 4, T(MICRO_TIME), A_NOTHING}, /* renewTime */
-    {10066, 0, 20, 5, T(INT32), A_NOTHING}, /* leaseTransitions */
+    {10066, 0, 20, 5, T(INT32), A_NOTHING | F_VARINT}, /* leaseTransitions */
     {2824, 0, 12, 6, T(STRING), A_NOTHING}, /* strategy */
     {10086, 0, 19, 7, T(STRING), A_NOTHING}, /* preferredHolder */
     /* 333 LeaseCandidate */
@@ -1808,9 +1810,9 @@ const ki_proto_field ki_proto_fields[] = {
     {10230, 0, 8, 7, T(STRING), A_NOTHING}, /* zone */
     {10238, 338, 9, 8, T(MESSAGE), A_NOTHING}, /* hints */
     /* 337 EndpointConditions */
-    {9743, 0, 9, 1, T(BOOL), A_NOTHING}, /* ready */
-    {10247, 0, 11, 2, T(BOOL), A_NOTHING}, /* serving */
-    {9664, 0, 15, 3, T(BOOL), A_NOTHING}, /* terminating */
+    {9743, 0, 9, 1, T(BOOL), A_NOTHING | F_VARINT}, /* ready */
+    {10247, 0, 11, 2, T(BOOL), A_NOTHING | F_VARINT}, /* serving */
+    {9664, 0, 15, 3, T(BOOL), A_NOTHING | F_VARINT}, /* terminating */
     /* 338 EndpointHints */
     {10258, 339, 12, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* forZones */
     {10270, 340, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* forNodes */
@@ -1821,7 +1823,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 341 EndpointPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING}, /* name */
     {5821, 0, 12, 2, T(STRING), A_NOTHING}, /* protocol */
-    {1435, 0, 8, 3, T(INT32), A_NOTHING}, /* port */
+    {1435, 0, 8, 3, T(INT32), A_NOTHING | F_VARINT}, /* port */
     {10282, 0, 15, 4, T(STRING), A_NOTHING}, /* appProtocol */
     /* 342 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -1851,9 +1853,9 @@ const ki_proto_field ki_proto_fields[] = {
     {10396, 346, 20, 12, T(MESSAGE), A_ZERO}, /* deprecatedSource */
     {10416, 0, 28, 13, T(TIME), A_ZERO}, /* deprecatedFirstTimestamp */
     {10444, 0, 27, 14, T(TIME), A_ZERO}, /* deprecatedLastTimestamp */
-    {10471, 0, 19, 15, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* deprecatedCount */
+    {10471, 0, 19, 15, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* deprecatedCount */
     /* 345 EventSeries */
-    {10490, 0, 9, 1, T(INT32), A_ZERO}, /* count */
+    {10490, 0, 9, 1, T(INT32), A_ZERO | F_VARINT}, /* count */
     {10499, 0, 20, 2, T(MICRO_TIME), A_ZERO}, /* lastObservedTime */
     /* 346 EventSource */
     {10519, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* component */
@@ -1866,9 +1868,9 @@ const ki_proto_field ki_proto_fields[] = {
     {476, 19, 12, 1, T(MESSAGE), A_NOTHING}, /* selector */
     {3047, 88, 12, 2, T(MESSAGE), A_ZERO}, /* template */
     {3059, 197, 18, 3, T(MESSAGE), A_ZERO}, /* updateStrategy */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
-    {10532, 0, 22, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* templateGeneration */
-    {3096, 0, 24, 6, T(INT32), A_NOTHING}, /* revisionHistoryLimit */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
+    {10532, 0, 22, 5, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* templateGeneration */
+    {3096, 0, 24, 6, T(INT32), A_NOTHING | F_VARINT}, /* revisionHistoryLimit */
     /* 349 Ingress */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 350, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1905,7 +1907,7 @@ const ki_proto_field ki_proto_fields[] = {
     {3475, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
     {5528, 360, 9, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     /* 360 IngressPortStatus */
-    {1435, 0, 8, 1, T(INT32), A_ZERO}, /* port */
+    {1435, 0, 8, 1, T(INT32), A_ZERO | F_VARINT}, /* port */
     {5821, 0, 12, 2, T(STRING), A_ZERO}, /* protocol */
     {8336, 0, 9, 3, T(STRING), A_NOTHING}, /* error */
     /* 361 NetworkPolicy */
@@ -1922,7 +1924,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 364 NetworkPolicyPort */
     {5821, 0, 12, 1, T(STRING), A_NOTHING}, /* protocol */
     {1435, 0, 8, 2, T(INT_OR_STRING), A_NOTHING}, /* port */
-    {10720, 0, 11, 3, T(INT32), A_NOTHING}, /* endPort */
+    {10720, 0, 11, 3, T(INT32), A_NOTHING | F_VARINT}, /* endPort */
     /* 365 NetworkPolicyPeer */
     {10672, 19, 15, 1, T(MESSAGE), A_NOTHING}, /* podSelector */
     {940, 19, 21, 2, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
@@ -1938,8 +1940,8 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 369, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 209, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 369 ReplicaSetSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
     {476, 19, 12, 2, T(MESSAGE), A_NOTHING | F_HELD}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_ZERO | F_HELD}, /* template */
     /* 370 FlowSchema */
@@ -1948,7 +1950,7 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 381, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 371 FlowSchemaSpec */
     {10766, 372, 30, 1, T(MESSAGE), A_ZERO}, /* priorityLevelConfiguration */
-    {10796, 0, 22, 2, T(INT32), A_ZERO}, /* matchingPrecedence */
+    {10796, 0, 22, 2, T(INT32), A_ZERO | F_VARINT}, /* matchingPrecedence */
     {10818, 373, 23, 3, T(MESSAGE), A_NOTHING}, /* distinguisherMethod */
     {1328, 374, 9, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     /* 372 PriorityLevelConfigurationReference */
@@ -1975,7 +1977,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8511, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* verbs */
     {1130, 0, 13, 2, T(STRING), A_NULL | F_LIST}, /* apiGroups */
     {1158, 0, 13, 3, T(STRING), A_NULL | F_LIST}, /* resources */
-    {10853, 0, 16, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* clusterScope */
+    {10853, 0, 16, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* clusterScope */
     {7011, 0, 14, 5, T(STRING), A_NULL | F_LIST}, /* namespaces */
     /* 380 NonResourcePolicyRule */
     {8511, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* verbs */
@@ -1997,20 +1999,20 @@ const ki_proto_field ki_proto_fields[] = {
     {10869, 385, 11, 2, T(MESSAGE), A_NOTHING}, /* limited */
     {10880, 388, 10, 3, T(MESSAGE), A_NOTHING}, /* exempt */
     /* 385 LimitedPriorityLevelConfiguration */
-    {10890, 0, 28, 1, T(INT32), A_NULL}, /* nominalConcurrencyShares */
+    {10890, 0, 28, 1, T(INT32), A_NULL | F_VARINT}, /* nominalConcurrencyShares */
     {10918, 386, 17, 2, T(MESSAGE), A_ZERO}, /* limitResponse */
-    {10935, 0, 19, 3, T(INT32), A_NOTHING}, /* lendablePercent */
-    {10954, 0, 25, 4, T(INT32), A_NOTHING}, /* borrowingLimitPercent */
+    {10935, 0, 19, 3, T(INT32), A_NOTHING | F_VARINT}, /* lendablePercent */
+    {10954, 0, 25, 4, T(INT32), A_NOTHING | F_VARINT}, /* borrowingLimitPercent */
     /* 386 LimitResponse */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {10979, 387, 11, 2, T(MESSAGE), A_NOTHING}, /* queuing */
     /* 387 QueuingConfiguration */
-    {10990, 0, 10, 1, T(INT32), A_ZERO}, /* queues */
-    {11000, 0, 12, 2, T(INT32), A_ZERO}, /* handSize */
-    {11012, 0, 20, 3, T(INT32), A_ZERO}, /* queueLengthLimit */
+    {10990, 0, 10, 1, T(INT32), A_ZERO | F_VARINT}, /* queues */
+    {11000, 0, 12, 2, T(INT32), A_ZERO | F_VARINT}, /* handSize */
+    {11012, 0, 20, 3, T(INT32), A_ZERO | F_VARINT}, /* queueLengthLimit */
     /* 388 ExemptPriorityLevelConfiguration */
-    {10890, 0, 28, 1, T(INT32), A_NOTHING}, /* nominalConcurrencyShares */
-    {10935, 0, 19, 2, T(INT32), A_NOTHING}, /* lendablePercent */
+    {10890, 0, 28, 1, T(INT32), A_NOTHING | F_VARINT}, /* nominalConcurrencyShares */
+    {10935, 0, 19, 2, T(INT32), A_NOTHING | F_VARINT}, /* lendablePercent */
     /* 389 PriorityLevelConfigurationStatus */
     {1536, 390, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 390 PriorityLevelConfigurationCondition */
@@ -2028,10 +2030,10 @@ const ki_proto_field ki_proto_fields[] = {
     {10869, 393, 11, 2, T(MESSAGE), A_NOTHING}, /* limited */
     {10880, 388, 10, 3, T(MESSAGE), A_NOTHING}, /* exempt */
     /* 393 LimitedPriorityLevelConfiguration */
-    {11032, 0, 28, 1, T(INT32), A_ZERO}, /* assuredConcurrencyShares */
+    {11032, 0, 28, 1, T(INT32), A_ZERO | F_VARINT}, /* assuredConcurrencyShares */
     {10918, 386, 17, 2, T(MESSAGE), A_ZERO}, /* limitResponse */
-    {10935, 0, 19, 3, T(INT32), A_NOTHING}, /* lendablePercent */
-    {10954, 0, 25, 4, T(INT32), A_NOTHING}, /* borrowingLimitPercent */
+    {10935, 0, 19, 3, T(INT32), A_NOTHING | F_VARINT}, /* lendablePercent */
+    {10954, 0, 25, 4, T(INT32), A_NOTHING | F_VARINT}, /* borrowingLimitPercent */
     /* 394 PriorityLevelConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 395, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2041,10 +2043,10 @@ const ki_proto_field ki_proto_fields[] = {
     {10869, 396, 11, 2, T(MESSAGE), A_NOTHING}, /* limited */
     {10880, 388, 10, 3, T(MESSAGE), A_NOTHING}, /* exempt */
     /* 396 LimitedPriorityLevelConfiguration */
-    {10890, 0, 28, 1, T(INT32), A_ZERO}, /* nominalConcurrencyShares */
+    {10890, 0, 28, 1, T(INT32), A_ZERO | F_VARINT}, /* nominalConcurrencyShares */
     {10918, 386, 17, 2, T(MESSAGE), A_ZERO}, /* limitResponse */
-    {10935, 0, 19, 3, T(INT32), A_NOTHING}, /* lendablePercent */
-    {10954, 0, 25, 4, T(INT32), A_NOTHING}, /* borrowingLimitPercent */
+    {10935, 0, 19, 3, T(INT32), A_NOTHING | F_VARINT}, /* lendablePercent */
+    {10954, 0, 25, 4, T(INT32), A_NOTHING | F_VARINT}, /* borrowingLimitPercent */
     /* 397 ImageReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 398, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2056,7 +2058,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 399 ImageReviewContainerSpec */
     {4235, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* image */
     /* 400 ImageReviewStatus */
-    {271, 0, 11, 1, T(BOOL), A_ZERO}, /* allowed */
+    {271, 0, 11, 1, T(BOOL), A_ZERO | F_VARINT}, /* allowed */
     {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {314, 0, 20, 3, T(STRING), A_NOTHING | F_MAP}, /* auditAnnotations */
     /* 401 StorageVersion */
@@ -2076,7 +2078,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 405 StorageVersionCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {1603, 0, 22, 4, T(TIME), A_ZERO}, /* lastTransitionTime */
     {369, 0, 10, 5, T(STRING), A_ZERO}, /* reason */
     {358, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
@@ -2093,7 +2095,7 @@ const ki_proto_field ki_proto_fields[] = {
     {23, 0, 7, 2, T(STRING), A_ZERO}, /* uid */
     /* 410 EvictionStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {1498, 0, 22, 2, T(INT64), A_NOTHING}, /* observedGeneration */
+    {1498, 0, 22, 2, T(INT64), A_NOTHING | F_VARINT}, /* observedGeneration */
     {11184, 411, 14, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* requesters */
     {11198, 412, 20, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* targetResponders */
     {11218, 413, 14, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* responders */
@@ -2102,7 +2104,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11232, 0, 10, 2, T(STRING), A_ZERO}, /* intent */
     /* 412 TargetResponder */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {2800, 0, 12, 2, T(INT32), A_NULL}, /* priority */
+    {2800, 0, 12, 2, T(INT32), A_NULL | F_VARINT}, /* priority */
     {11242, 0, 9, 3, T(STRING), A_ZERO}, /* state */
     /* 413 ResponderStatus */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -2126,7 +2128,7 @@ const ki_proto_field ki_proto_fields[] = {
     {23, 0, 7, 2, T(STRING), A_ZERO}, /* uid */
     /* 418 EvictionRequestStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
-    {1498, 0, 22, 2, T(INT64), A_NOTHING}, /* observedGeneration */
+    {1498, 0, 22, 2, T(INT64), A_NOTHING | F_VARINT}, /* observedGeneration */
     /* 419 PartialObjectMetadata */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     /* 420 IPAddress */
@@ -2156,7 +2158,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1435, 427, 8, 2, T(MESSAGE), A_ZERO}, /* port */
     /* 427 ServiceBackendPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {11338, 0, 10, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* number */
+    {11338, 0, 10, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* number */
     /* 428 IngressRule */
     {6223, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* host */
     {1116, 429, 0, 2, T(INLINE), A_ZERO},
@@ -2209,12 +2211,12 @@ const ki_proto_field ki_proto_fields[] = {
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {11412, 444, 17, 2, T(MESSAGE), A_NOTHING}, /* deleteOptions */
     /* 444 DeleteOptions */
-    {11429, 0, 22, 1, T(INT64), A_NOTHING}, /* gracePeriodSeconds */
+    {11429, 0, 22, 1, T(INT64), A_NOTHING | F_VARINT}, /* gracePeriodSeconds */
     {11451, 445, 17, 2, T(MESSAGE), A_NOTHING}, /* preconditions */
-    {11468, 0, 20, 3, T(BOOL), A_NOTHING}, /* orphanDependents */
+    {11468, 0, 20, 3, T(BOOL), A_NOTHING | F_VARINT}, /* orphanDependents */
     {11488, 0, 21, 4, T(STRING), A_NOTHING}, /* propagationPolicy */
     {190, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* dryRun */
-    {11509, 0, 52, 6, T(BOOL), A_NOTHING}, /* ignoreStoreReadErrorWithClusterBreakingPotential */
+    {11509, 0, 52, 6, T(BOOL), A_NOTHING | F_VARINT}, /* ignoreStoreReadErrorWithClusterBreakingPotential */
     /* 445 Preconditions */
     {23, 0, 7, 1, T(STRING), A_NOTHING}, /* uid */
     {410, 0, 19, 2, T(STRING), A_NOTHING}, /* resourceVersion */
@@ -2228,12 +2230,12 @@ const ki_proto_field ki_proto_fields[] = {
     {7363, 0, 18, 3, T(INT_OR_STRING), A_NOTHING}, /* maxUnavailable */
     {11577, 0, 30, 4, T(STRING), A_NOTHING}, /* unhealthyPodEvictionPolicy */
     /* 448 PodDisruptionBudgetStatus */
-    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 1, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {11607, 0, 17, 2, T(TIME), A_NOTHING | F_MAP}, /* disruptedPods */
-    {11624, 0, 22, 3, T(INT32), A_ZERO}, /* disruptionsAllowed */
-    {11646, 0, 18, 4, T(INT32), A_ZERO}, /* currentHealthy */
-    {11664, 0, 18, 5, T(INT32), A_ZERO}, /* desiredHealthy */
-    {11682, 0, 16, 6, T(INT32), A_ZERO}, /* expectedPods */
+    {11624, 0, 22, 3, T(INT32), A_ZERO | F_VARINT}, /* disruptionsAllowed */
+    {11646, 0, 18, 4, T(INT32), A_ZERO | F_VARINT}, /* currentHealthy */
+    {11664, 0, 18, 5, T(INT32), A_ZERO | F_VARINT}, /* desiredHealthy */
+    {11682, 0, 16, 6, T(INT32), A_ZERO | F_VARINT}, /* expectedPods */
     {1536, 43, 14, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 449 ClusterRole */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -2347,8 +2349,8 @@ const ki_proto_field ki_proto_fields[] = {
     {11921, 0, 19, 1, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
-    {10490, 0, 9, 4, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
-    {11958, 0, 15, 5, T(BOOL), A_NOTHING}, /* adminAccess */
+    {10490, 0, 9, 4, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* count */
+    {11958, 0, 15, 5, T(BOOL), A_NOTHING | F_VARINT}, /* adminAccess */
     {3529, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 7, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
@@ -2357,7 +2359,7 @@ const ki_proto_field ki_proto_fields[] = {
     {1077, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* operator */
     {5869, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* value */
     {7098, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* effect */
-    {7108, 0, 21, 5, T(INT64), A_NOTHING}, /* tolerationSeconds */
+    {7108, 0, 21, 5, T(INT64), A_NOTHING | F_VARINT}, /* tolerationSeconds */
     /* 481 CapacityRequirements */
     {5444, 0, 12, 1, T(QUANTITY), A_NOTHING | F_MAP}, /* requests */
     /* 482 DeviceDerivedAttribute */
@@ -2368,7 +2370,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11921, 0, 19, 2, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
-    {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
+    {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* count */
     {3529, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 7, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
@@ -2395,7 +2397,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4619, 0, 10, 2, T(STRING), A_ZERO}, /* driver */
     {4600, 0, 8, 3, T(STRING), A_ZERO}, /* pool */
     {11843, 0, 10, 4, T(STRING), A_ZERO}, /* device */
-    {11958, 0, 15, 5, T(BOOL), A_NOTHING}, /* adminAccess */
+    {11958, 0, 15, 5, T(BOOL), A_NOTHING | F_VARINT}, /* adminAccess */
     {3529, 480, 15, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {12096, 0, 21, 7, T(STRING), A_NOTHING | F_LIST}, /* bindingConditions */
     {12117, 0, 28, 8, T(STRING), A_NOTHING | F_LIST}, /* bindingFailureConditions */
@@ -2437,16 +2439,16 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 498, 8, 2, T(MESSAGE), A_ZERO}, /* pool */
     {3362, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
     {3274, 178, 16, 4, T(MESSAGE), A_NOTHING}, /* nodeSelector */
-    {12266, 0, 12, 5, T(BOOL), A_NOTHING}, /* allNodes */
+    {12266, 0, 12, 5, T(BOOL), A_NOTHING | F_VARINT}, /* allNodes */
     {11866, 499, 11, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* devices */
-    {12278, 0, 26, 7, T(BOOL), A_NOTHING}, /* perDeviceNodeSelection */
+    {12278, 0, 26, 7, T(BOOL), A_NOTHING | F_VARINT}, /* perDeviceNodeSelection */
     {12304, 509, 18, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* sharedCounters */
     {12322, 0, 26, 9, T(STRING), A_NOTHING}, /* partitionTypeAttribute */
     {12176, 0, 22, 10, T(STRING), A_NOTHING | F_LIST}, /* skipNodeOperations */
     /* 498 ResourcePool */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
-    {552, 0, 14, 2, T(INT64), A_ZERO}, /* generation */
-    {12348, 0, 22, 3, T(INT64), A_ZERO}, /* resourceSliceCount */
+    {552, 0, 14, 2, T(INT64), A_ZERO | F_VARINT}, /* generation */
+    {12348, 0, 22, 3, T(INT64), A_ZERO | F_VARINT}, /* resourceSliceCount */
     /* 499 Device */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {12370, 500, 14, 2, T(MESSAGE), A_NOTHING | F_MAP}, /* attributes */
@@ -2454,20 +2456,20 @@ const ki_proto_field ki_proto_fields[] = {
     {12384, 504, 20, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* consumesCounters */
     {3362, 0, 12, 5, T(STRING), A_NOTHING}, /* nodeName */
     {3274, 178, 16, 6, T(MESSAGE), A_NOTHING}, /* nodeSelector */
-    {12266, 0, 12, 7, T(BOOL), A_NOTHING}, /* allNodes */
+    {12266, 0, 12, 7, T(BOOL), A_NOTHING | F_VARINT}, /* allNodes */
     {12404, 473, 10, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
-    {12414, 0, 15, 9, T(BOOL), A_NOTHING}, /* bindsToNode */
+    {12414, 0, 15, 9, T(BOOL), A_NOTHING | F_VARINT}, /* bindsToNode */
     {12096, 0, 21, 10, T(STRING), A_NOTHING | F_LIST}, /* bindingConditions */
     {12117, 0, 28, 11, T(STRING), A_NOTHING | F_LIST}, /* bindingFailureConditions */
-    {12429, 0, 28, 12, T(BOOL), A_NOTHING}, /* allowMultipleAllocations */
+    {12429, 0, 28, 12, T(BOOL), A_NOTHING | F_VARINT}, /* allowMultipleAllocations */
     {12457, 506, 28, 14, T(MESSAGE), A_NOTHING | F_MAP}, /* nodeAllocatableResources */
     /* 500 DeviceAttribute */
-    {12485, 0, 7, 2, T(INT64), A_NOTHING}, /* int */
-    {12492, 0, 8, 3, T(BOOL), A_NOTHING}, /* bool */
+    {12485, 0, 7, 2, T(INT64), A_NOTHING | F_VARINT}, /* int */
+    {12492, 0, 8, 3, T(BOOL), A_NOTHING | F_VARINT}, /* bool */
     {12500, 0, 10, 4, T(STRING), A_NOTHING}, /* string */
     {220, 0, 11, 5, T(STRING), A_NOTHING}, /* version */
-    {12510, 0, 8, 6, T(INT64), A_NOTHING | F_LIST}, /* ints */
-    {12518, 0, 9, 7, T(BOOL), A_NOTHING | F_LIST}, /* bools */
+    {12510, 0, 8, 6, T(INT64), A_NOTHING | F_LIST | F_VARINT}, /* ints */
+    {12518, 0, 9, 7, T(BOOL), A_NOTHING | F_LIST | F_VARINT}, /* bools */
     {12527, 0, 11, 8, T(STRING), A_NOTHING | F_LIST}, /* strings */
     {1717, 0, 12, 9, T(STRING), A_NOTHING | F_LIST}, /* versions */
     /* 501 DeviceCapacity */
@@ -2507,21 +2509,21 @@ const ki_proto_field ki_proto_fields[] = {
     /* 511 ResourcePoolStatusRequestSpec */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {12749, 0, 12, 2, T(STRING), A_NOTHING}, /* poolName */
-    {12761, 0, 9, 3, T(INT32), A_NOTHING}, /* limit */
+    {12761, 0, 9, 3, T(INT32), A_NOTHING | F_VARINT}, /* limit */
     {12770, 0, 33, 4, T(STRING), A_NOTHING}, /* defaultPartitionTypeAttribute */
     /* 512 ResourcePoolStatusRequestStatus */
-    {12803, 0, 13, 6, T(INT32), A_NOTHING}, /* poolCount */
+    {12803, 0, 13, 6, T(INT32), A_NOTHING | F_VARINT}, /* poolCount */
     {12816, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* pools */
     {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
     /* 513 PoolStatus */
     {4619, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* driver */
     {12749, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* poolName */
-    {552, 0, 14, 9, T(INT64), A_ZERO}, /* generation */
-    {12348, 0, 22, 8, T(INT32), A_NOTHING | F_HELD}, /* resourceSliceCount */
-    {12825, 0, 16, 4, T(INT32), A_NOTHING | F_HELD}, /* totalDevices */
-    {12841, 0, 20, 5, T(INT32), A_NOTHING | F_HELD}, /* allocatedDevices */
-    {12861, 0, 20, 6, T(INT32), A_NOTHING | F_HELD}, /* availableDevices */
-    {12881, 0, 22, 7, T(INT32), A_NOTHING | F_HELD}, /* unavailableDevices */
+    {552, 0, 14, 9, T(INT64), A_ZERO | F_VARINT}, /* generation */
+    {12348, 0, 22, 8, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* resourceSliceCount */
+    {12825, 0, 16, 4, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* totalDevices */
+    {12841, 0, 20, 5, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* allocatedDevices */
+    {12861, 0, 20, 6, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* availableDevices */
+    {12881, 0, 22, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* unavailableDevices */
     {3362, 0, 12, 3, T(STRING), A_NOTHING | F_HELD}, /* nodeName */
     {12903, 0, 19, 10, T(STRING), A_NOTHING}, /* validationError */
     {12922, 514, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* partitionSummary */
@@ -2529,11 +2531,11 @@ const ki_proto_field ki_proto_fields[] = {
     /* 514 PartitionTypeStatus */
     {12962, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* attribute */
     {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
-    {12975, 0, 9, 2, T(INT32), A_NOTHING | F_HELD}, /* total */
-    {12984, 0, 15, 3, T(INT32), A_NOTHING | F_HELD}, /* allocatable */
+    {12975, 0, 9, 2, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* total */
+    {12984, 0, 15, 3, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* allocatable */
     /* 515 ShareableSummaryStatus */
-    {12999, 0, 25, 1, T(INT32), A_NOTHING}, /* fullyAvailableDevices */
-    {13024, 0, 29, 2, T(INT32), A_NOTHING}, /* partiallyAvailableDevices */
+    {12999, 0, 25, 1, T(INT32), A_NOTHING | F_VARINT}, /* fullyAvailableDevices */
+    {13024, 0, 29, 2, T(INT32), A_NOTHING | F_VARINT}, /* partiallyAvailableDevices */
     {7883, 516, 12, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* capacity */
     /* 516 ShareableCapacityStatus */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
@@ -2555,8 +2557,8 @@ const ki_proto_field ki_proto_fields[] = {
     {11921, 0, 19, 2, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
-    {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
-    {11958, 0, 15, 6, T(BOOL), A_NOTHING}, /* adminAccess */
+    {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* count */
+    {11958, 0, 15, 6, T(BOOL), A_NOTHING | F_VARINT}, /* adminAccess */
     {11903, 521, 18, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* firstAvailable */
     {3529, 480, 15, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 9, T(MESSAGE), A_NOTHING}, /* capacity */
@@ -2566,7 +2568,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11921, 0, 19, 2, T(STRING), A_ZERO}, /* deviceClassName */
     {11752, 465, 13, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* selectors */
     {11940, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* allocationMode */
-    {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* count */
+    {10490, 0, 9, 5, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* count */
     {3529, 480, 15, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
     {7883, 481, 12, 8, T(MESSAGE), A_NOTHING}, /* capacity */
     {11973, 482, 21, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* derivedAttributes */
@@ -2584,9 +2586,9 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 498, 8, 2, T(MESSAGE), A_ZERO}, /* pool */
     {3362, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
     {3274, 178, 16, 4, T(MESSAGE), A_NOTHING}, /* nodeSelector */
-    {12266, 0, 12, 5, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* allNodes */
+    {12266, 0, 12, 5, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* allNodes */
     {11866, 526, 11, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* devices */
-    {12278, 0, 26, 7, T(BOOL), A_NOTHING}, /* perDeviceNodeSelection */
+    {12278, 0, 26, 7, T(BOOL), A_NOTHING | F_VARINT}, /* perDeviceNodeSelection */
     {12304, 509, 18, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* sharedCounters */
     {12322, 0, 26, 9, T(STRING), A_NOTHING}, /* partitionTypeAttribute */
     {12176, 0, 22, 10, T(STRING), A_NOTHING | F_LIST}, /* skipNodeOperations */
@@ -2599,17 +2601,17 @@ const ki_proto_field ki_proto_fields[] = {
     {12384, 504, 20, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* consumesCounters */
     {3362, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
     {3274, 178, 16, 5, T(MESSAGE), A_NOTHING}, /* nodeSelector */
-    {12266, 0, 12, 6, T(BOOL), A_NOTHING}, /* allNodes */
+    {12266, 0, 12, 6, T(BOOL), A_NOTHING | F_VARINT}, /* allNodes */
     {12404, 473, 10, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
-    {12414, 0, 15, 8, T(BOOL), A_NOTHING}, /* bindsToNode */
+    {12414, 0, 15, 8, T(BOOL), A_NOTHING | F_VARINT}, /* bindsToNode */
     {12096, 0, 21, 9, T(STRING), A_NOTHING | F_LIST}, /* bindingConditions */
     {12117, 0, 28, 10, T(STRING), A_NOTHING | F_LIST}, /* bindingFailureConditions */
-    {12429, 0, 28, 11, T(BOOL), A_NOTHING}, /* allowMultipleAllocations */
+    {12429, 0, 28, 11, T(BOOL), A_NOTHING | F_VARINT}, /* allowMultipleAllocations */
     {12457, 506, 28, 14, T(MESSAGE), A_NOTHING | F_MAP}, /* nodeAllocatableResources */
     /* 528 PriorityClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
-    {5869, 0, 9, 2, T(INT32), A_ZERO}, /* value */
-    {13078, 0, 17, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* globalDefault */
+    {5869, 0, 9, 2, T(INT32), A_ZERO | F_VARINT}, /* value */
+    {13078, 0, 17, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* globalDefault */
     {2005, 0, 15, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* description */
     {3653, 0, 20, 5, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 529 CompositePodGroup */
@@ -2623,7 +2625,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9457, 535, 25, 4, T(MESSAGE), A_NOTHING}, /* schedulingConstraints */
     {9482, 536, 18, 5, T(MESSAGE), A_NOTHING}, /* disruptionMode */
     {3559, 0, 21, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
-    {2800, 0, 12, 7, T(INT32), A_NOTHING}, /* priority */
+    {2800, 0, 12, 7, T(INT32), A_NOTHING | F_VARINT}, /* priority */
     {3653, 0, 20, 8, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 531 WorkloadReference */
     {13141, 0, 16, 1, T(STRING), A_ZERO}, /* workloadName */
@@ -2633,7 +2635,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9509, 534, 8, 2, T(MESSAGE), A_NOTHING}, /* gang */
     /* 533 CompositeBasicSchedulingPolicy */
     /* 534 CompositeGangSchedulingPolicy */
-    {13173, 0, 17, 1, T(INT32), A_ZERO}, /* minGroupCount */
+    {13173, 0, 17, 1, T(INT32), A_ZERO | F_VARINT}, /* minGroupCount */
     /* 535 CompositePodGroupSchedulingConstraints */
     {9529, 307, 12, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* topology */
     /* 536 CompositeDisruptionMode */
@@ -2655,14 +2657,14 @@ const ki_proto_field ki_proto_fields[] = {
     {3773, 546, 18, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaims */
     {9482, 547, 18, 6, T(MESSAGE), A_NOTHING}, /* disruptionMode */
     {3559, 0, 21, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
-    {2800, 0, 12, 8, T(INT32), A_NOTHING}, /* priority */
+    {2800, 0, 12, 8, T(INT32), A_NOTHING | F_VARINT}, /* priority */
     {3653, 0, 20, 9, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 542 PodGroupSchedulingPolicy */
     {9500, 543, 9, 1, T(MESSAGE), A_NOTHING}, /* basic */
     {9509, 544, 8, 2, T(MESSAGE), A_NOTHING}, /* gang */
     /* 543 BasicSchedulingPolicy */
     /* 544 GangSchedulingPolicy */
-    {9517, 0, 12, 1, T(INT32), A_ZERO}, /* minCount */
+    {9517, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* minCount */
     /* 545 PodGroupSchedulingConstraints */
     {9529, 307, 12, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* topology */
     /* 546 PodGroupResourceClaim */
@@ -2698,7 +2700,7 @@ const ki_proto_field ki_proto_fields[] = {
     {3773, 546, 18, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaims */
     {9482, 547, 18, 5, T(MESSAGE), A_NOTHING}, /* disruptionMode */
     {3559, 0, 21, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
-    {2800, 0, 12, 7, T(INT32), A_NOTHING}, /* priority */
+    {2800, 0, 12, 7, T(INT32), A_NOTHING | F_VARINT}, /* priority */
     {3653, 0, 20, 8, T(STRING), A_NOTHING}, /* preemptionPolicy */
     /* 556 CompositePodGroupTemplate */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -2706,7 +2708,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9457, 535, 25, 3, T(MESSAGE), A_NOTHING}, /* schedulingConstraints */
     {9482, 536, 18, 4, T(MESSAGE), A_NOTHING}, /* disruptionMode */
     {3559, 0, 21, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
-    {2800, 0, 12, 6, T(INT32), A_NOTHING}, /* priority */
+    {2800, 0, 12, 6, T(INT32), A_NOTHING | F_VARINT}, /* priority */
     {3653, 0, 20, 7, T(STRING), A_NOTHING}, /* preemptionPolicy */
     {13232, 555, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* podGroupTemplates */
     {13253, 556, 30, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* compositePodGroupTemplates */
@@ -2714,20 +2716,20 @@ const ki_proto_field ki_proto_fields[] = {
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 558, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     /* 558 CSIDriverSpec */
-    {13283, 0, 18, 1, T(BOOL), A_NOTHING}, /* attachRequired */
-    {13301, 0, 18, 2, T(BOOL), A_NOTHING}, /* podInfoOnMount */
+    {13283, 0, 18, 1, T(BOOL), A_NOTHING | F_VARINT}, /* attachRequired */
+    {13301, 0, 18, 2, T(BOOL), A_NOTHING | F_VARINT}, /* podInfoOnMount */
     {13319, 0, 24, 3, T(STRING), A_NOTHING | F_LIST}, /* volumeLifecycleModes */
-    {13343, 0, 19, 4, T(BOOL), A_NOTHING}, /* storageCapacity */
+    {13343, 0, 19, 4, T(BOOL), A_NOTHING | F_VARINT}, /* storageCapacity */
     {13362, 0, 17, 5, T(STRING), A_NOTHING}, /* fsGroupPolicy */
     {13379, 559, 17, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* tokenRequests */
-    {13396, 0, 21, 7, T(BOOL), A_NOTHING}, /* requiresRepublish */
-    {13417, 0, 16, 8, T(BOOL), A_NOTHING}, /* seLinuxMount */
-    {13433, 0, 38, 9, T(INT64), A_NOTHING}, /* nodeAllocatableUpdatePeriodSeconds */
-    {13471, 0, 32, 10, T(BOOL), A_NOTHING}, /* serviceAccountTokenInSecrets */
-    {13503, 0, 33, 11, T(BOOL), A_NOTHING}, /* preventPodSchedulingIfMissing */
+    {13396, 0, 21, 7, T(BOOL), A_NOTHING | F_VARINT}, /* requiresRepublish */
+    {13417, 0, 16, 8, T(BOOL), A_NOTHING | F_VARINT}, /* seLinuxMount */
+    {13433, 0, 38, 9, T(INT64), A_NOTHING | F_VARINT}, /* nodeAllocatableUpdatePeriodSeconds */
+    {13471, 0, 32, 10, T(BOOL), A_NOTHING | F_VARINT}, /* serviceAccountTokenInSecrets */
+    {13503, 0, 33, 11, T(BOOL), A_NOTHING | F_VARINT}, /* preventPodSchedulingIfMissing */
     /* 559 TokenRequest */
     {4963, 0, 12, 1, T(STRING), A_ZERO}, /* audience */
-    {4975, 0, 21, 2, T(INT64), A_NOTHING}, /* expirationSeconds */
+    {4975, 0, 21, 2, T(INT64), A_NOTHING | F_VARINT}, /* expirationSeconds */
     /* 560 CSINode */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 561, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2740,7 +2742,7 @@ const ki_proto_field ki_proto_fields[] = {
     {13557, 0, 16, 3, T(STRING), A_NULL | F_LIST}, /* topologyKeys */
     {12984, 563, 15, 4, T(MESSAGE), A_NOTHING}, /* allocatable */
     /* 563 VolumeNodeResources */
-    {10490, 0, 9, 1, T(INT32), A_NOTHING}, /* count */
+    {10490, 0, 9, 1, T(INT32), A_NOTHING | F_VARINT}, /* count */
     /* 564 CSINodeStatus */
     {13573, 565, 17, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* storageHealth */
     /* 565 StorageHealth */
@@ -2765,7 +2767,7 @@ const ki_proto_field ki_proto_fields[] = {
     {11348, 0, 14, 3, T(STRING), A_NOTHING | F_MAP}, /* parameters */
     {13656, 0, 17, 4, T(STRING), A_NOTHING}, /* reclaimPolicy */
     {13673, 0, 16, 5, T(STRING), A_NOTHING | F_LIST}, /* mountOptions */
-    {13689, 0, 24, 6, T(BOOL), A_NOTHING}, /* allowVolumeExpansion */
+    {13689, 0, 24, 6, T(BOOL), A_NOTHING | F_VARINT}, /* allowVolumeExpansion */
     {13713, 0, 21, 7, T(STRING), A_NOTHING}, /* volumeBindingMode */
     {13734, 569, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* allowedTopologies */
     /* 569 TopologySelectorTerm */
@@ -2821,7 +2823,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 576 GlusterfsPersistentVolumeSource */
     {4562, 0, 13, 1, T(STRING), A_ZERO}, /* endpoints */
     {1427, 0, 8, 2, T(STRING), A_ZERO}, /* path */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {13890, 0, 22, 4, T(STRING), A_NOTHING}, /* endpointsNamespace */
     /* 577 RBDPersistentVolumeSource */
     {4588, 0, 12, 1, T(STRING), A_NULL | F_LIST}, /* monitors */
@@ -2831,26 +2833,26 @@ const ki_proto_field ki_proto_fields[] = {
     {4415, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4608, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* keyring */
     {4532, 578, 13, 7, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4308, 0, 12, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 578 SecretReference */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {129, 0, 13, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
     /* 579 ISCSIPersistentVolumeSource */
     {4433, 0, 16, 1, T(STRING), A_ZERO}, /* targetPortal */
     {4449, 0, 7, 2, T(STRING), A_ZERO}, /* iqn */
-    {4456, 0, 7, 3, T(INT32), A_ZERO}, /* lun */
+    {4456, 0, 7, 3, T(INT32), A_ZERO | F_VARINT}, /* lun */
     {4463, 0, 18, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* iscsiInterface */
     {4285, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
-    {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthDiscovery */
-    {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* chapAuthSession */
+    {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthDiscovery */
+    {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthSession */
     {4532, 578, 13, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 580 CinderPersistentVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4532, 578, 13, 4, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 581 CephFSPersistentVolumeSource */
     {4588, 0, 12, 1, T(STRING), A_NULL | F_LIST}, /* monitors */
@@ -2858,29 +2860,29 @@ const ki_proto_field ki_proto_fields[] = {
     {4415, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* user */
     {4629, 0, 14, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* secretFile */
     {4532, 578, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 582 FlexPersistentVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {4285, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {4532, 578, 13, 3, T(MESSAGE), A_NOTHING}, /* secretRef */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {200, 0, 11, 5, T(STRING), A_NOTHING | F_MAP}, /* options */
     /* 583 AzureFilePersistentVolumeSource */
     {4359, 0, 14, 1, T(STRING), A_ZERO}, /* secretName */
     {4744, 0, 13, 2, T(STRING), A_ZERO}, /* shareName */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {13912, 0, 19, 4, T(STRING), A_NULL}, /* secretNamespace */
     /* 584 ScaleIOPersistentVolumeSource */
     {5140, 0, 11, 1, T(STRING), A_ZERO}, /* gateway */
     {5151, 0, 10, 2, T(STRING), A_ZERO}, /* system */
     {4532, 578, 13, 3, T(MESSAGE), A_NULL}, /* secretRef */
-    {5161, 0, 14, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* sslEnabled */
+    {5161, 0, 14, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* sslEnabled */
     {5175, 0, 20, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protectionDomain */
     {5195, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* storagePool */
     {5210, 0, 15, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* storageMode */
     {5225, 0, 14, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
     {4285, 0, 10, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 10, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     /* 585 LocalVolumeSource */
     {1427, 0, 8, 1, T(STRING), A_ZERO}, /* path */
     {4285, 0, 10, 2, T(STRING), A_NOTHING}, /* fsType */
@@ -2888,12 +2890,12 @@ const ki_proto_field ki_proto_fields[] = {
     {5225, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
     {5239, 0, 19, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeNamespace */
     {4285, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
-    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4532, 313, 13, 5, T(MESSAGE), A_NOTHING}, /* secretRef */
     /* 587 CSIPersistentVolumeSource */
     {4619, 0, 10, 1, T(STRING), A_ZERO}, /* driver */
     {13931, 0, 16, 2, T(STRING), A_ZERO}, /* volumeHandle */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {4285, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* fsType */
     {5258, 0, 20, 5, T(STRING), A_NOTHING | F_MAP}, /* volumeAttributes */
     {13947, 578, 30, 6, T(MESSAGE), A_NOTHING}, /* controllerPublishSecretRef */
@@ -2904,14 +2906,14 @@ const ki_proto_field ki_proto_fields[] = {
     /* 588 VolumeNodeAffinity */
     {2244, 178, 12, 1, T(MESSAGE), A_NOTHING}, /* required */
     /* 589 VolumeAttachmentStatus */
-    {14051, 0, 12, 1, T(BOOL), A_ZERO}, /* attached */
+    {14051, 0, 12, 1, T(BOOL), A_ZERO | F_VARINT}, /* attached */
     {14063, 0, 22, 2, T(STRING), A_NOTHING | F_MAP}, /* attachmentMetadata */
     {14085, 590, 15, 3, T(MESSAGE), A_NOTHING}, /* attachError */
     {14100, 590, 15, 4, T(MESSAGE), A_NOTHING}, /* detachError */
     /* 590 VolumeError */
     {774, 0, 8, 1, T(TIME), A_ZERO}, /* time */
     {358, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
-    {14115, 0, 13, 3, T(INT32), A_NOTHING}, /* errorCode */
+    {14115, 0, 13, 3, T(INT32), A_NOTHING | F_VARINT}, /* errorCode */
     /* 591 VolumeAttributesClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14128, 0, 14, 2, T(STRING), A_ZERO}, /* driverName */
@@ -2941,7 +2943,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8336, 0, 9, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
     /* 599 ConfigMap */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
-    {14142, 0, 13, 4, T(BOOL), A_NOTHING}, /* immutable */
+    {14142, 0, 13, 4, T(BOOL), A_NOTHING | F_VARINT}, /* immutable */
     {3027, 0, 8, 2, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* data */
     {14155, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP | F_HELD}, /* binaryData */
     /* 600 Endpoints */
@@ -2958,7 +2960,7 @@ const ki_proto_field ki_proto_fields[] = {
     {10195, 313, 13, 2, T(MESSAGE), A_NOTHING | F_HELD}, /* targetRef */
     /* 603 EndpointPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
-    {1435, 0, 8, 2, T(INT32), A_ZERO}, /* port */
+    {1435, 0, 8, 2, T(INT32), A_ZERO | F_VARINT}, /* port */
     {5821, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
     {10282, 0, 15, 4, T(STRING), A_NOTHING}, /* appProtocol */
     /* 604 Event */
@@ -2969,7 +2971,7 @@ const ki_proto_field ki_proto_fields[] = {
     {12198, 346, 10, 5, T(MESSAGE), A_ZERO}, /* source */
     {14219, 0, 18, 6, T(TIME), A_ZERO}, /* firstTimestamp */
     {14237, 0, 17, 7, T(TIME), A_ZERO}, /* lastTimestamp */
-    {10490, 0, 9, 8, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* count */
+    {10490, 0, 9, 8, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* count */
     {1595, 0, 8, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     {10297, 0, 13, 10, T(MICRO_TIME), A_ZERO}, /* eventTime */
     {10310, 605, 10, 11, T(MESSAGE), A_NOTHING}, /* series */
@@ -2978,7 +2980,7 @@ const ki_proto_field ki_proto_fields[] = {
     {14254, 0, 22, 14, T(STRING), A_ZERO}, /* reportingComponent */
     {10343, 0, 21, 15, T(STRING), A_ZERO}, /* reportingInstance */
     /* 605 EventSeries */
-    {10490, 0, 9, 1, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* count */
+    {10490, 0, 9, 1, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* count */
     {10499, 0, 20, 2, T(MICRO_TIME), A_ZERO}, /* lastObservedTime */
     /* 606 LimitRange */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -3015,7 +3017,7 @@ const ki_proto_field ki_proto_fields[] = {
     {14318, 0, 11, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podCIDR */
     {14329, 0, 12, 7, T(STRING), A_NOTHING | F_LIST}, /* podCIDRs */
     {14341, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* providerID */
-    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* unschedulable */
+    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* unschedulable */
     {12404, 615, 10, 5, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* taints */
     {14372, 616, 16, 6, T(MESSAGE), A_NOTHING | F_HELD}, /* configSource */
     {14388, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalID */
@@ -3063,7 +3065,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 622 NodeDaemonEndpoints */
     {14631, 623, 19, 1, T(MESSAGE), A_ZERO}, /* kubeletEndpoint */
     /* 623 DaemonEndpoint */
-    {14650, 0, 8, 1, T(INT32), A_ZERO}, /* Port */
+    {14650, 0, 8, 1, T(INT32), A_ZERO | F_VARINT}, /* Port */
     /* 624 NodeSystemInfo */
     {14658, 0, 13, 1, T(STRING), A_ZERO}, /* machineID */
     {14671, 0, 14, 2, T(STRING), A_ZERO}, /* systemUUID */
@@ -3076,12 +3078,12 @@ const ki_proto_field ki_proto_fields[] = {
     {14788, 0, 19, 9, T(STRING), A_ZERO}, /* operatingSystem */
     {14807, 0, 16, 10, T(STRING), A_ZERO}, /* architecture */
     {14823, 625, 8, 11, T(MESSAGE), A_NOTHING}, /* swap */
-    {14831, 0, 26, 12, T(BOOL), A_NOTHING}, /* runningInUserNamespace */
+    {14831, 0, 26, 12, T(BOOL), A_NOTHING | F_VARINT}, /* runningInUserNamespace */
     /* 625 NodeSwapStatus */
-    {7883, 0, 12, 1, T(INT64), A_NOTHING}, /* capacity */
+    {7883, 0, 12, 1, T(INT64), A_NOTHING | F_VARINT}, /* capacity */
     /* 626 ContainerImage */
     {1708, 0, 9, 1, T(STRING), A_NULL | F_LIST}, /* names */
-    {14857, 0, 13, 2, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* sizeBytes */
+    {14857, 0, 13, 2, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* sizeBytes */
     /* 627 AttachedVolume */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {6089, 0, 14, 2, T(STRING), A_ZERO}, /* devicePath */
@@ -3094,10 +3096,10 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {14567, 630, 12, 2, T(MESSAGE), A_NOTHING}, /* features */
     /* 630 NodeRuntimeHandlerFeatures */
-    {14899, 0, 27, 1, T(BOOL), A_NOTHING}, /* recursiveReadOnlyMounts */
-    {14926, 0, 18, 2, T(BOOL), A_NOTHING}, /* userNamespaces */
+    {14899, 0, 27, 1, T(BOOL), A_NOTHING | F_VARINT}, /* recursiveReadOnlyMounts */
+    {14926, 0, 18, 2, T(BOOL), A_NOTHING | F_VARINT}, /* userNamespaces */
     /* 631 NodeFeatures */
-    {6704, 0, 28, 1, T(BOOL), A_NOTHING}, /* supplementalGroupsPolicy */
+    {6704, 0, 28, 1, T(BOOL), A_NOTHING | F_VARINT}, /* supplementalGroupsPolicy */
     /* 632 NodeProxyOptions */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     /* 633 PersistentVolume */
@@ -3114,7 +3116,7 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 89, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 636, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 636 PodStatus */
-    {1498, 0, 22, 17, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 17, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {7874, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* phase */
     {1536, 637, 14, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
     {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
@@ -3138,7 +3140,7 @@ const ki_proto_field ki_proto_fields[] = {
     {15191, 658, 16, 22, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeHealth */
     /* 637 PodCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
-    {1498, 0, 22, 7, T(INT64), A_NOTHING | F_OMIT_ZERO}, /* observedGeneration */
+    {1498, 0, 22, 7, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {282, 0, 10, 2, T(STRING), A_ZERO | F_HELD}, /* status */
     {8020, 0, 17, 3, T(TIME), A_ZERO | F_HELD}, /* lastProbeTime */
     {1603, 0, 22, 4, T(TIME), A_ZERO | F_HELD}, /* lastTransitionTime */
@@ -3152,12 +3154,12 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {11242, 641, 9, 2, T(MESSAGE), A_ZERO}, /* state */
     {15207, 641, 13, 3, T(MESSAGE), A_ZERO}, /* lastState */
-    {9743, 0, 9, 4, T(BOOL), A_ZERO}, /* ready */
-    {15220, 0, 16, 5, T(INT32), A_ZERO}, /* restartCount */
+    {9743, 0, 9, 4, T(BOOL), A_ZERO | F_VARINT}, /* ready */
+    {15220, 0, 16, 5, T(INT32), A_ZERO | F_VARINT}, /* restartCount */
     {4235, 0, 9, 6, T(STRING), A_ZERO}, /* image */
     {15236, 0, 11, 7, T(STRING), A_ZERO}, /* imageID */
     {15247, 0, 15, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* containerID */
-    {15262, 0, 11, 9, T(BOOL), A_NOTHING}, /* started */
+    {15262, 0, 11, 9, T(BOOL), A_NOTHING | F_VARINT}, /* started */
     {7895, 0, 22, 10, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatedResources */
     {1158, 149, 13, 11, T(MESSAGE), A_NOTHING}, /* resources */
     {5593, 645, 16, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
@@ -3174,8 +3176,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 643 ContainerStateRunning */
     {15337, 0, 13, 1, T(TIME), A_ZERO}, /* startedAt */
     /* 644 ContainerStateTerminated */
-    {15350, 0, 12, 1, T(INT32), A_ZERO}, /* exitCode */
-    {15362, 0, 10, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* signal */
+    {15350, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* exitCode */
+    {15362, 0, 10, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* signal */
     {369, 0, 10, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     {15337, 0, 13, 5, T(TIME), A_ZERO}, /* startedAt */
@@ -3184,7 +3186,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 645 VolumeMountStatus */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {6010, 0, 13, 2, T(STRING), A_ZERO}, /* mountPath */
-    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* readOnly */
+    {4308, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {5989, 0, 21, 4, T(STRING), A_NOTHING}, /* recursiveReadOnly */
     {15386, 646, 16, 5, T(MESSAGE), A_NOTHING}, /* volumeStatus */
     /* 646 VolumeStatus */
@@ -3194,9 +3196,9 @@ const ki_proto_field ki_proto_fields[] = {
     /* 648 ContainerUser */
     {15414, 649, 9, 1, T(MESSAGE), A_NOTHING}, /* linux */
     /* 649 LinuxContainerUser */
-    {23, 0, 7, 1, T(INT64), A_ZERO}, /* uid */
-    {15423, 0, 7, 2, T(INT64), A_ZERO}, /* gid */
-    {6682, 0, 22, 3, T(INT64), A_NOTHING | F_LIST}, /* supplementalGroups */
+    {23, 0, 7, 1, T(INT64), A_ZERO | F_VARINT}, /* uid */
+    {15423, 0, 7, 2, T(INT64), A_ZERO | F_VARINT}, /* gid */
+    {6682, 0, 22, 3, T(INT64), A_NOTHING | F_LIST | F_VARINT}, /* supplementalGroups */
     /* 650 ResourceStatus */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1158, 651, 13, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* resources */
@@ -3231,31 +3233,31 @@ const ki_proto_field ki_proto_fields[] = {
     {8072, 218, 20, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* healthConditions */
     {1603, 0, 22, 3, T(TIME), A_ZERO}, /* lastTransitionTime */
     /* 659 PodAttachOptions */
-    {5763, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
-    {15500, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdout */
-    {15510, 0, 10, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stderr */
-    {5785, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
+    {5763, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdin */
+    {15500, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdout */
+    {15510, 0, 10, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stderr */
+    {5785, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* tty */
     {8833, 0, 13, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* container */
     /* 660 PodExecOptions */
-    {5763, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdin */
-    {15500, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stdout */
-    {15510, 0, 10, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* stderr */
-    {5785, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* tty */
+    {5763, 0, 9, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdin */
+    {15500, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdout */
+    {15510, 0, 10, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stderr */
+    {5785, 0, 7, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* tty */
     {8833, 0, 13, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* container */
     {5495, 0, 11, 6, T(STRING), A_NULL | F_LIST}, /* command */
     /* 661 PodLogOptions */
     {8833, 0, 13, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* container */
-    {15520, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* follow */
-    {15530, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* previous */
-    {15542, 0, 16, 4, T(INT64), A_NOTHING}, /* sinceSeconds */
+    {15520, 0, 10, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* follow */
+    {15530, 0, 12, 3, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* previous */
+    {15542, 0, 16, 4, T(INT64), A_NOTHING | F_VARINT}, /* sinceSeconds */
     {15558, 0, 13, 5, T(TIME), A_NOTHING}, /* sinceTime */
-    {15571, 0, 14, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* timestamps */
-    {15585, 0, 13, 7, T(INT64), A_NOTHING}, /* tailLines */
-    {15598, 0, 14, 8, T(INT64), A_NOTHING}, /* limitBytes */
-    {15612, 0, 32, 9, T(BOOL), A_NOTHING | F_OMIT_ZERO}, /* insecureSkipTLSVerifyBackend */
+    {15571, 0, 14, 6, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* timestamps */
+    {15585, 0, 13, 7, T(INT64), A_NOTHING | F_VARINT}, /* tailLines */
+    {15598, 0, 14, 8, T(INT64), A_NOTHING | F_VARINT}, /* limitBytes */
+    {15612, 0, 32, 9, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* insecureSkipTLSVerifyBackend */
     {15644, 0, 10, 10, T(STRING), A_NOTHING}, /* stream */
     /* 662 PodPortForwardOptions */
-    {5528, 0, 9, 1, T(INT32), A_NOTHING | F_LIST}, /* ports */
+    {5528, 0, 9, 1, T(INT32), A_NOTHING | F_LIST | F_VARINT}, /* ports */
     /* 663 PodProxyOptions */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     /* 664 PodTemplate */
@@ -3270,16 +3272,16 @@ const ki_proto_field ki_proto_fields[] = {
     {528, 667, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
     {282, 668, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 667 ReplicationControllerSpec */
-    {7566, 0, 12, 1, T(INT32), A_NOTHING}, /* replicas */
-    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* minReadySeconds */
+    {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
+    {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* selector */
     {3047, 88, 12, 3, T(MESSAGE), A_NOTHING | F_HELD}, /* template */
     /* 668 ReplicationControllerStatus */
-    {7566, 0, 12, 1, T(INT32), A_ZERO}, /* replicas */
-    {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* fullyLabeledReplicas */
-    {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* readyReplicas */
-    {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO}, /* availableReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* observedGeneration */
+    {7566, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* replicas */
+    {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* fullyLabeledReplicas */
+    {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
+    {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* availableReplicas */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* observedGeneration */
     {1536, 669, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 669 ReplicationControllerCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -3306,7 +3308,7 @@ const ki_proto_field ki_proto_fields[] = {
     {15711, 0, 8, 2, T(QUANTITY), A_NOTHING | F_MAP}, /* used */
     /* 675 Secret */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
-    {14142, 0, 13, 5, T(BOOL), A_NOTHING}, /* immutable */
+    {14142, 0, 13, 5, T(BOOL), A_NOTHING | F_VARINT}, /* immutable */
     {3027, 0, 8, 2, T(BYTES), A_NOTHING | F_MAP | F_HELD}, /* data */
     {15719, 0, 14, 4, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* stringData */
     {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
@@ -3328,12 +3330,12 @@ const ki_proto_field ki_proto_fields[] = {
     {15812, 0, 28, 9, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* loadBalancerSourceRanges */
     {15840, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalName */
     {15856, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalTrafficPolicy */
-    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* healthCheckNodePort */
-    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* publishNotReadyAddresses */
+    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* healthCheckNodePort */
+    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* publishNotReadyAddresses */
     {15932, 680, 25, 14, T(MESSAGE), A_NOTHING | F_HELD}, /* sessionAffinityConfig */
     {15957, 0, 14, 19, T(STRING), A_NOTHING | F_LIST}, /* ipFamilies */
     {15971, 0, 18, 17, T(STRING), A_NOTHING | F_HELD}, /* ipFamilyPolicy */
-    {15989, 0, 33, 20, T(BOOL), A_NOTHING}, /* allocateLoadBalancerNodePorts */
+    {15989, 0, 33, 20, T(BOOL), A_NOTHING | F_VARINT}, /* allocateLoadBalancerNodePorts */
     {16022, 0, 21, 21, T(STRING), A_NOTHING}, /* loadBalancerClass */
     {16043, 0, 25, 22, T(STRING), A_NOTHING}, /* internalTrafficPolicy */
     {16068, 0, 23, 23, T(STRING), A_NOTHING}, /* trafficDistribution */
@@ -3341,13 +3343,13 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5821, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
     {10282, 0, 15, 6, T(STRING), A_NOTHING}, /* appProtocol */
-    {1435, 0, 8, 3, T(INT32), A_ZERO | F_HELD}, /* port */
+    {1435, 0, 8, 3, T(INT32), A_ZERO | F_HELD | F_VARINT}, /* port */
     {16091, 0, 14, 4, T(INT_OR_STRING), A_ZERO | F_HELD}, /* targetPort */
-    {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nodePort */
+    {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* nodePort */
     /* 680 SessionAffinityConfig */
     {16117, 681, 12, 1, T(MESSAGE), A_NOTHING}, /* clientIP */
     /* 681 ClientIPConfig */
-    {1352, 0, 18, 1, T(INT32), A_NOTHING}, /* timeoutSeconds */
+    {1352, 0, 18, 1, T(INT32), A_NOTHING | F_VARINT}, /* timeoutSeconds */
     /* 682 ServiceStatus */
     {10645, 683, 16, 1, T(MESSAGE), A_ZERO}, /* loadBalancer */
     {1536, 43, 14, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
@@ -3359,14 +3361,14 @@ const ki_proto_field ki_proto_fields[] = {
     {16129, 0, 10, 3, T(STRING), A_NOTHING}, /* ipMode */
     {5528, 685, 9, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     /* 685 PortStatus */
-    {1435, 0, 8, 1, T(INT32), A_ZERO}, /* port */
+    {1435, 0, 8, 1, T(INT32), A_ZERO | F_VARINT}, /* port */
     {5821, 0, 12, 2, T(STRING), A_ZERO}, /* protocol */
     {8336, 0, 9, 3, T(STRING), A_NOTHING}, /* error */
     /* 686 ServiceAccount */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {16139, 313, 11, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* secrets */
     {3455, 101, 20, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
-    {3330, 0, 32, 4, T(BOOL), A_NOTHING}, /* automountServiceAccountToken */
+    {3330, 0, 32, 4, T(BOOL), A_NOTHING | F_VARINT}, /* automountServiceAccountToken */
     /* 687 ServiceProxyOptions */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
 };

@@ -3,6 +3,10 @@
 
 #include <assert.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "util/base64.h"
 
 void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
@@ -18,7 +22,8 @@ void ki_proto_out_end(ki_proto_out *out)
     out->sink->text.len = out->sink->text.data == NULL ? 0 : ki_proto_out_place(out);
 }
 
-/* The buffer has a little more room than the limit: what is written past that is found here, or in the end. */
+/* The buffer has a little more room than the limit: what is written past that is found here,
+ * or in the end. */
 int ki_proto_out_grow(ki_proto_out *out, size_t n)
 {
     ki_json_sink *sink = out->sink;
@@ -92,22 +97,17 @@ static inline int is_special(uint8_t byte)
     return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
 }
 
-/* Copies text that has no special byte, and returns 1; or returns 0. Short ends are read together with bytes before
- * them, never beyond. */
-static inline int copy_if_plain(char *to, const uint8_t *from, size_t n)
+/* Text of at most 16 bytes. Its end is read together with bytes before it, never beyond. */
+static inline int copy_short(char *to, const uint8_t *from, size_t n)
 {
-    uint64_t word;
+    uint64_t word = EACH('a');
     if (n >= 8) {
-        size_t i = 0;
-        for (; i + 8 < n; i += 8) {
-            memcpy(&word, from + i, 8);
-            if (has_special(word))
-                return 0;
-            memcpy(to + i, &word, 8);
-        }
-        memcpy(&word, from + n - 8, 8);
-        memcpy(to + n - 8, &word, 8);
-        return !has_special(word);
+        uint64_t end;
+        memcpy(&word, from, 8);
+        memcpy(&end, from + n - 8, 8);
+        memcpy(to, &word, 8);
+        memcpy(to + n - 8, &end, 8);
+        return !has_special(word) && !has_special(end);
     }
     if (n >= 4) {
         uint32_t low, high;
@@ -117,12 +117,44 @@ static inline int copy_if_plain(char *to, const uint8_t *from, size_t n)
         memcpy(to + n - 4, &high, 4);
         return !has_special((uint64_t)high << 32 | low);
     }
-    word = EACH('a');
     for (size_t i = 0; i < n; i++) {
         to[i] = (char)from[i];
         word = word << 8 | from[i];
     }
     return !has_special(word);
+}
+
+/* 16 bytes; returns whether one is special. */
+#if defined(__SSE2__)
+static inline int copy_block(char *to, const uint8_t *from)
+{
+    __m128i block = _mm_loadu_si128((const __m128i *)(const void *)from);
+    _mm_storeu_si128((__m128i *)(void *)to, block);
+    /* As signed numbers, bytes that are not ASCII are less than those that are. */
+    __m128i special = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
+    special = _mm_or_si128(special, _mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
+    special = _mm_or_si128(special, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+    return _mm_movemask_epi8(special) != 0;
+}
+#else
+static inline int copy_block(char *to, const uint8_t *from)
+{
+    uint64_t words[2];
+    memcpy(words, from, 16);
+    memcpy(to, words, 16);
+    return has_special(words[0]) || has_special(words[1]);
+}
+#endif
+
+/* Copies text that has no special byte, and returns 1; or returns 0. */
+static inline int copy_if_plain(char *to, const uint8_t *from, size_t n)
+{
+    if (n <= 16)
+        return copy_short(to, from, n);
+    for (size_t i = 0; i + 16 < n; i += 16)
+        if (copy_block(to + i, from + i))
+            return 0;
+    return !copy_block(to + n - 16, from + n - 16);
 }
 
 /* Copies up to the first special byte, and returns how many bytes that are. */
@@ -218,4 +250,20 @@ int ki_proto_out_string(ki_proto_out *out, ki_str bytes)
         return 0;
     }
     return put_special_string(out, bytes);
+}
+
+int ki_proto_out_plain(ki_proto_out *out, ki_str name, ki_str bytes)
+{
+    char *at = out->at;
+    if ((size_t)(out->end - at) < name.len + 16 + bytes.len + 2)
+        return 0;
+    for (size_t i = 0; i < name.len; i += 16)
+        memcpy(at + i, name.ptr + i, 16);
+    at += name.len;
+    *at++ = '"';
+    if (!copy_if_plain(at, (const uint8_t *)bytes.ptr, bytes.len))
+        return 0;
+    at[bytes.len] = '"';
+    out->at = at + bytes.len + 1;
+    return 1;
 }

@@ -75,6 +75,10 @@ KI_NODISCARD int ki_proto_out_base64(ki_proto_out *out, ki_str bytes);
 /* Any bytes as a JSON string. Each byte that is not part of well-formed UTF-8 becomes U+FFFD, as in Go. */
 KI_NODISCARD int ki_proto_out_string(ki_proto_out *out, ki_str bytes);
 
+/* Writes a name, as ki_proto_out_name(), and a string, if the string needs no escapes and there is room.
+ * Returns whether it did. */
+int ki_proto_out_plain(ki_proto_out *out, ki_str name, ki_str bytes);
+
 /* Members and elements are written with a comma before each. These end the container that began at `start`:
  * its first comma becomes the bracket. */
 static inline int ki_proto_out_close(ki_proto_out *out, size_t start, const char brackets[2])

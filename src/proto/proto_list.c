@@ -167,8 +167,7 @@ static int take_status(ki_proto_list *decoder, ki_str bytes, ki_error *err)
     int rc = decoder->gather.is_cut ? malformed(err) : ki_proto_read(&decoder->reader, &source, err);
     if (rc == 0 && decoder->reader.sink.overflowed)
         rc = malformed(err);
-    return rc < 0 ? rc
-                  : ki_list_answer_fail(ki_buf_str(&decoder->reader.sink.text), &decoder->status, err);
+    return rc < 0 ? rc : ki_list_answer_fail(ki_buf_str(&decoder->reader.sink.text), &decoder->status, err);
 }
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
@@ -219,7 +218,8 @@ static int begin_outer(ki_proto_list *decoder, ki_error *err)
     if (ki_wire_type_of(decoder->head[0]) == KI_WIRE_VARINT)
         go_to(decoder, AT_OUTER);
     else
-        gather(decoder, number == KI_TYPED_TYPE && !decoder->is_ended ? IN_TYPE : IN_OUTER_REST, TEXT_BYTES_MAX);
+        gather(decoder, number == KI_TYPED_TYPE && !decoder->is_ended ? IN_TYPE : IN_OUTER_REST,
+               TEXT_BYTES_MAX);
     return 0;
 }
 
@@ -254,7 +254,8 @@ static int begin_inner(ki_proto_list *decoder, ki_error *err)
     return 0;
 }
 
-/* One byte of a tag, or of the number behind it. Returns 1 when both are there, 0 if more is needed, or -1. */
+/* One byte of a tag, or of the number behind it. Returns 1 when both are there, 0 if more is needed,
+ * or -1. */
 static int take_head_byte(ki_proto_list *decoder, uint8_t byte)
 {
     if (decoder->head_bits == 7 * KI_WIRE_VARINT_BYTES_MAX)

@@ -96,8 +96,8 @@ static int take_object(ki_proto_watch *decoder, const ki_proto_typed *typed, int
     return rc < 0 ? rc : rc == 1 ? step : refuse(decoder, step);
 }
 
-/* Reads the object of a bookmark or an error whole. Returns 1 if it is in the sink, 0 if it cannot be read, or
- * KI_ERR_NO_MEMORY. */
+/* Reads the object of a bookmark or an error whole. Returns 1 if it is in the sink, 0 if it cannot be read,
+ * or KI_ERR_NO_MEMORY. */
 static int read_whole(ki_proto_watch *decoder, const ki_proto_typed *typed)
 {
     size_t bytes_max = decoder->plan->bytes_max;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proto_watch - turns the body of a WATCH response in protobuf into events, one at a time, as its bytes arrive.
+/* proto_watch - turns the body of a WATCH response in protobuf into events, one at a time, as its bytes
+ * arrive.
  *
  *   From:     a body in any split   (io)
  *   To:       proto/item.h; the same results as api/decode/watch_decoder.h
  *   Locks:    none; one owner.
  *   Not here: the effect of an event on the cache; which responses are protobuf.
  *
- * The body is a sequence of frames: a length of four bytes, most significant first, and {1: type, 2: {1: object}};
- * the object is an envelope (proto/typed.h). An event is buffered only if it arrives in more than one piece.
+ * The body is a sequence of frames: a length of four bytes, most significant first, and {1: type, 2: {1:
+ * object}}; the object is an envelope (proto/typed.h). An event is buffered only if it arrives in more than
+ * one piece.
  */
 #ifndef KI_PROTO_PROTO_WATCH_H
 #define KI_PROTO_PROTO_WATCH_H
@@ -41,8 +43,8 @@ void ki_proto_watch_init(ki_proto_watch *decoder, const ki_object_plan *plan);
 void ki_proto_watch_fini(ki_proto_watch *decoder);
 
 /* Takes up to `n` bytes. Returns the result (see api/decode/event.h), or the error that ends the stream:
- * KI_ERR_PROTOBUF (framing is lost) or KI_ERR_NO_MEMORY. *out_used is the number of bytes consumed; call again with
- * the rest. The data of an event is valid until the next call. */
+ * KI_ERR_PROTOBUF (framing is lost) or KI_ERR_NO_MEMORY. *out_used is the number of bytes consumed; call
+ * again with the rest. The data of an event is valid until the next call. */
 KI_NODISCARD int ki_proto_watch_feed(ki_proto_watch *decoder, const char *bytes, size_t n, size_t *out_used,
                                      ki_error *err);
 

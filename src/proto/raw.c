@@ -7,7 +7,8 @@
 static int scan(ki_proto_reader *reader, ki_str text)
 {
     ki_json_scanner scanner;
-    const ki_json_limits limits = {.depth_max = reader->depth_max - reader->depth, .value_bytes_max = SIZE_MAX};
+    const ki_json_limits limits = {.depth_max = reader->depth_max - reader->depth,
+                                   .value_bytes_max = SIZE_MAX};
     ki_json_scanner_init(&scanner, &limits);
     ki_json_scan_begin(&scanner, &reader->raw);
     int rc = ki_json_scan_whole(&scanner, text);

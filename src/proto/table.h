@@ -37,7 +37,10 @@ enum {
     KI_PROTO_OMIT_ZERO = 4, /* a zero value is left out although it is on the wire */
     KI_PROTO_LIST = 8,
     KI_PROTO_MAP = 16, /* names are strings */
-    KI_PROTO_HELD = 32 /* a field that precedes it in the JSON may follow it on the wire, where numbers decide */
+    KI_PROTO_HELD =
+        32, /* a field that precedes it in the JSON may follow it on the wire, where numbers decide */
+    KI_PROTO_VARINT = 64, /* the wire type of its values; bytes if it is neither */
+    KI_PROTO_FIXED64 = 128
 };
 
 /* What a message is in JSON. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed - the envelope of a Kubernetes message: "k8s", a zero byte, {1: {1: apiVersion, 2: kind}, 2: message}.
+/* typed - the envelope of a Kubernetes message: "k8s", a zero byte, {1: {1: apiVersion, 2: kind}, 2:
+ * message}.
  *
  *   From:     proto/proto_list.c, proto/proto_watch.c
  *   To:       proto/wire.h
@@ -35,8 +36,8 @@ KI_NODISCARD int ki_proto_typed_read(ki_str bytes, int is_cut, ki_proto_typed *o
 /* Reads the message that names the type alone. */
 KI_NODISCARD int ki_proto_typed_read_type(ki_str bytes, ki_proto_typed *out, ki_error *err);
 
-/* Up to `count` fields, numbered from 1 on, that are bytes; others are skipped. Of each the last one counts. If
- * `is_cut`, the message may end anywhere. Returns 0 or KI_ERR_PROTOBUF. */
+/* Up to `count` fields, numbered from 1 on, that are bytes; others are skipped. Of each the last one counts.
+ * If `is_cut`, the message may end anywhere. Returns 0 or KI_ERR_PROTOBUF. */
 KI_NODISCARD int ki_proto_typed_fields(ki_str bytes, int is_cut, ki_str *out_fields, unsigned count);
 
 #endif

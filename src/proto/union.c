@@ -44,7 +44,8 @@ static int skip_list(ki_proto_cursor *cursor)
 }
 
 /* Notes where a field is, and moves past it. Returns 0, or an error: a field that comes again. */
-static int take_field(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor, parts *out)
+static int take_field(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
+                      parts *out)
 {
     int is_list = (field->flags & KI_PROTO_LIST) != 0;
     if (is_list ? out->has_list : field->type == KI_PROTO_MESSAGE && out->has_single)
@@ -57,9 +58,9 @@ static int take_field(ki_proto_reader *reader, const ki_proto_field *field, ki_p
     unsigned type = ki_wire_type_of(cursor->tag);
     int is_flag = field->type == KI_PROTO_BOOL;
     out->has_single |= !is_flag;
-    cursor->at = type != ki_proto_wire_type(field) ? NULL
-                                                   : ki_wire_value_read(cursor->at, cursor->end, type,
-                                                                        is_flag ? &out->flag : &out->single);
+    cursor->at = type != ki_proto_wire_type(field)
+                     ? NULL
+                     : ki_wire_value_read(cursor->at, cursor->end, type, is_flag ? &out->flag : &out->single);
     return cursor->at == NULL ? KI_ERR_PROTOBUF : 0;
 }
 

@@ -22,7 +22,8 @@ typedef struct proto_records {
     char *data; /* owns the text of all */
 } proto_records;
 
-/* Ends the program when the file cannot be read. `name` is in tests/fixtures/proto, unless it begins with /. */
+/* Ends the program when the file cannot be read. `name` is in tests/fixtures/proto,
+ * unless it begins with /. */
 proto_records proto_records_load(const char *name);
 void proto_records_free(proto_records *records);
 

@@ -28,8 +28,8 @@ enum {
 /* The result for a type ("ADDED"); KI_WATCH_MORE if it is empty or unknown. */
 int ki_event_step(ki_str type);
 
-/* Reads the object of a bookmark: its version, "" if it has none, and whether it ends the initial events. Returns 0,
- * KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+/* Reads the object of a bookmark: its version, "" if it has none, and whether it ends the initial events.
+ * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_event_bookmark(ki_json object, ki_buf *out_version, int *out_ends_initial_events);
 
 #endif

@@ -151,8 +151,8 @@ static int take_value(ki_list_decoder *decoder, ki_error *err)
     if (rc == 0 && decoder->member == KIND)
         rc = ki_list_answer_check(decoder->plan, ki_buf_str(&decoder->kind), err);
     if (rc == 0 && (decoder->member == KIND || decoder->member == API_VERSION))
-        rc = ki_list_answer_learn(decoder->plan, ki_buf_str(&decoder->kind), ki_buf_str(&decoder->api_version),
-                                  err);
+        rc = ki_list_answer_learn(decoder->plan, ki_buf_str(&decoder->kind),
+                                  ki_buf_str(&decoder->api_version), err);
     return rc < 0 ? rc : keep_member(decoder, err);
 }
 

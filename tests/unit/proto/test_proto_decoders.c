@@ -24,7 +24,8 @@ static proto_body pod_with_spec(const char *name, ki_str spec)
     return pod;
 }
 
-static proto_body event_of(const char *type, const char *api_version, const char *kind, const proto_body *message)
+static proto_body event_of(const char *type, const char *api_version, const char *kind,
+                           const proto_body *message)
 {
     proto_body typed = proto_body_typed(api_version, kind, proto_body_str(message));
     proto_body event = proto_body_event(type, proto_body_str(&typed));
@@ -54,7 +55,7 @@ static ki_proto_unknown unknown_of(const ki_object_options *options, ki_str spec
 static void an_unknown_field_is_counted_where_it_could_have_been_kept(void **state)
 {
     (void)state;
-    const ki_str spec = KI_STR("\xd2\x02\x01x");          /* field 42 */
+    const ki_str spec = KI_STR("\xd2\x02\x01x"); /* field 42 */
     ki_proto_unknown unknown = unknown_of(NULL, spec);
     assert_int_equal(unknown.count, 1);
     assert_int_equal(unknown.number, 42);
@@ -91,10 +92,10 @@ static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **
     proto_body pods[] = {pod_with_spec("a", KI_STR("\x08\x01")), pod_with_spec("b", KI_STR("")),
                          pod_with_spec("c/d", KI_STR(""))};
     proto_body events[] = {
-        event_of("ADDED", "v1", "Pod", &pods[0]),     event_of("MODIFIED", "v1", "Pod", &pods[1]),
-        event_of("DELETED", "v1", "Pod", &pods[2]),   event_of("DELETED", "v1", "Pod", &pods[1]),
-        event_of("CHANGED", "v1", "Pod", &pods[1]),   event_of("ADDED", "v9", "Pod", &pods[1]),
-        proto_body_event("ADDED", KI_STR("x")),       {.data = NULL},
+        event_of("ADDED", "v1", "Pod", &pods[0]),       event_of("MODIFIED", "v1", "Pod", &pods[1]),
+        event_of("DELETED", "v1", "Pod", &pods[2]),     event_of("DELETED", "v1", "Pod", &pods[1]),
+        event_of("CHANGED", "v1", "Pod", &pods[1]),     event_of("ADDED", "v9", "Pod", &pods[1]),
+        proto_body_event("ADDED", KI_STR("x")),         {.data = NULL},
         proto_body_event("ERROR", KI_STR("no status")), event_of("BOOKMARK", "v9", "Pod", &pods[1]),
     };
     proto_body body = {0};
@@ -102,11 +103,13 @@ static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
         proto_body_put(&body, events[i].data, events[i].len);
 #define POD_B                                                                                                \
-    "default/b {\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"b\",\"namespace\":\"default\"}," \
+    "default/b "                                                                                             \
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"b\",\"namespace\":\"default\"},"       \
     "\"spec\":{\"containers\":null},\"status\":{}}\n"
     assert_watch(&body,
                  "REFUSED ADDED default/a KI_ERR_PROTOBUF a list is malformed\n"
-                 "MODIFIED " POD_B "REFUSED DELETED  KI_ERR_METADATA metadata.name contains an invalid character\n"
+                 "MODIFIED " POD_B
+                 "REFUSED DELETED  KI_ERR_METADATA metadata.name contains an invalid character\n"
                  "DELETED " POD_B "REFUSED NONE  KI_ERR_NOT_AN_EVENT unknown event type \"CHANGED\"\n"
                  "REFUSED ADDED default/b KI_ERR_PROTOBUF no table for the messages of v9 Pod\n"
                  "REFUSED ADDED  KI_ERR_PROTOBUF the message does not begin as Kubernetes' do\n"
@@ -176,8 +179,9 @@ static void a_list_has_metadata_items_and_refused_items(void **state)
                 "OBJECT " POD_B "REFUSED  KI_ERR_METADATA metadata.name is missing\n"
                 "REFUSED default/a KI_ERR_PROTOBUF a list is malformed\n"
                 "END\n");
-    assert_list(&body, &KI_CORE_V1_SERVICES,
-                "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Service: its kind is \"PodList\"\n");
+    assert_list(
+        &body, &KI_CORE_V1_SERVICES,
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Service: its kind is \"PodList\"\n");
     proto_body_free(&body);
     body = proto_body_typed("v9", "PodList", proto_body_str(&list));
     assert_list(&body, &KI_CORE_V1_PODS,
@@ -255,8 +259,8 @@ static void fail_each_allocation(const subject *s)
 static void every_allocation_for_a_recorded_answer_may_fail(void **state)
 {
     (void)state;
-    static const char *const files[] = {"configmaps-list", "deployments-list", "pods-page", "pods-watchlist",
-                                        "pods-metadata-list", "error-404"};
+    static const char *const files[] = {"configmaps-list", "deployments-list",   "pods-page",
+                                        "pods-watchlist",  "pods-metadata-list", "error-404"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         char name[128];
         recorded answer;
@@ -277,7 +281,9 @@ static void every_allocation_for_an_irregular_message_may_fail(void **state)
 {
     (void)state;
     proto_body pod = {0};
-    proto_body_put(&pod, "\x12\x03\x52\x01n\x0a\x06\x5a\x04\x0a\x02zz\x0a\x05\x5a\x03\x0a\x01" "a\x0a\x05\x0a\x03web",
+    proto_body_put(&pod,
+                   "\x12\x03\x52\x01n\x0a\x06\x5a\x04\x0a\x02zz\x0a\x05\x5a\x03\x0a\x01"
+                   "a\x0a\x05\x0a\x03web",
                    5 + 8 + 7 + 7);
     proto_body event = event_of("ADDED", "v1", "Pod", &pod);
     fail_each_allocation(&(subject){.body = proto_body_str(&event), .is_watch = 1});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that no server sends: lengths that are not there, nesting without end, fields that come again and again.
- * They cost neither memory nor time beyond their own size. */
+/* Bodies that no server sends: lengths that are not there, nesting without end, fields that come again and
+ * again. They cost neither memory nor time beyond their own size. */
 #include <kinformer/resources.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,8 @@ static void a_length_that_never_comes_costs_nothing(void **state)
         size_t n;
         int code;
     } tails[] = {
-        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10, KI_ERR_PROTOBUF_TRUNCATED}, /* a list of 2^63 - 1 bytes */
+        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10,
+         KI_ERR_PROTOBUF_TRUNCATED}, /* a list of 2^63 - 1 bytes */
         {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x12\xff\xff\xff\xff\xff\xff\xff\xff\x3f", 20,
          KI_ERR_PROTOBUF_TRUNCATED}, /* and a pod of 2^62 in it */
         {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, KI_ERR_PROTOBUF_TRUNCATED},
@@ -153,8 +154,8 @@ static proto_body nested_definition(unsigned number, size_t levels, ki_str extra
     proto_body_field(&metadata, 1, KI_STR("deep"));
     proto_body_field(&definition, 1, proto_body_str(&metadata));
     proto_body_field(&definition, 2, proto_body_str(&spec));
-    proto_body typed =
-        proto_body_typed("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", proto_body_str(&definition));
+    proto_body typed = proto_body_typed("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition",
+                                        proto_body_str(&definition));
     proto_body event = proto_body_event("ADDED", proto_body_str(&typed));
     proto_body *bodies[] = {&inner, &validation, &spec, &metadata, &definition, &typed};
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
@@ -191,9 +192,10 @@ static void repeated_fields_on_every_level_are_refused_when_they_are_too_much_wo
     assert_int_equal(run.object_count, 1);
     decode_run_fini(&run);
     proto_body_free(&body);
-    body = nested_definition(28, 990, KI_STR("\x2a\x60"
-                                             "012345678901234567890123456789012345678901234567890123456789012345"
-                                             "678901234567890123456789012345"));
+    body = nested_definition(28, 990,
+                             KI_STR("\x2a\x60"
+                                    "012345678901234567890123456789012345678901234567890123456789012345"
+                                    "678901234567890123456789012345"));
     assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
     assert_non_null(strstr(run.log, "KI_ERR_PROTOBUF too many fields"));
     decode_run_fini(&run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What single bytes mean: present or not, special types, fields that come twice, text that is not UTF-8. Bytes are
- * written in hexadecimal; the JSON is what Go makes of them. */
+/* What single bytes mean: present or not, special types, fields that come twice, text that is not UTF-8.
+ * Bytes are written in hexadecimal; the JSON is what Go makes of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -78,25 +78,28 @@ static void an_absent_field_is_nothing_null_or_zero_as_its_tag_says(void **state
     CHECK({"v1", "Pod", "", "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}"},
           {"v1", "Pod", "0a00 1200 1a00", "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}"},
           {"apps/v1", "Deployment", "",
-           "{\"metadata\":{},\"spec\":{\"selector\":null,\"template\":{\"metadata\":{},\"spec\":{\"containers\":"
+           "{\"metadata\":{},\"spec\":{\"selector\":null,\"template\":{\"metadata\":{},\"spec\":{"
+           "\"containers\":"
            "null}},\"strategy\":{}},\"status\":{}}"},
           {"rbac.authorization.k8s.io/v1", "Role", "", "{\"metadata\":{},\"rules\":null}"},
           {"v1", "Event", "",
-           "{\"metadata\":{},\"involvedObject\":{},\"source\":{},\"firstTimestamp\":null,\"lastTimestamp\":null,"
+           "{\"metadata\":{},\"involvedObject\":{},\"source\":{},\"firstTimestamp\":null,\"lastTimestamp\":"
+           "null,"
            "\"eventTime\":null,\"reportingComponent\":\"\",\"reportingInstance\":\"\"}"});
 }
 
 static void behind_a_pointer_zero_is_a_value(void **state)
 {
     (void)state;
-    CHECK({"v1", "ReplicationController", "1200", "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
-          {"v1", "ReplicationController", "12020800",
-           "{\"metadata\":{},\"spec\":{\"replicas\":0},\"status\":{\"replicas\":0}}"},
-          /* minReadySeconds is no pointer */
-          {"v1", "ReplicationController", "12022000",
-           "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
-          {"networking.k8s.io/v1", "NetworkPolicy", "1206 0a00 1200 1a00",
-           "{\"metadata\":{},\"spec\":{\"podSelector\":{},\"ingress\":[{}],\"egress\":[{}]}}"});
+    CHECK(
+        {"v1", "ReplicationController", "1200", "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
+        {"v1", "ReplicationController", "12020800",
+         "{\"metadata\":{},\"spec\":{\"replicas\":0},\"status\":{\"replicas\":0}}"},
+        /* minReadySeconds is no pointer */
+        {"v1", "ReplicationController", "12022000",
+         "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
+        {"networking.k8s.io/v1", "NetworkPolicy", "1206 0a00 1200 1a00",
+         "{\"metadata\":{},\"spec\":{\"podSelector\":{},\"ingress\":[{}],\"egress\":[{}]}}"});
 }
 
 static void bytes_that_are_empty_are_not_absent(void **state)
@@ -134,9 +137,11 @@ static void extra_values_are_never_null(void **state)
 {
     (void)state;
     CHECK({"certificates.k8s.io/v1", "CertificateSigningRequest", "1207 3205 0a0161 1200",
-           "{\"metadata\":{},\"spec\":{\"request\":null,\"signerName\":\"\",\"extra\":{\"a\":[]}},\"status\":{}}"},
+           "{\"metadata\":{},\"spec\":{\"request\":null,\"signerName\":\"\",\"extra\":{\"a\":[]}},\"status\":"
+           "{}}"},
           {"certificates.k8s.io/v1", "CertificateSigningRequest", "120a 3208 0a0161 1203 0a0178",
-           "{\"metadata\":{},\"spec\":{\"request\":null,\"signerName\":\"\",\"extra\":{\"a\":[\"x\"]}},\"status\":{}}"});
+           "{\"metadata\":{},\"spec\":{\"request\":null,\"signerName\":\"\",\"extra\":{\"a\":[\"x\"]}},"
+           "\"status\":{}}"});
 }
 
 #define TIMED(time) "{\"metadata\":{\"creationTimestamp\":\"" time "\"}}"
@@ -144,21 +149,22 @@ static void extra_values_are_never_null(void **state)
 static void times_are_those_of_go(void **state)
 {
     (void)state;
-    CHECK({"v1", "ConfigMap", "0a02 4200", "{\"metadata\":{}}"}, /* zero, and omitted */
-          {"v1", "ConfigMap", "0a06 4204 08001000", TIMED("1970-01-01T00:00:00Z")},
-          {"v1", "ConfigMap", "0a04 4202 1005", TIMED("1970-01-01T00:00:00Z")},
-          {"v1", "ConfigMap", "0a0d 420b 08ffffffffffffffffff01", TIMED("1969-12-31T23:59:59Z")},
-          {"v1", "ConfigMap", "0a0d 420b 088092b8c398feffffff01", "{\"metadata\":{}}"},
-          {"v1", "ConfigMap", "0a09 4207 0880e0cbffaf07", TIMED("9999-12-31T00:00:00Z")},
-          {"v1", "ConfigMap", "0a09 4207 088083d1ffaf07", TIMED("10000-01-01T00:00:00Z")},
-          {"v1", "ConfigMap", "0a08 4206 08808a8ca606", TIMED("2023-07-28T00:00:00Z")},
-          /* a pointer to a zero time */
-          {"v1", "ConfigMap", "0a02 4a00", "{\"metadata\":{\"deletionTimestamp\":null}}"},
-          {"coordination.k8s.io/v1", "Lease", "1206 2204 08001000",
-           "{\"metadata\":{},\"spec\":{\"renewTime\":\"1970-01-01T00:00:00.000000Z\"}}"},
-          {"coordination.k8s.io/v1", "Lease", "1207 2205 080010cf0f",
-           "{\"metadata\":{},\"spec\":{\"renewTime\":\"1970-01-01T00:00:00.000001Z\"}}"},
-          {"coordination.k8s.io/v1", "Lease", "1202 2200", "{\"metadata\":{},\"spec\":{\"renewTime\":null}}"});
+    CHECK(
+        {"v1", "ConfigMap", "0a02 4200", "{\"metadata\":{}}"}, /* zero, and omitted */
+        {"v1", "ConfigMap", "0a06 4204 08001000", TIMED("1970-01-01T00:00:00Z")},
+        {"v1", "ConfigMap", "0a04 4202 1005", TIMED("1970-01-01T00:00:00Z")},
+        {"v1", "ConfigMap", "0a0d 420b 08ffffffffffffffffff01", TIMED("1969-12-31T23:59:59Z")},
+        {"v1", "ConfigMap", "0a0d 420b 088092b8c398feffffff01", "{\"metadata\":{}}"},
+        {"v1", "ConfigMap", "0a09 4207 0880e0cbffaf07", TIMED("9999-12-31T00:00:00Z")},
+        {"v1", "ConfigMap", "0a09 4207 088083d1ffaf07", TIMED("10000-01-01T00:00:00Z")},
+        {"v1", "ConfigMap", "0a08 4206 08808a8ca606", TIMED("2023-07-28T00:00:00Z")},
+        /* a pointer to a zero time */
+        {"v1", "ConfigMap", "0a02 4a00", "{\"metadata\":{\"deletionTimestamp\":null}}"},
+        {"coordination.k8s.io/v1", "Lease", "1206 2204 08001000",
+         "{\"metadata\":{},\"spec\":{\"renewTime\":\"1970-01-01T00:00:00.000000Z\"}}"},
+        {"coordination.k8s.io/v1", "Lease", "1207 2205 080010cf0f",
+         "{\"metadata\":{},\"spec\":{\"renewTime\":\"1970-01-01T00:00:00.000001Z\"}}"},
+        {"coordination.k8s.io/v1", "Lease", "1202 2200", "{\"metadata\":{},\"spec\":{\"renewTime\":null}}"});
 }
 
 #define HARD(value) "{\"metadata\":{},\"spec\":{\"hard\":{\"a\":" value "}},\"status\":{}}"
@@ -246,8 +252,10 @@ static void a_field_that_comes_again_is_merged_as_go_does(void **state)
     (void)state;
     CHECK(/* name: the last one; metadata in two parts */
           {"v1", "ConfigMap", "0a06 0a0161 0a0162", "{\"metadata\":{\"name\":\"b\"}}"},
-          {"v1", "ConfigMap", "0a03 0a0161 0a03 1a0162", "{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"}}"},
-          {"v1", "ConfigMap", "0a03 1a0162 0a03 0a0161", "{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"}}"},
+          {"v1", "ConfigMap", "0a03 0a0161 0a03 1a0162",
+           "{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"}}"},
+          {"v1", "ConfigMap", "0a03 1a0162 0a03 0a0161",
+           "{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"}}"},
           /* finalizers in two parts, with a label between them */
           {"v1", "ConfigMap", "0a0e 720161 5a06 0a0178 120179 720162",
            "{\"metadata\":{\"labels\":{\"x\":\"y\"},\"finalizers\":[\"a\",\"b\"]}}"},
@@ -270,14 +278,16 @@ static void numbers_may_be_packed_cut_or_negative(void **state)
           {"v1", "Pod", "120d 720b 20ffffffffffffffffff01", GROUPS("[-1]")},
           {"v1", "Pod", "1206 7204 22020180", NULL},
           /* hostNetwork, 2 is true */
-          {"v1", "Pod", "1202 5802", "{\"metadata\":{},\"spec\":{\"containers\":null,\"hostNetwork\":true},\"status\":{}}"});
+          {"v1", "Pod", "1202 5802",
+           "{\"metadata\":{},\"spec\":{\"containers\":null,\"hostNetwork\":true},\"status\":{}}"});
 }
 
 static void inline_messages_have_their_members_beside_the_others(void **state)
 {
     (void)state;
     CHECK({"v1", "Pod", "1209 0a07 0a0176 1202 1200",
-           "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}],\"containers\":null},\"status\":{}}"},
+           "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}],\"containers\":null},"
+           "\"status\":{}}"},
           {"networking.k8s.io/v1", "Ingress", "120a 1a08 0a0161 1203 0a0112", NULL},
           {"networking.k8s.io/v1", "Ingress", "1209 1a07 0a0161 1202 0a00",
            "{\"metadata\":{},\"spec\":{\"rules\":[{\"host\":\"a\",\"http\":{\"paths\":null}}]},\"status\":{"
@@ -304,20 +314,18 @@ static void unknown_fields_are_counted(void **state)
 static void malformed_messages_are_refused(void **state)
 {
     (void)state;
-    CHECK({"v1", "Pod", "08", NULL},         /* a wrong wire type */
-          {"v1", "Pod", "0801", NULL},       /* likewise */
-          {"v1", "Pod", "0a", NULL},         /* no length */
-          {"v1", "Pod", "0a01", NULL},       /* past the end */
-          {"v1", "Pod", "0aff", NULL},       /* half a length */
-          {"v1", "Pod", "0affffffffffffffffff01", NULL},
-          {"v1", "Pod", "0affffffffffffffffff7f", NULL},
-          {"v1", "Pod", "0a8080808080808080808000", NULL}, /* eleven bytes */
-          {"v1", "Pod", "00", NULL},                       /* field 0 */
-          {"v1", "Pod", "0200", NULL},
-          {"v1", "Pod", "0c", NULL},     /* the end of no group */
-          {"v1", "Pod", "ab06", NULL},   /* a group without an end */
-          {"v1", "Pod", "0f", NULL},     /* a wire type that is none */
-          {"v1", "Pod", "a906 00", NULL} /* 64 bits that are cut */
+    CHECK({"v1", "Pod", "08", NULL},   /* a wrong wire type */
+          {"v1", "Pod", "0801", NULL}, /* likewise */
+          {"v1", "Pod", "0a", NULL},   /* no length */
+          {"v1", "Pod", "0a01", NULL}, /* past the end */
+          {"v1", "Pod", "0aff", NULL}, /* half a length */
+          {"v1", "Pod", "0affffffffffffffffff01", NULL}, {"v1", "Pod", "0affffffffffffffffff7f", NULL},
+          {"v1", "Pod", "0a8080808080808080808000", NULL},        /* eleven bytes */
+          {"v1", "Pod", "00", NULL},                              /* field 0 */
+          {"v1", "Pod", "0200", NULL}, {"v1", "Pod", "0c", NULL}, /* the end of no group */
+          {"v1", "Pod", "ab06", NULL},                            /* a group without an end */
+          {"v1", "Pod", "0f", NULL},                              /* a wire type that is none */
+          {"v1", "Pod", "a906 00", NULL}                          /* 64 bits that are cut */
     );
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of every kind from protobuf and from Go's JSON, with several projections: the same text, the same metadata. */
+/* Objects of every kind from protobuf and from Go's JSON, with several projections: the same text,
+ * the same metadata. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static ki_object *object_of_event(const ki_object_plan *plan, const proto_record
 static void assert_same(const ki_object *ours, const ki_object *other, const char *log)
 {
     if (ours == NULL || other == NULL || !ki_object_equal(ours, other))
-        fail_msg("\nours: %s\nGo's: %.*s", log, KI_STR_ARGS(other == NULL ? KI_STR("none") : ki_object_json(other)));
+        fail_msg("\nours: %s\nGo's: %.*s", log,
+                 KI_STR_ARGS(other == NULL ? KI_STR("none") : ki_object_json(other)));
     assert_string_equal(ki_object_key(ours), ki_object_key(other));
     assert_true(ki_str_equal(ki_object_uid(ours), ki_object_uid(other)));
     assert_true(ki_str_equal(ki_object_resource_version(ours), ki_object_resource_version(other)));
@@ -103,8 +105,8 @@ static void without_dropped_parts_the_text_is_the_same(void **state)
                                                         .drop = PATHS("/spec/containers", "/status/*/*")});
 }
 
-/* A limit that some objects exceed. JSON is refused more often: its escapes are longer, and parts that are not kept
- * count for the depth. */
+/* A limit that some objects exceed. JSON is refused more often: its escapes are longer, and parts that are
+ * not kept count for the depth. */
 static void what_a_limit_refuses_is_refused_in_json_too(void **state)
 {
     (void)state;

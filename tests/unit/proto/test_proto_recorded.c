@@ -159,13 +159,14 @@ static void pieces_make_no_difference(void **state)
     }
 }
 
-/* What a cut answer gives is the beginning of what the whole one gives. It ends with an error, except behind the
- * list, where the envelope has nothing that is needed, and between two events. */
+/* What a cut answer gives is the beginning of what the whole one gives. It ends with an error, except behind
+ * the list, where the envelope has nothing that is needed, and between two events. */
 static void assert_cut(const subject *s, const decode_run *cut, const decode_run *whole, size_t bytes)
 {
     const char *last = strstr(cut->log, "FAILED KI_ERR_PROTOBUF_TRUNCATED");
     size_t given = last == NULL ? cut->log_len : (size_t)(last - cut->log);
-    if ((last == NULL) != (cut->code == 0) || given > whole->log_len || memcmp(cut->log, whole->log, given) != 0)
+    if ((last == NULL) != (cut->code == 0) || given > whole->log_len ||
+        memcmp(cut->log, whole->log, given) != 0)
         fail_msg("%s, cut after %zu bytes: %s", s->name, bytes, cut->log);
     if (cut->code == 0 && !s->is_watch)
         assert_int_equal(cut->object_count, whole->object_count);
