@@ -43,6 +43,9 @@ else()
     endif()
 endif()
 
+# The innermost loops of the protobuf decoder.
+set_source_files_properties(src/proto/message.c src/proto/out.c src/proto/map.c PROPERTIES COMPILE_OPTIONS "-O3")
+
 set_source_files_properties(src/util/version.c PROPERTIES
     COMPILE_DEFINITIONS "KI_VERSION=\"${PROJECT_VERSION}\"")
 

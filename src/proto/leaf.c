@@ -49,6 +49,11 @@ static ki_str text_of(const small_message *message, unsigned number)
 
 int ki_proto_leaf_bytes(ki_str message, ki_str *out_bytes)
 {
+    const uint8_t *at = (const uint8_t *)message.ptr;
+    if (message.len >= 2 && at[0] == (1 << 3 | KI_WIRE_BYTES) && at[1] == message.len - 2 && at[1] < 0x80) {
+        *out_bytes = (ki_str){message.ptr + 2, message.len - 2}; /* the usual case: this field alone */
+        return 1;
+    }
     static const unsigned types[] = {KI_WIRE_BYTES};
     small_message small;
     int rc = read_small(message, types, 1, &small);
@@ -149,9 +154,14 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     if (rc < 0)
         return rc;
     int64_t days = time->seconds / SECONDS_A_DAY - (time->seconds % SECONDS_A_DAY < 0);
+    if (days != out->day || out->date_len == 0) {
+        out->date_len = (size_t)(put_date(out->date, days) - out->date);
+        out->day = days;
+    }
     char *at = out->at;
     *at++ = '"';
-    at = put_date(at, days);
+    memcpy(at, out->date, sizeof(out->date));
+    at += out->date_len;
     at = put_clock(at, time->seconds - days * SECONDS_A_DAY);
     if (has_micros) {
         *at++ = '.';

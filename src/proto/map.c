@@ -41,13 +41,30 @@ static int read_entry(const ki_proto_field *field, const ki_wire_value *message,
     return 0;
 }
 
+/* As Go writes an entry of short texts: both, and nothing else. Returns 0 if it is not that. */
+static inline int read_usual_entry(const ki_proto_field *field, const ki_wire_value *message, entry *out)
+{
+    const uint8_t *at = message->at;
+    size_t n = message->len;
+    if (n < 4 || at[0] != (1 << 3 | KI_WIRE_BYTES) || at[1] >= 0x80 || n - 2 < (size_t)at[1] + 2 ||
+        ki_proto_wire_type(field) != KI_WIRE_BYTES)
+        return 0;
+    const uint8_t *value = at + 2 + at[1];
+    if (value[0] != (2 << 3 | KI_WIRE_BYTES) || value[1] >= 0x80 || value + 2 + value[1] != at + n)
+        return 0;
+    out->name = (ki_str){(const char *)at + 2, at[1]};
+    out->value = (ki_wire_value){.at = value + 2, .len = value[1]};
+    return 1;
+}
+
 static int next_entry(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                       entry *out)
 {
     ki_wire_value message = KI_PROTO_NO_VALUE;
     int is_bytes = ki_wire_type_of(cursor->tag) == KI_WIRE_BYTES;
     cursor->at = is_bytes ? ki_wire_bytes(cursor->at, cursor->end, &message) : NULL;
-    if (cursor->at == NULL || read_entry(field, &message, out) < 0)
+    if (cursor->at == NULL ||
+        (!read_usual_entry(field, &message, out) && read_entry(field, &message, out) < 0))
         return ki_proto_malformed(reader, "a map");
     return 0;
 }

@@ -367,124 +367,166 @@ static int put_field(ki_proto_reader *reader, const scope *s, unsigned place, ki
     cursor->at = at;
     if ((field->flags & KI_PROTO_OMIT_ZERO) != 0 && is_zero(field, &value))
         return 0;
-    return field->type == KI_PROTO_INLINE ? put_inline(reader, field, &value, rule)
-                                          : put_single(reader, field, &value, rule);
+    if (field->type == KI_PROTO_INLINE)
+        return put_inline(reader, field, &value, rule);
+    return put_single(reader, field, &value, rule);
 }
 
-/* The fields that must be written before a later one: absent ones that are in the JSON,
- * and those held back. */
-typedef struct pending {
+/* Most fields are zero: an empty text or time, 0 and false are one byte. Such a field is left out. */
+static inline int is_omitted(const ki_proto_field *field, uint64_t tag, const uint8_t *at, const uint8_t *end)
+{
+    return (field->flags & KI_PROTO_OMIT_ZERO) != 0 && at < end && *at == 0 &&
+           ki_wire_type_of(tag) == ki_proto_wire_type(field);
+}
+
+/* A number or truth value. */
+static inline int put_plain_number(ki_proto_reader *reader, const ki_proto_field *field, uint64_t number)
+{
+    int rc = put_name(reader, field);
+    if (rc < 0)
+        return rc;
+    if (field->type == KI_PROTO_BOOL)
+        return ki_proto_out_text(&reader->out, number != 0 ? KI_STR("true") : KI_STR("false"));
+    return ki_proto_out_int(&reader->out,
+                            field->type == KI_PROTO_INT32 ? (int32_t)(uint32_t)number : (int64_t)number);
+}
+
+/* The frequent fields, if they are kept whole: a text without escapes, a message, a number. Returns 1 if it
+ * was one of them, 0 if put_field() must handle it, or an error. */
+static inline int put_plain(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor)
+{
+    ki_wire_value value;
+    unsigned type = ki_wire_type_of(cursor->tag);
+    const ki_str name = {ki_proto_names + field->name, field->name_len};
+    int rc = 0;
+    if (is_holder(field) || type != ki_proto_wire_type(field) || field->type > KI_PROTO_MESSAGE)
+        return 0;
+    const uint8_t *next = ki_wire_value_read(cursor->at, cursor->end, type, &value);
+    if (next == NULL)
+        return 0;
+    if (field->type == KI_PROTO_STRING) {
+        if (!ki_proto_out_plain(&reader->out, name, ki_proto_bytes(&value)))
+            return 0;
+    } else if (field->type == KI_PROTO_MESSAGE) {
+        rc = put_name(reader, field);
+        if (rc == 0)
+            rc = ki_proto_put_message(reader, ki_proto_message_of(field), &value, NULL);
+    } else if (type == KI_WIRE_VARINT && (value.number != 0 || (field->flags & KI_PROTO_OMIT_ZERO) == 0)) {
+        rc = put_plain_number(reader, field, value.number);
+    } else {
+        return 0;
+    }
+    cursor->at = next;
+    return rc < 0 ? rc : 1;
+}
+
+/* The fields of a message that were held back. */
+typedef struct held {
     const ki_wire_value *value;
     uint64_t mask;
-    uint64_t held;
-    uint32_t starts[FIELDS_MAX]; /* of the tags of those held back, from the beginning of the message */
-} pending;
+    uint32_t starts[FIELDS_MAX]; /* of their tags, from the beginning of the message */
+} held;
 
-static int put_pending(ki_proto_reader *reader, const scope *s, const pending *p, uint64_t due)
+/* Writes the fields that precede a later one: those that were held back,
+ * and absent ones that are in the JSON. */
+static int put_due(ki_proto_reader *reader, const scope *s, const held *h, uint64_t due)
 {
     int rc = 0;
     for (; rc == 0 && due != 0; due &= due - 1) {
         unsigned place = (unsigned)__builtin_ctzll(due);
-        if ((p->held & due & (0 - due)) == 0) {
+        if ((h->mask & due & (0 - due)) == 0) {
             rc = put_absent(reader, s, place);
             continue;
         }
-        const uint8_t *end = p->value->at + p->value->len;
-        ki_proto_cursor cursor = {.at = p->value->at + p->starts[place], .end = end};
+        const uint8_t *end = h->value->at + h->value->len;
+        ki_proto_cursor cursor = {.at = h->value->at + h->starts[place], .end = end};
         cursor.at = ki_wire_varint(cursor.at, end, &cursor.tag);
-        rc = put_field(reader, s, place, &cursor);
+        rc = s->view == NULL ? put_plain(reader, &ki_proto_fields[s->message->first + place], &cursor) : 0;
+        rc = rc == 0 ? put_field(reader, s, place, &cursor) : rc < 0 ? rc : 0;
     }
     return rc;
 }
 
-/* Moves past a field that is held back, to the end of a list or map. */
-static int hold_back(ki_proto_reader *reader, const scope *s, unsigned place, ki_proto_cursor *cursor)
+/* Moves past a field that is held back, to the end of a list or map. Returns its end, or NULL. */
+static inline const uint8_t *hold_back(ki_proto_reader *reader, const scope *s, const ki_proto_field *field,
+                                       ki_proto_cursor cursor)
 {
-    int rc = 0;
     do
-        rc = skip_field(reader, s, cursor);
-    while (rc == 0 && is_holder(&ki_proto_fields[s->message->first + place]) && ki_proto_next_same(cursor));
-    return rc;
+        if (skip_field(reader, s, &cursor) < 0)
+            return NULL;
+    while (is_holder(field) && ki_proto_next_same(&cursor));
+    return cursor.at;
 }
 
-/* Most fields are zero: an empty text or time, 0 and false are one byte. Such a field is left out. */
-static inline int is_omitted(const ki_proto_field *field, const ki_proto_cursor *cursor)
+/* A field that is unknown or not needed. Returns its end, or NULL. */
+static const uint8_t *pass_field(ki_proto_reader *reader, const scope *s, unsigned place,
+                                 const uint8_t *start, const uint8_t *end)
 {
-    return (field->flags & KI_PROTO_OMIT_ZERO) != 0 && cursor->at < cursor->end && *cursor->at == 0 &&
-           ki_wire_type_of(cursor->tag) == ki_proto_wire_type(field);
+    ki_proto_cursor cursor = {.at = start, .end = end};
+    cursor.at = ki_wire_varint(start, end, &cursor.tag);
+    int rc = place == 0 ? pass_unknown(reader, s, &cursor) : skip_field(reader, s, &cursor);
+    return rc < 0 ? NULL : cursor.at;
 }
 
-/* The most frequent field of the others: a short text that is kept and needs no escapes. Returns how many
- * bytes it has behind its tag, or 0 if it is something else, which put_field() handles. */
-static inline size_t put_plain_text(ki_proto_reader *reader, const ki_proto_field *field,
-                                    const ki_proto_cursor *cursor)
-{
-    if (field->type != KI_PROTO_STRING || is_holder(field) || ki_wire_type_of(cursor->tag) != KI_WIRE_BYTES)
-        return 0;
-    size_t left = (size_t)(cursor->end - cursor->at);
-    size_t len = left == 0 ? 0x80 : *cursor->at;
-    if (len >= 0x80 || len >= left)
-        return 0;
-    const ki_str name = {ki_proto_names + field->name, field->name_len};
-    return ki_proto_out_plain(&reader->out, name, (ki_str){(const char *)cursor->at + 1, len}) ? 1 + len : 0;
-}
-
-/* The innermost loop. What it changes is in local variables, and the usual cases make no call: most of the
- * time is spent here. */
+/* The innermost loop: most of the time is spent here. Its state is in local variables whose address nobody
+ * has, and the usual cases make few calls. */
 static int put_fields(ki_proto_reader *reader, const scope *s, const ki_wire_value *value)
 {
-    const ki_proto_field *fields = &ki_proto_fields[s->message->first];
+    const ki_proto_message *message = s->message;
+    const ki_proto_field *fields = &ki_proto_fields[message->first];
+    const ki_proto_view *view = s->view;
     const uint8_t *at = value->at;
     const uint8_t *end = at + value->len;
     uint64_t last = 0; /* the bit of the last field that was written; fields have an order */
-    pending p;
-    p.value = value;
-    p.mask = s->message->required;
-    p.held = 0;
+    uint64_t pending = message->required; /* what must be written before a later field */
+    uint64_t held_back = 0;
+    held h;
+    h.value = value;
     while (at < end) {
         ki_proto_cursor cursor = {.end = end};
-        const uint8_t *start = at;
         int rc = 0;
         cursor.at = ki_wire_varint(at, end, &cursor.tag);
         if (cursor.at == NULL)
-            return malformed_field(reader, s->message, 0);
-        unsigned place = ki_proto_place(s->message, ki_wire_number_of(cursor.tag));
-        if (place == 0 || (s->view != NULL && !s->view->rules[place - 1].is_needed)) {
-            rc = place == 0 ? pass_unknown(reader, s, &cursor) : skip_field(reader, s, &cursor);
-            if (rc < 0)
-                return rc;
-            at = cursor.at;
+            return malformed_field(reader, message, 0);
+        unsigned place = ki_proto_place(message, ki_wire_number_of(cursor.tag));
+        if (place == 0 || (view != NULL && !view->rules[place - 1].is_needed)) {
+            at = pass_field(reader, s, place, at, end);
+            if (at == NULL)
+                return KI_ERR_PROTOBUF;
             continue;
         }
         const ki_proto_field *field = &fields[--place];
         const uint64_t bit = UINT64_C(1) << place;
-        if (last >= bit || (p.held & bit) != 0)
+        if (last >= bit || (held_back & bit) != 0)
             return ki_proto_irregular(reader);
-        if (is_omitted(field, &cursor)) {
+        if (is_omitted(field, cursor.tag, cursor.at, end)) {
             at = cursor.at + 1;
             continue;
         }
         if ((field->flags & KI_PROTO_HELD) != 0) {
-            p.held |= bit;
-            p.mask |= bit;
-            p.starts[place] = (uint32_t)(start - value->at);
-            rc = hold_back(reader, s, place, &cursor);
-        } else {
-            const uint64_t due = p.mask & (bit - 1);
-            last = bit;
-            p.mask &= ~(bit | (bit - 1));
-            if (due != 0)
-                rc = put_pending(reader, s, &p, due);
-            size_t n = rc < 0 || s->view != NULL ? 0 : put_plain_text(reader, field, &cursor);
-            if (rc == 0 && n == 0)
-                rc = put_field(reader, s, place, &cursor);
-            cursor.at += n;
+            h.starts[place] = (uint32_t)(at - value->at);
+            held_back |= bit;
+            pending |= bit;
+            at = hold_back(reader, s, field, cursor);
+            if (at == NULL)
+                return KI_ERR_PROTOBUF;
+            continue;
         }
+        const uint64_t due = pending & (bit - 1);
+        last = bit;
+        pending &= ~(bit | (bit - 1));
+        h.mask = held_back;
+        if (due != 0 && (rc = put_due(reader, s, &h, due)) < 0)
+            return rc;
+        rc = view == NULL ? put_plain(reader, field, &cursor) : 0;
+        if (rc == 0)
+            rc = put_field(reader, s, place, &cursor);
         if (rc < 0)
             return rc;
         at = cursor.at;
     }
-    return p.mask == 0 ? 0 : put_pending(reader, s, &p, p.mask);
+    h.mask = held_back;
+    return pending == 0 ? 0 : put_due(reader, s, &h, pending);
 }
 
 /* All members of an object, each with a comma before it. */

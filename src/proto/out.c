@@ -13,6 +13,10 @@ void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
 {
     assert(sink != NULL);
     out->sink = sink;
+    out->at = NULL;
+    out->end = NULL;
+    if (sink->text.data == NULL)
+        return;
     out->at = sink->text.data + sink->text.len;
     out->end = sink->text.data + sink->text.cap;
 }
@@ -55,6 +59,10 @@ int ki_proto_out_int(ki_proto_out *out, int64_t number)
     int rc = ki_proto_out_reserve(out, DIGITS_MAX + 1);
     if (rc < 0)
         return rc;
+    if ((uint64_t)number < 10) {
+        *out->at++ = (char)('0' + number);
+        return 0;
+    }
     do {
         digits[n++] = (char)('0' + left % 10);
         left /= 10;
@@ -257,8 +265,7 @@ int ki_proto_out_plain(ki_proto_out *out, ki_str name, ki_str bytes)
     char *at = out->at;
     if ((size_t)(out->end - at) < name.len + 16 + bytes.len + 2)
         return 0;
-    for (size_t i = 0; i < name.len; i += 16)
-        memcpy(at + i, name.ptr + i, 16);
+    ki_proto_out_copy_name(at, name.ptr, name.len);
     at += name.len;
     *at++ = '"';
     if (!copy_if_plain(at, (const uint8_t *)bytes.ptr, bytes.len))

@@ -22,6 +22,10 @@ typedef struct ki_proto_out {
     ki_json_sink *sink;
     char *at;
     char *end;
+    /* The last date that was written (proto/leaf.c): the times of an object are mostly of one day. */
+    int64_t day;
+    size_t date_len; /* 0: none */
+    char date[24];
 } ki_proto_out;
 
 /* Begins at the end of the sink's text; ki_proto_out_end() sets its length. */
@@ -46,14 +50,21 @@ static inline void ki_proto_out_rewind(ki_proto_out *out, size_t place)
     out->at = out->sink->text.data + place;
 }
 
+/* Copies 16 bytes at a time: both sides have as many more than needed. */
+static inline void ki_proto_out_copy_name(char *to, const char *text, size_t n)
+{
+    memcpy(to, text, 16);
+    for (size_t i = 16; i < n; i += 16)
+        memcpy(to + i, text + i, 16);
+}
+
 /* Copies at most 255 bytes of text that has 16 more bytes behind it. */
 static inline int ki_proto_out_name(ki_proto_out *out, const char *text, size_t n)
 {
     int rc = ki_proto_out_reserve(out, n + 16);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < n; i += 16)
-        memcpy(out->at + i, text + i, 16);
+    ki_proto_out_copy_name(out->at, text, n);
     out->at += n;
     return 0;
 }

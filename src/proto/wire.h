@@ -39,6 +39,10 @@ static inline const uint8_t *ki_wire_varint(const uint8_t *at, const uint8_t *en
         *out_number = *at;
         return at + 1;
     }
+    if (end - at >= 2 && at[1] < 0x80) {
+        *out_number = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+        return at + 2;
+    }
     return ki_wire_long_varint(at, end, out_number);
 }
 
