@@ -3,7 +3,7 @@
 # kind. Needs Go and its module proxy.
 #
 #   scripts/test_proto.sh [SEEDS [EACH]]     3 seeds, 100 objects of each kind
-#   scripts/test_proto.sh --record           writes tests/fixtures/proto/*.rec.gz anew
+#   scripts/test_proto.sh --record           writes tests/fixtures/proto/*.rec.gz again
 set -eu
 cd "$(dirname "$0")/.."
 folder=build/proto

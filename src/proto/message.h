@@ -9,7 +9,7 @@
  * Go's encoder writes each field once, by its number, and sorts the names of maps. Such a message is read in
  * one pass; where Go's JSON has another order, the fields of that part are located first. Protobuf also
  * allows a field to occur again (the last one counts, lists go on, messages are merged), and any order. When
- * that is met, the message is read anew with is_careful set: each part of it is first brought into the order
+ * that is met, the message is read again with is_careful set: each part of it is first brought into the order
  * of the JSON (proto/normal.c).
  */
 #ifndef KI_PROTO_MESSAGE_H
