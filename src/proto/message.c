@@ -395,25 +395,36 @@ static inline int put_plain_number(ki_proto_reader *reader, const ki_proto_field
  * was one of them, 0 if put_field() must handle it, or an error. */
 static inline int put_plain(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor)
 {
-    ki_wire_value value;
-    unsigned type = ki_wire_type_of(cursor->tag);
-    const ki_str name = {ki_proto_names + field->name, field->name_len};
+    ki_wire_value value = KI_PROTO_NO_VALUE;
+    const uint8_t *next = NULL;
     int rc = 0;
-    if (is_holder(field) || type != ki_proto_wire_type(field) || field->type > KI_PROTO_MESSAGE)
+    if (is_holder(field) || ki_wire_type_of(cursor->tag) != ki_proto_wire_type(field))
         return 0;
-    const uint8_t *next = ki_wire_value_read(cursor->at, cursor->end, type, &value);
-    if (next == NULL)
-        return 0;
-    if (field->type == KI_PROTO_STRING) {
-        if (!ki_proto_out_plain(&reader->out, name, ki_proto_bytes(&value)))
+    switch (field->type) {
+    case KI_PROTO_STRING:
+        next = ki_wire_bytes(cursor->at, cursor->end, &value);
+        if (next == NULL ||
+            !ki_proto_out_plain(&reader->out, (ki_str){ki_proto_names + field->name, field->name_len},
+                                ki_proto_bytes(&value)))
             return 0;
-    } else if (field->type == KI_PROTO_MESSAGE) {
+        break;
+    case KI_PROTO_MESSAGE:
+        next = ki_wire_bytes(cursor->at, cursor->end, &value);
+        if (next == NULL)
+            return 0;
         rc = put_name(reader, field);
         if (rc == 0)
             rc = ki_proto_put_message(reader, ki_proto_message_of(field), &value, NULL);
-    } else if (type == KI_WIRE_VARINT && (value.number != 0 || (field->flags & KI_PROTO_OMIT_ZERO) == 0)) {
+        break;
+    case KI_PROTO_BOOL:
+    case KI_PROTO_INT32:
+    case KI_PROTO_INT64:
+        next = ki_wire_varint(cursor->at, cursor->end, &value.number);
+        if (next == NULL || ((field->flags & KI_PROTO_OMIT_ZERO) != 0 && is_zero(field, &value)))
+            return 0;
         rc = put_plain_number(reader, field, value.number);
-    } else {
+        break;
+    default:
         return 0;
     }
     cursor->at = next;
