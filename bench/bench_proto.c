@@ -157,12 +157,12 @@ static bool judge(const struct row *rows)
 static bool run(const struct documents *json, const struct documents *proto, bool *out_met)
 {
     struct row rows[ROWS] = {
-        [JSON_WHOLE] = {read_json, json, new_plan(false)},
-        [PROTO_WHOLE] = {read_proto, proto, new_plan(false)},
-        [JSON_PROJECTED] = {read_json, json, new_plan(true)},
-        [PROTO_PROJECTED] = {read_proto, proto, new_plan(true)},
-        [JSON_COPY] = {copy, json, NULL},
-        [PROTO_COPY] = {copy, proto, NULL},
+        [JSON_WHOLE] = {.read = read_json, .documents = json, .plan = new_plan(false)},
+        [PROTO_WHOLE] = {.read = read_proto, .documents = proto, .plan = new_plan(false)},
+        [JSON_PROJECTED] = {.read = read_json, .documents = json, .plan = new_plan(true)},
+        [PROTO_PROJECTED] = {.read = read_proto, .documents = proto, .plan = new_plan(true)},
+        [JSON_COPY] = {.read = copy, .documents = json, .plan = NULL},
+        [PROTO_COPY] = {.read = copy, .documents = proto, .plan = NULL},
         [CLIENT_GO] = {.documents = proto},
     };
     bool is_done = measure_go(proto, &rows[CLIENT_GO]);

@@ -403,7 +403,7 @@ static inline int put_plain(ki_proto_reader *reader, const ki_proto_field *field
     switch (field->type) {
     case KI_PROTO_STRING:
         next = ki_wire_bytes(cursor->at, cursor->end, &value);
-        if (next == NULL ||
+        if (next == NULL || (value.len == 0 && (field->flags & KI_PROTO_OMIT_ZERO) != 0) ||
             !ki_proto_out_plain(&reader->out, (ki_str){ki_proto_names + field->name, field->name_len},
                                 ki_proto_bytes(&value)))
             return 0;
