@@ -113,8 +113,13 @@ func recordRandom(seed int64, each int, isLimited bool, name string) {
 	r := &recorder{out: createFile(name)}
 	for _, k := range allKinds(newScheme()) {
 		f := &filler{Rand: rand.New(rand.NewSource(seed))}
+		var before []byte
 		for i := range each {
 			raw := randomObject(k, f, i)
+			if i%3 == 2 { // two messages in a row are one, merged: fields that occur again, lists in two parts
+				raw = append(before, raw...)
+			}
+			before = bytes.Clone(raw)
 			if isLimited && len(raw) > 3000 {
 				continue
 			}
