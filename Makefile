@@ -9,7 +9,7 @@ DISTRO ?= trixie
 DISTRO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 test-distro test-cluster test-clients sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-distro test-cluster test-clients test-proto tables sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,13 @@ test-cluster: ## build a control plane with Go 1.26, start it on loopback, and t
 test-clients: ## test the embedded server with kubectl and clients in Go, JavaScript and Python
 	@scripts/deps.sh build test
 	@scripts/test_clients.sh
+
+test-proto: ## compare the protobuf decoder with Go's, on published and random objects of every kind
+	@scripts/deps.sh build test
+	@scripts/test_proto.sh
+
+tables: ## write the tables of protobuf from Kubernetes' Go types, with Go 1.26
+	@scripts/tables.sh
 
 sim: ## run the informer simulation for SEEDS (100000, or FROM-TO) on all cores
 	@scripts/deps.sh build test

@@ -5,6 +5,7 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/json/*.c
      src/metrics/*.c
      src/api/*.c
+     src/proto/*.c
      src/config/*.c
      src/credentials/*.c
      src/http/*.c
@@ -41,6 +42,9 @@ else()
         list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel/kernel_neon\\.c$")
     endif()
 endif()
+
+# The innermost loops of the protobuf decoder.
+set_source_files_properties(src/proto/message.c src/proto/out.c src/proto/map.c PROPERTIES COMPILE_OPTIONS "-O3")
 
 set_source_files_properties(src/util/version.c PROPERTIES
     COMPILE_DEFINITIONS "KI_VERSION=\"${PROJECT_VERSION}\"")

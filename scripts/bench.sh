@@ -6,7 +6,7 @@
 #
 # All benchmarks are run, even if one fails its check; then the script fails.
 #
-# Where Go is present, client-go's work queue takes part in bench_workqueue.
+# Where Go is present, client-go's work queue takes part in bench_workqueue, and its protobuf decoder in bench_proto.
 set -eu
 cd "$(dirname "$0")/.."
 code=0
@@ -18,6 +18,16 @@ case " ${BENCH-workqueue} " in
         export KI_GO_WORKQUEUE="$PWD/build/bench/go_workqueue"
     else
         echo "bench: client-go's work queue is left out: it cannot be built here"
+    fi ;;
+esac
+
+case " ${BENCH-proto} " in
+*" proto "*)
+    if command -v go >/dev/null &&
+        (cd scripts/tables && go build -o ../../build/bench/go_tables .) 2>/dev/null; then
+        export KI_GO_TABLES="$PWD/build/bench/go_tables"
+    else
+        echo "bench: client-go's protobuf decoder is left out: it cannot be built here"
     fi ;;
 esac
 

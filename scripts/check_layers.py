@@ -29,6 +29,7 @@ api/resource: util json
 api/object: util json api/resource
 api/selector: util json api/resource api/object
 api/decode: util json api/object
+proto: util json api/object api/decode
 config: util util/yaml json
 credentials: util util/loop json config
 http: util util/loop metrics config credentials

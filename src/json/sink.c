@@ -38,10 +38,17 @@ void ki_json_sink_fini(ki_json_sink *sink)
 
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection)
 {
+    ki_json_sink_begin_at(sink, projection, projection == NULL ? NULL : ki_projection_root(projection));
+}
+
+void ki_json_sink_begin_at(ki_json_sink *sink, const ki_projection *projection,
+                           const ki_projection_node *node)
+{
     assert(sink != NULL);
     ki_buf_reset(&sink->text, KEEP_BYTES);
     ki_buf_reset(&sink->side, KEEP_BYTES);
     sink->projection = projection;
+    sink->root = node;
     sink->from = 0;
     sink->tracked = 0;
     sink->emitting = 1;
@@ -189,7 +196,7 @@ static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 static const ki_projection_node *node_to_track(const ki_json_sink *sink)
 {
     if (sink->tracked == 0)
-        return sink->projection == NULL ? NULL : ki_projection_root(sink->projection);
+        return sink->root;
     const ki_sink_level *level = &sink->levels[sink->tracked - 1];
     return level->dropped || !level->has_value ? NULL : level->member;
 }

@@ -54,6 +54,7 @@ typedef struct ki_json_sink {
     ki_buf side;
     size_t bytes_max;
     const ki_projection *projection; /* borrowed; NULL keeps everything */
+    const ki_projection_node *root;  /* the rules of the value itself */
     const uint8_t *block;            /* the characters being scanned, white space removed */
     unsigned from;                   /* the first of them that is not copied yet */
     uint32_t tracked;
@@ -74,6 +75,10 @@ void ki_json_sink_limit(ki_json_sink *sink, size_t bytes_max);
 
 /* Clears the content and prepares for one value. */
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);
+
+/* The same for a value that is a part of the one for which the projection was made: `node` has its rules. */
+void ki_json_sink_begin_at(ki_json_sink *sink, const ki_projection *projection,
+                           const ki_projection_node *node);
 
 /* Reserves space for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end
  * in. Returns 0 or KI_ERR_NO_MEMORY. The caller stops when the text exceeds bytes_max. */

@@ -162,11 +162,11 @@ static const char *type_name(int type)
     return type == KI_WATCH_ERROR ? "ERROR" : names[type];
 }
 
-static void add_bookmark(decode_run *run, const ki_watch_decoder *watch)
+static void add_bookmark(decode_run *run, ki_str version, int ends_initial_events)
 {
     fputs("BOOKMARK ", run->out);
-    print(run, watch->resource_version);
-    fputs(watch->ends_initial_events ? " INITIAL\n" : "\n", run->out);
+    print(run, version);
+    fputs(ends_initial_events ? " INITIAL\n" : "\n", run->out);
 }
 
 static void add_status(decode_run *run, const ki_status *status)
@@ -186,6 +186,13 @@ static void add_status(decode_run *run, const ki_status *status)
     fputc('\n', run->out);
 }
 
+static void add_refused_event(decode_run *run, int refused_type, const ki_refused *refused)
+{
+    char type[16];
+    snprintf(type, sizeof(type), "%s ", type_name(refused_type));
+    add_refused(run, type, refused);
+}
+
 static int feed_watch(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
 {
     ki_watch_decoder *watch = decoder;
@@ -193,14 +200,11 @@ static int feed_watch(decode_run *run, const char *bytes, size_t n, size_t *out_
     if (step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED)
         add_object(run, type_name(step), ki_watch_decoder_take_object(watch));
     if (step == KI_CHANGE_BOOKMARK)
-        add_bookmark(run, watch);
+        add_bookmark(run, watch->resource_version, watch->ends_initial_events);
     if (step == KI_WATCH_ERROR)
         add_status(run, &watch->status);
-    if (step == KI_WATCH_REFUSED) {
-        char type[16];
-        snprintf(type, sizeof(type), "%s ", type_name(watch->refused_type));
-        add_refused(run, type, &watch->refused);
-    }
+    if (step == KI_WATCH_REFUSED)
+        add_refused_event(run, watch->refused_type, &watch->refused);
     return step;
 }
 
@@ -213,5 +217,61 @@ void decode_run_watch(decode_run *run, ki_watch_decoder *decoder, ki_str body, d
         require(ki_watch_decoder_end(decoder, &ignored) < 0, "ends well after a failure");
     else
         rc = ki_watch_decoder_end(decoder, &run->error);
+    end(run, rc);
+}
+
+/* ---- protobuf ------------------------------------------------------------------------------------------ */
+
+static int feed_proto_list(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
+{
+    ki_proto_list *list = decoder;
+    int step = ki_proto_list_feed(list, bytes, n, out_used, &run->error);
+    if (step == KI_LIST_METADATA)
+        add_metadata(run, &list->metadata);
+    if (step == KI_LIST_OBJECT)
+        add_object(run, "OBJECT", ki_proto_list_take_object(list));
+    if (step == KI_LIST_REFUSED)
+        add_refused(run, "", &list->refused);
+    if (step == KI_LIST_END)
+        fputs("END\n", run->out);
+    return step;
+}
+
+void decode_run_proto_list(decode_run *run, ki_proto_list *decoder, ki_str body, decode_split split)
+{
+    ki_error ignored = {0};
+    begin(run);
+    int rc = feed_all(run, body, split, feed_proto_list, decoder);
+    if (rc < 0)
+        require(ki_proto_list_end(decoder, &ignored) < 0, "ends well after a failure");
+    else
+        rc = ki_proto_list_end(decoder, &run->error);
+    end(run, rc);
+}
+
+static int feed_proto_watch(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
+{
+    ki_proto_watch *watch = decoder;
+    int step = ki_proto_watch_feed(watch, bytes, n, out_used, &run->error);
+    if (step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED)
+        add_object(run, type_name(step), ki_proto_watch_take_object(watch));
+    if (step == KI_CHANGE_BOOKMARK)
+        add_bookmark(run, watch->resource_version, watch->ends_initial_events);
+    if (step == KI_WATCH_ERROR)
+        add_status(run, &watch->status);
+    if (step == KI_WATCH_REFUSED)
+        add_refused_event(run, watch->refused_type, &watch->refused);
+    return step;
+}
+
+void decode_run_proto_watch(decode_run *run, ki_proto_watch *decoder, ki_str body, decode_split split)
+{
+    ki_error ignored = {0};
+    begin(run);
+    int rc = feed_all(run, body, split, feed_proto_watch, decoder);
+    if (rc < 0)
+        require(ki_proto_watch_end(decoder, &ignored) < 0, "ends well after a failure");
+    else
+        rc = ki_proto_watch_end(decoder, &run->error);
     end(run, rc);
 }

@@ -2,8 +2,8 @@
 /* decode_run - a body through a decoder in any split, and all that came of it.
  *
  *   From:     tests and fuzz targets of the decoders
- *   To:       api/decode/list_decoder.h, api/decode/watch_decoder.h; its own memory is malloc's and not the
- *             library's
+ *   To:       api/decode/list_decoder.h, api/decode/watch_decoder.h, proto/proto_list.h, proto/proto_watch.h;
+ *             its own memory is malloc's and not the library's
  *
  * The log is text, one line for each thing that a decoder gave out, so that two runs over the same body can
  * be compared at once:
@@ -21,6 +21,8 @@
 
 #include "api/decode/list_decoder.h"
 #include "api/decode/watch_decoder.h"
+#include "proto/proto_list.h"
+#include "proto/proto_watch.h"
 #include "util/random.h"
 
 /* How the bytes arrive. Zeroed: all at once. */
@@ -49,5 +51,9 @@ void decode_run_fini(decode_run *run);
  * when the decoder breaks its own promises: takes too many bytes, or none for ever. */
 void decode_run_list(decode_run *run, ki_list_decoder *decoder, ki_str body, decode_split split);
 void decode_run_watch(decode_run *run, ki_watch_decoder *decoder, ki_str body, decode_split split);
+
+/* The same for bodies in protobuf. */
+void decode_run_proto_list(decode_run *run, ki_proto_list *decoder, ki_str body, decode_split split);
+void decode_run_proto_watch(decode_run *run, ki_proto_watch *decoder, ki_str body, decode_split split);
 
 #endif

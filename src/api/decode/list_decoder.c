@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "api/decode/list_answer.h"
 #include "api/object/object_build.h"
 #include "json/skip.h"
 #include "util/error.h"
@@ -74,7 +75,7 @@ static int begin_member(ki_list_decoder *decoder, ki_error *err)
     unsigned bit = i < MEMBERS ? 1U << i : 0;
     if (i == ITEMS && (decoder->seen & bit) != 0)
         return not_a_list(err, "it has items twice");
-    int is_status = ki_str_equal(ki_buf_str(&decoder->kind), KI_STR("Status"));
+    int is_status = ki_list_answer_is_status(ki_buf_str(&decoder->kind));
     if (i == MEMBERS || (decoder->seen & bit) != 0 || (i == ITEMS && is_status)) {
         decoder->member = MEMBERS;
         ki_envelope_take(&decoder->envelope, KI_TAKE_SKIP, NULL, 0);
@@ -133,55 +134,6 @@ static int keep_member(ki_list_decoder *decoder, ki_error *err)
     return rc < 0 ? rc : ki_buf_append_str(document, value);
 }
 
-static int ends_with_list(ki_str kind)
-{
-    return kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0;
-}
-
-/* "PodList" for "Pod"; generic lists and lists of metadata match every resource. A definition can name the
- * lists of its custom resource freely. */
-static int kind_fits(const ki_list_decoder *decoder)
-{
-    ki_str kind = ki_buf_str(&decoder->kind);
-    const ki_object_plan *plan = decoder->plan;
-    if (!plan->is_built_in)
-        return kind.len > 0 && !ki_str_equal(kind, plan->kind) && !ki_str_equal(kind, KI_STR("Table"));
-    if (!ends_with_list(kind))
-        return 0;
-    return kind.len == 4 || ki_str_equal(kind, KI_STR("PartialObjectMetadataList")) ||
-           ki_str_equal((ki_str){kind.ptr, kind.len - 4}, plan->kind);
-}
-
-/* A wrong kind ends the list at once; a Status is read to its end for its content. */
-static int check_kind(const ki_list_decoder *decoder, ki_error *err)
-{
-    ki_str kind = ki_buf_str(&decoder->kind);
-    if (kind_fits(decoder) || ki_str_equal(kind, KI_STR("Status")))
-        return 0;
-    return ki_fail(err, KI_ERR_NOT_A_LIST, "the response is not a list of %.*s: its kind is \"%.*s\"",
-                   KI_STR_ARGS(decoder->plan->kind.len ? decoder->plan->kind : KI_STR("objects")),
-                   KI_STR_ARGS(kind));
-}
-
-/* The name of a kind has no characters that JSON must escape. */
-static int is_plain(ki_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] == '"' || text.ptr[i] == '\\' || (unsigned char)text.ptr[i] < 0x20)
-            return 0;
-    return text.len > 0 && text.len < KI_OBJECT_NAME_BYTES_MAX;
-}
-
-/* Takes the kind from the list, for items of a resource whose kind is not known. */
-static int learn_kind(ki_list_decoder *decoder, ki_error *err)
-{
-    ki_str kind = ki_buf_str(&decoder->kind);
-    ki_str api_version = ki_buf_str(&decoder->api_version);
-    if (decoder->plan->kind_is_known || !ends_with_list(kind) || !is_plain(kind) || !is_plain(api_version))
-        return 0;
-    return ki_object_plan_learn(decoder->plan, api_version, (ki_str){kind.ptr, kind.len - 4}, err);
-}
-
 static int take_value(ki_list_decoder *decoder, ki_error *err)
 {
     int rc = 0;
@@ -197,9 +149,10 @@ static int take_value(ki_list_decoder *decoder, ki_error *err)
     if (decoder->member == KIND || decoder->member == API_VERSION)
         rc = keep_text(value, decoder->member == KIND ? &decoder->kind : &decoder->api_version, err);
     if (rc == 0 && decoder->member == KIND)
-        rc = check_kind(decoder, err);
+        rc = ki_list_answer_check(decoder->plan, ki_buf_str(&decoder->kind), err);
     if (rc == 0 && (decoder->member == KIND || decoder->member == API_VERSION))
-        rc = learn_kind(decoder, err);
+        rc = ki_list_answer_learn(decoder->plan, ki_buf_str(&decoder->kind),
+                                  ki_buf_str(&decoder->api_version), err);
     return rc < 0 ? rc : keep_member(decoder, err);
 }
 
@@ -222,18 +175,15 @@ static int take_item(ki_list_decoder *decoder, ki_error *err)
 static int fail_with_status(ki_list_decoder *decoder, ki_error *err)
 {
     int rc = ki_buf_append_byte(&decoder->document, '}');
-    if (rc == 0)
-        rc = ki_status_read((ki_json){ki_buf_str(&decoder->document)}, &decoder->status);
     if (rc < 0)
         return ki_fail(err, rc, "%s", ki_error_text(rc));
-    return ki_fail(err, KI_ERR_NOT_A_LIST, "the response is not a list but a Status, reason \"%.*s\": %.*s",
-                   KI_STR_ARGS(decoder->status.reason), KI_STR_ARGS(decoder->status.message));
+    return ki_list_answer_fail(ki_buf_str(&decoder->document), &decoder->status, err);
 }
 
 static int finish(ki_list_decoder *decoder, ki_error *err)
 {
     assert(decoder->state == OPEN);
-    if (ki_str_equal(ki_buf_str(&decoder->kind), KI_STR("Status")))
+    if (ki_list_answer_is_status(ki_buf_str(&decoder->kind)))
         return fail_with_status(decoder, err);
     if ((decoder->seen & 1U << ITEMS) == 0)
         return not_a_list(err, "it has no items");

@@ -15,15 +15,6 @@ enum { TYPE_BYTES_MAX = 4096, VALUE_BYTES_KEPT = 64 * 1024 };
 /* The members of an event that are used. */
 enum { OTHER = 0, TYPE = 1, OBJECT = 2 };
 
-static const struct {
-    ki_str name;
-    int step;
-} types[] = {
-    {{"ADDED", 5}, KI_CHANGE_ADDED},     {{"MODIFIED", 8}, KI_CHANGE_UPDATED},
-    {{"DELETED", 7}, KI_CHANGE_DELETED}, {{"BOOKMARK", 8}, KI_CHANGE_BOOKMARK},
-    {{"ERROR", 5}, KI_WATCH_ERROR},
-};
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -61,11 +52,7 @@ ki_object *ki_watch_decoder_take_object(ki_watch_decoder *decoder)
 /* The result for the type of the event; KI_WATCH_MORE if the type is missing or unknown. */
 static int step_of_type(const ki_watch_decoder *decoder)
 {
-    ki_str type = ki_buf_str(&decoder->type);
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (ki_str_equal(types[i].name, type))
-            return types[i].step;
-    return KI_WATCH_MORE;
+    return ki_event_step(ki_buf_str(&decoder->type));
 }
 
 /* Bookmarks and errors are read whole, whatever the projection. */
@@ -145,17 +132,9 @@ static int refuse(ki_watch_decoder *decoder, int type, ki_error *err)
 
 static int take_bookmark(ki_watch_decoder *decoder, ki_error *err)
 {
-    ki_json value = {ki_buf_str(&decoder->envelope.sink.text)};
-    ki_json version = ki_json_find(value, "/metadata/resourceVersion");
-    ki_json end = ki_json_find(value, "/metadata/annotations/k8s.io~1initial-events-end");
-    decoder->ends_initial_events = ki_json_string_equals(end, KI_STR("true"));
+    ki_json object = {ki_buf_str(&decoder->envelope.sink.text)};
     decoder->result = KI_CHANGE_BOOKMARK;
-    if (ki_json_type_of(version) != KI_JSON_STRING)
-        return 0;
-    decoder->value.len = 0;
-    int rc = ki_buf_reserve(&decoder->value, version.raw.len);
-    if (rc == 0)
-        rc = ki_json_string_copy(version, decoder->value.data, decoder->value.cap, &decoder->value.len);
+    int rc = ki_event_bookmark(object, &decoder->value, &decoder->ends_initial_events);
     decoder->resource_version = ki_buf_str(&decoder->value);
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }

@@ -5,27 +5,15 @@
  *   To:       reflector/reflector_watch.c   (io: one event)
  *   Locks:    none; one owner.
  *   Not here: the effect of an event on the cache.
- *
- * The names of the wire protocol are translated here: MODIFIED becomes KI_CHANGE_UPDATED.
  */
 #ifndef KI_API_DECODE_WATCH_DECODER_H
 #define KI_API_DECODE_WATCH_DECODER_H
 
-#include <kinformer/change.h>
-
 #include "api/decode/envelope.h"
+#include "api/decode/event.h"
 #include "api/decode/refused.h"
 #include "api/decode/status.h"
 #include "api/object/object_plan.h"
-
-/* The result of ki_watch_decoder_feed(): a change, or one of these three.
- *   KI_CHANGE_ADDED, KI_CHANGE_UPDATED, KI_CHANGE_DELETED: see ki_watch_decoder_take_object()
- *   KI_CHANGE_BOOKMARK: see resource_version and ends_initial_events */
-enum {
-    KI_WATCH_MORE = 0,    /* all bytes are used */
-    KI_WATCH_ERROR = 100, /* see status */
-    KI_WATCH_REFUSED      /* an event that cannot be used, see refused, refused_type; the stream continues */
-};
 
 typedef struct ki_watch_decoder {
     ki_envelope envelope;
@@ -52,7 +40,8 @@ typedef struct ki_watch_decoder {
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan);
 void ki_watch_decoder_fini(ki_watch_decoder *decoder);
 
-/* Takes up to `n` bytes. Returns the result, or the error that ends the stream: a JSON error (framing is
+/* Takes up to `n` bytes. Returns the result (see
+ * api/decode/event.h), or the error that ends the stream: a JSON error (framing is
  * lost) or KI_ERR_NO_MEMORY. *out_used is the number of bytes consumed; call again with the rest. The data
  * of an event is valid until the next call. */
 KI_NODISCARD int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n,

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_proto - the same pods from JSON and from protobuf, whole and projected, beside memcpy and, where Go
+ * is present, client-go's protobuf decoder. Times are those of this thread alone. */
+#define _GNU_SOURCE
+#include <kinformer.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/decode/list_decoder.h"
+#include "bench.h"
+#include "proto/proto_list.h"
+#include "proto_encode.h"
+#include "reference.h"
+
+enum { PIECE_BYTES = 16 * 1024, ROUNDS = 9, ROWS = 7 };
+
+enum { JSON_WHOLE, PROTO_WHOLE, JSON_PROJECTED, PROTO_PROJECTED, JSON_COPY, PROTO_COPY, CLIENT_GO };
+
+static const char *const names[ROWS] = {"JSON, objects",
+                                        "protobuf, objects",
+                                        "JSON, projected",
+                                        "protobuf, projected",
+                                        "memcpy of the JSON",
+                                        "memcpy of the protobuf",
+                                        "client-go, protobuf to pods"};
+
+typedef bool (*read_cb)(const struct text *document, ki_object_plan *plan, uint64_t *objects,
+                        uint64_t *bytes);
+
+static bool read_json(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
+{
+    ki_list_decoder decoder;
+    ki_list_decoder_init(&decoder, plan);
+    int step = 0;
+    for (size_t at = 0; step >= 0 && at < document->length;) {
+        size_t left = document->length - at;
+        size_t used = 0;
+        size_t n = PIECE_BYTES - at % PIECE_BYTES;
+        step = ki_list_decoder_feed(&decoder, document->data + at, left < n ? left : n, &used, NULL);
+        at += used;
+        if (step == KI_LIST_OBJECT) {
+            ++*objects;
+            *bytes += ki_object_json(decoder.object).len;
+        }
+    }
+    ki_list_decoder_fini(&decoder);
+    return step >= 0;
+}
+
+static bool read_proto(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
+{
+    ki_proto_list decoder;
+    ki_proto_list_init(&decoder, plan);
+    int step = 0;
+    for (size_t at = 0; step >= 0 && at < document->length;) {
+        size_t left = document->length - at;
+        size_t used = 0;
+        size_t n = PIECE_BYTES - at % PIECE_BYTES;
+        step = ki_proto_list_feed(&decoder, document->data + at, left < n ? left : n, &used, NULL);
+        at += used;
+        if (step == KI_LIST_OBJECT) {
+            ++*objects;
+            *bytes += ki_object_json(decoder.object).len;
+        }
+    }
+    bool is_good = step >= 0 && decoder.reader.unknown.count == 0;
+    ki_proto_list_fini(&decoder);
+    return is_good;
+}
+
+static bool copy(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
+{
+    struct reference_result result = {0};
+    (void)plan;
+    *objects += DOCUMENTS_OBJECTS_EACH;
+    *bytes += document->length;
+    return reference_memcpy(document->data, document->length, &result);
+}
+
+static ki_object_plan *new_plan(bool is_projected)
+{
+    static const char *const kept[] = {"/spec/nodeName", "/status/phase", "/status/podIP", "/metadata/labels",
+                                       NULL};
+    return ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.keep = is_projected ? kept : NULL},
+                              NULL);
+}
+
+struct row {
+    read_cb read;
+    const struct documents *documents;
+    ki_object_plan *plan;
+    double best_us; /* a pod */
+    uint64_t objects;
+    uint64_t bytes; /* of JSON text in the objects of one round */
+};
+
+static bool run_round(struct row *row)
+{
+    row->objects = 0;
+    row->bytes = 0;
+    double start = bench_own_seconds();
+    for (size_t i = 0; i < row->documents->count; i++) {
+        if (!row->read(&row->documents->items[i], row->plan, &row->objects, &row->bytes)) {
+            return false;
+        }
+    }
+    double each = (bench_own_seconds() - start) * 1e6 / (double)row->documents->objects;
+    row->best_us = row->best_us == 0 || each < row->best_us ? each : row->best_us;
+    return true;
+}
+
+/* ---- client-go ----------------------------------------------------------------------------------------- */
+
+/* One document into a file, for the program that decodes it. */
+static bool write_file(const struct documents *documents, char *name)
+{
+    int file = mkstemp(name);
+    bool is_written = file >= 0 && write(file, documents->items[0].data, documents->items[0].length) ==
+                                       (ssize_t)documents->items[0].length;
+    return (file < 0 || close(file) == 0) && is_written;
+}
+
+static bool measure_go(const struct documents *documents, struct row *row)
+{
+    const char *program = getenv("KI_GO_TABLES");
+    char name[] = "/tmp/kinformer-bench-XXXXXX";
+    char command[512];
+    if (program == NULL) {
+        return true;
+    }
+    bool is_done = write_file(documents, name);
+    snprintf(command, sizeof(command), "'%s' bench '%s'", program, name);
+    FILE *output =
+        is_done ? popen(command, "r") : NULL; /* NOLINT(cert-env33-c): the program that bench.sh built */
+    is_done = output != NULL && fscanf(output, "%lf", &row->best_us) == 1; /* NOLINT(cert-err34-c) */
+    is_done = output != NULL && pclose(output) == 0 && is_done;
+    unlink(name);
+    return is_done;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------- */
+
+static bool judge(const struct row *rows)
+{
+    bool met = bench_target("protobuf, whole: CPU, times JSON's",
+                            rows[PROTO_WHOLE].best_us / rows[JSON_WHOLE].best_us, "<=", 1);
+    met &= bench_target("protobuf, projected: CPU, times JSON's",
+                        rows[PROTO_PROJECTED].best_us / rows[JSON_PROJECTED].best_us, "<=", 0.25);
+    if (rows[CLIENT_GO].best_us > 0) {
+        met &= bench_target("client-go's decoder: time, times ours, whole",
+                            rows[CLIENT_GO].best_us / rows[PROTO_WHOLE].best_us, ">=", 5);
+    }
+    return met;
+}
+
+static bool run(const struct documents *json, const struct documents *proto, bool *out_met)
+{
+    struct row rows[ROWS] = {
+        [JSON_WHOLE] = {.read = read_json, .documents = json, .plan = new_plan(false)},
+        [PROTO_WHOLE] = {.read = read_proto, .documents = proto, .plan = new_plan(false)},
+        [JSON_PROJECTED] = {.read = read_json, .documents = json, .plan = new_plan(true)},
+        [PROTO_PROJECTED] = {.read = read_proto, .documents = proto, .plan = new_plan(true)},
+        [JSON_COPY] = {.read = copy, .documents = json, .plan = NULL},
+        [PROTO_COPY] = {.read = copy, .documents = proto, .plan = NULL},
+        [CLIENT_GO] = {.documents = proto},
+    };
+    bool is_done = measure_go(proto, &rows[CLIENT_GO]);
+    for (int round = 0; is_done && round < ROUNDS; round++) {
+        for (size_t i = 0; is_done && i < CLIENT_GO; i++) {
+            is_done = run_round(&rows[i]);
+        }
+    }
+    is_done = is_done && rows[JSON_WHOLE].bytes == rows[PROTO_WHOLE].bytes &&
+              rows[JSON_PROJECTED].bytes == rows[PROTO_PROJECTED].bytes;
+    printf("%-30s %10s %16s %16s\n", "", "us a pod", "bytes a pod", "of which kept");
+    for (size_t i = 0; is_done && i < ROWS; i++) {
+        if (rows[i].best_us > 0) {
+            printf("%-30s %10.2f %16.0f %16.0f\n", names[i], rows[i].best_us,
+                   (double)rows[i].documents->bytes / (double)rows[i].documents->objects,
+                   (double)rows[i].bytes / (double)rows[i].documents->objects);
+        }
+        ki_object_plan_free(rows[i].plan);
+    }
+    *out_met = is_done && judge(rows);
+    return is_done;
+}
+
+int main(int count, char **arguments)
+{
+    struct bench_options options = {.pods = 20000, .seconds = 18};
+    if (!bench_options_read(&options, count, arguments)) {
+        return 2;
+    }
+    options.pods -= options.pods % DOCUMENTS_OBJECTS_EACH;
+    struct pod_collection pods = {GENERATE_PODS_SEED, options.pods < 500 ? 500 : options.pods};
+    struct documents json, proto;
+    bool met = false;
+    documents_init_list(&json, &pods);
+    proto_encode_lists(&proto, &json);
+    bool is_done = run(&json, &proto, &met);
+    if (!is_done) {
+        fprintf(stderr, "bench: a list was not read as it should be\n");
+    }
+    documents_fini(&json);
+    documents_fini(&proto);
+    return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
+}

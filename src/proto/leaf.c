@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/leaf.h"
+
+#include <kinformer/quantity.h>
+#include <math.h>
+
+#include "json/number.h"
+
+/* ---- small messages ------------------------------------------------------------------------------------ */
+
+enum { SMALL_FIELDS_MAX = 3 };
+
+/* A message with fields 1 to 3: the last of each counts. Bit n of `seen`: field n occurred. */
+typedef struct small_message {
+    ki_wire_value fields[SMALL_FIELDS_MAX + 1];
+    unsigned seen;
+} small_message;
+
+/* `types` has the wire type of each field. */
+static int read_small(ki_str message, const unsigned *types, unsigned count, small_message *out)
+{
+    const uint8_t *at = (const uint8_t *)message.ptr;
+    const uint8_t *end = at + message.len;
+    *out = (small_message){0};
+    while (at < end) {
+        uint64_t tag = 0;
+        at = ki_wire_varint(at, end, &tag);
+        if (at == NULL || ki_wire_is_bad_tag(tag))
+            return KI_ERR_PROTOBUF;
+        uint32_t number = ki_wire_number_of(tag);
+        if (number > count) {
+            at = ki_wire_skip(at, end, tag);
+        } else {
+            if (ki_wire_type_of(tag) != types[number - 1])
+                return KI_ERR_PROTOBUF;
+            at = ki_wire_value_read(at, end, ki_wire_type_of(tag), &out->fields[number]);
+            out->seen |= 1U << number;
+        }
+        if (at == NULL)
+            return KI_ERR_PROTOBUF;
+    }
+    return 0;
+}
+
+static ki_str text_of(const small_message *message, unsigned number)
+{
+    return (ki_str){(const char *)message->fields[number].at, message->fields[number].len};
+}
+
+int ki_proto_leaf_bytes(ki_str message, ki_str *out_bytes)
+{
+    const uint8_t *at = (const uint8_t *)message.ptr;
+    if (message.len >= 2 && at[0] == (1 << 3 | KI_WIRE_BYTES) && at[1] == message.len - 2 && at[1] < 0x80) {
+        *out_bytes = (ki_str){message.ptr + 2, message.len - 2}; /* the usual case: this field alone */
+        return 1;
+    }
+    static const unsigned types[] = {KI_WIRE_BYTES};
+    small_message small;
+    int rc = read_small(message, types, 1, &small);
+    if (rc < 0)
+        return rc;
+    *out_bytes = text_of(&small, 1);
+    return small.seen != 0;
+}
+
+/* ---- times --------------------------------------------------------------------------------------------- */
+
+#define ZERO_TIME_SECONDS INT64_C(-62135596800) /* 0001-01-01T00:00:00Z */
+/* The years of time.Time that Go formats without an overflow; none of a real object is near. */
+#define SECONDS_MAX (INT64_C(1) << 55)
+
+enum { SECONDS_A_DAY = 86400, NANOS_A_SECOND = 1000000000, TIME_BYTES_MAX = 48 };
+
+typedef struct moment {
+    int64_t seconds;
+    int64_t micros;
+    int is_there;
+} moment;
+
+static char *put_digits(char *at, int64_t value, int count)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        at[i] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    return at + count;
+}
+
+/* At least four digits, with a sign before year 0. */
+static char *put_year(char *at, int64_t year)
+{
+    int count = 4;
+    if (year < 0) {
+        *at++ = '-';
+        year = -year;
+    }
+    for (int64_t limit = 10000; year >= limit; limit *= 10)
+        count++;
+    return put_digits(at, year, count);
+}
+
+/* Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap
+ * day is the last of its year; 400 of them are 146097 days. */
+static char *put_date(char *at, int64_t days)
+{
+    days += 719468; /* since 0000-03-01 */
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t day_of_era = days - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t month_from_march = (5 * day_of_year + 2) / 153;
+    int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+    at = put_year(at, year_of_era + era * 400 + (month <= 2));
+    *at++ = '-';
+    at = put_digits(at, month, 2);
+    *at++ = '-';
+    return put_digits(at, day, 2);
+}
+
+static char *put_clock(char *at, int64_t second_of_day)
+{
+    *at++ = 'T';
+    at = put_digits(at, second_of_day / 3600, 2);
+    *at++ = ':';
+    at = put_digits(at, second_of_day / 60 % 60, 2);
+    *at++ = ':';
+    return put_digits(at, second_of_day % 60, 2);
+}
+
+/* Go ignores the nanoseconds of a Time, and those of a MicroTime below a microsecond. */
+static int read_moment(ki_str message, int has_micros, moment *out)
+{
+    static const unsigned types[] = {KI_WIRE_VARINT, KI_WIRE_VARINT};
+    small_message small;
+    int rc = read_small(message, types, 2, &small);
+    if (rc < 0)
+        return rc;
+    int64_t nanos = has_micros ? (int32_t)(uint32_t)small.fields[2].number : 0;
+    int64_t seconds = (int64_t)small.fields[1].number;
+    if (seconds > SECONDS_MAX || seconds < -SECONDS_MAX)
+        return KI_ERR_PROTOBUF;
+    nanos -= nanos % 1000;
+    int64_t carry = nanos / NANOS_A_SECOND - (nanos % NANOS_A_SECOND < 0);
+    *out = (moment){seconds + carry, (nanos - carry * NANOS_A_SECOND) / 1000, message.len > 0};
+    return 0;
+}
+
+static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
+{
+    if (!time->is_there || (time->seconds == ZERO_TIME_SECONDS && time->micros == 0))
+        return ki_proto_out_text(out, KI_STR("null"));
+    int rc = ki_proto_out_reserve(out, TIME_BYTES_MAX);
+    if (rc < 0)
+        return rc;
+    int64_t days = time->seconds / SECONDS_A_DAY - (time->seconds % SECONDS_A_DAY < 0);
+    if (days != out->day || out->date_len == 0) {
+        out->date_len = (size_t)(put_date(out->date, days) - out->date);
+        out->day = days;
+    }
+    char *at = out->at;
+    *at++ = '"';
+    memcpy(at, out->date, sizeof(out->date));
+    at += out->date_len;
+    at = put_clock(at, time->seconds - days * SECONDS_A_DAY);
+    if (has_micros) {
+        *at++ = '.';
+        at = put_digits(at, time->micros, 6);
+    }
+    *at++ = 'Z';
+    *at++ = '"';
+    out->at = at;
+    return 0;
+}
+
+/* As Go writes it: both fields, in order. Returns 0 if it is not that. */
+static int read_usual_time(ki_str message, moment *out)
+{
+    const uint8_t *at = (const uint8_t *)message.ptr;
+    const uint8_t *end = at + message.len;
+    uint64_t seconds = 0;
+    if (message.len < 4 || at[0] != (1 << 3 | KI_WIRE_VARINT) || end[-1] != 0 ||
+        end[-2] != (2 << 3 | KI_WIRE_VARINT) || ki_wire_varint(at + 1, end, &seconds) != end - 2 ||
+        seconds > (uint64_t)SECONDS_MAX)
+        return 0;
+    *out = (moment){.seconds = (int64_t)seconds, .is_there = 1};
+    return 1;
+}
+
+int ki_proto_leaf_time(ki_proto_out *out, ki_str message)
+{
+    moment time;
+    int rc = read_usual_time(message, &time) ? 0 : read_moment(message, 0, &time);
+    return rc < 0 ? rc : put_moment(out, &time, 0);
+}
+
+int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message)
+{
+    moment time;
+    int rc = read_moment(message, 1, &time);
+    return rc < 0 ? rc : put_moment(out, &time, 1);
+}
+
+/* ---- the others ---------------------------------------------------------------------------------------- */
+
+/* A short whole number with a usual suffix, which needs no further check. */
+static int is_plain_quantity(ki_str text)
+{
+    size_t i = 0;
+    while (i < text.len && i < 15 && text.ptr[i] >= '0' && text.ptr[i] <= '9')
+        i++;
+    if (i == 0)
+        return 0;
+    return i == text.len || (i + 1 == text.len && text.ptr[i] == 'm') ||
+           (i + 2 == text.len && (text.ptr[i] == 'K' || text.ptr[i] == 'M' || text.ptr[i] == 'G') &&
+            text.ptr[i + 1] == 'i');
+}
+
+int ki_proto_leaf_quantity(ki_proto_out *out, ki_str message)
+{
+    ki_str text = {0};
+    ki_quantity ignored;
+    int rc = ki_proto_leaf_bytes(message, &text);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        return ki_proto_out_text(out, KI_STR("\"0\""));
+    if (!is_plain_quantity(text) && ki_quantity_parse(text, &ignored) < 0)
+        return KI_ERR_PROTOBUF;
+    return ki_proto_out_string(out, text);
+}
+
+int ki_proto_leaf_int_or_string(ki_proto_out *out, ki_str message)
+{
+    static const unsigned types[] = {KI_WIRE_VARINT, KI_WIRE_VARINT, KI_WIRE_BYTES};
+    small_message small;
+    int rc = read_small(message, types, 3, &small);
+    if (rc < 0)
+        return rc;
+    if (small.fields[1].number == 0)
+        return ki_proto_out_int(out, (int32_t)(uint32_t)small.fields[2].number);
+    return small.fields[1].number == 1 ? ki_proto_out_string(out, text_of(&small, 3)) : KI_ERR_PROTOBUF;
+}
+
+int ki_proto_leaf_double(ki_proto_out *out, uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof(number));
+    if (!isfinite(number))
+        return KI_ERR_PROTOBUF;
+    int rc = ki_proto_out_reserve(out, KI_JSON_DOUBLE_BYTES);
+    if (rc < 0)
+        return rc;
+    out->at += ki_json_double_format(number, out->at);
+    return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* message_parts - what the files that read messages share.
+ *
+ *   From:     proto/message.c, proto/map.c, proto/union.c, proto/raw.c
+ */
+#ifndef KI_PROTO_MESSAGE_PARTS_H
+#define KI_PROTO_MESSAGE_PARTS_H
+
+#include "proto/message.h"
+#include "proto/wire.h"
+
+/* Reads on in a message: `at` is behind the tag of a field. */
+typedef struct ki_proto_cursor {
+    const uint8_t *at;
+    const uint8_t *end;
+    uint64_t tag;
+} ki_proto_cursor;
+
+static inline ki_str ki_proto_bytes(const ki_wire_value *value)
+{
+    return (ki_str){(const char *)value->at, value->len};
+}
+
+/* What an absent field has. */
+#define KI_PROTO_NO_VALUE ((ki_wire_value){.at = (const uint8_t *)""})
+
+/* One value: of a member, an element, or a map. `rule` has the projection for its content; NULL keeps it. */
+KI_NODISCARD int ki_proto_put_value(ki_proto_reader *reader, const ki_proto_field *field,
+                                    const ki_wire_value *value, ki_proto_rule *rule);
+KI_NODISCARD int ki_proto_put_message(ki_proto_reader *reader, const ki_proto_message *message,
+                                      const ki_wire_value *value, ki_proto_rule *rule);
+
+/* All adjacent occurrences of a list or map, from the one at the cursor on. */
+KI_NODISCARD int ki_proto_put_list(ki_proto_reader *reader, const ki_proto_field *field,
+                                   ki_proto_cursor *cursor, const ki_proto_rule *rule);
+KI_NODISCARD int ki_proto_put_map(ki_proto_reader *reader, const ki_proto_field *field,
+                                  ki_proto_cursor *cursor, const ki_proto_rule *rule);
+
+/* A message whose JSON is one of its fields. */
+KI_NODISCARD int ki_proto_put_union(ki_proto_reader *reader, const ki_proto_message *message,
+                                    const ki_wire_value *value, ki_proto_rule *rule);
+
+/* JSON text. */
+KI_NODISCARD int ki_proto_put_raw(ki_proto_reader *reader, const ki_wire_value *value,
+                                  const ki_proto_rule *rule);
+
+/* Keeps what was written from `start` on, or removes it, as the rule says;
+ * the value begins at `value_start`. */
+KI_NODISCARD int ki_proto_settle_by(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start,
+                                    size_t value_start);
+
+static inline int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start,
+                                  size_t value_start)
+{
+    return rule == NULL ? 0 : ki_proto_settle_by(reader, rule, start, value_start);
+}
+
+/* Moves past the tag of the next field if it is of the same one. */
+static inline int ki_proto_next_same(ki_proto_cursor *cursor)
+{
+    uint64_t tag = 0;
+    const uint8_t *at = cursor->at < cursor->end ? ki_wire_varint(cursor->at, cursor->end, &tag) : NULL;
+    if (at == NULL || ki_wire_number_of(tag) != ki_wire_number_of(cursor->tag))
+        return 0;
+    cursor->at = at;
+    cursor->tag = tag;
+    return 1;
+}
+
+/* The wire type of a value. */
+static inline unsigned ki_proto_wire_type(const ki_proto_field *field)
+{
+    unsigned flags = field->flags & (KI_PROTO_VARINT | KI_PROTO_FIXED64);
+    return flags == 0 ? KI_WIRE_BYTES : flags == KI_PROTO_VARINT ? KI_WIRE_VARINT : KI_WIRE_FIXED64;
+}
+
+/* A container begins; call ki_proto_leave() at its end. */
+KI_NODISCARD int ki_proto_enter(ki_proto_reader *reader);
+void ki_proto_leave(ki_proto_reader *reader);
+
+int ki_proto_malformed(ki_proto_reader *reader, const char *what);
+
+/* The message must be read carefully. */
+int ki_proto_irregular(ki_proto_reader *reader);
+
+#endif

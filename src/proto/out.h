@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* out - writes JSON into the text of a sink.
+ *
+ *   From:     proto/message.c, proto/leaf.c
+ *   To:       json/sink.h
+ *   Locks:    none; one owner.
+ *   Not here: which values.
+ *
+ * Every function reserves what it writes. Each returns 0, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when the text
+ * would exceed the limit of the sink.
+ */
+#ifndef KI_PROTO_OUT_H
+#define KI_PROTO_OUT_H
+
+#include <kinformer/error.h>
+#include <string.h>
+
+#include "json/sink.h"
+
+/* While it is in use, the length of the sink's text is `at`. */
+typedef struct ki_proto_out {
+    ki_json_sink *sink;
+    char *at;
+    char *end;
+    /* The last date that was written (proto/leaf.c): the times of an object are mostly of one day. */
+    int64_t day;
+    size_t date_len; /* 0: none */
+    char date[24];
+} ki_proto_out;
+
+/* Begins at the end of the sink's text; ki_proto_out_end() sets its length. */
+void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink);
+void ki_proto_out_end(ki_proto_out *out);
+
+KI_NODISCARD int ki_proto_out_grow(ki_proto_out *out, size_t n);
+
+static inline int ki_proto_out_reserve(ki_proto_out *out, size_t n)
+{
+    return (size_t)(out->end - out->at) >= n ? 0 : ki_proto_out_grow(out, n);
+}
+
+/* The position, which remains valid when the text moves. */
+static inline size_t ki_proto_out_place(const ki_proto_out *out)
+{
+    return (size_t)(out->at - out->sink->text.data);
+}
+
+static inline void ki_proto_out_rewind(ki_proto_out *out, size_t place)
+{
+    out->at = out->sink->text.data + place;
+}
+
+/* Copies 16 bytes at a time: both sides have as many more than needed. */
+static inline void ki_proto_out_copy_name(char *to, const char *text, size_t n)
+{
+    memcpy(to, text, 16);
+    for (size_t i = 16; i < n; i += 16)
+        memcpy(to + i, text + i, 16);
+}
+
+/* Copies at most 255 bytes of text that has 16 more bytes behind it. */
+static inline int ki_proto_out_name(ki_proto_out *out, const char *text, size_t n)
+{
+    int rc = ki_proto_out_reserve(out, n + 16);
+    if (rc < 0)
+        return rc;
+    ki_proto_out_copy_name(out->at, text, n);
+    out->at += n;
+    return 0;
+}
+
+static inline int ki_proto_out_byte(ki_proto_out *out, char byte)
+{
+    int rc = ki_proto_out_reserve(out, 1);
+    if (rc == 0)
+        *out->at++ = byte;
+    return rc;
+}
+
+KI_NODISCARD int ki_proto_out_text(ki_proto_out *out, ki_str text);
+KI_NODISCARD int ki_proto_out_int(ki_proto_out *out, int64_t number);
+
+/* Bytes as base64, in quotes. */
+KI_NODISCARD int ki_proto_out_base64(ki_proto_out *out, ki_str bytes);
+
+/* Any bytes as a JSON string. Each byte that is not part of well-formed UTF-8 becomes U+FFFD, as in Go. */
+KI_NODISCARD int ki_proto_out_string(ki_proto_out *out, ki_str bytes);
+
+/* Writes a name, as ki_proto_out_name(), and a string, if the string needs no escapes and there is room.
+ * Returns whether it did. */
+int ki_proto_out_plain(ki_proto_out *out, ki_str name, ki_str bytes);
+
+/* Members and elements are written with a comma before each. These end the container that began at `start`:
+ * its first comma becomes the bracket. */
+static inline int ki_proto_out_close(ki_proto_out *out, size_t start, const char brackets[2])
+{
+    int rc = ki_proto_out_reserve(out, 2);
+    if (rc < 0)
+        return rc;
+    if (ki_proto_out_place(out) == start)
+        out->at++;
+    out->sink->text.data[start] = brackets[0];
+    *out->at++ = brackets[1];
+    return 0;
+}
+
+#endif

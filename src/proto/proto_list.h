@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proto_list - turns the body of a LIST response in protobuf into objects, one at a time, as its bytes
+ * arrive.
+ *
+ *   From:     a body in any split   (io)
+ *   To:       proto/item.h; the same steps and results as api/decode/list_decoder.h
+ *   Locks:    none; one owner.
+ *   Not here: pages; what a list proves; which responses are protobuf.
+ *
+ * The body is "k8s", a zero byte and {1: type, 2: list}; the list is {1: metadata, 2: items}. All lengths are
+ * known in advance, so only one item is buffered, and only if it arrives in more than one piece.
+ */
+#ifndef KI_PROTO_PROTO_LIST_H
+#define KI_PROTO_PROTO_LIST_H
+
+#include "api/decode/list_decoder.h"
+#include "proto/gather.h"
+#include "proto/item.h"
+
+typedef struct ki_proto_list {
+    ki_object_plan
+        *plan; /* borrowed; takes kind and apiVersion from the list if the resource does not have them */
+    ki_list_metadata metadata;
+    ki_refused refused;
+    ki_object *object;
+    ki_buf kind; /* of the list: "PodList" */
+    ki_buf api_version;
+    ki_status status;       /* what the server sent instead of a list; otherwise zeroed */
+    int is_unknown_kind;    /* it has failed because the tables do not have the kind */
+    ki_proto_reader reader; /* reader.unknown: what was lost */
+    /* private to proto_list.c */
+    ki_proto_gather gather;
+    ki_buf resource_version;
+    ki_buf continue_token;
+    const ki_proto_message *message;
+    int has_names; /* the items are of another kind than the plan's: metadata only */
+    int state;
+    int is_ended;       /* the list is complete */
+    uint64_t left;      /* bytes of the list to come */
+    uint64_t head[2];   /* of a field: its tag, then its length or number */
+    unsigned head_part; /* which of them is being read */
+    unsigned head_bits;
+} ki_proto_list;
+
+void ki_proto_list_init(ki_proto_list *decoder, ki_object_plan *plan);
+void ki_proto_list_fini(ki_proto_list *decoder);
+
+/* Takes up to `n` bytes. Returns a ki_list_step, or the error that ends the list: KI_ERR_PROTOBUF (framing is
+ * lost), KI_ERR_NOT_A_LIST or KI_ERR_NO_MEMORY. *out_used is the number of bytes consumed; call again with
+ * the rest. KI_LIST_END is returned when the first byte after the list is there; not all servers send one. */
+KI_NODISCARD int ki_proto_list_feed(ki_proto_list *decoder, const char *bytes, size_t n, size_t *out_used,
+                                    ki_error *err);
+
+/* Signals the end of the body. Returns 0 after a complete list, else an error. */
+KI_NODISCARD int ki_proto_list_end(ki_proto_list *decoder, ki_error *err);
+
+/* After KI_LIST_OBJECT: a new reference, once. */
+ki_object *ki_proto_list_take_object(ki_proto_list *decoder);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies that no server sends: lengths that are not there, nesting without end, fields that come again and
+ * again. They cost neither memory nor time beyond their own size. */
+#include <kinformer/resources.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/decode_run.h"
+#include "support/failing_allocator.h"
+#include "support/proto_records.h"
+#include "support/unit.h"
+
+static ki_object_plan *pods_plan(const ki_object_options *options)
+{
+    ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, options, NULL);
+    assert_non_null(plan);
+    return plan;
+}
+
+/* Returns the code of the run, with the log in `out` for more. */
+static int run_list(ki_str body, decode_run *out)
+{
+    ki_object_plan *plan = pods_plan(NULL);
+    ki_proto_list decoder;
+    ki_proto_list_init(&decoder, plan);
+    decode_run_proto_list(out, &decoder, body, (decode_split){0});
+    ki_proto_list_fini(&decoder);
+    ki_object_plan_free(plan);
+    return out->code;
+}
+
+static int run_watch(ki_str body, decode_run *out)
+{
+    ki_object_plan *plan = pods_plan(NULL);
+    ki_proto_watch decoder;
+    ki_proto_watch_init(&decoder, plan);
+    decode_run_proto_watch(out, &decoder, body, (decode_split){0});
+    ki_proto_watch_fini(&decoder);
+    ki_object_plan_free(plan);
+    return out->code;
+}
+
+/* A list that is cut in the middle of what it announces. */
+static void a_length_that_never_comes_costs_nothing(void **state)
+{
+    (void)state;
+    static const char head[] = "k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList";
+    static const struct {
+        const char *bytes;
+        size_t n;
+        int code;
+    } tails[] = {
+        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10,
+         KI_ERR_PROTOBUF_TRUNCATED}, /* a list of 2^63 - 1 bytes */
+        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x12\xff\xff\xff\xff\xff\xff\xff\xff\x3f", 20,
+         KI_ERR_PROTOBUF_TRUNCATED}, /* and a pod of 2^62 in it */
+        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, KI_ERR_PROTOBUF_TRUNCATED},
+        {"\x12\x05\x12\xff\xff\xff\x7f", 7, KI_ERR_PROTOBUF}, /* a pod larger than the list */
+        {"\x12\x05\x0a\xff\xff\xff\x7f", 7, KI_ERR_PROTOBUF},
+        {"\x12\xff\xff\xff\xff\x0f\x0a\xff\xff\xff\x7f", 11, KI_ERR_PROTOBUF}, /* large metadata */
+        {"\x12\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12, KI_ERR_PROTOBUF},
+        {"\x0a\xff\xff\xff\x7f", 5, KI_ERR_PROTOBUF},
+        {"\x12\x02\x12", 3, KI_ERR_PROTOBUF_TRUNCATED},
+        {"\x12\x01\x12\x00", 4, KI_ERR_PROTOBUF}, /* the list ends inside a field */
+        {"\x13", 1, KI_ERR_PROTOBUF},
+        {"\x10\x01", 2, KI_ERR_PROTOBUF},
+    };
+    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+        decode_run run;
+        proto_body body = {0};
+        proto_body_put(&body, head, sizeof(head) - 1);
+        proto_body_put(&body, tails[i].bytes, tails[i].n);
+        if (run_list(proto_body_str(&body), &run) != tails[i].code)
+            fail_msg("%zu: %s", i, run.log);
+        decode_run_fini(&run);
+        proto_body_free(&body);
+    }
+}
+
+/* The buffer grows with what arrives. */
+static void a_frame_that_announces_much_allocates_little(void **state)
+{
+    (void)state;
+    char body[64 * 1024] = {0x03, (char)0xff, (char)0xff, (char)0xff, 0x0a, 5, 'A', 'D', 'D', 'E', 'D', 0x12};
+    ki_object_plan *plan = pods_plan(NULL);
+    ki_proto_watch decoder;
+    size_t used = 0;
+    ki_proto_watch_init(&decoder, plan);
+    size_t before = failing_allocator_live_bytes();
+    assert_int_equal(ki_proto_watch_feed(&decoder, body, sizeof(body), &used, NULL), KI_WATCH_MORE);
+    assert_int_equal(used, sizeof(body));
+    assert_true(failing_allocator_live_bytes() - before <= 4 * sizeof(body));
+    ki_proto_watch_fini(&decoder);
+    ki_object_plan_free(plan);
+}
+
+static void a_stream_that_is_no_protobuf_is_an_error(void **state)
+{
+    (void)state;
+    decode_run run;
+    assert_int_equal(run_watch(KI_STR("{\"type\":\"ADDED\",\"object\":{}}\n"), &run), KI_ERR_PROTOBUF);
+    decode_run_fini(&run);
+    assert_int_equal(run_list(KI_STR("{\"kind\":\"PodList\"}\n"), &run), KI_ERR_PROTOBUF);
+    decode_run_fini(&run);
+    assert_int_equal(run_list(KI_STR(""), &run), KI_ERR_PROTOBUF_TRUNCATED);
+    decode_run_fini(&run);
+}
+
+/* An event larger than the limit is passed over; it has its key, and the next one is read. */
+static void an_event_that_is_too_large_is_refused_with_its_key(void **state)
+{
+    (void)state;
+    enum { LARGE = 65 * 1024 * 1024 };
+    proto_body pod = {0}, metadata = {0}, spec = {0}, body = {0};
+    char *filler = calloc(1, LARGE);
+    proto_body_field(&metadata, 1, KI_STR("web"));
+    proto_body_field(&metadata, 3, KI_STR("default"));
+    proto_body_field(&pod, 1, proto_body_str(&metadata));
+    proto_body small = proto_body_typed("v1", "Pod", proto_body_str(&pod));
+    proto_body_field(&spec, 10, (ki_str){filler, LARGE});
+    proto_body_field(&pod, 2, proto_body_str(&spec));
+    proto_body large = proto_body_typed("v1", "Pod", proto_body_str(&pod));
+    proto_body events[] = {proto_body_event("MODIFIED", proto_body_str(&large)),
+                           proto_body_event("ADDED", proto_body_str(&small))};
+    for (size_t i = 0; i < 2; i++)
+        proto_body_put(&body, events[i].data, events[i].len);
+    decode_run run;
+    assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
+    static const char refused[] = "REFUSED MODIFIED default/web KI_ERR_TOO_LARGE";
+    assert_memory_equal(run.log, refused, sizeof(refused) - 1);
+    assert_int_equal(run.object_count, 1);
+    decode_run_fini(&run);
+    proto_body *bodies[] = {&pod, &metadata, &spec, &body, &small, &large, &events[0], &events[1]};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        proto_body_free(bodies[i]);
+    free(filler);
+}
+
+/* A schema in a schema …: field `number` of each is the next. */
+static proto_body nested_definition(unsigned number, size_t levels, ki_str extra)
+{
+    proto_body inner = {0};
+    for (size_t i = 0; i < levels; i++) {
+        proto_body outer = {0};
+        proto_body_put(&outer, extra.ptr, extra.len);
+        proto_body_field(&outer, number, proto_body_str(&inner));
+        proto_body_put(&outer, extra.ptr, extra.len);
+        proto_body_free(&inner);
+        inner = outer;
+    }
+    proto_body validation = {0}, spec = {0}, metadata = {0}, definition = {0};
+    proto_body_field(&validation, 1, proto_body_str(&inner));
+    proto_body_field(&spec, 5, proto_body_str(&validation));
+    proto_body_field(&metadata, 1, KI_STR("deep"));
+    proto_body_field(&definition, 1, proto_body_str(&metadata));
+    proto_body_field(&definition, 2, proto_body_str(&spec));
+    proto_body typed = proto_body_typed("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition",
+                                        proto_body_str(&definition));
+    proto_body event = proto_body_event("ADDED", proto_body_str(&typed));
+    proto_body *bodies[] = {&inner, &validation, &spec, &metadata, &definition, &typed};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        proto_body_free(bodies[i]);
+    return event;
+}
+
+static void nesting_has_a_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t levels;
+        const char *expected;
+    } samples[] = {{900, "ADDED deep {"},
+                   {1100, "REFUSED ADDED deep KI_ERR_JSON_DEPTH"},
+                   {3000, "REFUSED ADDED deep KI_ERR_JSON_DEPTH"}};
+    for (size_t i = 0; i < 3; i++) {
+        decode_run run;
+        proto_body body = nested_definition(28, samples[i].levels, (ki_str){0}); /* not */
+        assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
+        assert_memory_equal(run.log, samples[i].expected, strlen(samples[i].expected));
+        decode_run_fini(&run);
+        proto_body_free(&body);
+    }
+}
+
+/* Each level must be put in order, which copies all that is in it. */
+static void repeated_fields_on_every_level_are_refused_when_they_are_too_much_work(void **state)
+{
+    (void)state;
+    decode_run run;
+    proto_body body = nested_definition(28, 20, KI_STR("\x2a\x01x")); /* type, before and behind */
+    assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
+    assert_int_equal(run.object_count, 1);
+    decode_run_fini(&run);
+    proto_body_free(&body);
+    body = nested_definition(28, 990,
+                             KI_STR("\x2a\x60"
+                                    "012345678901234567890123456789012345678901234567890123456789012345"
+                                    "678901234567890123456789012345"));
+    assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
+    assert_non_null(strstr(run.log, "KI_ERR_PROTOBUF too many fields"));
+    decode_run_fini(&run);
+    proto_body_free(&body);
+}
+
+/* Many elements of two bytes each become much text: the limit of an object holds. */
+static void a_small_message_with_much_text_meets_the_limit(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 100000 };
+    proto_body pod = {0}, metadata = {0}, spec = {0};
+    proto_body_field(&metadata, 1, KI_STR("web"));
+    for (size_t i = 0; i < ELEMENTS; i++)
+        proto_body_field(&spec, 2, (ki_str){0});
+    proto_body_field(&pod, 1, proto_body_str(&metadata));
+    proto_body_field(&pod, 2, proto_body_str(&spec));
+    proto_body typed = proto_body_typed("v1", "Pod", proto_body_str(&pod));
+    proto_body event = proto_body_event("ADDED", proto_body_str(&typed));
+    ki_object_plan *plan = pods_plan(&(ki_object_options){.bytes_max = 1 << 20});
+    ki_proto_watch decoder;
+    decode_run run;
+    ki_proto_watch_init(&decoder, plan);
+    decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+    static const char refused[] = "REFUSED ADDED web KI_ERR_TOO_LARGE";
+    assert_memory_equal(run.log, refused, sizeof(refused) - 1);
+    assert_true(decoder.reader.sink.text.cap <= 4 << 20);
+    decode_run_fini(&run);
+    ki_proto_watch_fini(&decoder);
+    ki_object_plan_free(plan);
+    proto_body *bodies[] = {&pod, &metadata, &spec, &typed, &event};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        proto_body_free(bodies[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_length_that_never_comes_costs_nothing),
+        WITH_MEMORY_CHECK(a_frame_that_announces_much_allocates_little),
+        WITH_MEMORY_CHECK(a_stream_that_is_no_protobuf_is_an_error),
+        WITH_MEMORY_CHECK(an_event_that_is_too_large_is_refused_with_its_key),
+        WITH_MEMORY_CHECK(nesting_has_a_limit),
+        WITH_MEMORY_CHECK(repeated_fields_on_every_level_are_refused_when_they_are_too_much_work),
+        WITH_MEMORY_CHECK(a_small_message_with_much_text_meets_the_limit),
+    };
+    return RUN_TESTS(tests);
+}
