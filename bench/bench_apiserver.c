@@ -25,6 +25,6 @@ int main(int count, char **arguments)
     bool is_done = apiserver_load_bench(server, &options, &met) &&
                    apiserver_pages_bench(server, &options, &met) &&
                    apiserver_watchers_bench(server, &options, &met);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
     ki_informer_free(b);
     ki_client_free(plain.client);
     ki_client_free(controlled.client);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     free(out[0]);
     free(out[1]);
     return is_well ? 0 : 1;

@@ -66,7 +66,7 @@ static bool step_make(struct group *group)
     for (size_t i = 0; i < group->size; i++) {
         char ns[32];
         snprintf(ns, sizeof(ns), "namespace-%zu", i);
-        if (ki_factory_informer_with(group->factory, &KI_CORE_V1_PODS, &(ki_informer_options){.ns = ns}) ==
+        if (ki_factory_informer(group->factory, &KI_CORE_V1_PODS, &(ki_informer_options){.ns = ns}) ==
             NULL) {
             return false;
         }
@@ -76,7 +76,7 @@ static bool step_make(struct group *group)
 
 static bool step_start(struct group *group)
 {
-    return ki_factory_start(group->factory, NULL) == 0 && ki_client_dispatch(group->client, 0) >= 0;
+    return ki_factory_start(group->factory, NULL) == 0 && ki_client_dispatch(group->client, KI_BUDGET_NONE) >= 0;
 }
 
 static bool step_pending(struct group *group)

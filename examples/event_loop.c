@@ -81,7 +81,7 @@ static int run(ki_client *client, ki_informer *pods, const ki_registration *hand
         /* Input is not read before the first list is in the cache and the handler has seen all of it; poll()
          * ignores a descriptor of -1. */
         fds[2].fd = ki_registration_has_synced(handler) ? STDIN_FILENO : -1;
-        if (poll(fds, 3, ki_client_timeout_ms(client)) < 0) {
+        if (poll(fds, 3, -1) < 0) {
             if (errno == EINTR)
                 continue;
             return -1;
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         return 1;
     }
     ki_factory *factory = ki_factory_new(client, NULL);
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     ki_informer_add_index_path(pods, "app", KI_PATH_LABEL("app")); /* start reports a failure */
     ki_registration *handler =
         ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted}, NULL);

@@ -41,7 +41,7 @@ int main(void)
         return 1;
     }
     ki_factory *factory = ki_factory_new(client, NULL);
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted}, NULL);
 
     int rc = ki_factory_start(factory, &err); /* reports the first set-up error, if there was one */

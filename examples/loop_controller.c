@@ -99,7 +99,7 @@ static int run(int signal_fd)
                            {.fd = signal_fd, .events = POLLIN},
                            {.fd = STDIN_FILENO, .events = POLLIN}};
     for (;;) {
-        if (poll(fds, 3, ki_client_timeout_ms(p.client)) < 0 && errno != EINTR)
+        if (poll(fds, 3, -1) < 0 && errno != EINTR)
             return -1;
         int rc = ki_client_dispatch(p.client, 1); /* about 1 ms of network, cache and reconciles, here */
         if (rc < 0)
@@ -123,8 +123,8 @@ static int begin(const char *server, ki_error *err)
     if (p.controller == NULL)
         return err->code;
     p.factory = ki_factory_new(p.client, NULL);
-    p.namespaces = ki_factory_informer(p.factory, &KI_CORE_V1_NAMESPACES);
-    p.configmaps = ki_factory_informer(p.factory, &KI_CORE_V1_CONFIGMAPS);
+    p.namespaces = ki_factory_informer(p.factory, &KI_CORE_V1_NAMESPACES, NULL);
+    p.configmaps = ki_factory_informer(p.factory, &KI_CORE_V1_CONFIGMAPS, NULL);
     ki_controller_watch(p.controller, p.namespaces, NULL);
     ki_controller_watch_mapped(p.controller, p.configmaps, NULL, map, NULL);
     int rc = ki_factory_start(p.factory, err);

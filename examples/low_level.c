@@ -65,9 +65,8 @@ int main(void)
     char version[16] = "";
     int rc = feed == NULL ? -1 : ki_feed_start(feed, &err);
     while (rc >= 0 && (strcmp(version, "10") != 0 || ki_delta_queue_len(queue) > 0)) {
-        (void)poll(&(struct pollfd){.fd = ki_client_fd(client), .events = POLLIN}, 1,
-                   ki_client_timeout_ms(client));
-        rc = ki_client_dispatch(client, 0);
+        (void)poll(&(struct pollfd){.fd = ki_client_fd(client), .events = POLLIN}, 1, -1);
+        rc = ki_client_dispatch(client, KI_BUDGET_NONE);
         (void)ki_feed_last_resource_version(feed, version, sizeof(version));
     }
     printf("%zu pods at version %s\n%s", ki_store_count(store), version, err.message);

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     ki_error err = {0};
     ki_client *client = ki_client_new(&(ki_client_options){.server = argc > 2 ? argv[2] : NULL}, &err);
     ki_factory *factory = ki_factory_new(client, NULL);
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     ki_informer_add_index_path(pods, "ip", "/status/podIPs/*/ip");
 
     if (client != NULL && ki_factory_start(factory, &err) == 0 &&

@@ -120,12 +120,12 @@ static int follow(recording *from, ki_error *err)
         return -1;
     from->client = client;
     ki_factory *factory = ki_factory_new(client, &(ki_factory_options){.informer = {.list_watch = &source}});
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     ki_informer_add_index_path(pods, "owner", "/metadata/ownerReferences/*/name");
     ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted},
                             NULL);
     int rc = ki_factory_start(factory, err);
-    while (rc == 0 && ki_client_dispatch(client, 0) > 0) {
+    while (rc == 0 && ki_client_dispatch(client, KI_BUDGET_NONE) > 0) {
     }
     if (rc == 0)
         rc = ki_factory_wait_for_sync(factory, 0, err);

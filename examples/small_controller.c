@@ -58,8 +58,8 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &set, NULL); /* for sigwait() below */
     client = ki_client_new(&(ki_client_options){.server = argc > 1 ? argv[1] : NULL}, &err);
     ki_factory *factory = ki_factory_new(client, NULL);
-    namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES);
-    configmaps = ki_factory_informer(factory, &KI_CORE_V1_CONFIGMAPS);
+    namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES, NULL);
+    configmaps = ki_factory_informer(factory, &KI_CORE_V1_CONFIGMAPS, NULL);
     ki_controller_options options = {.name = "settings", .reconcile = reconcile, .workers = 2};
     ki_controller *controller = client == NULL ? NULL : ki_controller_new(client, &options, &err);
     ki_controller_watch(controller, namespaces, NULL);

@@ -108,7 +108,7 @@ static int live(ki_apiserver *server, ki_informer *pods, notes *n)
 static int run(ki_apiserver *server, ki_client *client, notes *n, ki_error *err)
 {
     ki_factory *factory = ki_factory_new(client, NULL);
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     ki_informer_add_index_path(pods, "node", KI_PATH_NODE);
     ki_informer_add_handler(
         pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted, .user = n}, NULL);
@@ -134,6 +134,6 @@ int main(void)
     int is_good = client != NULL && put_pod(server, "a", "Pending") && run(server, client, &n, &err);
     printf("heard:\n%s", n.text);
     ki_client_free(client);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return is_good ? 0 : 1;
 }

@@ -136,6 +136,6 @@ int main(void)
         fprintf(stderr, "write: %s\n", err.message);
     ki_client_free(client);
     if (server != NULL)
-        ki_apiserver_stop(server);
+        ki_apiserver_free(server);
     return rc < 0;
 }

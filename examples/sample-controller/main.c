@@ -100,8 +100,8 @@ static int begin(program *p, ki_error *err)
     p->factory = ki_factory_new(p->client, NULL);
     p->sync = (sync_context){.client = p->client,
                              .recorder = ki_recorder_new(p->client, &recorder, err),
-                             .foos = ki_factory_informer(p->factory, &FOOS),
-                             .deployments = ki_factory_informer_with(p->factory, &KI_APPS_V1_DEPLOYMENTS,
+                             .foos = ki_factory_informer(p->factory, &FOOS, NULL),
+                             .deployments = ki_factory_informer(p->factory, &KI_APPS_V1_DEPLOYMENTS,
                                                                      &(ki_informer_options){.keep = keep})};
     p->controller = ki_controller_new(p->client,
                                       &(ki_controller_options){.name = "foos",

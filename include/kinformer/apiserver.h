@@ -15,7 +15,7 @@
  * Every function may be called from any thread. A server belongs to the process that started it. In a forked
  * child ki_apiserver_url(), ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work; every other
  * function returns KI_ERR_FORKED at once, or 0 for a count or a version, or does nothing if it has no result.
- * ki_apiserver_stop() frees nothing there, and the parent's server continues. A child may start a server of
+ * ki_apiserver_free() frees nothing there, and the parent's server continues. A child may start a server of
  * its own.
  */
 #ifndef KI_APISERVER_H
@@ -76,12 +76,12 @@ typedef struct ki_apiserver_options {
  *
  * Returns:   the server, or NULL with KI_ERR_SYSTEM (the port is in use, …), KI_ERR_INVALID or
  *            KI_ERR_NO_MEMORY.
- * Ownership: the caller frees it with ki_apiserver_stop().
+ * Ownership: the caller frees it with ki_apiserver_free().
  */
 KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *err);
 
 /** Closes every connection and frees the server. NULL is allowed. */
-KI_API void ki_apiserver_stop(ki_apiserver *server);
+KI_API void ki_apiserver_free(ki_apiserver *server);
 
 /** The URL, "http://127.0.0.1:40123"; valid until the server is freed. */
 KI_API const char *ki_apiserver_url(const ki_apiserver *server);
@@ -305,7 +305,7 @@ typedef struct ki_apiserver_request {
     uint64_t reserved[4];    /* 0 */
 } ki_apiserver_request;
 
-/** `request` is valid until the callback returns. All functions except ki_apiserver_stop() may be called from
+/** `request` is valid until the callback returns. All functions except ki_apiserver_free() may be called from
  * it. */
 typedef void (*ki_apiserver_request_cb)(const ki_apiserver_request *request, void *user);
 

@@ -45,10 +45,11 @@ typedef struct ki_client ki_client;
 typedef struct ki_config ki_config; /* <kinformer/config.h> */
 
 typedef enum ki_mode {
-    KI_MODE_THREADS = 0,      /* everything runs on the library's threads */
-    KI_MODE_HANDLERS_ON_LOOP, /* callbacks run inside ki_client_dispatch(), the rest on the library's
-                               * threads */
-    KI_MODE_EVENT_LOOP        /* everything runs inside ki_client_dispatch(); the library has no threads */
+    KI_MODE_THREADS = 0, /* everything runs on the library's threads */
+    /* Handlers, reconcile functions and the answers of single calls run inside ki_client_dispatch(); index
+     * functions, transforms, status and error callbacks and the log still run on the library's threads. */
+    KI_MODE_HANDLERS_ON_LOOP,
+    KI_MODE_EVENT_LOOP /* everything runs inside ki_client_dispatch(); the library has no threads */
 } ki_mode;
 
 /**
@@ -248,23 +249,49 @@ KI_API ki_metrics *ki_client_metrics(ki_client *client);
  */
 KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
 
-/** A descriptor to poll for reading: readable when ki_client_dispatch() has work to do. -1 in
- * KI_MODE_THREADS. */
-KI_API int ki_client_fd(const ki_client *client);
+/* ---- on the program's event loop ----------------------------------------------------------------------- */
 
-/** The timeout for poll(): milliseconds until ki_client_dispatch() has work to do; -1: none before the
- * descriptor is readable. */
-KI_API int ki_client_timeout_ms(ki_client *client);
+/* With KI_MODE_HANDLERS_ON_LOOP and KI_MODE_EVENT_LOOP, an event loop polls one descriptor and calls one
+ * function:
+ *
+ *     struct pollfd polled = {.fd = ki_client_fd(client), .events = POLLIN};
+ *     for (;;) {
+ *         poll(&polled, 1, -1);
+ *         ki_client_dispatch(client, 0);
+ *     }
+ */
 
 /**
- * Does the work that is due, for about `budget_ms`. 0: until no work is left; callbacks that keep making work
- * for each other do not keep it from returning. May exceed the budget by one callback of yours, or by one
- * pass over a store (adding a handler, finding what a relist removes or a resync repeats: some milliseconds
- * for 100,000 objects). Responses are read and decoded in pieces of about 100 KB, a millisecond's work; with
- * `http2`, all bytes that have arrived on a connection are one piece.
+ * The descriptor to poll for reading: it is readable while ki_client_dispatch() has work to do. It is enough
+ * by itself: it covers sockets, timers, and calls made outside ki_client_dispatch(), such as
+ * ki_informer_start() or ki_informer_retry_now(), on any thread. It can be polled level-triggered or
+ * edge-triggered: when ki_client_dispatch() leaves work for the next call, the descriptor becomes readable
+ * anew.
  *
- * Returns: the number of jobs done; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback
- *          or inside a read section; KI_ERR_FORKED in a child.
+ * It is the same until ki_client_free(), which closes it. Do not read it or close it.
+ *
+ * Returns: -1 in KI_MODE_THREADS and in a forked child.
+ */
+KI_API int ki_client_fd(const ki_client *client);
+
+/** For loops that cannot poll a descriptor: milliseconds until ki_client_dispatch() has work to do, 0: at
+ * once; -1: not before a socket is ready or another thread makes a call. Others do not need it. */
+KI_API int ki_client_timeout_ms(ki_client *client);
+
+/** No budget: see ki_client_dispatch(). */
+#define KI_BUDGET_NONE UINT64_MAX
+
+/**
+ * Does the work that is due, for about `budget_ms`; 0: 2 ms. KI_BUDGET_NONE: until no work is left; callbacks
+ * that keep making work for each other do not keep it from returning.
+ *
+ * May exceed the budget by one callback of yours, or by one pass over a store (adding a handler, finding what
+ * a relist removes or a resync repeats: some milliseconds for 100,000 objects). Responses are read and
+ * decoded in pieces of about 100 KB, a millisecond's work; with `http2`, all bytes that have arrived on a
+ * connection are one piece.
+ *
+ * Returns: 1 when work is left, 0 when not; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a
+ *          callback or inside a read section; KI_ERR_FORKED in a child.
  * Threads: any; while one thread is in this call, calls on other threads do nothing.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);

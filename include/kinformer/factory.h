@@ -53,13 +53,13 @@ KI_API void ki_factory_free(ki_factory *factory);
  * Returns the informer of a collection. The first call makes it; later calls with the same resource and the
  * same options return the same one. All options are compared: namespace, selectors (as text), paths, numbers,
  * callbacks and their `user`. ki_factory_informer() uses the options of the factory;
- * ki_factory_informer_with() uses only those it is given.
+ * ki_factory_informer() uses only those it is given.
  *
  * Returns:   the informer, or NULL: the next start reports why.
  * Ownership: the factory's, until ki_factory_remove().
  */
 KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource);
-KI_API ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
+KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                                              const ki_informer_options *options);
 
 /** The same for a resource by name, in the forms that ki_resource_find() and, for custom resources,

@@ -34,7 +34,7 @@ KI_EXTERN_C_BEGIN
 typedef struct ki_feed ki_feed;
 
 /** Called for each error, on `io`; must be quick. */
-typedef void (*ki_feed_error_cb)(const ki_watch_error *error, void *user);
+typedef void (*ki_feed_error_cb)(const ki_informer_error *error, void *user);
 
 /**
  * Zero means default; exactly one of `on_change`, `store` and `queue` is set. The destination is borrowed and

@@ -247,7 +247,7 @@ KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_ind
 KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user);
 
 /** One error: of a list, a watch, an event in a watch, or an object that was refused. */
-typedef struct ki_watch_error {
+typedef struct ki_informer_error {
     ki_reason reason;
     int http_status;           /* 0: none */
     uint64_t since_success_ms; /* since a list ended, or an event or a bookmark arrived; UINT64_MAX: never
@@ -256,13 +256,13 @@ typedef struct ki_watch_error {
     const ki_error *error;     /* borrowed, like the next */
     const char *key;           /* of the refused object; else "" */
     uint64_t reserved[4];
-} ki_watch_error;
+} ki_informer_error;
 
 /** Called for each error, on `io`; must be quick. */
-typedef void (*ki_watch_error_cb)(ki_informer *informer, const ki_watch_error *error, void *user);
+typedef void (*ki_informer_error_cb)(ki_informer *informer, const ki_informer_error *error, void *user);
 
 /** Returns: 0, or KI_ERR_INVALID after the first start. */
-KI_API int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_cb callback, void *user);
+KI_API int ki_informer_set_error_handler(ki_informer *informer, ki_informer_error_cb callback, void *user);
 
 /* ---- registrations ----------------------------------------------------------------------------------- */
 

@@ -96,7 +96,7 @@ static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_err
         char texts[CLI_FAULT_BYTES];
         ki_fault fault;
         rc = cli_fault_parse(flags->faults.items[i], &fault, texts, err);
-        if (rc == 0 && ki_apiserver_fault(server, &fault) < 0)
+        if (rc == 0 && ki_apiserver_fault(server, &fault, NULL) < 0)
             rc = cli_fail(err, "--fault: \"%s\" cannot be added", flags->faults.items[i]);
     }
     if (rc == 0 && flags->kubeconfig_out != NULL)
@@ -133,7 +133,7 @@ static int run(const cli_apiserver_flags *flags, ki_error *err)
         say_where(server, flags);
         wait_for_signal(stop_fd);
     }
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return code;
 }
 

@@ -42,7 +42,7 @@ static void say(const speaker *by, const char *format, ...)
 enum { REMIND_FIRST_MS = 60 * 1000, REMIND_LAST_MS = 60 * 60 * 1000 };
 
 /* A failure that prevents watching. */
-static void count_failure(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
+static void count_failure(cli_follower *follower, uint64_t now_ms, const ki_informer_error *error,
                           const ki_informer_status *status)
 {
     cli_outage *outage = &follower->outage;
@@ -154,7 +154,7 @@ static int has_selectors(const cli_watch_flags *flags)
 }
 
 /* What a user can do about it; NULL if nothing, it is temporary, or the library's message says it. */
-static const char *advice(const cli_follower *follower, const ki_watch_error *error)
+static const char *advice(const cli_follower *follower, const ki_informer_error *error)
 {
     if (strstr(error->error->message, "its address") != NULL)
         return NULL;
@@ -187,7 +187,7 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
     }
 }
 
-static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
+static void format_next(char *buffer, size_t bytes, const ki_informer_error *error)
 {
     if (error->retry_ms == 0)
         snprintf(buffer, bytes, "retrying");
@@ -196,7 +196,7 @@ static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
                  (unsigned)(error->retry_ms % 1000 / 100));
 }
 
-static void say_error(const speaker *by, const ki_watch_error *error)
+static void say_error(const speaker *by, const ki_informer_error *error)
 {
     char next[64];
     const char *help = error->retry_ms == 0 ? NULL : advice(by->follower, error);
@@ -207,14 +207,14 @@ static void say_error(const speaker *by, const ki_watch_error *error)
 
 /* A failure that is retried at once with another request is reported without advice; if that fails as well
  * and has to wait, the advice is news. */
-static int is_news(const cli_follower *follower, const ki_watch_error *error)
+static int is_news(const cli_follower *follower, const ki_informer_error *error)
 {
     return follower->trouble != error->reason || (error->retry_ms > 0 && !follower->is_delay_said);
 }
 
 /* A failure is not reported again until it is resolved or changes. An error whose reason differs from that
  * of the status did not affect the watch. */
-void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
+void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_informer_error *error,
                           const ki_informer_status *status)
 {
     const speaker by = {follower, now_ms, NULL, error->reason};

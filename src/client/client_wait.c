@@ -159,6 +159,16 @@ int ki_client_timeout_ms(ki_client *client)
     return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 
+#define BUDGET_DEFAULT_NS (2 * KI_NS_PER_MS)
+
+/* For ki_loop_step(), where 0 is no limit. */
+static uint64_t budget_ns(uint64_t budget_ms)
+{
+    if (budget_ms == KI_BUDGET_NONE)
+        return 0;
+    return budget_ms == 0 ? BUDGET_DEFAULT_NS : ki_ns_of_ms(budget_ms);
+}
+
 int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
 {
     bool has_loop = client != NULL && client->options.mode != KI_MODE_THREADS;
@@ -170,7 +180,8 @@ int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
     if (!has_loop)
         return KI_ERR_INVALID;
     enter(client);
-    size_t count = ki_loop_step(client->handlers, ki_ns_of_ms(budget_ms));
+    (void)ki_loop_step(client->handlers, budget_ns(budget_ms));
+    int has_more = ki_client_is_foreign(client) ? 0 : ki_loop_next_ns(client->handlers) == 0;
     leave(client);
-    return count > INT_MAX ? INT_MAX : (int)count;
+    return has_more;
 }

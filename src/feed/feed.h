@@ -57,7 +57,7 @@ extern const ki_life_kind ki_feed_kind;
 
 /* Called by the reflector; `user` is its life. */
 int ki_feed_take_change(const ki_change *change, void *user);
-void ki_feed_report(const ki_watch_error *error, void *user);
+void ki_feed_report(const ki_informer_error *error, void *user);
 void ki_feed_report_status(void *user);
 
 /* Frees it; on dispatch, from its own job. */

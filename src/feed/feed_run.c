@@ -14,7 +14,7 @@ enum { KEYS_AT_A_TIME = 64 };
 
 /* ---- io ------------------------------------------------------------------------------------------------ */
 
-void ki_feed_report(const ki_watch_error *error, void *user)
+void ki_feed_report(const ki_informer_error *error, void *user)
 {
     ki_feed *feed = ki_feed_of(user);
     ki_error_log_write(&feed->life.errors, error);
@@ -79,7 +79,7 @@ static int process(const ki_deltas *deltas, void *user)
 static bool process_one(ki_feed *feed)
 {
     one_key one = {.feed = feed};
-    int rc = ki_delta_queue_pop(feed->options.queue, process, &one, 0);
+    int rc = ki_delta_queue_pop(feed->options.queue, 0, process, &one);
     feed->put_back = one.was_popped && rc > 0 ? feed->put_back + 1 : 0;
     return one.was_popped;
 }

@@ -207,7 +207,7 @@ static ki_informer *informer_of(ki_factory *factory, const sought *s)
     return informer;
 }
 
-ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
+ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                                       const ki_informer_options *options)
 {
     ki_reflector_setup setup;
@@ -234,7 +234,7 @@ ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resourc
     for (size_t i = 0; resource != NULL && i < factory->resync_count; i++)
         if (ki_resource_equal(factory->resyncs[i].resource, resource))
             options.resync_ms = factory->resyncs[i].resync_ms;
-    return ki_factory_informer_with(factory, resource, &options);
+    return ki_factory_informer(factory, resource, &options);
 }
 
 ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)

@@ -263,7 +263,7 @@ int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, 
     return rc;
 }
 
-int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_cb callback, void *user)
+int ki_informer_set_error_handler(ki_informer *informer, ki_informer_error_cb callback, void *user)
 {
     if (informer == NULL)
         return KI_ERR_INVALID;

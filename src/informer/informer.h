@@ -47,7 +47,7 @@ struct ki_informer {
     size_t callbacks;  /* handlers that are being called */
     uint64_t check_ms; /* of resyncs */
     ki_list registrations;
-    ki_watch_error_cb on_watch_error;
+    ki_informer_error_cb on_watch_error;
     void *watch_error_user;
     ki_informer_status_cb on_status;
     void *status_user;
@@ -69,7 +69,7 @@ extern const ki_life_kind ki_informer_kind;
 
 /* Called by the reflector; `user` is its life. */
 int ki_informer_take_change(const ki_change *change, void *user);
-void ki_informer_report(const ki_watch_error *error, void *user);
+void ki_informer_report(const ki_informer_error *error, void *user);
 void ki_informer_report_status(void *user);
 
 /* Adds its age to the metrics. */

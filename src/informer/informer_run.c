@@ -92,7 +92,7 @@ int ki_informer_take_change(const ki_change *change, void *user)
     return rc == 1 ? wait_for_room(informer) : 0;
 }
 
-void ki_informer_report(const ki_watch_error *error, void *user)
+void ki_informer_report(const ki_informer_error *error, void *user)
 {
     ki_informer *informer = ki_informer_of(user);
     KI_ASSERT_ON(informer->life.client->io);

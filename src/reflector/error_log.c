@@ -33,7 +33,7 @@ static bool may_write(ki_error_log *log, char *text, size_t text_bytes)
     return true;
 }
 
-void ki_error_log_write(ki_error_log *log, const ki_watch_error *error)
+void ki_error_log_write(ki_error_log *log, const ki_informer_error *error)
 {
     assert(log != NULL);
     ki_log_level level = error->reason == KI_REASON_EXPIRED ? KI_LOG_INFO : KI_LOG_WARNING;

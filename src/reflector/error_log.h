@@ -42,7 +42,7 @@ typedef struct ki_error_log {
 
 void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const ki_clock *clock);
 
-void ki_error_log_write(ki_error_log *log, const ki_watch_error *error);
+void ki_error_log_write(ki_error_log *log, const ki_informer_error *error);
 
 /* Call it at each change of phase or reason: logs when lists begin to replace watches, and when a watch has
  * recovered, after how long and how. */

@@ -67,7 +67,7 @@ void ki_reflector_publish(ki_reflector *reflector)
 }
 
 /* A callback may read the status. */
-static void tell(ki_reflector *reflector, ki_watch_error *error)
+static void tell(ki_reflector *reflector, ki_informer_error *error)
 {
     ki_reflector_publish(reflector);
     error->since_success_ms = ki_ns_age_ms(ki_reflector_now_ns(reflector), reflector->report.success_ns);
@@ -79,7 +79,7 @@ void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failur
 {
     assert(reflector != NULL);
     ki_counter_add(reflector->options.metrics->errors[failure->reason], 1);
-    tell(reflector, &(ki_watch_error){.reason = failure->reason,
+    tell(reflector, &(ki_informer_error){.reason = failure->reason,
                                       .http_status = failure->http_status,
                                       .retry_ms = (delay_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS,
                                       .error = &failure->error,
@@ -111,7 +111,7 @@ void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error,
     snprintf(text, sizeof(text), "%.*s", KI_STR_ARGS(key));
     reflector->report.refused++;
     tell(reflector,
-         &(ki_watch_error){.reason = makes_no_sense(error->code) ? KI_REASON_MALFORMED : KI_REASON_OTHER,
+         &(ki_informer_error){.reason = makes_no_sense(error->code) ? KI_REASON_MALFORMED : KI_REASON_OTHER,
                            .error = error,
                            .key = text});
 }

@@ -31,7 +31,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -59,7 +59,7 @@ static void add(ki_apiserver *server, const ki_fault *fault)
     ki_error err = {0};
     if (ki_apiserver_fault_check(fault, &err) < 0)
         fail_msg("%s", err.message);
-    assert_int_equal(ki_apiserver_fault(server, fault), 0);
+    assert_int_equal(ki_apiserver_fault(server, fault, NULL), 0);
 }
 
 /* ---- what matches -------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -174,7 +174,7 @@ static void a_rule_of_bodies_passes_head_by(void **state)
 static void programs_have_the_same_rules(void **state)
 {
     ki_fault rule = {.action = KI_FAULT_NO_END_MARKER, .on = KI_FAULT_ANY, .times = 1};
-    assert_int_equal(ki_apiserver_fault(*state, &rule), 0);
+    assert_int_equal(ki_apiserver_fault(*state, &rule, NULL), 0);
     assert_int_equal(get_status(*state, "/version"), 200);
     expect_rule(*state, 0, 1);
     const ki_fault wrong[] = {
@@ -190,7 +190,7 @@ static void programs_have_the_same_rules(void **state)
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         ki_error err = {0};
-        assert_int_equal(ki_apiserver_fault(*state, &wrong[i]), KI_ERR_INVALID);
+        assert_int_equal(ki_apiserver_fault(*state, &wrong[i], NULL), KI_ERR_INVALID);
         assert_int_equal(ki_apiserver_fault_check(&wrong[i], &err), KI_ERR_INVALID);
         assert_string_not_equal(err.message, "");
     }

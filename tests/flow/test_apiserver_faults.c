@@ -28,13 +28,13 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
 static void add(ki_apiserver *server, ki_fault fault)
 {
-    assert_int_equal(ki_apiserver_fault(server, &fault), 0);
+    assert_int_equal(ki_apiserver_fault(server, &fault, NULL), 0);
 }
 
 static uint64_t now_ms(void)
@@ -339,15 +339,15 @@ static void a_seed_decides_which_of_many(void **state)
     int count = count_failures(*state);
     assert_true(count > 10 && count < 60);
     assert_int_equal(count_failures(other), count);
-    ki_apiserver_stop(other);
+    ki_apiserver_free(other);
 }
 
 static void rules_that_cannot_be_are_refused(void **state)
 {
-    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){0}), KI_ERR_INVALID);
-    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = 99}), KI_ERR_INVALID);
-    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_STATUS}), KI_ERR_INVALID);
-    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .percent = 101}),
+    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){0}, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = 99}, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_STATUS}, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .percent = 101}, NULL),
                      KI_ERR_INVALID);
 }
 
@@ -359,13 +359,13 @@ static void rules_that_are_spent_do_not_count(void **state)
     add(*state, once);
     for (int i = 1; i < MANY; i++)
         add(*state, other);
-    assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
+    assert_int_equal(ki_apiserver_fault(*state, &other, NULL), KI_ERR_TOO_LARGE);
     api_answer answer = api_get(*state, "/version");
     assert_int_equal(answer.status, 413);
     assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
     api_answer_fini(&answer);
     add(*state, other); /* replaces the one that is used up */
-    assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
+    assert_int_equal(ki_apiserver_fault(*state, &other, NULL), KI_ERR_TOO_LARGE);
 }
 
 static void faults_are_added_by_http(void **state)
@@ -398,7 +398,7 @@ static void debug_is_off_unless_it_is_asked_for(void **state)
     api_answer answer = api_get(server, "/debug/faults");
     assert_int_equal(answer.status, 404);
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- all of them at once ------------------------------------------------------------------------------- */
@@ -447,7 +447,7 @@ static void a_server_that_starts_down_is_reached_with_all_that_was_put(void **st
     assert_int_equal(api_connect(server), -1);
     assert_int_equal(ki_apiserver_up(server, &err), 0);
     expect_well(server);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_rewound_history_ends_watches(void **state)

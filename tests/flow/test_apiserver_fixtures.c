@@ -287,7 +287,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -342,7 +342,7 @@ static void a_compressed_list_has_the_recorded_shape(void **state)
     json_decref(got);
     api_answer_fini(&answer);
     recording_free(&r);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void objects_and_pages_have_the_recorded_shape(void **state)
@@ -380,7 +380,7 @@ static void limits_count_as_recorded(void **state)
              (unsigned long long)ki_apiserver_version(server));
     expect_same(server, "pods-limit-not-older-than", &(api_request){.path = path});
     expect_same(server, "pods-limit-rv0", &(api_request){.path = "/api/v1/pods?limit=2&resourceVersion=0"});
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void other_forms_have_the_recorded_shape(void **state)
@@ -425,7 +425,7 @@ static void refusals_have_the_recorded_shape(void **state)
 static void what_is_forbidden_is_refused_as_recorded(void **state)
 {
     const ki_fault fault = {.action = KI_FAULT_STATUS, .code = 403};
-    assert_int_equal(ki_apiserver_fault(*state, &fault), 0);
+    assert_int_equal(ki_apiserver_fault(*state, &fault, NULL), 0);
     expect_same(*state, "error-403-list", &(api_request){.path = "/api/v1/pods"});
     expect_same(*state, "error-403-watch", &(api_request){.path = "/api/v1/pods?watch=1"});
 }
@@ -437,7 +437,7 @@ static void strangers_are_refused_as_recorded(void **state)
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.tokens = tokens});
     expect_same(server, "error-401",
                 &(api_request){.path = "/api/v1/pods", .headers = {"Authorization: Bearer wrong"}});
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void what_has_expired_is_refused_as_recorded(void **state)

@@ -25,7 +25,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -36,7 +36,7 @@ static uint64_t now_ms(void)
 
 static void add(ki_apiserver *server, ki_fault fault)
 {
-    assert_int_equal(ki_apiserver_fault(server, &fault), 0);
+    assert_int_equal(ki_apiserver_fault(server, &fault, NULL), 0);
 }
 
 /* Sends the request, shuts down the sending side, and must soon see the end of the other side. Returns what
@@ -165,7 +165,7 @@ static void a_watch_that_is_not_read_ends_with_its_client(void **state)
         (void)poll(NULL, 0, 5);
     }
     close(fd);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_write_that_stalls_is_not_done_for_a_client_that_left(void **state)

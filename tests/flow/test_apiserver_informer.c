@@ -51,7 +51,7 @@ static void world_fini(world *w)
     assert_int_equal(store_check(ki_informer_store(w->informer), &err), 0);
     ki_informer_free(w->informer);
     ki_client_free(w->client);
-    ki_apiserver_stop(w->server);
+    ki_apiserver_free(w->server);
 }
 
 /* ---- the cache is the server's collection -------------------------------------------------------------- */
@@ -135,15 +135,15 @@ static void a_factory_syncs_many_resources(void **state)
     const ki_resource *resources[] = {&KI_CORE_V1_NAMESPACES, &KI_CORE_V1_PODS, &KI_CORE_V1_SERVICES,
                                       &KI_APPS_V1_DEPLOYMENTS, &KI_CORE_V1_NODES};
     for (size_t i = 0; i < 5; i++)
-        assert_non_null(ki_factory_informer(factory, resources[i]));
+        assert_non_null(ki_factory_informer(factory, resources[i], NULL));
     assert_int_equal(ki_factory_start(factory, &err), 0);
     assert_int_equal(ki_factory_wait_for_sync(factory, HANG_MS, &err), 0);
-    ki_informer *namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES);
+    ki_informer *namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES, NULL);
     assert_int_equal(ki_store_count(ki_informer_store(namespaces)),
                      ki_apiserver_count(server, &KI_CORE_V1_NAMESPACES));
     ki_factory_free(factory);
     ki_client_free(client);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- with each of them --------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static void world_init_trial(world *w, const trial *t, int watch_list)
 {
     print_message("    %s, %s\n", t->name, watch_list == KI_WATCH_LIST_NEVER ? "lists" : "streams");
     world_init(w, watch_list);
-    assert_int_equal(ki_apiserver_fault(w->server, &t->fault), 0);
+    assert_int_equal(ki_apiserver_fault(w->server, &t->fault, NULL), 0);
 }
 
 static void try_faults(const trial *t)
@@ -318,7 +318,7 @@ static void an_informer_follows_into_another_history(void **state)
             ki_fault expired = {.on = STREAMS, .action = KI_FAULT_EXPIRED, .times = 1};
             churn(&w, round);
             expect_equal(&w);
-            assert_int_equal(ki_apiserver_fault(w.server, &expired), 0);
+            assert_int_equal(ki_apiserver_fault(w.server, &expired, NULL), 0);
             assert_int_equal(ki_apiserver_rewind(w.server, 15, &err), 0);
             expect_equal(&w);
             churn(&w, 10 + round);

@@ -108,7 +108,7 @@ static void turn(contender *c)
     }
     int timeout_ms = ki_client_timeout_ms(c->client);
     (void)poll(&fd, 1, timeout_ms < 0 || timeout_ms > 20 ? 20 : timeout_ms);
-    assert_true(ki_client_dispatch(c->client, 0) >= 0);
+    assert_true(ki_client_dispatch(c->client, KI_BUDGET_NONE) >= 0);
 }
 
 #define WAIT_UNTIL(c, condition)                                                                             \
@@ -141,7 +141,7 @@ static void one_contender_leads_and_gives_the_lease_back(void **state)
         assert_int_equal(ki_leader_is_leading(a.leader), 0);
         assert_true(holds(&a, ""));
         end(&a);
-        ki_apiserver_stop(server);
+        ki_apiserver_free(server);
     }
 }
 
@@ -160,7 +160,7 @@ static void another_leads_when_the_first_has_stopped(void **state)
     assert_int_equal(ki_leader_is_leading(b.leader), 1);
     end(&b);
     ki_client_free(a.client);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_leader_that_cannot_renew_stops_before_its_lease_ends(void **state)
@@ -171,7 +171,7 @@ static void a_leader_that_cannot_renew_stops_before_its_lease_ends(void **state)
     begin(&a, server, "a", KI_MODE_THREADS);
     WAIT_UNTIL(&a, a.started == 1);
     assert_int_equal(
-        ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = 500}),
+        ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = 500}, NULL),
         0);
     WAIT_UNTIL(&a, a.stopped == 1);
     assert_int_equal(ki_leader_is_leading(a.leader), 0);
@@ -179,7 +179,7 @@ static void a_leader_that_cannot_renew_stops_before_its_lease_ends(void **state)
     WAIT_UNTIL(&a, a.started == 2);
     assert_int_equal(ki_leader_is_leading(a.leader), 1);
     end(&a);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* Renewals take effect, but their responses are late. */
@@ -192,13 +192,13 @@ static void late_answers_renew_nothing(void **state)
     WAIT_UNTIL(&a, a.started == 1);
     assert_int_equal(
         ki_apiserver_fault(server,
-                           &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_DELAY, .delay_ms = 3000}),
+                           &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_DELAY, .delay_ms = 3000}, NULL),
         0);
     WAIT_UNTIL(&a, a.stopped == 1);
     assert_int_equal(ki_leader_is_leading(a.leader), 0);
     ki_apiserver_heal(server);
     end(&a);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void it_can_be_freed_inside_its_callback_and_after_its_client(void **state)
@@ -219,7 +219,7 @@ static void it_can_be_freed_inside_its_callback_and_after_its_client(void **stat
         assert_int_equal(ki_leader_start(b.leader, NULL), KI_ERR_STOPPED);
         ki_leader_free(b.leader);
         assert_int_equal(b.released, 1);
-        ki_apiserver_stop(server);
+        ki_apiserver_free(server);
     }
 }
 
@@ -235,7 +235,7 @@ static void a_start_after_a_stop_contends_again(void **state)
     assert_int_equal(ki_leader_start(a.leader, NULL), 0);
     WAIT_UNTIL(&a, a.started == 2);
     end(&a);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void bad_options_are_named(void **state)

@@ -56,7 +56,7 @@ static void a_body_that_is_too_large_is_413(void **state)
         .path = "/api/v1/namespaces", .body = body, .headers = {"Transfer-Encoding: chunked"}};
     expect_status(api_call(server, &chunked), 413);
     free(body);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* None of it is sent before the response arrives. */
@@ -83,7 +83,7 @@ static void the_body_of_a_rejected_request_is_not_read(void **state)
     char *body = map_of("a", 2000000);
     expect_status(api_call(server, &(api_request){.path = MAPS, .body = body}), 401);
     free(body);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void the_short_body_of_a_rejected_request_leaves_the_connection_open(void **state)
@@ -101,7 +101,7 @@ static void the_short_body_of_a_rejected_request_leaves_the_connection_open(void
     assert_non_null(strstr(got, "HTTP/1.1 200"));
     free(got);
     close(fd);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- objects ------------------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static void one_object_too_many_is_refused(void **state)
     }
     assert_true(rc < 0);
     assert_true(ki_apiserver_count(server, &KI_CORE_V1_CONFIGMAPS) <= 20);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void an_object_cannot_grow_beyond_its_limit(void **state)
@@ -140,7 +140,7 @@ static void an_object_cannot_grow_beyond_its_limit(void **state)
     expect_status(answer, 500);
     free(grown);
     assert_int_equal(ki_apiserver_count(server, &KI_CORE_V1_CONFIGMAPS), 1);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void an_object_of_the_limit_can_be_deleted(void **state)
@@ -153,7 +153,7 @@ static void an_object_of_the_limit_can_be_deleted(void **state)
     api_answer answer = api_get(server, MAPS "/a");
     size_t bytes = answer.body_len;
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     /* Exactly its size, and not more. */
     server = api_rig_start(&(ki_apiserver_options){.object_bytes_max = bytes});
     assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err), 0);
@@ -162,7 +162,7 @@ static void an_object_of_the_limit_can_be_deleted(void **state)
     assert_string_not_equal(api_text(&answer, "metadata.deletionTimestamp"), "");
     api_answer_fini(&answer);
     free(json);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_limit_below_what_is_there_at_first_is_refused(void **state)
@@ -203,7 +203,7 @@ static void the_history_keeps_so_many_bytes(void **state)
         json_decref(event);
     assert_int_equal(count, 5);
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- under way ----------------------------------------------------------------------------------------- */
@@ -254,7 +254,7 @@ static void answers_under_way_are_bounded(void **state)
         (void)poll(NULL, 0, 5);
     }
     expect_status(post_map(server, "b", 1000), 201);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_watch_too_many_is_429(void **state)
@@ -271,7 +271,7 @@ static void a_watch_too_many_is_429(void **state)
     assert_string_equal(api_header(&answer, "Retry-After"), "1");
     api_answer_fini(&answer);
     close(fd);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 int main(void)

@@ -60,7 +60,7 @@ static void who_sends_all_before_reading_is_answered(void **state)
         send_blindly(fd, bytes);
         expect_413(fd);
     }
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void post_with_curl(ki_apiserver *server, const char *authority)
@@ -87,7 +87,7 @@ static void a_client_is_answered_while_it_sends(void **state)
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
     post_with_curl(server, NULL);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_client_is_answered_over_tls_too(void **state)
@@ -95,7 +95,7 @@ static void a_client_is_answered_over_tls_too(void **state)
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.is_tls = 1});
     post_with_curl(server, ki_apiserver_certificate(server));
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void who_asks_first_need_not_send(void **state)
@@ -104,7 +104,7 @@ static void who_asks_first_need_not_send(void **state)
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.body_bytes_max = 1000});
     expect_413(begin(server, 2000, "Expect: 100-continue\r\n"));
     expect_413(begin(server, 50 * MIB, "Expect: 100-continue\r\n"));
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_stop_waits_for_nobody_who_sends(void **state)
@@ -117,7 +117,7 @@ static void a_stop_waits_for_nobody_who_sends(void **state)
         send_blindly(fds[i], 1000);
         free(api_receive(fds[i], "\r\n\r\n", NULL));
     }
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     for (size_t i = 0; i < 80; i++) {
         int error = 0;
         char *rest = api_receive(fds[i], NULL, &error);

@@ -25,7 +25,7 @@ static int teardown(void **state)
     assert_int_equal(answer.status, 200);
     assert_int_equal(json_array_size(api_at(answer.tree, "items")), 1);
     api_answer_fini(&answer);
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 

@@ -28,7 +28,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 

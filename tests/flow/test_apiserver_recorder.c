@@ -50,7 +50,7 @@ static void end(rig *r)
 {
     ki_recorder_free(r->recorder);
     ki_client_free(r->client);
-    ki_apiserver_stop(r->server);
+    ki_apiserver_free(r->server);
     ki_object_unref(r->pod);
 }
 
@@ -116,7 +116,7 @@ static void turn(rig *r)
     struct pollfd fd = {.fd = ki_client_fd(r->client), .events = POLLIN};
     (void)poll(&fd, fd.fd >= 0, fd.fd >= 0 ? 20 : 2);
     if (fd.fd >= 0)
-        assert_true(ki_client_dispatch(r->client, 0) >= 0);
+        assert_true(ki_client_dispatch(r->client, KI_BUDGET_NONE) >= 0);
 }
 
 /* ---- what is sent -------------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static void an_event_that_is_refused_is_dropped_and_the_next_is_sent(void **stat
         assert_int_equal(
             ki_apiserver_fault(
                 r.server,
-                &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = codes[i], .times = 1}),
+                &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = codes[i], .times = 1}, NULL),
             0);
         assert_int_equal(say(&r, reason, "m"), 0);
         flush(&r);
@@ -309,7 +309,7 @@ static void a_server_that_says_when_to_come_back_is_asked_again_then(void **stat
                                                               .action = KI_FAULT_STATUS,
                                                               .code = 429,
                                                               .retry_after_seconds = 1,
-                                                              .times = 1}),
+                                                              .times = 1}, NULL),
                      0);
     assert_int_equal(say(&r, "Synced", "ok"), 0);
     flush(&r);
@@ -404,7 +404,7 @@ static void a_connection_that_is_reset_makes_no_second_event(void **state)
     ki_clock clock;
     begin_in_virtual_time(&r, &clock);
     assert_int_equal(
-        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET, .times = 1}),
+        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET, .times = 1}, NULL),
         0);
     assert_int_equal(say(&r, "Synced", "ok"), 0);
     flush_in_virtual_time(&r, &clock);
@@ -424,7 +424,7 @@ static void a_full_queue_drops_and_counts(void **state)
     rig r;
     begin_with(&r, KI_MODE_THREADS, (ki_recorder_options){.queue_max = 5});
     assert_int_equal(
-        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}), 0);
+        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL), 0);
     for (int i = 0; i < 5; i++)
         assert_int_equal(say(&r, "Synced", "ok"), 0);
     for (int i = 0; i < 3; i++)
@@ -474,7 +474,7 @@ static void a_free_does_not_wait_for_a_server_that_is_silent_or_away(void **stat
         rig r;
         begin_with(&r, mode, (ki_recorder_options){.free_timeout_ms = 100});
         assert_int_equal(
-            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}), 0);
+            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL), 0);
         assert_int_equal(say(&r, "Synced", "ok"), 0);
         assert_int_equal(say(&r, "Synced", "ok"), 0);
         end(&r);
@@ -492,7 +492,7 @@ static void a_free_tries_once_when_there_is_no_answer(void **state)
     rig r;
     begin_with(&r, KI_MODE_THREADS, (ki_recorder_options){.free_timeout_ms = HANG_MS});
     assert_int_equal(
-        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET}), 0);
+        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET}, NULL), 0);
     for (int i = 0; i < 20; i++)
         assert_int_equal(say(&r, "Synced", "ok"), 0);
     while (requests_of(&r).posts == 0)
@@ -511,7 +511,7 @@ static void after_its_client_a_recorder_records_nothing(void **state)
         rig r;
         begin(&r, mode, KI_RECORDER_EVENTS_V1);
         assert_int_equal(
-            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}), 0);
+            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL), 0);
         for (int i = 0; i < 3; i++)
             assert_int_equal(say(&r, "Synced", "ok"), 0);
         ki_client_free(r.client);

@@ -24,7 +24,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -109,8 +109,8 @@ static void a_request_that_meets_a_fault_is_logged_with_it(void **state)
     struct notes notes = {0};
     const ki_fault refuse = {.action = KI_FAULT_STATUS, .code = 503, .times = 1};
     const ki_fault cut = {.action = KI_FAULT_CLOSE, .times = 1};
-    assert_int_equal(ki_apiserver_fault(*state, &refuse), 0);
-    assert_int_equal(ki_apiserver_fault(*state, &cut), 0);
+    assert_int_equal(ki_apiserver_fault(*state, &refuse, NULL), 0);
+    assert_int_equal(ki_apiserver_fault(*state, &cut, NULL), 0);
     assert_int_equal(call_as(*state, "a", &(api_request){.path = "/version"}), 503);
     assert_int_equal(call_as(*state, "a", &(api_request){.path = "/version"}), 0);
     for (int i = 0; ki_apiserver_requests(*state, 0, note, &notes) < 2; i++) {
@@ -135,7 +135,7 @@ static void a_stranger_has_no_user(void **state)
     assert_int_equal(notes.count, 1);
     assert_int_equal(notes.at[0].status, 401);
     assert_string_equal(notes.at[0].text, "a GET " MAPS " /configmaps/default//  ");
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_watch_is_logged_when_it_begins(void **state)

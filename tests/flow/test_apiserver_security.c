@@ -44,7 +44,7 @@ static void only_requests_with_a_token_are_accepted(void **state)
     api_answer answer = api_get(server, "/healthz");
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void assert_first_line(ki_apiserver *server, const char *request, const char *line)
@@ -65,7 +65,7 @@ static void a_request_of_http_1_1_names_its_host(void **state)
     assert_first_line(server, "GET /api/v1/pods HTTP/1.1\r\n\r\n", "HTTP/1.1 400");
     assert_first_line(server, "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200");
     assert_first_line(server, "GET /api/v1/pods HTTP/1.0\r\n\r\n", "HTTP/1.1 200");
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static int status_of_names(ki_apiserver *server, const char *host, const char *origin)
@@ -99,7 +99,7 @@ static void pages_of_other_origins_are_rejected_without_a_token(void **state)
     answer = api_call(server, &(api_request){.path = "/healthz", .headers = {"Host: rebound.example"}});
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void with_a_token_names_do_not_matter(void **state)
@@ -112,7 +112,7 @@ static void with_a_token_names_do_not_matter(void **state)
     api_answer answer = api_call(server, &request);
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void a_certificate_is_made_and_can_be_checked(void **state)
@@ -134,7 +134,7 @@ static void a_certificate_is_made_and_can_be_checked(void **state)
     assert_int_equal(answer.status, 200);
     assert_non_null(strstr(answer.body, "\"name\":\"default\""));
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* Some clients reject a CA certificate as a server's. */
@@ -157,7 +157,7 @@ static void a_certificate_is_for_a_server_alone(void **state)
            memcmp(bytes + start, no_authority, sizeof(no_authority)) != 0)
         start++;
     assert_true(start + sizeof(no_authority) < len);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void what_cannot_be_a_certificate_is_refused(void **state)
@@ -184,7 +184,7 @@ static void an_address_that_is_none_is_refused(void **state)
     const char *colon = strrchr(ki_apiserver_url(server), ':');
     assert_null(ki_apiserver_start(&(ki_apiserver_options){.port = (uint16_t)atoi(colon + 1)}, &err));
     assert_int_equal(err.code, KI_ERR_SYSTEM);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static int open_descriptors(void)
@@ -201,7 +201,7 @@ static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
     (void)state;
     struct rlimit before;
     int started = 0;
-    ki_apiserver_stop(api_rig_start(NULL)); /* opens what a process opens once */
+    ki_apiserver_free(api_rig_start(NULL)); /* opens what a process opens once */
     int open_before = open_descriptors();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     for (rlim_t extra = 0; extra < 40 && !started; extra++) {
@@ -213,7 +213,7 @@ static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
         started = server != NULL;
         if (!started)
             assert_int_equal(err.code, KI_ERR_SYSTEM);
-        ki_apiserver_stop(server);
+        ki_apiserver_free(server);
         assert_int_equal(open_descriptors(), open_before);
     }
     assert_true(started);
@@ -253,7 +253,7 @@ static void a_kubeconfig_is_all_that_a_client_needs(void **state)
     assert_int_equal(about.st_mode & 0777, 0600);
     synced_with(file);
     assert_int_equal(ki_apiserver_write_kubeconfig(server, "/nowhere/at/all", &err), KI_ERR_SYSTEM);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     temp_dir_remove(&dir);
 }
 

@@ -21,7 +21,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -139,7 +139,7 @@ static void nothing_is_lost_when_the_history_is(void **state)
         expect_counts(&answer, 1);
         api_answer_fini(&answer);
     }
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void without_the_option_a_status_stays_empty(void **state)
@@ -152,7 +152,7 @@ static void without_the_option_a_status_stays_empty(void **state)
     api_answer answer = api_get(server, DEPLOYMENTS "/a");
     assert_int_equal(json_object_size(api_at(answer.tree, "status")), 0);
     api_answer_fini(&answer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     assert_null(ki_apiserver_start(&(ki_apiserver_options){.simulate = 2}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
     assert_non_null(strstr(err.message, "simulate"));

@@ -24,7 +24,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ki_apiserver_stop(*state);
+    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -330,7 +330,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
     while (!watches_accepted(server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* A watch whose client reads nothing while more events occur than the kernel and the history can hold. */
@@ -376,7 +376,7 @@ static void a_client_that_never_reads_is_cut(void **state)
     while (!watches_accepted(server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
     close(fd);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- many ---------------------------------------------------------------------------------------------- */
@@ -412,7 +412,7 @@ static void a_thousand_watch_at_once(void **state)
         assert_non_null(strstr(got, "\"name\":\"last\""));
         free(got);
     }
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     for (int i = 0; i < MANY; i++)
         close(fds[i]);
 }

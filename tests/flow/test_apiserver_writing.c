@@ -30,7 +30,7 @@ static int tear_down(void **state)
 {
     world *w = *state;
     ki_client_free(w->client);
-    ki_apiserver_stop(w->server);
+    ki_apiserver_free(w->server);
     return 0;
 }
 
@@ -181,7 +181,7 @@ static void a_write_that_is_put_off_is_not_waited_for(void **state)
     world *w = *state;
     ki_error err = {0};
     ki_fault busy = {.action = KI_FAULT_STATUS, .code = 429, .retry_after_seconds = 30, .times = 1};
-    (void)ki_apiserver_fault(w->server, &busy);
+    (void)ki_apiserver_fault(w->server, &busy, NULL);
     ki_rest_request request = {.verb = KI_REST_CREATE, SETTINGS};
     assert_null(send_request(w->client, request, ki_body_format("{metadata:{name:'a'}}"), &err));
     assert_int_equal(err.retry_after_ms, 30000);

@@ -245,7 +245,7 @@ static void a_server_that_restarts_is_followed_again(void **state)
     assert_int_equal(lines_with(&p.written, "\"type\":\"SYNCED\""), 1);
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- users ------------------------------------------------------------------------------------------- */

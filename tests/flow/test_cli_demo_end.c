@@ -51,7 +51,7 @@ static int set_up(void **state)
         struct pollfd client = {.fd = ki_client_fd(demo.client), .events = POLLIN};
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
         (void)poll(&client, 1, 10);
-        assert_true(ki_client_dispatch(demo.client, 0) >= 0);
+        assert_true(ki_client_dispatch(demo.client, KI_BUDGET_NONE) >= 0);
     }
     return 0;
 }
@@ -61,7 +61,7 @@ static int tear_down(void **state)
     (void)state;
     cli_demo_followers_fini(&demo.followers);
     ki_client_free(demo.client);
-    ki_apiserver_stop(demo.server);
+    ki_apiserver_free(demo.server);
     (void)close(ends[0]);
     return 0;
 }

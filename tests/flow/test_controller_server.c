@@ -149,7 +149,7 @@ static void end(site *s)
     ki_informer_free(s->maps);
     ki_informer_free(s->secrets);
     ki_client_free(s->client);
-    ki_apiserver_stop(s->server);
+    ki_apiserver_free(s->server);
 }
 
 static void turn(site *s)
@@ -161,7 +161,7 @@ static void turn(site *s)
     }
     int timeout_ms = ki_client_timeout_ms(s->client);
     (void)poll(&fd, 1, timeout_ms < 0 || timeout_ms > 5 ? 5 : timeout_ms);
-    assert_true(ki_client_dispatch(s->client, 0) >= 0);
+    assert_true(ki_client_dispatch(s->client, KI_BUDGET_NONE) >= 0);
 }
 
 static void put_map(site *s, int map, int number)
@@ -258,7 +258,7 @@ static void no_write_meets_a_conflict_with_one_of_its_own_in(int mode)
         {.on = KI_FAULT_WATCH, .action = KI_FAULT_DELAY, .delay_ms = 150, .path = "secrets"},
     };
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        assert_int_equal(ki_apiserver_fault(s.server, &faults[i]), 0);
+        assert_int_equal(ki_apiserver_fault(s.server, &faults[i], NULL), 0);
     change_all(&s);
     settle(&s);
     ki_apiserver_requests(s.server, 0, look, &r);
@@ -291,7 +291,7 @@ static void every_key_ends_well_whatever_the_server_answers_in(int mode)
         {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_events = 2, .times = 10},
     };
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        assert_int_equal(ki_apiserver_fault(s.server, &faults[i]), 0);
+        assert_int_equal(ki_apiserver_fault(s.server, &faults[i], NULL), 0);
     change_all(&s);
     settle(&s);
     ki_apiserver_requests(s.server, 0, look, &r);
@@ -315,7 +315,7 @@ static void every_key_ends_well_when_connections_are_cut_in(int mode)
     begin(&s, mode);
     ki_fault cut = {
         .on = KI_FAULT_WRITE, .action = KI_FAULT_RESET, .path = "secrets", .times = 20, .percent = 50};
-    assert_int_equal(ki_apiserver_fault(s.server, &cut), 0);
+    assert_int_equal(ki_apiserver_fault(s.server, &cut, NULL), 0);
     change_all(&s);
     settle(&s);
     ki_apiserver_requests(s.server, 0, look, &r);

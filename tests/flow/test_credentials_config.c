@@ -130,7 +130,7 @@ static void ask(ki_client *client, heard *what)
     while (!what->is_over) {
         struct pollfd polled = {.fd = ki_client_fd(client), .events = POLLIN};
         (void)poll(&polled, 1, ki_client_timeout_ms(client));
-        assert_true(ki_client_dispatch(client, 0) >= 0);
+        assert_true(ki_client_dispatch(client, KI_BUDGET_NONE) >= 0);
     }
 }
 

@@ -35,7 +35,7 @@ typedef struct world {
     atomic_int lists;
     atomic_int refusals; /* by the server */
     atomic_int from_11;  /* watches that were begun there */
-    ki_watch_error last;
+    ki_informer_error last;
     char message[KI_ERROR_MESSAGE_BYTES];
     int failures;                        /* that the informer told of */
     char answer[KI_ERROR_MESSAGE_BYTES]; /* to a call */
@@ -98,7 +98,7 @@ static scripted_next serve(scripted_connection *connection, const scripted_reque
     return SCRIPTED_CLOSE;
 }
 
-static void on_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     world *w = user;
     (void)informer;
@@ -113,7 +113,7 @@ static ki_informer *follow(world *w)
     ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .backoff_ms = 10, .backoff_max_ms = 50};
     ki_informer *informer = ki_informer_new(w->client, &KI_CORE_V1_CONFIGMAPS, &options, &err);
     assert_non_null(informer);
-    assert_int_equal(ki_informer_set_watch_error_handler(informer, on_error, w), 0);
+    assert_int_equal(ki_informer_set_error_handler(informer, on_error, w), 0);
     assert_int_equal(ki_informer_start(informer, &err), 0);
     return informer;
 }
@@ -176,7 +176,7 @@ static void live(world *w)
 {
     struct pollfd polled = {.fd = ki_client_fd(w->client), .events = POLLIN};
     (void)poll(&polled, 1, ki_client_timeout_ms(w->client));
-    assert_true(ki_client_dispatch(w->client, 0) >= 0);
+    assert_true(ki_client_dispatch(w->client, KI_BUDGET_NONE) >= 0);
 }
 
 static void wait_for(world *w, ki_informer *informer, const char *name)

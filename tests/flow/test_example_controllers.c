@@ -41,7 +41,7 @@ static int teardown(void **state)
     if (process.pid > 0)
         (void)kill(process.pid, SIGKILL); /* of a test that failed */
     process = (example_process){0};
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return 0;
 }
 
@@ -62,7 +62,7 @@ static void follow(const char *program)
                                                             .code = 500,
                                                             .on = KI_FAULT_WRITE,
                                                             .path = "/configmaps",
-                                                            .times = 10}),
+                                                            .times = 10}, NULL),
                      0);
     example_start(&process, program, ki_apiserver_url(server));
     for (int i = 0; i < NAMESPACES; i++)

@@ -44,7 +44,7 @@ static int teardown(void **state)
     (void)state;
     kill_left(&a);
     kill_left(&b);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return 0;
 }
 
@@ -77,7 +77,7 @@ static void end_watch_after_last(void)
     assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WATCH,
                                                             .action = KI_FAULT_CLOSE,
                                                             .path = "/leases",
-                                                            .after_events = (uint32_t)writes}),
+                                                            .after_events = (uint32_t)writes}, NULL),
                      0);
 }
 
@@ -273,7 +273,7 @@ static void a_reconcile_that_was_paused_in_its_middle_writes_nothing_more(void *
                                                             .methods = KI_FAULT_METHOD_POST,
                                                             .path = "/deployments",
                                                             .user_agent = " a",
-                                                            .after_bytes = 1}),
+                                                            .after_bytes = 1}, NULL),
                      0);
     sample_put_foo(server, 1, 1);
     sample_put_foo(server, 2, 1);
@@ -295,7 +295,7 @@ static void a_reconcile_that_was_paused_in_its_middle_writes_nothing_more(void *
 static void lose_contact(const ki_fault *fault)
 {
     start_both();
-    assert_int_equal(ki_apiserver_fault(server, fault), 0);
+    assert_int_equal(ki_apiserver_fault(server, fault, NULL), 0);
     ki_apiserver_cut(server, 1);
     CHURN_UNTIL(writes_of(" b") > 10);
     ki_apiserver_heal(server);

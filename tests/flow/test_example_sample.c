@@ -37,7 +37,7 @@ static int teardown(void **state)
     (void)state;
     if (w.process.pid > 0)
         (void)kill(w.process.pid, SIGKILL); /* of a test that failed */
-    ki_apiserver_stop(w.server);
+    ki_apiserver_free(w.server);
     return 0;
 }
 
@@ -281,7 +281,7 @@ static void a_reconcile_that_runs_ends_before_the_process_does(void **state)
     assert_int_equal(ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL,
                                                               .methods = KI_FAULT_METHOD_POST,
                                                               .path = "/deployments",
-                                                              .after_bytes = 1}),
+                                                              .after_bytes = 1}, NULL),
                      0);
     sample_put_foo(w.server, 1, 1);
     sample_start(&w.process, w.server, "");
@@ -306,13 +306,13 @@ static void a_reconcile_that_hangs_is_cut_off(void **state)
     enum { CALL_MS = 60 * 1000 };
     ki_fault stall = {
         .action = KI_FAULT_STALL, .path = "/deployments", .methods = KI_FAULT_METHOD_POST, .after_bytes = 1};
-    assert_int_equal(ki_apiserver_fault(w.server, &stall), 0);
+    assert_int_equal(ki_apiserver_fault(w.server, &stall, NULL), 0);
     sample_put_foo(w.server, 1, 1);
     sample_start(&w.process, w.server,
                  "--stop-timeout 100ms --leader-elect --leader-elect-lease-duration 3s "
                  "--leader-elect-renew-deadline 2s --leader-elect-retry-period 200ms");
     SAMPLE_WAIT_UNTIL(ki_apiserver_count(w.server, &KI_APPS_V1_DEPLOYMENTS) == 1);
-    assert_int_equal(ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL, .path = "/leases"}),
+    assert_int_equal(ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL, .path = "/leases"}, NULL),
                      0);
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
     example_end(&w.process);

@@ -30,13 +30,13 @@ static int teardown(void **state)
     if (process.pid > 0)
         (void)kill(process.pid, SIGKILL); /* of a test that failed */
     process = (example_process){0};
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return 0;
 }
 
 static void break_some(const ki_fault *fault)
 {
-    assert_int_equal(ki_apiserver_fault(server, fault), 0);
+    assert_int_equal(ki_apiserver_fault(server, fault, NULL), 0);
 }
 
 static size_t writes(const char *method, const char *resource, int status)

@@ -56,7 +56,7 @@ static void call_everything(ki_apiserver *server)
     CHECK(err.code == KI_ERR_FORKED && strstr(err.message, "the process that started it") != NULL);
     CHECK(ki_apiserver_delete(server, &KI_CORE_V1_PODS, "default", "web", NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_load(server, "/nowhere", &loaded, NULL) == KI_ERR_FORKED);
-    CHECK(ki_apiserver_fault(server, &fault) == KI_ERR_FORKED);
+    CHECK(ki_apiserver_fault(server, &fault, NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_rewind(server, 1, NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_up(server, NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_count(server, &KI_CORE_V1_PODS) == 0);
@@ -65,8 +65,8 @@ static void call_everything(ki_apiserver *server)
     ki_apiserver_compact(server);
     ki_apiserver_cut(server, 1);
     ki_apiserver_down(server);
-    ki_apiserver_stop(server);
-    ki_apiserver_stop(server); /* it frees nothing */
+    ki_apiserver_free(server);
+    ki_apiserver_free(server); /* it frees nothing */
     CHECK(strncmp(ki_apiserver_url(server), "http://127.0.0.1:", 17) == 0);
     CHECK(ki_apiserver_certificate(server) == NULL);
 }
@@ -94,7 +94,7 @@ static void a_child_cannot_change_its_parents_server_and_does_not_disturb_it(voi
     assert_int_equal(ki_apiserver_version(server), version);
     assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_PODS, pod, NULL), 0);
     assert_int_equal(pods_of(server), 2);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void use_the_url(ki_apiserver *server)
@@ -112,7 +112,7 @@ static void a_child_is_served_as_any_other_process(void **state)
     ki_apiserver *server = api_rig_start(NULL);
     api_put_pod(server, "web", "web", "node-1");
     in_child(use_the_url, server);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void serve_in_the_child(ki_apiserver *parents)
@@ -122,8 +122,8 @@ static void serve_in_the_child(ki_apiserver *parents)
     CHECK(ki_apiserver_put(own, &KI_CORE_V1_PODS, pod, NULL) == 0);
     CHECK(pods_of(own) == 1);
     CHECK(strcmp(ki_apiserver_url(own), ki_apiserver_url(parents)) != 0);
-    ki_apiserver_stop(own);
-    ki_apiserver_stop(parents);
+    ki_apiserver_free(own);
+    ki_apiserver_free(parents);
 }
 
 static void a_child_may_start_a_server_of_its_own(void **state)
@@ -131,7 +131,7 @@ static void a_child_may_start_a_server_of_its_own(void **state)
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
     in_child(serve_in_the_child, server);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 /* ---- busy ---------------------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void no_call_in_a_child_hangs_while_the_parent_writes(void **state)
     w.is_over = true;
     ki_thread_join(&thread);
     assert_int_equal(ki_apiserver_count(w.server, &KI_CORE_V1_PODS), 1);
-    ki_apiserver_stop(w.server);
+    ki_apiserver_free(w.server);
 }
 
 int main(void)

@@ -130,7 +130,7 @@ static void make_rest(world *w)
     w->feed = ki_feed_new(w->client, &KI_CORE_V1_NODES, &(ki_feed_options){.store = w->destination}, NULL);
     w->factory = ki_factory_new(w->client, NULL);
     CHECK(w->feed != NULL && w->factory != NULL);
-    CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES) != NULL);
+    CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES, NULL) != NULL);
 }
 
 static void start_all(world *w)
@@ -162,7 +162,7 @@ static void await_adds(world *w, int expected)
         }
         struct pollfd fd = {.fd = ki_client_fd(w->client), .events = POLLIN};
         (void)poll(&fd, 1, 100);
-        CHECK(ki_client_dispatch(w->client, 0) >= 0);
+        CHECK(ki_client_dispatch(w->client, KI_BUDGET_NONE) >= 0);
     }
     CHECK(w->adds == expected);
 }
@@ -188,7 +188,7 @@ static void refuse_to_set_up(world *w)
     ki_error err = {0};
     CHECK(ki_informer_add_index(w->informer, "none", NULL, NULL) == KI_ERR_FORKED);
     CHECK(ki_informer_set_transform(w->informer, NULL, NULL) == KI_ERR_FORKED);
-    CHECK(ki_informer_set_watch_error_handler(w->informer, NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_informer_set_error_handler(w->informer, NULL, NULL) == KI_ERR_FORKED);
     CHECK(ki_informer_set_status_handler(w->informer, NULL, NULL) == KI_ERR_FORKED);
     CHECK(ki_feed_new(w->client, &KI_CORE_V1_PODS, &(ki_feed_options){.store = w->destination}, &err) ==
           NULL);
@@ -210,7 +210,7 @@ static void refuse_to_run(world *w)
     CHECK(ki_feed_wait_for_sync(w->feed, HANG_MS, NULL) == KI_ERR_FORKED);
     CHECK(ki_factory_start(w->factory, NULL) == KI_ERR_FORKED);
     CHECK(ki_factory_wait_for_sync(w->factory, HANG_MS, NULL) == KI_ERR_FORKED);
-    CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES) == NULL);
+    CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES, NULL) == NULL);
     CHECK(ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, &err) == NULL && err.code == KI_ERR_FORKED);
     refuse_to_run_client(w);
     ki_rest_request request = {.verb = KI_REST_GET, .path = "/version"};
@@ -323,7 +323,7 @@ static void be_a_server(int url_fd)
     const char *url = ki_apiserver_url(server);
     CHECK(write(url_fd, url, strlen(url)) == (ssize_t)strlen(url));
     CHECK(read(server_end[0], &byte, 1) == 0);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 static void start_server(void)

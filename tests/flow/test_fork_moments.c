@@ -79,7 +79,7 @@ static void live(world *w)
     struct pollfd fd = {.fd = ki_client_fd(w->client), .events = POLLIN};
     (void)poll(&fd, fd.fd >= 0 ? 1 : 0, 2);
     if (w->mode != KI_MODE_THREADS)
-        assert_true(ki_client_dispatch(w->client, 0) >= 0);
+        assert_true(ki_client_dispatch(w->client, KI_BUDGET_NONE) >= 0);
 }
 
 /* ---- connecting ---------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static void fork_while_connecting(int mode, bool is_full)
     assert_int_equal(ki_informer_wait_for_sync(w.informer, HANG_MS, NULL), 0);
     ki_client_free(w.client);
     ki_informer_free(w.informer);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     assert_int_equal(process_descriptors(), before);
 }
 
@@ -255,7 +255,7 @@ static void a_child_is_made_while_a_transfer_is_paused(void **state)
         aside_pause(500); /* its allocator takes no locks over a fork: the server has to be at rest */
 #endif
         assert_int_equal(end_child(begin_child(be_held_up, NULL)), 0);
-        ki_apiserver_stop(server);
+        ki_apiserver_free(server);
     }
 }
 

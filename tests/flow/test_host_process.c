@@ -70,7 +70,7 @@ static void world_fini(world *w)
 {
     ki_informer_free(w->informer);
     ki_client_free(w->client);
-    ki_apiserver_stop(w->server);
+    ki_apiserver_free(w->server);
 }
 
 /* ---- libcurl ----------------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ static void every_wait_outlasts_signals(void **state)
         ki_informer_free(w.informer);
         ki_client_free(w.client);
         end_storm(&old);
-        ki_apiserver_stop(w.server);
+        ki_apiserver_free(w.server);
     }
 }
 
@@ -196,7 +196,7 @@ static void a_write_to_a_connection_that_is_gone_raises_no_signal(void **state)
         world_init(&w, mode);
         assert_int_equal(ki_informer_set_transform(w.informer, look_at_disposition, NULL), 0);
         world_sync(&w);
-        ki_apiserver_stop(w.server);
+        ki_apiserver_free(w.server);
         size_t bytes = (size_t)4 * 1024 * 1024;
         char *body = malloc(bytes);
         assert_non_null(body);
@@ -266,7 +266,7 @@ static void an_allocator_gets_back_all_that_it_gave(void **state)
         assert_true(b.calls > 0 && b.allocated > 0);
         ki_client_free(w.client);
         ki_informer_free(w.informer);
-        ki_apiserver_stop(w.server);
+        ki_apiserver_free(w.server);
         assert_int_equal(b.allocated, 0);
         assert_int_equal(ki_set_allocator(NULL), 0);
     }

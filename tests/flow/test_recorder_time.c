@@ -82,7 +82,7 @@ static void turn(world *w)
 {
     struct pollfd fd = {.fd = ki_client_fd(w->client), .events = POLLIN};
     (void)poll(&fd, 1, 1);
-    assert_true(ki_client_dispatch(w->client, 0) >= 0);
+    assert_true(ki_client_dispatch(w->client, KI_BUDGET_NONE) >= 0);
 }
 
 static ki_recorder_stats stats_of(const world *w)

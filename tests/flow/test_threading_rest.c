@@ -38,7 +38,7 @@ static void on_add(const ki_event *event, void *user)
     visit(user, HANDLER);
 }
 
-static void on_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     (void)error;
@@ -84,7 +84,7 @@ static void stage_init(stage *s, int mode)
     s->secrets = ki_informer_new(s->w.client, &KI_CORE_V1_SECRETS, &options, NULL);
     assert_non_null(s->maps);
     assert_non_null(s->secrets);
-    assert_int_equal(ki_informer_set_watch_error_handler(s->secrets, on_error, s), 0);
+    assert_int_equal(ki_informer_set_error_handler(s->secrets, on_error, s), 0);
     assert_non_null(ki_informer_add_handler(s->maps, &(ki_handler){.on_add = on_add, .user = s}, NULL));
 }
 

@@ -68,10 +68,10 @@ static void disturb(ki_apiserver *server, int round)
         ki_apiserver_cut(server, 1);
         break;
     case 1:
-        assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STALL, .times = 2}), 0);
+        assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STALL, .times = 2}, NULL), 0);
         assert_int_equal(
             ki_apiserver_fault(server,
-                               &(ki_fault){.action = KI_FAULT_RESET, .after_bytes = 200, .percent = 20}),
+                               &(ki_fault){.action = KI_FAULT_RESET, .after_bytes = 200, .percent = 20}, NULL),
             0);
         break;
     case 2:
@@ -121,7 +121,7 @@ static void the_server_stands_what_its_clients_and_its_tests_do(void **state)
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
     while (!lists_what_it_counts(l.server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
-    ki_apiserver_stop(l.server);
+    ki_apiserver_free(l.server);
 }
 
 /* One of them may be parked at any moment of this. */
@@ -139,7 +139,7 @@ static void a_server_stops_in_the_midst_of_watches(void **state)
             if (n % 2 == 0)
                 (void)poll(NULL, 0, 1);
         }
-        ki_apiserver_stop(server);
+        ki_apiserver_free(server);
         for (int n = 0; n < 10; n++)
             close(fds[n]);
     }

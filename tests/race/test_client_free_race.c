@@ -99,7 +99,7 @@ static void pump_until(world *w, int mode, const atomic_bool *condition)
 {
     for (int ms = 0; ms < AT_ONCE_MS && !*condition; ms++) {
         if (mode != KI_MODE_THREADS)
-            (void)!ki_client_dispatch(w->rig.client, 0);
+            (void)!ki_client_dispatch(w->rig.client, KI_BUDGET_NONE);
         if (!*condition)
             aside_pause(1);
     }
@@ -250,7 +250,7 @@ static void waited_init(waited *w)
     w->registration = ki_informer_add_handler(w->informer, &handler, NULL);
     w->factory = ki_factory_new(w->client, NULL);
     assert_non_null(
-        ki_informer_add_handler(ki_factory_informer(w->factory, &KI_CORE_V1_NODES), &handler, NULL));
+        ki_informer_add_handler(ki_factory_informer(w->factory, &KI_CORE_V1_NODES, NULL), &handler, NULL));
     w->feed = ki_feed_new(
         w->client, &KI_CORE_V1_PODS,
         &(ki_feed_options){.on_change = on_waited_change, .on_release = on_waited_release, .user = w}, NULL);

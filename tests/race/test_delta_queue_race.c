@@ -48,7 +48,7 @@ static void consume(void *user)
     shared *s = user;
     int rc = 0;
     while (rc != KI_ERR_STOPPED)
-        rc = ki_delta_queue_pop(s->queue, process, s, UINT64_MAX);
+        rc = ki_delta_queue_pop(s->queue, UINT64_MAX, process, s);
 }
 
 /* ---- the producer -------------------------------------------------------------------------------------- */

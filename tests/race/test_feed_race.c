@@ -256,7 +256,7 @@ static void feed_that_is_stopped_and_started_processes_all(void **state)
     ki_thread_join(&thread);
     wait_for_last_event(&r);
     ki_feed_stop(r.feed);
-    while (ki_delta_queue_pop(r.queue, process, &r, 0) == 0)
+    while (ki_delta_queue_pop(r.queue, 0, process, &r) == 0)
         ;
     assert_store_is_complete(&r);
     teardown(&r);
@@ -265,7 +265,7 @@ static void feed_that_is_stopped_and_started_processes_all(void **state)
 static void pop_all(void *user)
 {
     rig *r = user;
-    while (ki_delta_queue_pop(r->queue, process, r, UINT64_MAX) == 0)
+    while (ki_delta_queue_pop(r->queue, UINT64_MAX, process, r) == 0)
         ki_feed_room(r->feed);
 }
 

@@ -136,7 +136,7 @@ static int transform(const ki_object **object, void *user)
     return 0;
 }
 
-static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     (void)error;
@@ -171,7 +171,7 @@ static int process(const ki_deltas *deltas, void *user)
     return 0;
 }
 
-static void on_error(const ki_watch_error *error, void *user)
+static void on_error(const ki_informer_error *error, void *user)
 {
     (void)error;
     maybe(user);
@@ -262,7 +262,7 @@ static void use_feed(world *w, ki_feed *feed)
 static void use_factory(world *w)
 {
     ki_informer *made =
-        ki_factory_informer(w->factory, below(w, 2) == 0 ? &KI_CORE_V1_NODES : &KI_CORE_V1_SERVICES);
+        ki_factory_informer(w->factory, below(w, 2) == 0 ? &KI_CORE_V1_NODES : &KI_CORE_V1_SERVICES, NULL);
     switch (below(w, 5)) {
     case 0:
         ki_factory_stop(w->factory);
@@ -398,7 +398,7 @@ static void make_informer(world *w, int i)
     w->informers[i] = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, NULL);
     assert_non_null(w->informers[i]);
     assert_int_equal(ki_informer_set_transform(w->informers[i], transform, w), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(w->informers[i], on_watch_error, w), 0);
+    assert_int_equal(ki_informer_set_error_handler(w->informers[i], on_watch_error, w), 0);
     assert_int_equal(ki_informer_set_status_handler(w->informers[i], on_status, w), 0);
     assert_int_equal(ki_informer_add_index(w->informers[i], "all", index_function, w), 0);
 }

@@ -241,9 +241,9 @@ static void get_and_remove(void *user)
     race *r = user;
     const ki_resource *resources[] = {&KI_CORE_V1_SECRETS, &KI_CORE_V1_NODES, &KI_CORE_V1_SERVICES};
     for (int i = 0; !r->is_over; i++) {
-        ki_informer *informer = ki_factory_informer(r->factory, resources[i % 3]);
+        ki_informer *informer = ki_factory_informer(r->factory, resources[i % 3], NULL);
         require(informer != NULL);
-        require(ki_factory_informer(r->factory, resources[i % 3]) == informer);
+        require(ki_factory_informer(r->factory, resources[i % 3], NULL) == informer);
         ki_registration *registration =
             ki_informer_add_handler(informer, &(ki_handler){.name = "passing"}, NULL);
         require(ki_factory_start(r->factory, NULL) == 0);

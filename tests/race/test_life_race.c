@@ -128,7 +128,7 @@ static void own_factory(void *user)
 {
     owner *o = user;
     ki_factory *factory = o->world->factory;
-    ki_informer *informer = ki_factory_informer(factory, &KI_CORE_V1_NODES);
+    ki_informer *informer = ki_factory_informer(factory, &KI_CORE_V1_NODES, NULL);
     if (informer != NULL)
         use_informer(o, informer);
     require_started(ki_factory_start(factory, NULL));
@@ -333,7 +333,7 @@ static void a_post_is_overtaken_at_every_place(void **state)
         aside_start(&thread, post_held_up, &p);
         while (!p.has_run) {
             assert_int_equal(ki_client_post(p.client, do_nothing, NULL), 0);
-            assert_true(ki_client_dispatch(p.client, 0) >= 0);
+            assert_true(ki_client_dispatch(p.client, KI_BUDGET_NONE) >= 0);
         }
         ki_client_free(p.client);
         aside_join(&thread);

@@ -96,7 +96,7 @@ static void threads_record_while_others_wait_and_free(void **state)
     for (int round = 0; round < ROUNDS; round++)
         play(server, round);
     assert_true(ki_apiserver_count(server, &KI_CORE_V1_EVENTS) > 0);
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
 }
 
 int main(void)

@@ -153,7 +153,7 @@ static int transform(const ki_object **object, void *user)
     return 0;
 }
 
-static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     (void)error;
@@ -240,7 +240,7 @@ static void add_handler(world *w)
 static void add_callbacks(world *w)
 {
     assert_int_equal(ki_informer_set_transform(w->informer, transform, w), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(w->informer, on_watch_error, w), 0);
+    assert_int_equal(ki_informer_set_error_handler(w->informer, on_watch_error, w), 0);
     assert_int_equal(ki_informer_set_status_handler(w->informer, on_status, w), 0);
     assert_int_equal(ki_informer_add_index(w->informer, "all", index_function, w), 0);
     add_handler(w);
@@ -270,7 +270,7 @@ static void world_init_without_callbacks(world *w, int mode)
         w->client, &KI_CORE_V1_PODS,
         &(ki_feed_options){.on_change = on_change, .on_release = on_feed_release, .user = w}, NULL);
     assert_true(w->informer != NULL && w->other != NULL && w->factory != NULL && w->feed != NULL);
-    assert_non_null(ki_factory_informer(w->factory, &KI_CORE_V1_NODES));
+    assert_non_null(ki_factory_informer(w->factory, &KI_CORE_V1_NODES, NULL));
 }
 
 static void world_init(world *w, int mode)
@@ -310,7 +310,7 @@ static void provoke(world *w, int i)
 static void live(world *w, int mode)
 {
     if (mode != KI_MODE_THREADS)
-        assert_true(ki_client_dispatch(w->client, 0) >= 0);
+        assert_true(ki_client_dispatch(w->client, KI_BUDGET_NONE) >= 0);
     if (!w->is_freed)
         aside_pause(1);
 }
@@ -401,7 +401,7 @@ static void begin_watching(world *w, callback where, int place)
     world_init_without_callbacks(w, KI_MODE_THREADS);
     add_handler(w);
     assert_int_equal(ki_informer_set_status_handler(w->informer, on_status, w), 0);
-    ki_informer *made = ki_factory_informer(w->factory, &KI_CORE_V1_NODES);
+    ki_informer *made = ki_factory_informer(w->factory, &KI_CORE_V1_NODES, NULL);
     assert_int_equal(ki_informer_set_status_handler(made, on_status, w), 0);
     assert_int_equal(ki_informer_start(w->informer, NULL), 0);
     assert_int_equal(ki_factory_start(w->factory, NULL), 0);
@@ -512,7 +512,7 @@ static void a_removal_is_overtaken_at_every_place(void **state)
         aside waiting;
         begin_watching(&w, ON_STATUS, place);
         local_source_set_silent(w.source, 1);
-        ki_informer *late = ki_factory_informer(w.factory, &KI_CORE_V1_SERVICES);
+        ki_informer *late = ki_factory_informer(w.factory, &KI_CORE_V1_SERVICES, NULL);
         assert_int_equal(ki_informer_set_status_handler(late, on_status, &w), 0);
         assert_int_equal(ki_factory_start(w.factory, NULL), 0);
         aside_start(&waiting, wait_in_vain, &w);

@@ -90,7 +90,7 @@ static void leave_at_once(ki_factory *factory, bool is_patient)
     atomic_int may_go = 0;
     part parts[PARTS];
     aside calls[PARTS];
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     for (int i = 0; i < PARTS; i++)
         parts[i] =
             (part){factory, pods,       ki_informer_add_handler(pods, &(ki_handler){.on_add = nothing}, NULL),

@@ -18,7 +18,7 @@ static int transform(const ki_object **object, void *user)
     return KI_ERR_INVALID;
 }
 
-static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     sim_follower *follower = user;
     (void)informer;
@@ -87,7 +87,7 @@ void sim_follower_open(sim_follower *follower)
         sim_run_fail(run, "%s: %s", follower->name, err.message);
         return;
     }
-    (void)ki_informer_set_watch_error_handler(follower->informer, on_watch_error, follower);
+    (void)ki_informer_set_error_handler(follower->informer, on_watch_error, follower);
     sim_run_trace(run, "%s: page %d, watch_list %d, queue %zu, %zu bytes, resync %" PRIu64 "%s%s",
                   follower->name, (int)follower->options.page_size, follower->options.watch_list,
                   follower->options.queue_items_max, follower->options.queue_bytes_max,
@@ -251,7 +251,7 @@ void sim_follower_free(sim_follower *follower)
 static void check_refusals(sim_follower *follower)
 {
     ki_error err = {0};
-    if (ki_client_dispatch(follower->run->client, 0) != KI_ERR_WOULD_DEADLOCK ||
+    if (ki_client_dispatch(follower->run->client, KI_BUDGET_NONE) != KI_ERR_WOULD_DEADLOCK ||
         ki_informer_wait_for_sync(follower->informer, 1, &err) != KI_ERR_WOULD_DEADLOCK)
         sim_run_fail(follower->run, "%s: waits inside a callback", follower->name);
 }

@@ -239,7 +239,7 @@ static void run(life *l, uint64_t ms)
     uint64_t until_ns = ki_clock_now_ns(&l->clock) + ki_ns_of_ms(ms);
     for (int turns = 0; turns < TURNS_MAX; turns++) {
         sim_server_step(l->server);
-        (void)ki_client_dispatch(l->client, 0);
+        (void)ki_client_dispatch(l->client, KI_BUDGET_NONE);
         uint64_t next_ns = ki_ns_min(sim_server_next_ns(l->server), ki_loop_next_ns(l->client->handlers));
         if (next_ns <= ki_clock_now_ns(&l->clock))
             continue;

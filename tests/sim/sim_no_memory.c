@@ -135,9 +135,9 @@ static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
     ki_informer_options other = {.list_watch = source, .keep = keep, .name = "other"};
     ki_handler handler = {.on_release = count_release, .user = &out->releases, .resync_ms = 2000};
     ki_factory *factory = ki_factory_new(client, &options);
-    ki_informer *informers[] = {ki_factory_informer(factory, &KI_CORE_V1_PODS),
-                                ki_factory_informer_with(factory, &KI_CORE_V1_NODES, &other),
-                                ki_factory_for_resource(factory, "deployments")};
+    ki_informer *informers[] = {ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL),
+                                ki_factory_informer(factory, &KI_CORE_V1_NODES, &other),
+                                ki_factory_for_resource(factory, "deployments", NULL)};
     bool is_well = factory != NULL;
     for (size_t i = 0; i < sizeof(informers) / sizeof(informers[0]); i++) {
         bool is_added = ki_informer_add_handler(informers[i], &handler, NULL) != NULL;
@@ -149,7 +149,7 @@ static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
     int rc = ki_factory_start(factory, &err);
     out->is_well = is_well && rc == 0;
     out->is_silent = rc < 0 ? err.code != rc || err.message[0] == 0 : !is_well;
-    (void)ki_client_dispatch(client, 0);
+    (void)ki_client_dispatch(client, KI_BUDGET_NONE);
     ki_factory_free(factory);
 }
 

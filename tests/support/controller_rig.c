@@ -93,7 +93,7 @@ void controller_rig_run(controller_rig *rig, uint64_t ms)
     uint64_t until_ns = ki_clock_now_ns(&rig->clock) + ki_ns_of_ms(ms);
     for (int turns = 0;; turns++) {
         assert_true(turns < TURNS_MAX);
-        assert_true(ki_client_dispatch(rig->client, 0) >= 0);
+        assert_true(ki_client_dispatch(rig->client, KI_BUDGET_NONE) >= 0);
         uint64_t next_ns = ki_loop_next_ns(rig->client->handlers);
         if (next_ns <= ki_clock_now_ns(&rig->clock))
             continue;

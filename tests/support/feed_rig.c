@@ -35,7 +35,7 @@ int feed_rig_make_client(feed_rig *r)
     return r->client != NULL;
 }
 
-static void on_error(const ki_watch_error *error, void *user)
+static void on_error(const ki_informer_error *error, void *user)
 {
     feed_rig *r = user;
     assert_non_null(error->error);
@@ -78,7 +78,7 @@ void feed_rig_fini(feed_rig *r)
 void feed_rig_step(feed_rig *r)
 {
     sim_server_step(r->server);
-    assert_true(ki_client_dispatch(r->client, 0) >= 0);
+    assert_true(ki_client_dispatch(r->client, KI_BUDGET_NONE) >= 0);
     uint64_t now = ki_clock_now_ns(&r->clock);
     uint64_t next = ki_ns_min(sim_server_next_ns(r->server), ki_loop_next_ns(r->client->handlers));
     next = ki_ns_min(next, now + STEP_MS * KI_NS_PER_MS);

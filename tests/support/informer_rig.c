@@ -77,7 +77,7 @@ void virtual_rig_run(virtual_rig *rig, uint64_t ms)
     uint64_t until_ns = ki_clock_now_ns(&rig->clock) + ms * NS_PER_MS;
     for (;;) {
         sim_server_step(rig->server);
-        int count = ki_client_dispatch(rig->client, 0);
+        int count = ki_client_dispatch(rig->client, KI_BUDGET_NONE);
         assert_true(count >= 0);
         uint64_t now_ns = ki_clock_now_ns(&rig->clock);
         uint64_t next_ns = earliest(sim_server_next_ns(rig->server), ki_loop_next_ns(rig->client->handlers));

@@ -33,7 +33,7 @@ int queue_note(const ki_deltas *deltas, void *user)
 void queue_assert_pops(ki_delta_queue *queue, const char *expected)
 {
     queue_notes n = {0};
-    while (ki_delta_queue_pop(queue, queue_note, &n, 0) == 0)
+    while (ki_delta_queue_pop(queue, 0, queue_note, &n) == 0)
         continue;
     assert_string_equal(n.text, expected);
 }

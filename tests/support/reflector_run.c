@@ -39,7 +39,7 @@ static int on_change(const ki_change *change, void *user)
     return run->is_full;
 }
 
-static void on_error(const ki_watch_error *error, void *user)
+static void on_error(const ki_informer_error *error, void *user)
 {
     reflector_run *run = user;
     assert_non_null(error->error);

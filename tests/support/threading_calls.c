@@ -134,7 +134,7 @@ int call_wait_for_handler(stage *s)
 int call_use_factory(stage *s)
 {
     bool makes_some = ki_fork_check(NULL) == 0; /* not in an index function */
-    ki_informer *more = ki_factory_informer(s->factory, &KI_CORE_V1_ENDPOINTS);
+    ki_informer *more = ki_factory_informer(s->factory, &KI_CORE_V1_ENDPOINTS, NULL);
     ki_factory_pending pending[2];
     if ((more != NULL) != makes_some || ki_factory_read_pending(s->factory, pending, 2) != makes_some ||
         (makes_some && pending[0].informer != more))
@@ -195,12 +195,12 @@ static int with_queue(const stage *s, int (*call)(ki_delta_queue *queue))
 
 static int pop_with_a_timeout(ki_delta_queue *queue)
 {
-    return ki_delta_queue_pop(queue, accept_deltas, NULL, 1);
+    return ki_delta_queue_pop(queue, 1, accept_deltas, NULL);
 }
 
 static int pop_what_is_there(ki_delta_queue *queue)
 {
-    return ki_delta_queue_pop(queue, accept_deltas, NULL, 0);
+    return ki_delta_queue_pop(queue, 0, accept_deltas, NULL);
 }
 
 int call_fill_queue(stage *s)

@@ -43,7 +43,7 @@ static int transform(const ki_object **object, void *user)
     return 0;
 }
 
-static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     (void)error;
@@ -109,7 +109,7 @@ static void set_up_another(stage *s)
         s->rig.client, &KI_CORE_V1_SECRETS,
         &(ki_informer_options){.transform = transform, .transform_user = s, .backoff_ms = 10}, &err);
     assert_non_null(s->another);
-    assert_int_equal(ki_informer_set_watch_error_handler(s->another, on_watch_error, s), 0);
+    assert_int_equal(ki_informer_set_error_handler(s->another, on_watch_error, s), 0);
     assert_int_equal(ki_informer_set_status_handler(s->another, on_status, s), 0);
     assert_int_equal(ki_informer_add_index(s->another, "visits", index_function, s), 0);
     (void)listen(s, &s->stranger, s->another, PLACE_HANDLER_OF_ANOTHER_INFORMER);
@@ -121,8 +121,8 @@ static void set_up_factory(stage *s, int is_own)
 {
     ki_error err = {0};
     s->factory = ki_factory_new(s->rig.client, NULL);
-    s->member = ki_factory_informer(s->factory, &KI_CORE_V1_NODES);
-    s->spare = ki_factory_informer(s->factory, &KI_CORE_V1_CONFIGMAPS);
+    s->member = ki_factory_informer(s->factory, &KI_CORE_V1_NODES, NULL);
+    s->spare = ki_factory_informer(s->factory, &KI_CORE_V1_CONFIGMAPS, NULL);
     s->member_registration =
         listen(s, &s->of_member, s->member, is_own ? PLACE_OWN_HANDLER : PLACE_HANDLER_OF_ANOTHER_INFORMER);
     assert_int_equal(ki_factory_start(s->factory, &err), 0);

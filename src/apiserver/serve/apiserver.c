@@ -169,7 +169,7 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
     ki_list_init(&server->lingers);
     if (start(server, options == NULL ? &defaults : options, err) == 0)
         return server;
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return NULL;
 }
 
@@ -186,7 +186,7 @@ static bool is_forked(const struct ki_apiserver *server)
 }
 
 /* A forked child frees nothing: its copy belongs to threads that run only in the parent. */
-void ki_apiserver_stop(ki_apiserver *server)
+void ki_apiserver_free(ki_apiserver *server)
 {
     if (server == NULL || is_forked(server))
         return;

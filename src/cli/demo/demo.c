@@ -136,7 +136,7 @@ static void fini(cli_demo *demo)
     cli_demo_followers_fini(&demo->followers);
     ki_client_free(demo->client);
     cli_demo_cluster_free(demo->cluster);
-    ki_apiserver_stop(demo->server);
+    ki_apiserver_free(demo->server);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */

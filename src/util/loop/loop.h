@@ -112,7 +112,8 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 /* When ki_loop_step() has work: 0: at once; UINT64_MAX: not before a wake; else a time of the clock. */
 uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Readable when ki_loop_step() has work; -1 without `with_fd`. Timers under a virtual clock do not count. */
+/* Readable when ki_loop_step() has work; -1 without `with_fd`. Timers under a virtual clock do not count. A
+ * step that leaves work makes it readable anew, for programs that poll it edge-triggered. */
 int ki_loop_fd(const ki_loop *loop);
 
 /* Waits until ki_loop_step() has work, ki_loop_rouse() is called, or the loop gets threads; at most

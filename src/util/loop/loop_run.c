@@ -192,6 +192,17 @@ static bool goes_on_locked(ki_loop *loop, size_t count, uint64_t until_ns) KI_RE
            (until_ns == UINT64_MAX || ki_clock_now_ns(loop->clock) < until_ns);
 }
 
+/* A step ends although work may be left. The program's poll may be edge-triggered and has used up the edges
+ * that announced this work. So what is ready is collected, and the descriptor is lowered here, so that
+ * leave_locked() raises it again, which is a new edge. */
+static void leave_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    KI_ASSERT_HELD(loop->mu);
+    ki_fd_watch_collect_locked(loop);
+    ki_loop_wake_due_locked(loop);
+    ki_wake_fd_raise(&loop->wake_fd, 0);
+}
+
 KI_NO_THREAD_SAFETY_ANALYSIS
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
 {
@@ -209,8 +220,10 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
             if (!run_locked(loop, job))
                 return count;
             count++;
-            if (!goes_on_locked(loop, count, until_ns))
+            if (!goes_on_locked(loop, count, until_ns)) {
+                leave_work_locked(loop);
                 break;
+            }
         }
         leave_locked(loop);
     }

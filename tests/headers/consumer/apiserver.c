@@ -13,6 +13,6 @@ int main(void)
         return 1;
     }
     printf("%zu pods\n", ki_apiserver_count(server, &pods));
-    ki_apiserver_stop(server);
+    ki_apiserver_free(server);
     return 0;
 }

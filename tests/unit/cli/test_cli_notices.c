@@ -190,7 +190,7 @@ static void note_error(cli_follower *follower, ki_reason reason, uint64_t retry_
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     ki_informer_status status = {.reason = key[0] == 0 ? reason : KI_REASON_NONE};
     cli_watch_note_error(follower, 0,
-                         &(ki_watch_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key},
+                         &(ki_informer_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key},
                          &status);
 }
 
@@ -234,7 +234,7 @@ static void a_proxy_that_refuses_is_not_called_the_server(void **state)
     ki_error why = {.code = KI_ERR_HTTP, .message = "the proxy http://p:1 cannot be reached: why"};
     cli_watch_note_error(
         &follower, 0,
-        &(ki_watch_error){.reason = KI_REASON_CONNECTION_REFUSED, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_error){.reason = KI_REASON_CONNECTION_REFUSED, .retry_ms = 1000, .error = &why, .key = ""},
         &(ki_informer_status){.reason = KI_REASON_CONNECTION_REFUSED});
     EXPECT_SAID("pods: ConnectionRefused: the proxy http://p:1 cannot be reached: why; retrying in 1.0 s "
                 "(check the cluster's proxy-url, HTTPS_PROXY and NO_PROXY)\n");
@@ -250,7 +250,7 @@ static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     cli_watch_note_error(
         &follower, 0,
-        &(ki_watch_error){
+        &(ki_informer_error){
             .reason = KI_REASON_BAD_REQUEST, .http_status = 407, .retry_ms = 1000, .error = &why, .key = ""},
         &(ki_informer_status){.reason = KI_REASON_BAD_REQUEST});
     EXPECT_SAID("pods: BadRequest: why; retrying in 1.0 s (the proxy needs a user and a password; "
@@ -295,7 +295,7 @@ static void fail_at(cli_follower *follower, uint64_t now_ms)
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     cli_watch_note_error(
         follower, now_ms,
-        &(ki_watch_error){.reason = KI_REASON_TIMEOUT, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_error){.reason = KI_REASON_TIMEOUT, .retry_ms = 1000, .error = &why, .key = ""},
         &(ki_informer_status){.reason = KI_REASON_TIMEOUT, .lists = 1});
 }
 
@@ -364,7 +364,7 @@ static void an_error_beside_a_watch_is_no_loss(void **state)
     cli_follower follower = follower_of_pods();
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     cli_watch_note_error(&follower, 0,
-                         &(ki_watch_error){.reason = KI_REASON_TIMEOUT, .error = &why, .key = ""},
+                         &(ki_informer_error){.reason = KI_REASON_TIMEOUT, .error = &why, .key = ""},
                          &(ki_informer_status){.phase = KI_PHASE_WATCHING});
     EXPECT_SAID("pods: Timeout: why\n");
     assert_int_equal(follower.trouble, KI_REASON_NONE);
@@ -401,7 +401,7 @@ static void that_lists_make_up_for_watches_is_said_once(void **state)
         polling.phase = KI_PHASE_LISTING;
         cli_watch_note_status(&follower, 0, &polling);
         cli_watch_note_error(&follower, 0,
-                             &(ki_watch_error){.reason = KI_REASON_SERVER_ERROR, .error = &why, .key = ""},
+                             &(ki_informer_error){.reason = KI_REASON_SERVER_ERROR, .error = &why, .key = ""},
                              &polling);
         EXPECT_SAID("pods: Polling: watches bring nothing\n");
         cli_watch_note_status(&follower, 0, &watching);

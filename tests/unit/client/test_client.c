@@ -56,7 +56,7 @@ static int poll_until(run *r, atomic_int *counter, int at_least)
         struct pollfd fd = {.fd = ki_client_fd(r->rig.client), .events = POLLIN};
         int timeout_ms = ki_client_timeout_ms(r->rig.client);
         (void)poll(&fd, 1, timeout_ms < 0 || timeout_ms > 1000 ? 1000 : timeout_ms);
-        assert_true(ki_client_dispatch(r->rig.client, 0) >= 0);
+        assert_true(ki_client_dispatch(r->rig.client, KI_BUDGET_NONE) >= 0);
     }
     return *counter >= at_least;
 }
@@ -71,7 +71,7 @@ static void a_client_without_options_has_threads_and_no_descriptor(void **state)
     assert_non_null(client);
     assert_int_equal(ki_client_fd(client), -1);
     assert_int_equal(ki_client_timeout_ms(client), -1);
-    assert_int_equal(ki_client_dispatch(client, 0), KI_ERR_INVALID);
+    assert_int_equal(ki_client_dispatch(client, KI_BUDGET_NONE), KI_ERR_INVALID);
     assert_non_null(ki_client_metrics(client));
     ki_client_free(client);
 }
@@ -92,7 +92,7 @@ static void a_null_client_is_harmless(void **state)
     assert_null(ki_client_metrics(NULL));
     assert_int_equal(ki_client_fd(NULL), -1);
     assert_int_equal(ki_client_timeout_ms(NULL), -1);
-    assert_int_equal(ki_client_dispatch(NULL, 0), KI_ERR_INVALID);
+    assert_int_equal(ki_client_dispatch(NULL, KI_BUDGET_NONE), KI_ERR_INVALID);
 }
 
 static void clients_may_share_their_metrics(void **state)
@@ -218,7 +218,7 @@ static void what_concerns_no_handler_does_not_make_the_descriptor_readable(void 
     local_rig_sync(&rig);
     struct pollfd fd = {.fd = ki_client_fd(rig.client), .events = POLLIN};
     for (int i = 0; i < 20; i++) {
-        (void)ki_client_dispatch(rig.client, 0);
+        (void)ki_client_dispatch(rig.client, KI_BUDGET_NONE);
         (void)ki_informer_last_resource_version(rig.informer, before, sizeof(before));
         (void)local_source_put(rig.source, "a", "n0", i);
         for (int k = 0; k < HANG_MS; k++) {
@@ -247,7 +247,7 @@ static void a_change_from_another_thread_makes_the_descriptor_readable(void **st
     assert_int_equal(ki_informer_start(r.rig.informer, NULL), 0);
     assert_true(poll_until(&r, &r.what.synced, 1));
     struct pollfd fd = {.fd = ki_client_fd(r.rig.client), .events = POLLIN};
-    (void)ki_client_dispatch(r.rig.client, 0);
+    (void)ki_client_dispatch(r.rig.client, KI_BUDGET_NONE);
     assert_int_equal(poll(&fd, 1, 0), 0);
     aside_start(&call, put_something, r.rig.source);
     assert_int_equal(poll(&fd, 1, HANG_MS), 1);
@@ -265,7 +265,7 @@ static void a_timer_is_in_the_timeout_and_makes_the_descriptor_readable(void **s
     local_source_set_status(r.rig.source, 500);
     assert_int_equal(ki_informer_start(r.rig.informer, NULL), 0);
     do {
-        (void)ki_client_dispatch(r.rig.client, 0);
+        (void)ki_client_dispatch(r.rig.client, KI_BUDGET_NONE);
         ki_informer_read_status(r.rig.informer, &status);
     } while (status.phase != KI_PHASE_BACKING_OFF);
     int timeout_ms = ki_client_timeout_ms(r.rig.client);
@@ -334,6 +334,20 @@ static void a_wait_keeps_its_time_when_there_is_no_end_of_work(void **state)
     run_fini(&r);
 }
 
+static void a_budget_of_zero_is_the_default(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r, KI_MODE_EVENT_LOOP);
+    local_rig_sync(&r.rig);
+    r.what.in_event = keep_busy;
+    (void)local_source_put(r.rig.source, "a", "n0", 1);
+    assert_int_equal(ki_client_dispatch(r.rig.client, 0), 1);
+    r.what.in_event = NULL;
+    assert_int_equal(ki_client_dispatch(r.rig.client, KI_BUDGET_NONE), 0);
+    run_fini(&r);
+}
+
 static void a_budget_ends_a_dispatch_that_has_no_end_of_work(void **state)
 {
     (void)state;
@@ -342,7 +356,7 @@ static void a_budget_ends_a_dispatch_that_has_no_end_of_work(void **state)
     local_rig_sync(&r.rig);
     r.what.in_event = keep_busy;
     (void)local_source_put(r.rig.source, "a", "n0", 1);
-    assert_true(ki_client_dispatch(r.rig.client, 20) > 0);
+    assert_int_equal(ki_client_dispatch(r.rig.client, 20), 1);
     r.what.in_event = NULL;
     run_fini(&r);
 }
@@ -381,6 +395,7 @@ int main(void)
         WITH_MEMORY_CHECK(waiting_works_in_every_mode),
         WITH_MEMORY_CHECK(a_wait_keeps_its_time_in_every_mode),
         WITH_MEMORY_CHECK(a_wait_keeps_its_time_when_there_is_no_end_of_work),
+        WITH_MEMORY_CHECK(a_budget_of_zero_is_the_default),
         WITH_MEMORY_CHECK(a_budget_ends_a_dispatch_that_has_no_end_of_work),
         WITH_MEMORY_CHECK(threads_are_started_with_the_first_informer_and_end_with_the_client),
     };

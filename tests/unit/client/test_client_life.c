@@ -55,7 +55,7 @@ static void world_init(world *w, int mode)
                           &(ki_feed_options){.store = w->destination, .on_release = count_release, .user = w},
                           NULL);
     assert_true(w->informer != NULL && w->factory != NULL && w->feed != NULL);
-    assert_non_null(ki_factory_informer(w->factory, &KI_CORE_V1_NODES));
+    assert_non_null(ki_factory_informer(w->factory, &KI_CORE_V1_NODES, NULL));
     ki_handler handler = heard_handler(&w->what);
     assert_non_null(ki_informer_add_handler(w->informer, &handler, NULL));
 }
@@ -158,7 +158,7 @@ static void nothing_begins_once_the_client_is_freed(void **state)
         assert_string_equal(err.message, "the client has been freed");
         assert_int_equal(ki_feed_start(w.feed, NULL), KI_ERR_STOPPED);
         assert_int_equal(ki_factory_start(w.factory, NULL), KI_ERR_STOPPED);
-        assert_null(ki_factory_informer(w.factory, &KI_CORE_V1_SERVICES));
+        assert_null(ki_factory_informer(w.factory, &KI_CORE_V1_SERVICES, NULL));
         assert_int_equal(ki_informer_wait_for_version(w.informer, ki_str_of("99999"), HANG_MS, &err),
                          KI_ERR_STOPPED);
         ki_informer_stop(w.informer);
@@ -178,7 +178,7 @@ static void a_factory_without_informers_outlives_its_client(void **state)
     ki_factory *factory = ki_factory_new(client, NULL);
     assert_non_null(factory);
     ki_client_free(client);
-    assert_null(ki_factory_informer(factory, &KI_CORE_V1_PODS));
+    assert_null(ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL));
     assert_int_equal(ki_factory_start(factory, &err), KI_ERR_STOPPED);
     assert_string_equal(err.message, "pods: the client has been freed");
     assert_int_equal(ki_factory_wait_for_sync(factory, HANG_MS, NULL), 0);
@@ -358,7 +358,7 @@ static void what_the_last_callback_frees_in_a_closed_client_is_gone_too(void **s
         int releases = 0;
         world_init(&w, mode);
         w.frees_factory = true;
-        ki_informer *other = ki_factory_informer(w.factory, &KI_CORE_V1_NODES);
+        ki_informer *other = ki_factory_informer(w.factory, &KI_CORE_V1_NODES, NULL);
         assert_non_null(ki_informer_add_handler(
             other, &(ki_handler){.on_release = count_release_of_other, .user = &releases}, NULL));
         world_start(&w);

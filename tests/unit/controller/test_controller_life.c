@@ -196,7 +196,7 @@ static void a_reconcile_may_free_the_client(void **state)
     start(&rig);
     assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("a"), 0), 0);
     assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("b"), 0), 0);
-    (void)ki_client_dispatch(rig.client, 0);
+    (void)ki_client_dispatch(rig.client, KI_BUDGET_NONE);
     RIG_EXPECT(&rig, "a ");
     assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_STOPPED);
     assert_null(ki_controller_new(NULL, NULL, &err));

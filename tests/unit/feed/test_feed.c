@@ -185,13 +185,13 @@ static void waiting_item_that_cannot_be_used_is_not_deleted(void **state)
     feed_rig_start(&r);
     feed_rig_run(&r, 5);
     for (int i = 0; i < 10; i++) /* some are known, the others wait */
-        assert_int_equal(ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0), 0);
+        assert_int_equal(ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r), 0);
     sim_server_set_faults(r.server, &(sim_faults){.malformed_item = 1});
     sim_world_tick_other(r.world);
     sim_world_compact(r.world);
     sim_server_cut_all(r.server);
     feed_rig_run(&r, 30);
-    while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+    while (ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r) == 0)
         ;
     assert_int_equal(r.unseen_deletes, 0);
     assert_true(r.replaced > (int)sim_world_count(r.world));

@@ -55,7 +55,7 @@ static void setup(rig *r, ki_change_cb callback)
                           NULL);
     assert_non_null(r->feed);
     assert_int_equal(ki_feed_start(r->feed, NULL), 0);
-    assert_true(ki_client_dispatch(r->client, 0) > 0);
+    assert_int_equal(ki_client_dispatch(r->client, KI_BUDGET_NONE), 0);
 }
 
 static void teardown(rig *r)

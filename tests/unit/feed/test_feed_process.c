@@ -77,7 +77,7 @@ static void program_that_pops_for_itself_is_not_drowned(void **state)
     assert_true(status.queued >= 20);
     assert_false(ki_feed_has_synced(r.feed));
     for (int i = 0; i < 600; i++) {
-        while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+        while (ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r) == 0)
             ;
         feed_rig_run(&r, 1);
     }
@@ -149,7 +149,7 @@ static void what_waits_in_the_queue_is_not_fresh(void **state)
     feed_rig_start_queue(&r, 37, (ki_feed_options){0});
     feed_rig_run(&r, 5);
     assert_true(age_of(&r) == UINT64_MAX); /* the first list waits */
-    while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+    while (ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r) == 0)
         ;
     assert_in_range(age_of(&r), 4000, 6000); /* since the list began */
     feed_rig_run(&r, 2);                     /* nothing waits in a socket any more */
@@ -157,7 +157,7 @@ static void what_waits_in_the_queue_is_not_fresh(void **state)
     feed_rig_run(&r, 100);
     assert_in_range(age_of(&r), 99000, 101000); /* whatever bookmarks say */
     for (int i = 0; i < 64; i++) {              /* until a bookmark has come behind what waited */
-        while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+        while (ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r) == 0)
             ;
         feed_rig_run(&r, 1);
     }

@@ -31,18 +31,18 @@ static void run(rig *r, uint64_t seconds)
 {
     uint64_t end = ki_clock_now_ns(&r->clock) + seconds * KI_NS_PER_S;
     while (ki_clock_now_ns(&r->clock) < end) {
-        assert_true(ki_client_dispatch(r->client, 0) >= 0);
+        assert_true(ki_client_dispatch(r->client, KI_BUDGET_NONE) >= 0);
         uint64_t next = ki_ns_min(ki_loop_next_ns(r->client->handlers), end);
         if (next > ki_clock_now_ns(&r->clock))
             ki_clock_set_now_ns(&r->clock, next);
     }
-    assert_true(ki_client_dispatch(r->client, 0) >= 0);
+    assert_true(ki_client_dispatch(r->client, KI_BUDGET_NONE) >= 0);
 }
 
 static void start(rig *r)
 {
     assert_int_equal(ki_feed_start(r->feed, NULL), 0);
-    assert_true(ki_client_dispatch(r->client, 0) >= 0);
+    assert_true(ki_client_dispatch(r->client, KI_BUDGET_NONE) >= 0);
 }
 
 static void setup(rig *r)

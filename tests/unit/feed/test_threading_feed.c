@@ -47,7 +47,7 @@ static int transform(const ki_object **object, void *user)
     return 0;
 }
 
-static void on_error(const ki_watch_error *error, void *user)
+static void on_error(const ki_informer_error *error, void *user)
 {
     (void)error;
     visit(user, ON_ERROR);

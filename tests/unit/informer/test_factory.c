@@ -56,12 +56,12 @@ static void the_same_collection_has_the_same_informer(void **state)
     (void)state;
     run r;
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_non_null(pods);
-    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS), pods);
-    assert_ptr_equal(ki_factory_for_resource(r.factory, "pods"), pods);
-    assert_ptr_equal(ki_factory_for_resource(r.factory, "po"), pods);
-    assert_ptr_not_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), pods);
+    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL), pods);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, "pods", NULL), pods);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, "po", NULL), pods);
+    assert_ptr_not_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), pods);
     run_fini(&r);
 }
 
@@ -89,13 +89,13 @@ static void other_options_make_another_informer(void **state)
     enum { COUNT = sizeof(options) / sizeof(options[0]) };
     ki_informer *informers[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
-        informers[i] = ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options[i]);
+        informers[i] = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &options[i]);
         assert_non_null(informers[i]);
         for (size_t k = 0; k < i; k++)
             assert_ptr_not_equal(informers[i], informers[k]);
     }
     ki_informer_options same = {.keep = same_keep};
-    assert_ptr_equal(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &same), informers[6]);
+    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &same), informers[6]);
     run_fini(&r);
 }
 
@@ -111,9 +111,9 @@ static void many_informers_are_told_apart_counted_and_removed(void **state)
         char ns[16];
         snprintf(ns, sizeof(ns), "ns-%zu", i / 2);
         ki_informer_options options = {.ns = ns, .label_selector = i % 2 == 0 ? "" : "x=y"};
-        informers[i] = ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options);
+        informers[i] = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &options);
         assert_non_null(informers[i]);
-        assert_ptr_equal(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options), informers[i]);
+        assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &options), informers[i]);
     }
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), MANY);
     assert_string_equal(informers[6]->life.name, "pods/ns-3");
@@ -137,14 +137,14 @@ static void every_resource_has_an_informer(void **state)
     assert_int_equal(ki_resource_count, 147);
     for (size_t i = 0; i < ki_resource_count; i++) {
         const ki_resource *resource = &ki_resources[i];
-        ki_informer *informer = ki_factory_informer(r.factory, resource);
+        ki_informer *informer = ki_factory_informer(r.factory, resource, NULL);
         assert_non_null(informer);
         assert_true(ki_resource_equal(ki_informer_resource(informer), resource));
         if (resource->group[0] == 0)
             snprintf(name, sizeof(name), "%s", resource->plural);
         else
             snprintf(name, sizeof(name), "%s.%s.%s", resource->plural, resource->version, resource->group);
-        assert_ptr_equal(ki_factory_for_resource(r.factory, name), informer);
+        assert_ptr_equal(ki_factory_for_resource(r.factory, name, NULL), informer);
     }
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 147);
     run_fini(&r);
@@ -155,11 +155,11 @@ static void a_custom_resource_is_found_by_name(void **state)
     (void)state;
     run r;
     run_init(&r);
-    ki_informer *informer = ki_factory_for_resource(r.factory, "widgets.v1.example.com");
+    ki_informer *informer = ki_factory_for_resource(r.factory, "widgets.v1.example.com", NULL);
     assert_non_null(informer);
     assert_string_equal(ki_informer_resource(informer)->plural, "widgets");
     assert_string_equal(ki_informer_resource(informer)->group, "example.com");
-    assert_ptr_equal(ki_factory_for_resource(r.factory, "widgets.v1.example.com"), informer);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, "widgets.v1.example.com", NULL), informer);
     run_fini(&r);
 }
 
@@ -192,8 +192,8 @@ static void the_options_are_those_of_every_informer(void **state)
                                                          .transform_user = &transforms,
                                                          .tweak = tweak,
                                                          .tweak_user = &tweaks}});
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
-    ki_informer *secrets = ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
+    ki_informer *secrets = ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS, NULL);
     assert_string_equal(pods->life.setup.options.ns, "web");
     assert_string_equal(secrets->life.setup.options.ns, "web");
     assert_int_equal(pods->check_ms, 5000);
@@ -208,7 +208,7 @@ static void a_cluster_scoped_resource_gets_no_namespace(void **state)
     (void)state;
     run r;
     run_init_with(&r, &(ki_factory_options){.informer = {.ns = "web"}});
-    assert_string_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES)->life.setup.options.ns, "");
+    assert_string_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL)->life.setup.options.ns, "");
     run_fini(&r);
 }
 
@@ -218,9 +218,9 @@ static void some_resources_have_a_resync_of_their_own(void **state)
     run r;
     const ki_factory_resync resyncs[] = {{&KI_CORE_V1_PODS, 1000}, {&KI_CORE_V1_NODES, 0}, {0}};
     run_init_with(&r, &(ki_factory_options){.informer = {.resync_ms = 9000}, .resync = resyncs});
-    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS)->check_ms, 1000);
-    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES)->check_ms, 0);
-    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS)->check_ms, 9000);
+    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL)->check_ms, 1000);
+    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL)->check_ms, 0);
+    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS, NULL)->check_ms, 9000);
     run_fini(&r);
 }
 
@@ -231,10 +231,10 @@ static void a_start_starts_only_what_does_not_run(void **state)
     (void)state;
     run r;
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     start_and_sync(&r);
     assert_int_equal(local_source_lists(r.rig.source), 1);
-    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES);
+    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL);
     assert_int_equal(ki_informer_has_synced(nodes), 0);
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 1);
     start_and_sync(&r);
@@ -250,7 +250,7 @@ static void a_factory_can_be_stopped_and_started_again(void **state)
     run r;
     ki_informer_status status;
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     start_and_sync(&r);
     ki_factory_stop(r.factory);
     ki_informer_read_status(pods, &status);
@@ -267,8 +267,8 @@ static void one_informer_can_be_stopped_alone_and_started_again_with_the_rest(vo
     run r;
     ki_informer_status status;
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
-    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
+    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL);
     start_and_sync(&r);
     ki_informer_stop(pods);
     ki_informer_read_status(nodes, &status);
@@ -289,11 +289,11 @@ static void a_wait_in_vain_names_those_that_are_not_ready_and_why(void **state)
     ki_error err = {0};
     ki_factory_pending pending[1];
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     start_and_sync(&r);
     local_source_set_status(r.rig.source, 403);
-    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES);
-    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS));
+    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL);
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS, NULL));
     assert_int_equal(ki_factory_start(r.factory, &err), 0);
     for (int i = 0; i < 100 && strstr(err.message, "nodes: BACKING_OFF, Forbidden") == NULL; i++)
         assert_int_equal(ki_factory_wait_for_sync(r.factory, A_WHILE_MS, &err), KI_ERR_TIMEOUT);
@@ -314,7 +314,7 @@ static void a_wait_for_a_stopped_factory_is_in_vain(void **state)
     run r;
     ki_error err = {0};
     run_init(&r);
-    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
     local_source_set_silent(r.rig.source, 1);
     assert_int_equal(ki_factory_start(r.factory, &err), 0);
     ki_factory_stop(r.factory);
@@ -332,7 +332,7 @@ static void an_informer_with_handlers_is_not_removed(void **state)
     heard_init(&what);
     run_init(&r);
     ki_handler handler = heard_handler(&what);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     ki_registration *first = ki_informer_add_handler(pods, &handler, NULL);
     ki_registration *second = ki_informer_add_handler(pods, &(ki_handler){0}, NULL);
     start_and_sync(&r);
@@ -344,7 +344,7 @@ static void an_informer_with_handlers_is_not_removed(void **state)
     assert_int_equal(what.releases, 1);
     assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
-    ki_informer *again = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *again = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_int_equal(ki_informer_has_synced(again), 0);
     run_fini(&r);
     heard_fini(&what);
@@ -379,7 +379,7 @@ static void an_informer_that_was_not_started_is_not_waited_for(void **state)
     (void)state;
     run r;
     run_init(&r);
-    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
     assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
     run_fini(&r);
 }
@@ -391,7 +391,7 @@ static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **
     run r;
     aside call;
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     local_source_set_silent(r.rig.source, 1);
     assert_int_equal(ki_factory_start(r.factory, NULL), 0);
     waiting w = {.factory = r.factory};
@@ -416,7 +416,7 @@ static void a_free_returns_when_nothing_runs_any_more(void **state)
         heard_init(&what[i]);
         ki_handler handler = heard_handler(&what[i]);
         assert_non_null(
-            ki_informer_add_handler(ki_factory_informer(r.factory, resources[i]), &handler, NULL));
+            ki_informer_add_handler(ki_factory_informer(r.factory, resources[i], NULL), &handler, NULL));
     }
     start_and_sync(&r);
     ki_factory_free(r.factory);
@@ -443,9 +443,9 @@ static void a_transform_of_one_user_leaves_the_informer_shared(void **state)
     (void)state;
     run r;
     run_init(&r);
-    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_int_equal(ki_informer_set_transform(pods, pass, NULL), 0);
-    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS), pods);
+    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL), pods);
     run_fini(&r);
 }
 
@@ -456,10 +456,10 @@ static void assert_refuses(const ki_factory_options *options, const char *text)
     run_init_with(&r, options);
     for (int i = 0; i < 2; i++) {
         ki_error err = {0};
-        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
-        assert_null(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, NULL));
-        assert_null(ki_factory_for_resource(r.factory, "pods"));
-        assert_null(ki_factory_for_resource(r.factory, "pots"));
+        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
+        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
+        assert_null(ki_factory_for_resource(r.factory, "pods", NULL));
+        assert_null(ki_factory_for_resource(r.factory, "pots", NULL));
         assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
         assert_int_equal(err.code, KI_ERR_INVALID);
         assert_non_null(strstr(err.message, text));
@@ -492,9 +492,9 @@ static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
     (void)state;
     ki_error err = {0};
     assert_null(ki_factory_new(NULL, NULL));
-    assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS));
-    assert_null(ki_factory_informer_with(NULL, &KI_CORE_V1_PODS, NULL));
-    assert_null(ki_factory_for_resource(NULL, "pods"));
+    assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS, NULL));
+    assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS, NULL));
+    assert_null(ki_factory_for_resource(NULL, "pods", NULL));
     assert_int_equal(ki_factory_read_pending(NULL, NULL, 0), 0);
     ki_factory_stop(NULL);
     ki_factory_free(NULL);
@@ -516,19 +516,19 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     (void)state;
     run r;
     run_init(&r);
-    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
-    assert_null(ki_factory_for_resource(r.factory, "pots"));
-    assert_null(ki_factory_for_resource(r.factory, "nodse"));
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
+    assert_null(ki_factory_for_resource(r.factory, "pots", NULL));
+    assert_null(ki_factory_for_resource(r.factory, "nodse", NULL));
     assert_start_reports(&r, KI_ERR_RESOURCE, "pots");
     assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
-    assert_null(ki_factory_informer(r.factory, NULL));
+    assert_null(ki_factory_informer(r.factory, NULL, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "no resource");
-    assert_null(ki_factory_for_resource(r.factory, NULL));
+    assert_null(ki_factory_for_resource(r.factory, NULL, NULL));
     assert_int_not_equal(ki_factory_start(r.factory, NULL), 0);
     assert_null(
-        ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
+        ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
     assert_start_reports(&r, KI_ERR_INVALID, "-7");
-    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), NULL, NULL));
+    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), NULL, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "handler");
     run_fini(&r);
 }
@@ -541,7 +541,7 @@ static void without_memory_set_up_calls_fail_and_are_remembered(void **state)
     ki_informer *informer = NULL;
     for (size_t n = 1; informer == NULL; n++) {
         failing_allocator_fail_at(n);
-        informer = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+        informer = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
         failing_allocator_fail_at(0);
         if (informer == NULL)
             assert_int_equal(ki_factory_start(r.factory, NULL), KI_ERR_NO_MEMORY);

@@ -179,7 +179,7 @@ static void a_small_queue_can_be_stopped_and_started_when_it_is_full(void **stat
         sim_world_create(t.rig.world, key);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(ki_informer_start(t.rig.informer, NULL), 0);
-        (void)ki_client_dispatch(t.rig.client, 0);
+        (void)ki_client_dispatch(t.rig.client, KI_BUDGET_NONE);
         sim_server_step(t.rig.server); /* the queue is full, and nobody has had a turn to make room */
         ki_informer_stop(t.rig.informer);
         virtual_rig_run(&t.rig, SECOND);

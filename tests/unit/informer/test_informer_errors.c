@@ -34,7 +34,7 @@ static int transform(const ki_object **object, void *user)
     return is_n1 && t->fails_for_updates != 0 && version > t->fails_for_updates ? KI_ERR_TYPE : 0;
 }
 
-static void note_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void note_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     transformer *t = user;
@@ -52,7 +52,7 @@ static void a_failing_transform_keeps_the_last_good_version(void **state)
     ki_informer_status status;
     virtual_rig_init(&rig, NULL);
     assert_int_equal(ki_informer_set_transform(rig.informer, transform, &t), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_error, &t), 0);
+    assert_int_equal(ki_informer_set_error_handler(rig.informer, note_error, &t), 0);
     virtual_rig_sync(&rig);
     assert_true(t.calls >= 5);
     assert_int_equal(t.errors, 0);
@@ -158,7 +158,7 @@ static void the_watch_error_handler_hears_of_failures(void **state)
     virtual_rig rig;
     transformer t = {0};
     virtual_rig_init(&rig, NULL);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_error, &t), 0);
+    assert_int_equal(ki_informer_set_error_handler(rig.informer, note_error, &t), 0);
     sim_server_set_faults(rig.server, &(sim_faults){.http_500 = 1});
     assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
     virtual_rig_run(&rig, 100);
@@ -206,7 +206,7 @@ static void an_object_whose_key_no_store_takes_is_refused_and_told_of(void **sta
         ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
     ki_informer *informer =
         ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &list_watch}, NULL);
-    assert_int_equal(ki_informer_set_watch_error_handler(informer, note_error, &t), 0);
+    assert_int_equal(ki_informer_set_error_handler(informer, note_error, &t), 0);
     assert_int_equal(ki_informer_start(informer, NULL), 0);
     assert_int_equal(ki_informer_wait_for_sync(informer, HANG_MS, NULL), 0);
     ki_informer_read_status(informer, &status);
@@ -226,7 +226,7 @@ static void transform_and_watch_error_handler_are_set_before_the_start(void **st
     virtual_rig_init(&rig, NULL);
     virtual_rig_sync(&rig);
     assert_int_equal(ki_informer_set_transform(rig.informer, transform, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_error, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_informer_set_error_handler(rig.informer, note_error, NULL), KI_ERR_INVALID);
     ki_informer_stop(rig.informer);
     assert_int_equal(ki_informer_set_transform(rig.informer, transform, NULL), KI_ERR_INVALID);
     virtual_rig_fini(&rig);
@@ -256,7 +256,7 @@ static void a_null_informer_is_harmless(void **state)
     assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}, NULL));
     assert_int_equal(ki_informer_add_index(NULL, "name", store_name_index, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_informer_set_transform(NULL, transform, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_set_watch_error_handler(NULL, note_error, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_informer_set_error_handler(NULL, note_error, NULL), KI_ERR_INVALID);
     ki_informer_read_status(NULL, &status);
     assert_int_equal(status.objects, 0);
     ki_registration_remove(NULL);

@@ -408,7 +408,7 @@ static void an_informer_may_be_stopped_inside_an_event_and_resumes_where_it_was(
     told_fini(&t);
 }
 
-static void free_on_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void free_on_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)error;
     virtual_rig *rig = user;
@@ -422,7 +422,7 @@ static void an_informer_may_be_freed_inside_its_watch_error_handler(void **state
     (void)state;
     told t;
     told_init(&t);
-    assert_int_equal(ki_informer_set_watch_error_handler(t.rig.informer, free_on_error, &t.rig), 0);
+    assert_int_equal(ki_informer_set_error_handler(t.rig.informer, free_on_error, &t.rig), 0);
     virtual_rig_sync(&t.rig);
     sim_server_cut_all(t.rig.server);
     virtual_rig_run(&t.rig, 10);

@@ -72,7 +72,7 @@ static int refuse(const ki_object **object, void *user)
     return ((strict *)user)->is_strict ? KI_ERR_INVALID : 0;
 }
 
-static void note_stale(ki_informer *informer, const ki_watch_error *error, void *user)
+static void note_stale(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     ((strict *)user)->stale += error->reason == KI_REASON_STALE;
@@ -89,7 +89,7 @@ static void too_many_that_are_not_known_make_it_a_plain_list(void **state)
                            &(sim_world_options){.seed = 1, .namespaces = 26, .names = NAMES});
     for (uint32_t key = 0; key < KEYS; key++)
         sim_world_create(rig.world, key);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_stale, &s), 0);
+    assert_int_equal(ki_informer_set_error_handler(rig.informer, note_stale, &s), 0);
     virtual_rig_sync(&rig);
     assert_int_equal(ki_store_count(ki_informer_store(rig.informer)), 0);
     s.is_strict = 0;

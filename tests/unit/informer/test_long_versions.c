@@ -121,7 +121,7 @@ static void on_update(const ki_event *told, void *user)
     ((rig *)user)->updates++;
 }
 
-static void on_error(ki_informer *informer, const ki_watch_error *error, void *user)
+static void on_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     rig *r = user;
@@ -149,7 +149,7 @@ static void rig_init_informer(rig *r, int watch_list)
     r->store = ki_informer_store(r->informer);
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .user = r};
     assert_non_null(ki_informer_add_handler(r->informer, &handler, NULL));
-    assert_int_equal(ki_informer_set_watch_error_handler(r->informer, on_error, r), 0);
+    assert_int_equal(ki_informer_set_error_handler(r->informer, on_error, r), 0);
     assert_int_equal(ki_informer_start(r->informer, NULL), 0);
 }
 
@@ -168,7 +168,7 @@ static void run_ms(rig *r, uint64_t ms)
 {
     uint64_t until_ns = ki_clock_now_ns(&r->clock) + ms * KI_NS_PER_MS;
     for (;;) {
-        assert_true(ki_client_dispatch(r->client, 0) >= 0);
+        assert_true(ki_client_dispatch(r->client, KI_BUDGET_NONE) >= 0);
         uint64_t next_ns = ki_loop_next_ns(r->client->handlers);
         if (next_ns > until_ns)
             break;

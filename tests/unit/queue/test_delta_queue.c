@@ -78,7 +78,7 @@ static void a_delete_of_what_is_being_processed_is_queued(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, delete_while_processed, queue, 0), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, delete_while_processed, queue), 0);
     queue_assert_pops(queue, "a:-2 ");
     ki_delta_queue_free(queue);
 }
@@ -112,7 +112,7 @@ static void a_missing_queue_is_empty(void **state)
     assert_int_equal(ki_delta_queue_bytes(NULL), 0);
     assert_int_equal(ki_delta_queue_has_room(NULL), 0);
     assert_int_equal(ki_delta_queue_has_synced(NULL), 0);
-    assert_int_equal(ki_delta_queue_pop(NULL, queue_note, &n, 0), KI_ERR_INVALID);
+    assert_int_equal(ki_delta_queue_pop(NULL, 0, queue_note, &n), KI_ERR_INVALID);
 }
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static void a_replace_deletes_what_is_being_processed(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, replace_by_nothing, queue, 0), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, replace_by_nothing, queue), 0);
     queue_assert_pops(queue, "a:-!1 ");
     ki_delta_queue_free(queue);
 }
@@ -231,7 +231,7 @@ static void a_resync_brings_back_no_older_object_of_what_is_being_processed(void
     ki_store *store = queue_store_with("a", 1);
     ki_delta_queue *queue = queue_of(store);
     assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 2), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, resync_inside, queue, 0), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, resync_inside, queue), 0);
     queue_assert_pops(queue, "");
     ki_delta_queue_free(queue);
     ki_store_free(store);

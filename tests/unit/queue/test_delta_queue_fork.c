@@ -75,7 +75,7 @@ static int stay_inside(const ki_deltas *deltas, void *user)
 static void pop_slowly(void *user)
 {
     consumer *c = user;
-    require(ki_delta_queue_pop(c->queue, stay_inside, c, HANG_MS) == 0);
+    require(ki_delta_queue_pop(c->queue, HANG_MS, stay_inside, c) == 0);
 }
 
 static void await_inside(consumer *c)
@@ -90,7 +90,7 @@ static int pop_all_and_free(void *user)
 {
     const consumer *c = user;
     size_t count = 0;
-    while (ki_delta_queue_pop(c->queue, count_deltas, &count, 0) == 0) {
+    while (ki_delta_queue_pop(c->queue, 0, count_deltas, &count) == 0) {
     }
     if (count != c->expected || ki_delta_queue_len(c->queue) != 0 || ki_delta_queue_bytes(c->queue) != 0)
         return 1;
@@ -146,7 +146,7 @@ static void wait_for_more(void *user)
 {
     consumer *c = user;
     c->is_inside = true;
-    require(ki_delta_queue_pop(c->queue, process_nothing, NULL, HANG_MS) == KI_ERR_STOPPED);
+    require(ki_delta_queue_pop(c->queue, HANG_MS, process_nothing, NULL) == KI_ERR_STOPPED);
 }
 
 static int use_and_free(void *user)
@@ -193,7 +193,7 @@ static void pop_on(void *user)
 {
     busy *b = user;
     while (!b->is_over)
-        require(ki_delta_queue_pop(b->queue, process_nothing, NULL, 1) <= 0);
+        require(ki_delta_queue_pop(b->queue, 1, process_nothing, NULL) <= 0);
 }
 
 /* Without memory: a sanitizer's allocator may be locked for ever in the child. */
@@ -218,7 +218,7 @@ static int look_and_use(void *user)
     int rc = look(b);
     if (rc != 0 || push(b->queue, "child", KI_CHANGE_ADDED, 1) < 0)
         return rc + 10;
-    while (ki_delta_queue_pop(b->queue, count_deltas, &count, 0) == 0) {
+    while (ki_delta_queue_pop(b->queue, 0, count_deltas, &count) == 0) {
     }
     if (count == 0 || ki_delta_queue_len(b->queue) != 0)
         return 20;

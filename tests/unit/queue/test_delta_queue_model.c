@@ -315,7 +315,7 @@ static int process(const ki_deltas *deltas, void *user)
 static void pop(model *m)
 {
     int was_empty = length(m) == 0;
-    int rc = ki_delta_queue_pop(m->queue, process, m, 0);
+    int rc = ki_delta_queue_pop(m->queue, 0, process, m);
     if (was_empty) {
         CHECK(m, rc == KI_ERR_TIMEOUT);
         return;

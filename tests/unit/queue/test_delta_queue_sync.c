@@ -19,7 +19,7 @@ static void requeued_deltas_go_to_the_end(void **state)
     assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 2), 0);
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 3), 0);
     size_t bytes = ki_delta_queue_bytes(queue);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), KI_DELTA_QUEUE_REQUEUE);
     assert_int_equal(ki_delta_queue_bytes(queue), bytes);
     assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "a", 4), 0);
     queue_assert_pops(queue, "b:+3 a:+1~2-4 ");
@@ -38,7 +38,7 @@ static void requeued_deltas_give_way_to_newer_ones(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, update_and_requeue, queue, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, update_and_requeue, queue), KI_DELTA_QUEUE_REQUEUE);
     queue_assert_pops(queue, "a:~2 ");
     ki_delta_queue_free(queue);
 }
@@ -49,7 +49,7 @@ static void an_error_of_the_callback_is_what_pop_returns(void **state)
     ki_delta_queue *queue = queue_of(NULL);
     queue_notes n = {.outcome = KI_ERR_RANGE};
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_RANGE);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), KI_ERR_RANGE);
     assert_int_equal(ki_delta_queue_len(queue), 0);
     ki_delta_queue_free(queue);
 }
@@ -61,11 +61,11 @@ static void an_empty_queue_lets_the_time_run_out(void **state)
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
     queue_notes n = {0};
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_TIMEOUT);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 2), KI_ERR_TIMEOUT);
-    assert_int_equal(ki_delta_queue_pop(queue, NULL, NULL, 0), KI_ERR_INVALID);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_delta_queue_pop(queue, 2, queue_note, &n), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, NULL, NULL), KI_ERR_INVALID);
     ki_read_lock();
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_WOULD_DEADLOCK);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), KI_ERR_WOULD_DEADLOCK);
     ki_read_unlock();
     ki_delta_queue_free(queue);
 }
@@ -78,9 +78,9 @@ static void a_closed_queue_is_drained(void **state)
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     ki_delta_queue_close(queue);
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 2), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), KI_ERR_STOPPED);
+    assert_int_equal(ki_delta_queue_pop(queue, UINT64_MAX, queue_note, &n), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, UINT64_MAX, queue_note, &n), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, UINT64_MAX, queue_note, &n), KI_ERR_STOPPED);
     assert_string_equal(n.text, "a:+1 b:+2 ");
     ki_delta_queue_free(queue);
 }
@@ -98,12 +98,12 @@ static void it_has_synced_when_the_last_of_the_first_replace_is_processed(void *
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "later", 2), 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ki_delta_queue_has_synced(queue), 0);
-        assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+        assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), 0);
         assert_int_equal(n.is_initial, 1);
         assert_int_equal(n.synced_inside, 0);
     }
     assert_int_equal(ki_delta_queue_has_synced(queue), 1);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), 0);
     assert_int_equal(n.is_initial, 0);
     assert_int_equal(queue_replace(queue, "b", NULL), 0);
     assert_int_equal(ki_delta_queue_has_synced(queue), 1);
@@ -117,9 +117,9 @@ static void a_requeued_delta_is_not_processed_yet(void **state)
     ki_delta_queue *queue = queue_of(NULL);
     queue_notes n = {.outcome = KI_DELTA_QUEUE_REQUEUE};
     assert_int_equal(queue_replace(queue, "a", NULL), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), KI_DELTA_QUEUE_REQUEUE);
     assert_int_equal(ki_delta_queue_has_synced(queue), 0);
-    assert_int_equal(ki_delta_queue_pop(queue, update_and_requeue, queue, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, update_and_requeue, queue), KI_DELTA_QUEUE_REQUEUE);
     assert_int_equal(ki_delta_queue_has_synced(queue), 0);
     queue_assert_pops(queue, "a:~2 ");
     assert_int_equal(ki_delta_queue_has_synced(queue), 1);
@@ -160,7 +160,7 @@ static void a_full_queue_says_so_and_takes_more(void **state)
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "b", 2), 1);
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "c", 3), 1);
     assert_int_equal(queue_push(queue, KI_CHANGE_DELETED, "unknown", 4), 1);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), 0);
     assert_int_equal(ki_delta_queue_has_room(queue), 0);
     queue_assert_pops(queue, "b:+2 c:+3 ");
     ki_delta_queue_free(queue);
@@ -177,7 +177,7 @@ static void bytes_make_it_full_as_well(void **state)
     assert_int_equal(queue_push(queue, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(queue_push(queue, KI_CHANGE_UPDATED, "a", 2), 1);
     assert_int_equal(ki_delta_queue_bytes(queue), 2 * bytes);
-    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, 0, queue_note, &n), 0);
     assert_int_equal(n.bytes, bytes);
     assert_int_equal(ki_delta_queue_bytes(queue), 0);
     assert_int_equal(ki_delta_queue_has_room(queue), 1);

@@ -44,7 +44,7 @@ static void write_error(const char *key)
 {
     ki_error error = {.message = "no use"};
     ki_error_log_write(&error_log,
-                       &(ki_watch_error){.reason = KI_REASON_MALFORMED, .error = &error, .key = key});
+                       &(ki_informer_error){.reason = KI_REASON_MALFORMED, .error = &error, .key = key});
 }
 
 static void a_flood_of_objects_is_a_few_lines(void **state)

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "support/failing_allocator.h"
 #include "support/unit.h"
@@ -461,6 +463,32 @@ static void the_descriptor_stays_readable_when_a_step_leaves_something(void **st
     bench_fini(&b);
 }
 
+/* A program that polls edge-triggered is told once of what becomes ready; so it must be told again of what a
+ * step has left. */
+static void work_that_a_step_leaves_is_a_new_edge(void **state)
+{
+    (void)state;
+    bench b;
+    ki_loop_options options = {.clock = &b.clock, .with_fd = 1};
+    bench_init(&b, &options);
+    ki_clock_init_virtual(&b.clock, START_NS, 0);
+    int outer = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    assert_int_equal(epoll_ctl(outer, EPOLL_CTL_ADD, ki_loop_fd(&b.loop), &event), 0);
+    b.tasks[0].act = advance_and_wake_self;
+    wake_all(&b, "a");
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 1);
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 0);
+    assert_int_equal(ki_loop_step(&b.loop, 10), 1);
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 1);
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 0);
+    b.tasks[0].act = NULL;
+    assert_step_runs(&b, "a");
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 0);
+    (void)close(outer);
+    bench_fini(&b);
+}
+
 static void the_descriptor_is_readable_when_a_timer_is_due(void **state)
 {
     (void)state;
@@ -608,6 +636,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_loop_belongs_to_its_one_runner),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_while_a_job_is_awake),
         WITH_MEMORY_CHECK(the_descriptor_stays_readable_when_a_step_leaves_something),
+        WITH_MEMORY_CHECK(work_that_a_step_leaves_is_a_new_edge),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_when_a_timer_is_due),
         WITH_MEMORY_CHECK(without_being_asked_for_there_is_no_descriptor),
         WITH_MEMORY_CHECK(wait_returns_when_something_is_awake_or_due_or_the_time_is_up),
