@@ -323,6 +323,7 @@ typedef struct ki_informer_status {
                        * any phase, while lists replace broken watches */
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
+    int is_unanswered; /* 1: connected, and waiting for the response to a request */
     uint64_t phase_age_ms;
     uint64_t byte_age_ms; /* since the last byte, event, bookmark arrived */
     uint64_t event_age_ms;
@@ -347,7 +348,8 @@ typedef struct ki_informer_status {
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
-/** Called on `io` after each change of phase or reason; must be quick. Changes in immediate succession, as
+/** Called on `io` after each change of phase or reason, and when the first list is in the store (has_synced);
+ * must be quick. Changes in immediate succession, as
  * when a source answers inside `begin`, may be reported as one. The last call, with KI_PHASE_STOPPED, comes
  * before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);

@@ -57,6 +57,10 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
 {
     (void)informer;
     cli_follower *follower = user;
+    if (status->phase == follower->phase && status->reason == follower->reason)
+        return; /* SYNCED follows on its own */
+    follower->phase = status->phase;
+    follower->reason = status->reason;
     cli_event_writer_status(&follower->watch->writer, follower->resource, status);
     cli_watch_note_status(follower, cli_moment_now_ms(), status);
 }

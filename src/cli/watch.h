@@ -33,6 +33,8 @@ typedef struct cli_follower {
     const cli_resource *resource;
     ki_informer *informer;
     uint64_t objects; /* reported to the reader, minus deleted ones */
+    ki_phase phase;   /* the last that was reported, like the next */
+    ki_reason reason;
     int was_watching;
     int is_polled;     /* it was reported that lists replace watches */
     ki_reason trouble; /* the last reported problem */

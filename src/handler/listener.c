@@ -190,12 +190,14 @@ static int take_first(ki_listener *listener, ki_notification *out_what)
     return was_one;
 }
 
-/* Everything before the marker has returned from its callback by now. */
+/* Everything before the marker has returned from its callback by now. It counts as an event of the batch, so
+ * that the batch ends after it: a handler that commits at the end of a batch then commits the whole list. */
 static void deliver_synced(ki_listener *listener)
 {
     ki_mutex_lock(&listener->mu);
     listener->is_synced = 1;
     ki_mutex_unlock(&listener->mu);
+    listener->in_batch = 1;
     if (listener->handler.on_synced != NULL)
         listener->handler.on_synced(listener->handler.user);
 }

@@ -31,8 +31,9 @@ struct ki_informer {
     ki_informer_options used; /* the options of life.setup, with later changes; constant once started */
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;
-    size_t pushed;              /* since dispatch was last woken for it; io's, as the next */
+    size_t pushed;              /* since dispatch was last woken for it; io's, as the next two */
     ki_deferred end_of_changes; /* wakes dispatch */
+    bool has_told_synced;       /* to the status handler */
     ki_apply apply;             /* dispatch's, as the next five */
     ki_fanout fanout;
     ki_mutation_detector detector;

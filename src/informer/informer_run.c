@@ -108,6 +108,7 @@ void ki_informer_report_status(void *user)
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
     ki_error_log_status(&informer->life.errors, &status);
+    informer->has_told_synced = status.has_synced;
     if (informer->on_status == NULL) /* never changes once started */
         return;
     informer->on_status(informer, &status, informer->status_user);
@@ -117,6 +118,15 @@ static void halt(ki_life *life)
 {
     KI_ASSERT_ON(life->client->io);
     ki_informer_of(life)->is_queue_full = false;
+}
+
+/* The status handler also hears that the first list is in the store, which dispatch finds out. */
+static void tell_synced(ki_life *life)
+{
+    KI_ASSERT_ON(life->client->io);
+    const ki_informer *informer = ki_informer_of(life);
+    if (life->is_synced && !informer->has_told_synced)
+        ki_informer_report_status(life);
 }
 
 static bool has_room(const ki_life *life)
@@ -207,13 +217,15 @@ static void publish(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
     const ki_apply *apply = &informer->apply;
-    bool is_news = apply->is_synced != informer->life.is_synced;
+    bool has_synced = apply->is_synced && !informer->life.is_synced;
     ki_mutex_lock(&informer->life.mu);
-    is_news = is_news || !ki_resource_version_equal(&informer->life.version, &apply->version);
+    bool is_news = has_synced || !ki_resource_version_equal(&informer->life.version, &apply->version);
     ki_resource_version_copy(&informer->life.version, &apply->version);
     informer->life.is_synced = apply->is_synced;
     if (is_news)
         ki_client_notify(informer->life.client);
+    if (has_synced)
+        ki_job_wake(&informer->life.io_job);
     ki_mutex_unlock(&informer->life.mu);
 }
 
@@ -374,5 +386,6 @@ const ki_life_kind ki_informer_kind = {.name = "reflector",
                                        .free_locked = free_locked,
                                        .leave_locked = leave_locked,
                                        .halt = halt,
+                                       .drive = tell_synced,
                                        .has_room = has_room,
                                        .dispatch = dispatch};

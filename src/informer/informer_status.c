@@ -83,7 +83,8 @@ static bool is_met_or_in_vain(void *user)
     return w->is_met || informer->is_abandoned || ki_life_is_in_vain_locked(&informer->life);
 }
 
-/* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back" */
+/* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back", or "pods: the
+ * first list was not there in time: LISTING, connected, no answer yet". */
 static int fail_waiting(const waiter *w, int code, ki_error *err)
 {
     ki_informer *informer = w->informer;
@@ -94,10 +95,11 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(
-        err, code, "%s: %s %s: %s%s%.63s%s%s%s%s%s%s", informer->life.resource->plural, what,
+        err, code, "%s: %s %s: %s%s%.63s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
         code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
         ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
         reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
+        status.is_unanswered ? ", connected, no answer yet" : "",
         informer->is_blocked ? "; a handler with KI_OVERFLOW_BLOCK is behind and holds the store back" : "",
         ki_life_was_started(&informer->life) ? "" : "; it was never started");
 }

@@ -68,6 +68,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
     answer->data = NULL;
     answer->is_open = 1;
     answer->is_sent = !answer->source->tells_sent;
+    answer->is_begun = 0;
     answer->is_waiting = 0;
     answer->http_status = 200;
     answer->retry_after_seconds = 0;
@@ -143,6 +144,7 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
         return;
     enter(answer);
     answer->is_sent = 1; /* even if the source has not called ki_answer_sent() */
+    answer->is_begun = 1;
     answer->http_status = http_status;
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))
@@ -229,7 +231,7 @@ int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
         return KI_ERR_NOT_FOUND;
     enter(answer);
     answer->is_feeding = 1;
-    answer->is_sent = 1;
+    answer->is_sent = answer->is_begun = 1;
     if (is_good(answer))
         take_body(answer, (ki_str){bytes, n});
     else if (n > 0)

@@ -73,6 +73,7 @@ struct ki_answer {
     ki_answer_kind kind;
     int is_open;
     int is_sent;    /* the request; kept when it has ended */
+    int is_begun;   /* a head or a byte has arrived */
     int is_feeding; /* inside ki_answer_body(): the decoder is in use */
     int is_waiting; /* the source was told to wait */
     int has_decoder;

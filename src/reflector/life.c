@@ -455,6 +455,8 @@ static void drive(ki_life *life, const requests *taken)
     if (life->kind->has_room(life))
         ki_reflector_room(reflector);
     ki_reflector_tick(reflector);
+    if (life->kind->drive != NULL)
+        life->kind->drive(life);
 }
 
 static void run_io(ki_job *job)

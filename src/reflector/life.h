@@ -43,6 +43,7 @@ typedef struct ki_life_kind {
     void (*free_locked)(ki_life *life);    /* a free, before anything is done */
     bool (*leave_locked)(ki_life *life);   /* dispatch: returns whether it is no longer in use */
     void (*halt)(ki_life *life);           /* io: requests have ended */
+    void (*drive)(ki_life *life);          /* io: it runs, and the reflector has had its turn */
     bool (*has_room)(const ki_life *life); /* io: whether changes are accepted */
     void (*dispatch)(ki_life *life);       /* a run of dispatch_job */
 } ki_life_kind;

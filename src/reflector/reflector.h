@@ -123,6 +123,7 @@ typedef struct ki_reflector_report {
     ki_phase phase;
     ki_reason reason;
     int http_status;
+    int is_unanswered; /* a request has been sent, and no response has begun */
     uint64_t phase_ns;
     uint64_t byte_ns;
     uint64_t event_ns;

@@ -59,7 +59,9 @@ static void tell_status(ki_reflector *reflector)
 
 void ki_reflector_publish(ki_reflector *reflector)
 {
+    const ki_answer *answer = &reflector->answer;
     assert(reflector->report.phase != KI_PHASE_BACKING_OFF || reflector->report.reason != KI_REASON_NONE);
+    reflector->report.is_unanswered = answer->is_open && answer->is_sent && !answer->is_begun;
     ki_mutex_lock(&reflector->status_mu);
     reflector->published = reflector->report;
     ki_mutex_unlock(&reflector->status_mu);
@@ -126,6 +128,7 @@ void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_s
     out_status->phase = report.phase;
     out_status->reason = report.reason;
     out_status->http_status = report.http_status;
+    out_status->is_unanswered = report.is_unanswered;
     out_status->phase_age_ms = ki_ns_age_ms(now, report.phase_ns);
     out_status->byte_age_ms = ki_ns_age_ms(now, report.byte_ns);
     out_status->event_age_ms = ki_ns_age_ms(now, report.event_ns);

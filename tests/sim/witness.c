@@ -228,6 +228,10 @@ static void on_synced(void *user)
     begin_call(witness, "on_synced");
     if (++witness->synced > 1)
         FAIL(witness, "%s/%u: synced twice", witness->follower->name, witness->number);
+    if (!ki_informer_has_synced(witness->follower->informer) ||
+        (witness->registration != NULL && !ki_registration_has_synced(witness->registration)))
+        FAIL(witness, "%s/%u: on_synced before the sync", witness->follower->name, witness->number);
+    witness->is_in_batch = true;
     end_call(witness);
 }
 

@@ -47,7 +47,7 @@ static void listener_begins_with_nothing(void **state)
     listened l;
     listened_init(&l, NULL);
     listened_begin(&l.listener, NULL, 0);
-    listened_expect(&l, "synced ");
+    listened_expect(&l, "synced ; ");
 }
 
 static void listener_without_callbacks_takes_everything(void **state)
@@ -255,8 +255,17 @@ static void batch_without_an_event_has_no_end(void **state)
     listened l;
     init_odd(&l);
     listened_push_add(&l, "a", 2, 0);
+    listened_expect(&l, "");
+}
+
+static void batch_ends_after_synced(void **state)
+{
+    (void)state;
+    listened l;
+    listened_init(&l, NULL);
+    listened_push_add(&l, "a", 1, 0);
     listened_push(&l.listener, (ki_notification){0});
-    listened_expect(&l, "synced ");
+    listened_expect(&l, "+1 synced ; ");
 }
 
 static void leave_on_delete(const ki_event *event, void *user)
@@ -299,6 +308,7 @@ int main(void)
         WITH_MEMORY_CHECK(filter_judges_what_the_handler_begins_with),
         WITH_MEMORY_CHECK(filter_judges_a_delete_by_what_the_handler_knows),
         WITH_MEMORY_CHECK(batch_without_an_event_has_no_end),
+        WITH_MEMORY_CHECK(batch_ends_after_synced),
         WITH_MEMORY_CHECK(handler_that_leaves_in_half_of_a_split_update_hears_no_more),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whoever asked for it is told of each change of phase or reason. */
 #include <kinformer/informer.h>
+#include <kinformer/resources.h>
 #include <string.h>
 
 #include "support/failing_allocator.h"
@@ -11,7 +12,8 @@
 typedef struct listener {
     text_log log;
     ki_informer *informer; /* that last called */
-    int frees;             /* at the next call: frees the informer of `rig` */
+    int was_synced;
+    int frees; /* at the next call: frees the informer of `rig` */
     virtual_rig *rig;
 } listener;
 
@@ -22,8 +24,9 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
     ki_informer_read_status(informer, &now);
     assert_int_equal(now.phase, status->phase);
     assert_int_equal(now.reason, status->reason);
-    text_log_add(&l->log, "%s %s %d\n", ki_phase_name(status->phase), ki_reason_name(status->reason),
-                 status->message[0] != 0);
+    text_log_add(&l->log, "%s%s %s %d\n", status->has_synced && !l->was_synced ? "synced " : "",
+                 ki_phase_name(status->phase), ki_reason_name(status->reason), status->message[0] != 0);
+    l->was_synced = status->has_synced;
     l->informer = informer;
     if (l->frees) {
         l->frees = 0;
@@ -51,7 +54,7 @@ static void the_status_handler_hears_of_each_change(void **state)
     virtual_rig_run(&rig, 1000);
     EXPECT(&l, "");
     virtual_rig_sync(&rig);
-    EXPECT(&l, "LISTING  0\nWATCHING  0\n");
+    EXPECT(&l, "LISTING  0\nWATCHING  0\nsynced WATCHING  0\n");
     assert_ptr_equal(l.informer, rig.informer);
     sim_world_update(rig.world, 1);
     virtual_rig_run(&rig, 100);
@@ -97,6 +100,42 @@ static void an_informer_may_be_freed_inside_its_status_handler(void **state)
     text_log_free(&l.log);
 }
 
+static int begin_in_silence(ki_answer *answer, const ki_list_options *options, void *user)
+{
+    (void)answer;
+    (void)options;
+    (void)user;
+    return 0;
+}
+
+static void ignore(ki_answer *answer, void *user)
+{
+    (void)answer;
+    (void)user;
+}
+
+static void a_wait_says_that_the_server_is_connected_and_does_not_answer(void **state)
+{
+    (void)state;
+    const ki_list_watch silent = {.begin = begin_in_silence, .cancel = ignore, .resume = ignore};
+    ki_client *client =
+        ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
+    ki_informer *pods =
+        ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent}, NULL);
+    ki_error err = {0};
+    ki_informer_status status;
+    assert_int_equal(ki_informer_start(pods, &err), 0);
+    ki_informer_read_status(pods, &status);
+    assert_int_equal(status.is_unanswered, 0);
+    assert_int_equal(ki_client_dispatch(client, KI_BUDGET_NONE), 0);
+    ki_informer_read_status(pods, &status);
+    assert_int_equal(status.is_unanswered, 1);
+    assert_int_equal(ki_informer_wait_for_sync(pods, 0, &err), KI_ERR_TIMEOUT);
+    assert_non_null(strstr(err.message, "STREAMING_LIST, connected, no answer yet"));
+    ki_informer_free(pods);
+    ki_client_free(client);
+}
+
 static void a_status_handler_is_set_before_the_start(void **state)
 {
     (void)state;
@@ -121,6 +160,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_status_handler_hears_of_each_change),
         WITH_MEMORY_CHECK(the_status_handler_hears_of_the_stop_before_it_returns),
         WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_its_status_handler),
+        WITH_MEMORY_CHECK(a_wait_says_that_the_server_is_connected_and_does_not_answer),
         WITH_MEMORY_CHECK(a_status_handler_is_set_before_the_start),
     };
     return RUN_TESTS(tests);
