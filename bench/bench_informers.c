@@ -42,8 +42,8 @@ static void ignore(ki_answer *answer, void *user)
     (void)user;
 }
 
-static int silence(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                   ki_error *err)
+static int silence(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, ki_error *err,
+                   void *user)
 {
     (void)resource;
     (void)ns;
@@ -76,7 +76,8 @@ static bool step_make(struct group *group)
 
 static bool step_start(struct group *group)
 {
-    return ki_factory_start(group->factory, NULL) == 0 && ki_client_dispatch(group->client, KI_BUDGET_NONE) >= 0;
+    return ki_factory_start(group->factory, NULL) == 0 &&
+           ki_client_dispatch(group->client, KI_BUDGET_NONE) >= 0;
 }
 
 static bool step_pending(struct group *group)

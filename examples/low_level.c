@@ -42,9 +42,9 @@ static int process(const ki_deltas *deltas, void *user)
     ki_store *store = user;
     for (size_t i = 0; i < deltas->count; i++) {
         const ki_delta *delta = &deltas->items[i];
-        printf("%-8s %s\n", names[delta->type], ki_object_key(delta->object));
-        int rc = delta->type == KI_CHANGE_DELETED ? ki_store_remove(store, deltas->key)
-                                                  : ki_store_put(store, delta->object);
+        printf("%-8s %s\n", names[delta->change_type], ki_object_key(delta->object));
+        int rc = delta->change_type == KI_CHANGE_DELETED ? ki_store_remove(store, deltas->key)
+                                                         : ki_store_put(store, delta->object);
         if (rc < 0)
             return rc;
     }

@@ -82,7 +82,7 @@ static int set_ready(ki_client *client, const ki_object *object, ki_error *err)
 {
     ki_body *body = ki_body_of(object);
     ki_body_remove(body, "/metadata/resourceVersion"); /* overwrite changes made meanwhile */
-    ki_body_set_condition(body, &(ki_condition){.type = KI_STR("Available"),
+    ki_body_set_condition(body, &(ki_condition){.condition_type = KI_STR("Available"),
                                                 .status = KI_STR("True"),
                                                 .reason = KI_STR("Checked"),
                                                 .message = KI_STR("it answers")});

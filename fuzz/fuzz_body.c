@@ -216,8 +216,8 @@ static void check_edits(const input *in, const ki_body *body)
         require(ki_body_remove(edited, in->values[2]) < 0 || check(edited));
     (void)ki_body_set_label(edited, ki_str_of(in->values[2]), ki_str_of(in->values[3]));
     (void)ki_body_add_finalizer(edited, ki_str_of(in->values[3]));
-    (void)ki_body_set_condition(edited,
-                                &(ki_condition){.type = ki_str_of(in->values[2]), .status = KI_STR("True")});
+    (void)ki_body_set_condition(
+        edited, &(ki_condition){.condition_type = ki_str_of(in->values[2]), .status = KI_STR("True")});
     (void)check(edited);
     ki_body_free(edited);
 }

@@ -10,7 +10,7 @@
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
  *   ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
  *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
- *   ki_apiserver_fault(server, &cut);
+ *   ki_apiserver_fault(server, &cut, &err);
  *
  * Every function may be called from any thread. A server belongs to the process that started it. In a forked
  * child ki_apiserver_url(), ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work; every other
@@ -42,11 +42,11 @@ typedef enum ki_simulate {
 
 /** Zero means default; NULL instead of the struct means all defaults. */
 typedef struct ki_apiserver_options {
-    const char *bind;      /* address; NULL: 127.0.0.1 */
-    uint16_t port;         /* 0: any free port */
-    uint16_t is_tls;       /* 1: HTTPS; without certificate and key a self-signed certificate is made */
-    uint16_t allows_debug; /* 1: serve /debug/faults and /debug/… */
-    uint16_t starts_down;  /* 1: accept no connection before ki_apiserver_up(), so that clients never see the
+    const char *bind; /* address; NULL: 127.0.0.1 */
+    uint16_t port;    /* 0: any free port */
+    int is_tls;       /* 1: HTTPS; without certificate and key a self-signed certificate is made */
+    int allows_debug; /* 1: serve /debug/faults and /debug/… */
+    int starts_down;  /* 1: accept no connection before ki_apiserver_up(), so that clients never see the
                             * server without the objects that are put or loaded first */
     const char *certificate_file; /* PEM */
     const char *key_file;
@@ -68,7 +68,7 @@ typedef struct ki_apiserver_options {
     void *user;                         /* for on_warning */
     uint32_t simulate;                  /* a mask of ki_simulate; 0: objects change only when clients write */
     uint32_t simulate_ms;               /* delay from a change to the simulated controller's write; 0: 200 */
-    uint64_t reserved[2];               /* 0 */
+    uint64_t reserved[8];               /* 0 */
 } ki_apiserver_options;
 
 /**
@@ -121,6 +121,7 @@ typedef struct ki_apiserver_loaded {
     size_t files;
     char message[4096]; /* the error, with file, line and document; may be longer than in a ki_error; "" on
                          * success */
+    uint64_t reserved[4];
 } ki_apiserver_loaded;
 
 /**
@@ -163,7 +164,7 @@ typedef enum ki_fault_action {
     KI_FAULT_ONE_BYTE,      /* send chunks of one byte */
     KI_FAULT_GARBAGE,       /* continue with bytes that are not JSON */
     KI_FAULT_TRUNCATE,      /* end the body there as if it were complete */
-    KI_FAULT_STATUS,        /* answer with the status `code`, and retry_after_seconds if set */
+    KI_FAULT_STATUS,        /* answer with `http_status`, and retry_after_seconds if set */
     KI_FAULT_EXPIRED,       /* 410: as a Status for a list, as an event for a watch */
     KI_FAULT_STALE,         /* answer like a replica that lags `behind` versions */
     KI_FAULT_ENDLESS_PAGES, /* every page has a continue token, which leads to the same page again */
@@ -186,18 +187,18 @@ typedef enum ki_fault_method {
  * A fault rule. A request must match all of `on`, `methods`, `path`, `subresource`, `user_agent` and `remote`
  * that are set. For example, a conflict for one client's writes of a status:
  *
- *   ki_fault conflict = {.action = KI_FAULT_STATUS, .code = 409, .methods = KI_FAULT_METHOD_PUT,
+ *   ki_fault conflict = {.action = KI_FAULT_STATUS, .http_status = 409, .methods = KI_FAULT_METHOD_PUT,
  *                        .subresource = "status", .user_agent = "replica-2"};
  */
 typedef struct ki_fault {
-    uint32_t on;           /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action applies to */
-    uint32_t action;       /* a ki_fault_action */
+    uint32_t on; /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action applies to */
+    ki_fault_action action;
     uint32_t times;        /* number of requests; 0: every request until ki_apiserver_heal() */
     uint32_t percent;      /* of matching requests, chosen by the seed; 0: all */
     uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
     uint32_t after_events; /* of a watch or streamed list; for the same actions. With both, whichever comes
                             * first */
-    uint32_t code;         /* for KI_FAULT_STATUS, required */
+    uint32_t http_status;  /* for KI_FAULT_STATUS, required */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY, required */
     uint64_t behind;              /* for KI_FAULT_STALE, required */
@@ -213,7 +214,7 @@ typedef struct ki_fault {
 } ki_fault;
 
 /** "close" for KI_FAULT_CLOSE, as used by /debug/faults and --fault. Returns: NULL for an unknown action. */
-KI_API const char *ki_apiserver_fault_name(uint32_t action);
+KI_API const char *ki_apiserver_fault_name(ki_fault_action action);
 
 /**
  * Checks a rule. It rejects rules that could never have an effect, since a test with one would pass for the
@@ -241,7 +242,7 @@ KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error
  * Returns: 0, KI_ERR_INVALID as ki_apiserver_fault_check(), KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when a
  *          thousand rules are active.
  */
-KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
+KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault, ki_error *err);
 
 /** Removes all rules, also for requests in progress: stalled ones continue, and those that would be cut later
  * are not. */

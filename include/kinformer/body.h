@@ -147,9 +147,9 @@ KI_API int ki_body_remove_finalizer(ki_body *body, ki_str name);
 
 /** One entry of status.conditions, as most resources have them (metav1.Condition). */
 typedef struct ki_condition {
-    ki_str type;   /* "Ready" */
-    ki_str status; /* "True", "False" or "Unknown" */
-    ki_str reason; /* a word: "MinimumReplicasAvailable" */
+    ki_str condition_type; /* "Ready" */
+    ki_str status;         /* "True", "False" or "Unknown" */
+    ki_str reason;         /* a word: "MinimumReplicasAvailable" */
     ki_str message;
     int64_t observed_generation;       /* 0: left out */
     ki_timestamp last_transition_time; /* for setting: zero means now */
@@ -171,7 +171,7 @@ KI_API int ki_body_set_condition(ki_body *body, const ki_condition *condition);
 KI_API int ki_object_condition(const ki_object *object, ki_str type, ki_condition *out_condition);
 
 /** 1 when the object has this condition with the status "True". */
-KI_API int ki_object_condition_is_true(const ki_object *object, ki_str type);
+KI_API int ki_object_condition_is_true(const ki_object *object, ki_str condition_type);
 
 KI_EXTERN_C_END
 

@@ -29,7 +29,7 @@ typedef enum ki_change_type {
 
 /** What a reflector reports; never KI_CHANGE_SYNC. */
 typedef struct ki_change {
-    ki_change_type type;
+    ki_change_type change_type;
     /* The number of the list attempt: for REPLACED, SEEN, LIST_END, RESET, and for a DELETED that a streamed
      * list reports before its end; that takes effect with the end. */
     uint32_t list;

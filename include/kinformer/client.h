@@ -60,7 +60,7 @@ typedef enum ki_mode {
  *          code, with the reason in `err`.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
-                            void *user, ki_error *err);
+                            ki_error *err, void *user);
 
 /**
  * Zero means default: the cluster and the user that kubectl would use. Texts are copied.
@@ -79,15 +79,15 @@ typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list
  * http://.
  */
 typedef struct ki_client_options {
-    int mode;       /* a ki_mode */
+    ki_mode mode;
     int no_cluster; /* 1: no cluster; every informer must have a list_watch of its own */
 
     /* Server and credentials; each like the kubectl flag of the same name. NULL: from the kubeconfig. */
     const char *kubeconfig; /* NULL: $KUBECONFIG, ~/.kube/config, or the files of a pod */
     const char *context;
     const char *cluster;
-    const char *user;
-    const char *server; /* "https://10.0.0.1:6443"; sufficient without a kubeconfig */
+    const char *kube_user; /* kubectl's --user: an entry of the kubeconfig */
+    const char *server;    /* "https://10.0.0.1:6443"; sufficient without a kubeconfig */
     const char *token;
     const char *certificate_authority; /* a file */
     const char *tls_server_name;       /* a host name or an address */
@@ -95,7 +95,7 @@ typedef struct ki_client_options {
     const char *client_key;
     const char *username; /* with `password`, instead of a token */
     const char *password;
-    const char *as;
+    const char *as_user; /* kubectl's --as */
     const char *as_uid;
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
@@ -125,8 +125,8 @@ typedef struct ki_client_options {
     /* More about server and credentials. */
     /* Loaded with ki_config_new(). It replaces all other options for server and credentials. With it, these
      * must not be set:
-     *   - kubeconfig, context, cluster, user, server, ns;
-     *   - token, token_file, username, password, as, as_uid, as_groups, allow_plaintext_credentials;
+     *   - kubeconfig, context, cluster, kube_user, server, ns;
+     *   - token, token_file, username, password, as_user, as_uid, as_groups, allow_plaintext_credentials;
      *   - certificate_authority, client_certificate, client_key, tls_server_name, insecure_skip_tls_verify;
      *   - kubeconfig_text, certificate_authority_pem, client_certificate_pem, client_key_pem. */
     const ki_config *config;
@@ -144,7 +144,7 @@ typedef struct ki_client_options {
      * ki_set_log(): for a module that shares its process with others. The rules of ki_log_cb apply to it. */
     ki_log_cb log; /* NULL: the one of the process */
     void *log_user;
-    int log_level; /* a ki_log_level: the most verbose level it receives; 0: KI_LOG_INFO */
+    ki_log_level log_level; /* the most verbose level it receives; 0: KI_LOG_INFO */
 
     /* Retries of single calls that do not set retries_max themselves. 0: 10. Negative: none; then a call that
      * the server rejects with Retry-After (429 or 5xx) ends at once, and its error says how long to wait. A

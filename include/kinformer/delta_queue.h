@@ -31,7 +31,7 @@ typedef struct ki_delta_queue ki_delta_queue;
 
 /** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
 typedef struct ki_delta {
-    ki_change_type type;
+    ki_change_type change_type;
     uint32_t list; /* 0; informers use it, like the next two, for their own queues */
     uint32_t after_list;
     uint8_t is_doubtful;
@@ -130,8 +130,8 @@ KI_API void ki_delta_queue_close(ki_delta_queue *queue);
  *          is closed and empty; KI_ERR_INVALID without a queue or a callback; KI_ERR_WOULD_DEADLOCK in a read
  *          section, and, with a timeout, in a callback of the library.
  */
-KI_API int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user,
-                              uint64_t timeout_ms);
+KI_API int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_delta_queue_cb process,
+                              void *user);
 
 /**
  * 1 when everything that the first replace queued has been processed: after the callback for the last of it

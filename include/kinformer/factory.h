@@ -26,11 +26,12 @@ typedef struct ki_factory ki_factory;
 typedef struct ki_factory_resync {
     const ki_resource *resource;
     uint64_t resync_ms;
+    uint64_t reserved[2];
 } ki_factory_resync;
 
 /** Zero means default. What it points at is copied, except the `user` pointers of callbacks. */
 typedef struct ki_factory_options {
-    ki_informer_options informer;    /* for every informer that ki_factory_informer() makes */
+    ki_informer_options informer;    /* for informers that are made without options of their own */
     const ki_factory_resync *resync; /* overrides informer.resync_ms for these resources; ended by a NULL
                                       * resource */
     uint64_t reserved[4];
@@ -64,7 +65,8 @@ KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *
 
 /** The same for a resource by name, in the forms that ki_resource_find() and, for custom resources,
  * ki_resource_parse() accept. */
-KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name);
+KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name,
+                                            const ki_informer_options *options);
 
 /**
  * Starts the informers that are not running. Call it again after informers were added.
@@ -91,6 +93,7 @@ KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint64_t t
 typedef struct ki_factory_pending {
     ki_informer *informer; /* the factory's */
     ki_informer_status status;
+    uint64_t reserved[4];
 } ki_factory_pending;
 
 /**

@@ -39,7 +39,7 @@ KI_EXTERN_C_BEGIN
 #define KI_EVENT_COALESCED (1U << 4) /* events before this one were left out; `old` may be missing */
 
 typedef struct ki_event {
-    ki_change_type type; /* KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED */
+    ki_change_type change_type; /* KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED */
     uint32_t flags;
     const ki_object *object; /* the new state; for a delete the final, or last known, one */
     const ki_object *old;    /* updates only; may be NULL with KI_EVENT_COALESCED */
@@ -77,7 +77,7 @@ typedef struct ki_handler {
     void *user;               /* passed to every callback */
     const char *name;         /* in metrics; copied. NULL: a number */
     uint64_t resync_ms;       /* period of resyncs, if the informer has a resync_ms; 0: no resyncs */
-    int overflow;             /* a ki_overflow */
+    ki_overflow overflow;
     int split_replaced;       /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */
     size_t backlog_items_max; /* 0: 100,000 */
     /* The sizes of the objects of waiting events added up, `object` and `old`, whether or not the store still

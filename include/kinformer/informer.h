@@ -87,8 +87,8 @@ typedef struct ki_informer_options {
     size_t object_bytes_max; /* of the text that is kept; larger objects are refused. 0: 64 MiB */
     uint64_t resync_ms;      /* how often to check for handlers that are due for a resync. 0: no resync */
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
-    int watch_list;          /* a ki_watch_list */
-    int mutations;           /* a ki_mutations: what is done about writes into cached objects */
+    ki_watch_list watch_list;
+    ki_mutations mutations; /* what is done about writes into cached objects */
     /* How long to wait after a failed list or watch: a random time from `delay` to twice `delay`. `delay` is
      * backoff_ms after the first failure and doubles with each further one, up to backoff_max_ms. It is
      * backoff_ms again after two minutes of working watches, or when the server has ended a watch that had

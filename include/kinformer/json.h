@@ -59,7 +59,7 @@ KI_API ki_json ki_json_member(ki_json object, ki_str name);
 /** Iterates over the members of an object or the elements of an array; any other value has none. */
 typedef struct ki_json_iter {
     const char *at;
-    const char *end;
+    const char *limit;
     int in_object;
     int state; /* the iterator's own */
 } ki_json_iter;

@@ -69,10 +69,9 @@ typedef struct ki_list_options {
     ki_str continue_token;         /* from the previous page */
     uint64_t limit;                /* of a page; 0: none */
     uint32_t timeout_seconds;      /* for a watch */
-    uint8_t watch;                 /* 0: a LIST */
-    uint8_t allow_bookmarks;
-    uint8_t send_initial_events; /* a watch that begins with the list */
-    uint8_t reserved_flag;
+    int watch;                     /* 0: a LIST */
+    int allow_bookmarks;
+    int send_initial_events; /* a watch that begins with the list */
     uint64_t reserved[4];
 } ki_list_options;
 

@@ -56,13 +56,14 @@ typedef int (*ki_metrics_write_cb)(ki_str name, ki_str text, void *user);
  *
  * Returns: 0, the value that the callback stopped with, KI_ERR_NO_MEMORY, KI_ERR_INVALID.
  */
-KI_API KI_NODISCARD int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *user,
-                                         ki_error *err);
+KI_API KI_NODISCARD int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, ki_error *err,
+                                         void *user);
 
 /** Text that the caller owns. Zeroed, it is empty. */
 typedef struct ki_metrics_text {
     char *bytes; /* NUL-terminated */
     size_t len;
+    uint64_t reserved[2];
 } ki_metrics_text;
 
 /**

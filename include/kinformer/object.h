@@ -113,6 +113,7 @@ typedef struct ki_owner {
     ki_str uid;
     int is_controller;
     int blocks_deletion;
+    uint64_t reserved[2];
 } ki_owner;
 
 /**

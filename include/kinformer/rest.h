@@ -70,7 +70,7 @@ typedef enum ki_propagation {
  * ki_rest_answer_fini(). */
 typedef struct ki_rest_answer {
     ki_error error;   /* its code is 0 on success; else as ki_rest_run() returns it */
-    int code;         /* the HTTP status of the last response; 0: there was none */
+    int http_status;  /* of the last response; 0: there was none */
     ki_reason reason; /* KI_REASON_NONE on success; else the kind of failure */
     uint32_t attempts;
     uint32_t reserved_number;
@@ -89,8 +89,7 @@ typedef struct ki_rest_answer {
     ki_str resource_version; /* of the list; a watch may begin there */
     int64_t remaining_items; /* after this page; -1: the server does not say */
 
-    void *memory; /* the library's */
-    uint64_t reserved[4];
+    uint64_t reserved[6]; /* the library's */
 } ki_rest_answer;
 
 /**
@@ -104,8 +103,8 @@ typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 
 /** A call to make; zero means default. Texts are copied. */
 typedef struct ki_rest_request {
-    int verb;  /* a ki_rest_verb */
-    int patch; /* a ki_patch; for KI_REST_PATCH */
+    ki_rest_verb verb;
+    ki_patch patch; /* for KI_REST_PATCH */
     const ki_resource *resource;
     const char *ns; /* NULL or "": a cluster-scoped resource, or a list of all namespaces */
     const char *name;
@@ -121,7 +120,7 @@ typedef struct ki_rest_request {
     int dry_run;                  /* 1: the server checks the request but changes nothing; also for delete */
 
     /* For delete. */
-    int propagation;              /* a ki_propagation */
+    ki_propagation propagation;
     int has_grace_period;         /* 1: grace_period_seconds is used */
     int64_t grace_period_seconds; /* 0: at once */
     ki_str if_uid;                /* only if the object has this UID, not a later object of the same name;

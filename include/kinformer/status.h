@@ -11,7 +11,7 @@ KI_EXTERN_C_BEGIN
 
 /** One cause of an error, possibly about one field. */
 typedef struct ki_status_cause {
-    ki_str type; /* "FieldValueRequired"; "reason" on the wire */
+    ki_str cause_type; /* "FieldValueRequired"; "reason" on the wire */
     ki_str message;
     ki_str field; /* "spec.containers[0].image" */
 } ki_status_cause;
@@ -19,7 +19,7 @@ typedef struct ki_status_cause {
 /** All text is unescaped and lives as long as the answer that holds the Status. Fields that the server did
  * not send are empty. */
 typedef struct ki_status {
-    int code;                /* 409; 0: not sent */
+    int http_status;         /* 409; "code" on the wire; 0: not sent */
     int retry_after_seconds; /* 0: not sent */
     ki_str status;           /* "Failure" */
     ki_str reason;           /* "AlreadyExists" */
@@ -30,11 +30,11 @@ typedef struct ki_status {
     ki_str uid;
     size_t cause_count; /* the first KI_STATUS_CAUSES_MAX are kept */
     ki_status_cause causes[KI_STATUS_CAUSES_MAX];
-    char *memory; /* the library's */
+    uint64_t reserved[4]; /* the library's */
 } ki_status;
 
 /** 1 when one of the causes has this type, else 0. */
-KI_API int ki_status_has_cause(const ki_status *status, const char *type);
+KI_API int ki_status_has_cause(const ki_status *status, const char *cause_type);
 
 KI_EXTERN_C_END
 

@@ -17,7 +17,7 @@ static const char *type_name(const ki_event *event)
 {
     static const char *const names[] = {
         [KI_CHANGE_ADDED] = "ADDED", [KI_CHANGE_UPDATED] = "MODIFIED", [KI_CHANGE_DELETED] = "DELETED"};
-    return names[event->type];
+    return names[event->change_type];
 }
 
 /* ---- JSON Lines ---------------------------------------------------------------------------------------- */
@@ -54,14 +54,14 @@ static void put_member(cli_output *out, const char *name, const char *value)
 static void write_event(cli_output *out, const ki_event *event)
 {
     put_member(out, "{\"type\":", type_name(event));
-    if (event->type == KI_CHANGE_ADDED)
+    if (event->change_type == KI_CHANGE_ADDED)
         cli_output_put_text(out,
                             event->flags & KI_EVENT_INITIAL ? ",\"initial\":true" : ",\"initial\":false");
     put_flag(out, event, KI_EVENT_REPLACED, ",\"replaced\":true");
     put_flag(out, event, KI_EVENT_RESYNC, ",\"resync\":true");
     put_flag(out, event, KI_EVENT_FINAL_STATE_UNKNOWN, ",\"finalStateUnknown\":true");
     put_object(out, ",\"object\":", event->object);
-    if (event->type == KI_CHANGE_UPDATED)
+    if (event->change_type == KI_CHANGE_UPDATED)
         put_object(out, ",\"old\":", event->old);
     end_line(out);
 }

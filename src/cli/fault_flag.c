@@ -65,7 +65,7 @@ static int read_numbers(const char *name, const char *value, ki_fault *out, ki_e
         {"percent", &out->percent, NULL, 100},
         {"after-bytes", NULL, &out->after_bytes, INT64_MAX},
         {"after-events", &out->after_events, NULL, UINT32_MAX},
-        {"code", &out->code, NULL, 599},
+        {"code", &out->http_status, NULL, 599},
         {"retry-after", &out->retry_after_seconds, NULL, 1000000},
         {"behind", NULL, &out->behind, INT64_MAX},
     };
@@ -140,7 +140,7 @@ static int check(const char *text, const ki_fault *fault, ki_error *err)
     ki_error why = {0};
     if (fault->action == 0)
         return cli_fail(err, "--fault: no action given; write it as --fault reset,on=watch,times=3");
-    if (fault->action == KI_FAULT_STATUS && fault->code < 200)
+    if (fault->action == KI_FAULT_STATUS && fault->http_status < 200)
         return cli_fail(err, "--fault: status needs a code, as in --fault status,code=503");
     if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
         return cli_fail(err, "--fault: delay needs a duration, as in --fault delay,delay=500ms");

@@ -38,9 +38,9 @@ static void take_answer(const ki_rest_answer *answer, void *user)
     ki_election_outcome outcome = KI_ELECTION_FAILED;
     if (answer->error.code == 0)
         outcome = KI_ELECTION_DONE;
-    else if (answer->code == 404)
+    else if (answer->http_status == 404)
         outcome = KI_ELECTION_NOT_FOUND;
-    else if (answer->code == 409)
+    else if (answer->http_status == 409)
         outcome = KI_ELECTION_CONFLICT;
     if (outcome == KI_ELECTION_FAILED)
         ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",

@@ -11,7 +11,8 @@ int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
 /* Another object of the same name is as good as a delete and an add. */
 static int has_two_states(const ki_event *event)
 {
-    return event->type == KI_CHANGE_UPDATED && event->old != NULL && (event->flags & KI_EVENT_REPLACED) == 0;
+    return event->change_type == KI_CHANGE_UPDATED && event->old != NULL &&
+           (event->flags & KI_EVENT_REPLACED) == 0;
 }
 
 static int generation_changed(const ki_event *event, const ki_predicate *self, void *user)

@@ -107,7 +107,7 @@ static void report(const ki_recorder *recorder, ki_event_answer answer, const ch
 static void take_answer(const ki_rest_answer *answer, void *user)
 {
     ki_recorder *recorder = user;
-    ki_event_answer what = answer_of(answer->error.code, answer->code);
+    ki_event_answer what = answer_of(answer->error.code, answer->http_status);
     report(recorder, what, answer->error.message);
     ki_mutex_lock(&recorder->mu);
     recorder->has_answer = true;

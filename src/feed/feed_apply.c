@@ -27,7 +27,7 @@ static bool is_echo(const ki_feed *feed, const ki_change *change)
 
 static bool is_stale_end(const ki_feed *feed, const ki_change *change)
 {
-    return change->type == KI_CHANGE_LIST_END && is_before(change->version, &feed->life.version, -1);
+    return change->change_type == KI_CHANGE_LIST_END && is_before(change->version, &feed->life.version, -1);
 }
 
 /* ---- one object ---------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static int write_store(ki_feed *feed, const ki_change *change)
 {
     ki_key_buffer buffer;
     ki_str key = {0};
-    if (change->type != KI_CHANGE_DELETED)
+    if (change->change_type != KI_CHANGE_DELETED)
         return ki_store_put_at_once(feed->options.store, change->object);
     int rc = key_of(feed, change->object, &buffer, &key);
     if (rc == 0)
@@ -69,7 +69,7 @@ static int write_store(ki_feed *feed, const ki_change *change)
 static int push(ki_feed *feed, const ki_change *change)
 {
     return ki_delta_queue_push(feed->options.queue,
-                               (ki_delta){.type = change->type, .object = change->object});
+                               (ki_delta){.change_type = change->change_type, .object = change->object});
 }
 
 static int take_event(ki_feed *feed, const ki_change *change)
@@ -89,7 +89,7 @@ static int gather(ki_feed *feed, const ki_change *change)
     ki_key_buffer buffer;
     ki_str key = {0};
     ki_list_buffer_begin(&feed->buffer, change->list);
-    if (change->type == KI_CHANGE_SEEN)
+    if (change->change_type == KI_CHANGE_SEEN)
         return ki_list_buffer_put_seen(&feed->buffer, change->key);
     int rc = key_of(feed, change->object, &buffer, &key);
     if (rc < 0)
@@ -139,7 +139,7 @@ static int end_list(ki_feed *feed, const ki_change *change)
 static int write_change(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
-    switch (change->type) {
+    switch (change->change_type) {
     case KI_CHANGE_DELETED:
         if (change->version.len == 0) {
             ki_list_buffer_remove(&feed->buffer, ki_object_key_str(change->object));
@@ -179,8 +179,8 @@ static int call_user(ki_feed *feed, const ki_change *change)
 static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
 {
     KI_ASSERT_ON(feed->life.client->io);
-    bool is_end = change->type == KI_CHANGE_LIST_END;
-    bool is_reset = change->type == KI_CHANGE_RESET;
+    bool is_end = change->change_type == KI_CHANGE_LIST_END;
+    bool is_reset = change->change_type == KI_CHANGE_RESET;
     if (is_stale_end(feed, change))
         return;
     ki_mutex_lock(&feed->life.mu);
@@ -226,7 +226,8 @@ static void owe_list(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
     ki_mutex_lock(&feed->life.mu);
-    feed->life.list_is_owed |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
+    feed->life.list_is_owed |=
+        change->change_type == KI_CHANGE_LIST_END || change->change_type == KI_CHANGE_RESET;
     ki_mutex_unlock(&feed->life.mu);
 }
 
@@ -257,7 +258,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
         rc = wait_for_room(feed);
     else if (had_room)
         feed->has_room = true; /* io may not know yet */
-    if (feed->options.on_change == NULL || change->type == KI_CHANGE_LIST_END)
+    if (feed->options.on_change == NULL || change->change_type == KI_CHANGE_LIST_END)
         ki_life_wake_dispatch(&feed->life);
     return rc;
 }

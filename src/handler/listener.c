@@ -123,9 +123,10 @@ static void call_update(ki_listener *listener, const ki_event *event)
         call(handler->on_update, event, handler->user);
         return;
     }
-    ki_event gone = {.type = KI_CHANGE_DELETED, .flags = KI_EVENT_FINAL_STATE_UNKNOWN, .object = event->old};
+    ki_event gone = {
+        .change_type = KI_CHANGE_DELETED, .flags = KI_EVENT_FINAL_STATE_UNKNOWN, .object = event->old};
     ki_event come = {
-        .type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
+        .change_type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     call(handler->on_delete, &gone, handler->user);
     if (!is_closed(listener))
         call(handler->on_add, &come, handler->user);
@@ -138,11 +139,13 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     int knew = handler->filter(event->old, handler->user);
     int knows = handler->filter(event->object, handler->user);
     if (knew && !knows)
-        *event = (ki_event){
-            .type = KI_CHANGE_DELETED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->old};
+        *event = (ki_event){.change_type = KI_CHANGE_DELETED,
+                            .flags = event->flags & KI_EVENT_COALESCED,
+                            .object = event->old};
     else if (!knew && knows)
-        *event = (ki_event){
-            .type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
+        *event = (ki_event){.change_type = KI_CHANGE_ADDED,
+                            .flags = event->flags & KI_EVENT_COALESCED,
+                            .object = event->object};
     return knew || knows;
 }
 
@@ -159,18 +162,18 @@ static int call_handler(ki_listener *listener, const ki_notification *what)
 {
     assert(what->type >= KI_CHANGE_ADDED && what->type <= KI_CHANGE_DELETED && what->object != NULL);
     const ki_handler *handler = &listener->handler;
-    ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
-    if (event.type == KI_CHANGE_UPDATED)
+    ki_event event = {.change_type = what->type, .flags = what->flags, .object = what->object};
+    if (event.change_type == KI_CHANGE_UPDATED)
         event.old = what->old;
     else
         event.flags &= ~KI_EVENT_REPLACED;
-    if (handler->filter != NULL && event.type == KI_CHANGE_UPDATED && !filter_update(handler, &event))
+    if (handler->filter != NULL && event.change_type == KI_CHANGE_UPDATED && !filter_update(handler, &event))
         return 0;
     if (what->type != KI_CHANGE_UPDATED && !passes(handler, what))
         return 0;
-    if (event.type == KI_CHANGE_ADDED)
+    if (event.change_type == KI_CHANGE_ADDED)
         call(handler->on_add, &event, handler->user);
-    else if (event.type == KI_CHANGE_UPDATED)
+    else if (event.change_type == KI_CHANGE_UPDATED)
         call_update(listener, &event);
     else
         call(handler->on_delete, &event, handler->user);

@@ -248,7 +248,7 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        if (delta->type == KI_CHANGE_SEEN)
+        if (delta->change_type == KI_CHANGE_SEEN)
             mark_alive(apply, stored, delta);
         else
             mark_same(apply, stored, delta);
@@ -274,7 +274,8 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
         .hash = entry->by_key.hash,
         .delta = delta,
         .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
-    const ki_delta seen = {.type = KI_CHANGE_SEEN, .list = delta->list}; /* an echo shows no more than this */
+    const ki_delta seen = {.change_type = KI_CHANGE_SEEN,
+                           .list = delta->list}; /* an echo shows no more than this */
     if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
         change.delta = &seen;
     return ki_apply_by_rules(apply, &change);
@@ -284,7 +285,7 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
     assert(delta->type != KI_CHANGE_DELETED || delta->object != NULL);
-    if (delta->type == KI_CHANGE_DELETED && delta->list == 0 &&
+    if (delta->change_type == KI_CHANGE_DELETED && delta->list == 0 &&
         ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
         apply->deleted = ki_object_resource_version(delta->object);
 }

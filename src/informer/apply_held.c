@@ -21,7 +21,7 @@ static int apply_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->op
     const ki_str nothing = {0}; /* is complete that could speak against it */
     ki_delta delta = held->delta;
     delta.is_doubtful = 0;
-    if (delta.type == KI_CHANGE_DELETED)
+    if (delta.change_type == KI_CHANGE_DELETED)
         delta.list = 0; /* as an event */
     return ki_apply_by_rules(
         apply, &(ki_apply_change){ki_object_key_str(delta.object), held->by_key.hash, &delta, nothing});

@@ -223,11 +223,9 @@ ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resourc
     return informer;
 }
 
-/* The namespace applies to namespaced resources only. */
-ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource)
+/* The factory's options. The namespace applies to namespaced resources only. */
+static ki_informer_options options_for(const ki_factory *factory, const ki_resource *resource)
 {
-    if (factory == NULL)
-        return NULL;
     ki_informer_options options = factory->setup.options;
     if (resource != NULL && resource->scope == KI_SCOPE_CLUSTER)
         options.ns = "";
@@ -237,18 +235,30 @@ ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resourc
     return ki_factory_informer(factory, resource, &options);
 }
 
-ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
+ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,
+                                 const ki_informer_options *options)
+{
+    if (factory == NULL)
+        return NULL;
+    if (options != NULL)
+        return informer_with(factory, resource, options);
+    ki_informer_options usual = options_for(factory, resource);
+    return informer_with(factory, resource, &usual);
+}
+
+ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name,
+                                     const ki_informer_options *options)
 {
     ki_error err = {0};
     if (factory == NULL || ki_client_is_foreign(factory->client))
         return NULL;
     const ki_resource *known = ki_resource_find(ki_str_of(name), &err);
     if (known != NULL)
-        return ki_factory_informer(factory, known);
+        return ki_factory_informer(factory, known, options);
     ki_resource *custom = ki_resource_parse(ki_str_of(name), NULL);
     if (custom == NULL)
         return remember(factory, &err);
-    ki_informer *informer = ki_factory_informer(factory, custom);
+    ki_informer *informer = ki_factory_informer(factory, custom, options);
     ki_resource_free(custom);
     return informer;
 }

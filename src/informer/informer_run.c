@@ -19,7 +19,7 @@ enum { STEPS_AT_A_TIME = 4 };
 
 static int push_object(ki_informer *informer, const ki_change *change)
 {
-    ki_delta delta = {.type = change->type,
+    ki_delta delta = {.change_type = change->change_type,
                       .list = change->list,
                       .is_doubtful = change->is_doubtful != 0,
                       .object = change->object};
@@ -29,7 +29,7 @@ static int push_object(ki_informer *informer, const ki_change *change)
 static int push_change(ki_informer *informer, const ki_change *change)
 {
     ki_delta_fifo *fifo = &informer->fifo;
-    switch (change->type) {
+    switch (change->change_type) {
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
     case KI_CHANGE_DELETED:
@@ -39,7 +39,7 @@ static int push_change(ki_informer *informer, const ki_change *change)
         return ki_delta_fifo_push_seen(fifo, change->key, change->list);
     case KI_CHANGE_LIST_END:
     case KI_CHANGE_BOOKMARK:
-        return ki_delta_fifo_push_marker(fifo, change->type, change->list, change->version);
+        return ki_delta_fifo_push_marker(fifo, change->change_type, change->list, change->version);
     case KI_CHANGE_RESET:
         return ki_delta_fifo_begin_history(fifo, change->list);
     case KI_CHANGE_SYNC: /* dispatch's own: check_resync() */

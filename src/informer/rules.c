@@ -79,9 +79,9 @@ static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
 ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing)
 {
     assert(delta != NULL);
-    if (delta->type == KI_CHANGE_SEEN)
+    if (delta->change_type == KI_CHANGE_SEEN)
         return standing->stored == NULL ? KI_VERDICT_IGNORE : KI_VERDICT_SEEN;
-    if (delta->type == KI_CHANGE_DELETED)
+    if (delta->change_type == KI_CHANGE_DELETED)
         return judge_delete(delta, standing);
     if (standing->stored == NULL)
         return judge_absent(delta, standing->complete);

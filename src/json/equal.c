@@ -67,7 +67,7 @@ static equal_side side_at(equal_place place)
 {
     return (equal_side){
         .begin = place.at,
-        .iter = {.at = place.at + 1, .end = place.end, .in_object = *place.at == '{'},
+        .iter = {.at = place.at + 1, .limit = place.end, .in_object = *place.at == '{'},
     };
 }
 
@@ -164,9 +164,9 @@ static int enter(equal_walk *walk, equal_place *a, equal_place *b)
 
 static int collect_side(equal_walk *walk, equal_side *side)
 {
-    ki_json_iter iter = side_at((equal_place){side->begin, side->iter.end}).iter;
+    ki_json_iter iter = side_at((equal_place){side->begin, side->iter.limit}).iter;
     int rc = ki_json_names_collect(&walk->names, &iter, side->name == NULL ? side->iter.at : side->name);
-    side->iter.at = side->iter.end = iter.at;
+    side->iter.at = side->iter.limit = iter.at;
     return rc;
 }
 
@@ -187,8 +187,8 @@ static int switch_to_sorted(equal_walk *walk, equal_frame *frame)
         return 0;
     const char **names = frame_names(walk, frame);
     for (size_t i = 0; i < frame->pairs; i++) {
-        if (ki_json_names_compare(names[i], frame->a.iter.end, names[frame->pairs + i], frame->b.iter.end) !=
-            0)
+        if (ki_json_names_compare(names[i], frame->a.iter.limit, names[frame->pairs + i],
+                                  frame->b.iter.limit) != 0)
             return 0;
     }
     return 1;
@@ -197,10 +197,10 @@ static int switch_to_sorted(equal_walk *walk, equal_frame *frame)
 /* Where the value of a collected name begins. */
 static equal_place value_behind(const char *name, const equal_side *side)
 {
-    ki_json_iter iter = {.at = name, .end = side->iter.end, .in_object = 1};
+    ki_json_iter iter = {.at = name, .limit = side->iter.limit, .in_object = 1};
     ki_json ignored;
     int rc = ki_json_iter_to_value(&iter, &ignored);
-    return (equal_place){rc == 1 ? iter.at : iter.end, iter.end};
+    return (equal_place){rc == 1 ? iter.at : iter.limit, iter.limit};
 }
 
 /* Compares the next pair. Returns 1 (equal so far), 0 or an error. */
@@ -218,8 +218,8 @@ static int step_sorted(equal_walk *walk, equal_frame *frame)
 
 static int compare_values(equal_walk *walk, equal_frame *frame)
 {
-    equal_place a = {frame->a.iter.at, frame->a.iter.end};
-    equal_place b = {frame->b.iter.at, frame->b.iter.end};
+    equal_place a = {frame->a.iter.at, frame->a.iter.limit};
+    equal_place b = {frame->b.iter.at, frame->b.iter.limit};
     if (is_container(a) && is_container(b))
         return enter(walk, &a, &b); /* the frame may have moved; leave_equal() sets its positions */
     int rc = enter(walk, &a, &b);
@@ -250,8 +250,8 @@ static int step(equal_walk *walk, equal_frame *frame)
  * same names so far, so it is enough to look at one. */
 static int name_came_before(const equal_side *side)
 {
-    ki_json_iter at_name = {.at = side->name, .end = side->iter.end, .in_object = 1};
-    ki_json_iter iter = {.at = side->begin + 1, .end = side->iter.end, .in_object = 1};
+    ki_json_iter at_name = {.at = side->name, .limit = side->iter.limit, .in_object = 1};
+    ki_json_iter iter = {.at = side->begin + 1, .limit = side->iter.limit, .in_object = 1};
     ki_json wanted, name, value;
     if (ki_json_iter_step(&at_name, &wanted, &value) != 1)
         return 0;

@@ -59,7 +59,7 @@ ki_json_iter ki_json_iterate(ki_json container)
         return (ki_json_iter){0};
     return (ki_json_iter){
         .at = container.raw.ptr + 1,
-        .end = container.raw.ptr + container.raw.len,
+        .limit = container.raw.ptr + container.raw.len,
         .in_object = type == KI_JSON_OBJECT,
         .state = BEFORE_FIRST,
     };
@@ -68,8 +68,8 @@ ki_json_iter ki_json_iterate(ki_json container)
 /* Moves to the next name or element: 1; or past the closing bracket: 0. */
 static int to_next_item(ki_json_iter *iter)
 {
-    const char *at = ki_json_skip_space(iter->at, iter->end);
-    if (at == iter->end)
+    const char *at = ki_json_skip_space(iter->at, iter->limit);
+    if (at == iter->limit)
         return KI_ERR_JSON_SYNTAX;
     if (*at == (iter->in_object ? '}' : ']')) {
         iter->at = at + 1;
@@ -78,7 +78,7 @@ static int to_next_item(ki_json_iter *iter)
     if (iter->state == BEHIND_ITEM) {
         if (*at != ',')
             return KI_ERR_JSON_SYNTAX;
-        at = ki_json_skip_space(at + 1, iter->end);
+        at = ki_json_skip_space(at + 1, iter->limit);
     }
     iter->at = at;
     return 1;
@@ -87,12 +87,12 @@ static int to_next_item(ki_json_iter *iter)
 /* Takes a string and the colon after it. */
 static int take_name(ki_json_iter *iter, ki_json *out_name)
 {
-    if (iter->at == iter->end || *iter->at != '"' || ki_json_iter_take(iter, out_name) < 0)
+    if (iter->at == iter->limit || *iter->at != '"' || ki_json_iter_take(iter, out_name) < 0)
         return KI_ERR_JSON_SYNTAX;
-    const char *at = ki_json_skip_space(iter->at, iter->end);
-    if (at == iter->end || *at != ':')
+    const char *at = ki_json_skip_space(iter->at, iter->limit);
+    if (at == iter->limit || *at != ':')
         return KI_ERR_JSON_SYNTAX;
-    iter->at = ki_json_skip_space(at + 1, iter->end);
+    iter->at = ki_json_skip_space(at + 1, iter->limit);
     return 1;
 }
 
@@ -108,7 +108,7 @@ int ki_json_iter_to_value(ki_json_iter *iter, ki_json *out_name)
 int ki_json_iter_take(ki_json_iter *iter, ki_json *out_value)
 {
     assert(iter != NULL && out_value != NULL);
-    size_t len = ki_json_skip_value(iter->at, (size_t)(iter->end - iter->at));
+    size_t len = ki_json_skip_value(iter->at, (size_t)(iter->limit - iter->at));
     if (len == 0)
         return KI_ERR_JSON_SYNTAX;
     *out_value = (ki_json){{iter->at, len}};
@@ -125,7 +125,7 @@ int ki_json_iter_step(ki_json_iter *iter, ki_json *out_name, ki_json *out_value)
     int rc = ki_json_iter_to_value(iter, out_name);
     if (rc == 1)
         rc = ki_json_iter_take(iter, out_value);
-    else if (rc == 0 && iter->at != iter->end)
+    else if (rc == 0 && iter->at != iter->limit)
         rc = KI_ERR_JSON_SYNTAX;
     if (rc != 1)
         *iter = (ki_json_iter){0};

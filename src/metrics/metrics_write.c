@@ -81,7 +81,7 @@ static int fail_write(ki_error *err, int rc)
 }
 
 /* The callback may free the client whose metrics these are. */
-int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *user, ki_error *err)
+int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, ki_error *err, void *user)
 {
     walk w = {0};
     int rc = 0;
@@ -115,7 +115,7 @@ int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *
     if (metrics == NULL || out_text == NULL)
         return ki_fail(err, KI_ERR_INVALID, "metrics and the output pointer must not be NULL");
     ki_buf_init(&text, metrics->bytes_max);
-    int rc = ki_metrics_write(metrics, append, &text, err);
+    int rc = ki_metrics_write(metrics, append, err, &text);
     if (rc == 0)
         rc = ki_buf_append_byte(&text, 0);
     if (rc < 0) {

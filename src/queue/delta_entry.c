@@ -72,7 +72,7 @@ const ki_object *ki_delta_entry_newest(const ki_delta_entry *entry)
 bool ki_delta_entry_ends_deleted(const ki_delta_entry *entry)
 {
     const ki_delta *last = ki_delta_entry_last(entry);
-    return last != NULL && last->type == KI_CHANGE_DELETED;
+    return last != NULL && last->change_type == KI_CHANGE_DELETED;
 }
 
 int ki_delta_entry_reserve(ki_delta_entry *entry)
@@ -105,7 +105,7 @@ static bool is_older(const ki_object *object, const ki_object *other)
  * with its end, which may never come. */
 static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
 {
-    return delta->type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
+    return delta->change_type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
            ki_delta_entry_last(entry)->list == delta->list;
 }
 

@@ -127,7 +127,7 @@ static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t 
 static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
 {
     const ki_delta *last = ki_delta_entry_last(entry);
-    return last != NULL && delta->type == KI_CHANGE_SEEN && last->type != KI_CHANGE_DELETED &&
+    return last != NULL && delta->change_type == KI_CHANGE_SEEN && last->change_type != KI_CHANGE_DELETED &&
            last->list == delta->list;
 }
 
@@ -201,7 +201,7 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
     assert(key.ptr != NULL || key.len == 0);
     const ki_resource_version none = {0};
     ki_mutex_lock(&fifo->mu);
-    int rc = push_locked(fifo, key, (ki_delta){.type = KI_CHANGE_SEEN, .list = list}, &none);
+    int rc = push_locked(fifo, key, (ki_delta){.change_type = KI_CHANGE_SEEN, .list = list}, &none);
     ki_mutex_unlock(&fifo->mu);
     return rc;
 }

@@ -197,7 +197,7 @@ static int is_known_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(
 static int push_locked(ki_delta_queue *queue, ki_str key, ki_delta delta) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    int is_wanted = delta.type != KI_CHANGE_DELETED || is_known_locked(queue, key);
+    int is_wanted = delta.change_type != KI_CHANGE_DELETED || is_known_locked(queue, key);
     if (is_wanted && ki_delta_queue_append_locked(queue, key, delta) == NULL)
         return KI_ERR_NO_MEMORY;
     queue->is_populated = 1;
@@ -208,13 +208,13 @@ int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta)
 {
     ki_key_buffer buffer;
     ki_str key = {0};
-    if (queue == NULL || delta.object == NULL || delta.type < KI_CHANGE_ADDED ||
-        delta.type > KI_CHANGE_DELETED)
+    if (queue == NULL || delta.object == NULL || delta.change_type < KI_CHANGE_ADDED ||
+        delta.change_type > KI_CHANGE_DELETED)
         return KI_ERR_INVALID;
     int rc = ki_delta_queue_key_of(queue, delta.object, &buffer, &key);
     if (rc < 0)
         return rc;
-    delta.final_state_unknown = delta.type == KI_CHANGE_DELETED && delta.final_state_unknown;
+    delta.final_state_unknown = delta.change_type == KI_CHANGE_DELETED && delta.final_state_unknown;
     ki_mutex_lock(&queue->mu);
     rc = push_locked(queue, key, delta);
     ki_mutex_unlock(&queue->mu);
@@ -341,7 +341,7 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
         ki_mutex_init(&queue->mu); /* a condition counts its waiting threads, which do not exist here */
 }
 
-int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user, uint64_t timeout_ms)
+int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_delta_queue_cb process, void *user)
 {
     ki_deltas deltas = {0};
     ki_delta_entry *entry = NULL;

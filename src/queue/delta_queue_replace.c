@@ -14,7 +14,7 @@ typedef struct known_walk {
 
 static ki_delta unseen_delete_of(const ki_object *object)
 {
-    return (ki_delta){.type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object};
+    return (ki_delta){.change_type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object};
 }
 
 /* ---- all or nothing ---------------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static int append_listed_locked(ki_delta_queue *queue, ki_object *const *objects
         int rc = ki_delta_queue_key_of(queue, objects[i], &buffer, &key);
         if (rc < 0)
             return rc;
-        ki_delta delta = {.type = KI_CHANGE_REPLACED, .object = objects[i]};
+        ki_delta delta = {.change_type = KI_CHANGE_REPLACED, .object = objects[i]};
         ki_delta_entry *entry = ki_delta_queue_append_locked(queue, key, delta);
         if (entry == NULL)
             return KI_ERR_NO_MEMORY;
@@ -212,7 +212,7 @@ int ki_delta_queue_replace(ki_delta_queue *queue, ki_object *const *objects, siz
 static int resync_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    known_walk walk = {.queue = queue, .delta = {.type = KI_CHANGE_SYNC}, .leaves_out_processing = 1};
+    known_walk walk = {.queue = queue, .delta = {.change_type = KI_CHANGE_SYNC}, .leaves_out_processing = 1};
     begin_locked(queue);
     int rc = queue->known == NULL ? 0 : ki_store_walk(queue->known, append_known, &walk);
     if (rc < 0) {

@@ -173,9 +173,9 @@ static void give_up(ki_answer *answer, const ki_error *err)
     ki_mask_error(&answer->mask, &failure.error);
     if (err->code == KI_ERR_NO_MEMORY) {
         failure.reason = KI_REASON_NO_MEMORY;
-    } else if (status != NULL && status->memory != NULL) {
+    } else if (status != NULL && ki_status_is_present(status)) {
         failure.reason = ki_reason_of_status(answer->http_status, status);
-        failure.http_status = status->code;
+        failure.http_status = status->http_status;
         failure.retry_after_seconds = (uint32_t)status->retry_after_seconds;
         if (failure.reason == KI_REASON_OTHER)
             failure.reason = KI_REASON_MALFORMED;

@@ -140,7 +140,7 @@ static int give_seen(ki_reflector *reflector, ki_str key)
 {
     reflector->list.has_given = 1;
     return ki_reflector_give(
-        reflector, &(ki_change){.type = KI_CHANGE_SEEN, .list = reflector->list.number, .key = key});
+        reflector, &(ki_change){.change_type = KI_CHANGE_SEEN, .list = reflector->list.number, .key = key});
 }
 
 /* For a stream, or when the metadata come last, the version of the list is not known yet. */
@@ -160,7 +160,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     if (rc == 0 && usable == NULL)
         rc = give_seen(reflector, ki_object_key_str(object));
     else if (rc == 0)
-        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_REPLACED,
+        rc = ki_reflector_give(reflector, &(ki_change){.change_type = KI_CHANGE_REPLACED,
                                                        .list = reflector->list.number,
                                                        .is_doubtful = is_doubtful(reflector),
                                                        .object = usable});
@@ -186,7 +186,7 @@ int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_obj
     int rc = make_usable(reflector, object, &usable);
     if (usable != NULL)
         rc = ki_reflector_give(
-            reflector, &(ki_change){.type = type,
+            reflector, &(ki_change){.change_type = type,
                                     .list = reflector->doing == KI_STEP_STREAM ? reflector->list.number : 0,
                                     .object = usable,
                                     .version = ki_resource_version_str(version)});

@@ -36,7 +36,7 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     ki_counter_add(reflector->options.metrics->lists, 1);
     if (!reflector->owes_reset)
         return 0;
-    int rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = list->number});
+    int rc = ki_reflector_give(reflector, &(ki_change){.change_type = KI_CHANGE_RESET, .list = list->number});
     if (rc == 0)
         reflector->owes_reset = 0;
     return rc;
@@ -61,7 +61,7 @@ void ki_reflector_forget_history(ki_reflector *reflector)
 static int give_end(ki_reflector *reflector)
 {
     return ki_reflector_give(reflector,
-                             &(ki_change){.type = KI_CHANGE_LIST_END,
+                             &(ki_change){.change_type = KI_CHANGE_LIST_END,
                                           .list = reflector->list.number,
                                           .version = ki_resource_version_str(&reflector->list.version)});
 }
@@ -187,8 +187,8 @@ static void reset_in_place(ki_reflector *reflector)
     ki_failure failure = history_failure(reflector, KI_REASON_HISTORY_RESET);
     ki_reflector_forget_history(reflector);
     ki_reflector_report_failure(reflector, &failure, 0);
-    if (ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = reflector->list.number}) <
-        0)
+    if (ki_reflector_give(reflector,
+                          &(ki_change){.change_type = KI_CHANGE_RESET, .list = reflector->list.number}) < 0)
         fail_without_memory(reflector);
     else
         reflector->owes_reset = 0;

@@ -169,7 +169,7 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
     }
     if (rc == 0) {
         note_bookmark(reflector);
-        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text});
+        rc = ki_reflector_give(reflector, &(ki_change){.change_type = KI_CHANGE_BOOKMARK, .version = text});
     }
     if (rc < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
@@ -188,10 +188,10 @@ ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
     assert(decoder != NULL);
     const ki_status *status = &decoder->status;
     ki_failure failure = {.reason = ki_reason_of_status(200, status),
-                          .http_status = status->code,
+                          .http_status = status->http_status,
                           .retry_after_seconds = (uint32_t)status->retry_after_seconds};
     ki_error_set(&failure.error, KI_ERR_INVALID, 0, "the watch ended with an error: %d %.*s: %.*s",
-                 status->code, KI_STR_ARGS(status->reason), KI_STR_ARGS(status->message));
+                 status->http_status, KI_STR_ARGS(status->reason), KI_STR_ARGS(status->message));
     return failure;
 }
 

@@ -20,7 +20,7 @@ int ki_source_open(const ki_client *client, const ki_resource *resource, const k
                        resource->plural);
     ki_error why = {0};
     ki_callback_enter(); /* a wait for the informer that is being made would never end */
-    int rc = client->options.source(resource, options->ns, out_list_watch, client->options.source_user, &why);
+    int rc = client->options.source(resource, options->ns, out_list_watch, &why, client->options.source_user);
     ki_callback_leave();
     if (rc < 0 && why.code == 0)
         return ki_fail(err, rc, "%s: the client's source failed: %s", resource->plural, ki_error_text(rc));

@@ -75,7 +75,7 @@ static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *
  * now. */
 static bool wants_new_credentials(ki_rest_call *call)
 {
-    if (call->reader.answer.code != 401 || call->was_unauthorized)
+    if (call->reader.answer.http_status != 401 || call->was_unauthorized)
         return false;
     call->was_unauthorized = true;
     return true;
@@ -90,7 +90,7 @@ static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
         return 0;
     if (reason == KI_REASON_CONNECTION_LOST && call->is_reading)
         return LOST_RETRY_MS;
-    return answer->code == 429 || answer->code >= 500 ? answer->error.retry_after_ms : 0;
+    return answer->http_status == 429 || answer->http_status >= 500 ? answer->error.retry_after_ms : 0;
 }
 
 /* A response in time that says "later" is better than a timeout. */
@@ -152,7 +152,7 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     leave_flight(call);
     ki_rest_reader_end(&call->reader, reason, message);
     if (call->reader.answer.attempts > 1)
-        ki_http_metrics_retry(metrics_of(call), call->message.method, call->reader.answer.code);
+        ki_http_metrics_retry(metrics_of(call), call->message.method, call->reader.answer.http_status);
     end_or_retry(call, reason);
 }
 

@@ -32,10 +32,16 @@ static void drop_objects(ki_rest_answer *answer)
     answer->object_count = 0;
 }
 
+/* The first reserved word of an answer points to it. */
+static memory *memory_of(const ki_rest_answer *answer)
+{
+    return (memory *)(uintptr_t)answer->reserved[0];
+}
+
 /* Clears the result of an attempt; the memory is kept for the next. */
 static void clear(ki_rest_answer *answer)
 {
-    memory *m = answer->memory;
+    memory *m = memory_of(answer);
     uint32_t attempts = answer->attempts;
     drop_objects(answer);
     ki_object_unref(answer->object);
@@ -45,7 +51,7 @@ static void clear(ki_rest_answer *answer)
         ki_buf_fini(&m->continue_token);
         ki_buf_fini(&m->resource_version);
     }
-    *answer = (ki_rest_answer){.memory = m, .attempts = attempts, .remaining_items = -1};
+    *answer = (ki_rest_answer){.reserved = {(uintptr_t)m}, .attempts = attempts, .remaining_items = -1};
 }
 
 void ki_rest_answer_fini(ki_rest_answer *answer)
@@ -53,7 +59,7 @@ void ki_rest_answer_fini(ki_rest_answer *answer)
     if (answer == NULL)
         return;
     clear(answer);
-    ki_free(answer->memory);
+    ki_free(memory_of(answer));
     *answer = (ki_rest_answer){0};
 }
 
@@ -80,7 +86,7 @@ int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, 
         .may_be_dropped = request->verb == KI_REST_DELETE_COLLECTION,
         .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
                          request->verb == KI_REST_DELETE || request->verb == KI_REST_DELETE_COLLECTION,
-        .answer = {.memory = m, .remaining_items = -1}};
+        .answer = {.reserved = {(uintptr_t)m}, .remaining_items = -1}};
     return 0;
 }
 
@@ -143,14 +149,14 @@ static int refuse_code(ki_rest_reader *reader, int code)
 
 static bool is_good(const ki_rest_reader *reader)
 {
-    return reader->answer.code >= 200 && reader->answer.code < 300;
+    return reader->answer.http_status >= 200 && reader->answer.http_status < 300;
 }
 
 void ki_rest_reader_begin(ki_rest_reader *reader)
 {
     assert(reader != NULL);
-    assert(reader->answer.memory != NULL);
-    memory *m = reader->answer.memory;
+    assert(memory_of(&reader->answer) != NULL);
+    memory *m = memory_of(&reader->answer);
     drop_decoder(reader);
     clear(&reader->answer);
     reader->answer.attempts++;
@@ -169,8 +175,8 @@ void ki_rest_reader_begin(ki_rest_reader *reader)
 void ki_rest_reader_head(ki_rest_reader *reader, const ki_response_head *head)
 {
     assert(reader->answer.attempts > 0);
-    memory *m = reader->answer.memory;
-    reader->answer.code = head->status;
+    memory *m = memory_of(&reader->answer);
+    reader->answer.http_status = head->status;
     reader->retry_after_seconds = head->retry_after_seconds;
     if (!is_good(reader) && reader->bytes_max > KI_REST_ERROR_BYTES_MAX)
         ki_buf_init(&m->body, KI_REST_ERROR_BYTES_MAX);
@@ -181,7 +187,7 @@ static int take_metadata(ki_rest_reader *reader)
 {
     assert(reader->has_decoder);
     const ki_list_metadata *metadata = &reader->decoder.metadata;
-    memory *m = reader->answer.memory;
+    memory *m = memory_of(&reader->answer);
     ki_buf_reset(&m->continue_token, 0);
     ki_buf_reset(&m->resource_version, 0);
     int rc = ki_buf_append_str(&m->continue_token, metadata->continue_token);
@@ -247,7 +253,7 @@ static int feed_list(ki_rest_reader *reader, ki_str bytes)
 int ki_rest_reader_body(ki_rest_reader *reader, const char *bytes, size_t n)
 {
     assert(reader->bytes <= reader->bytes_max);
-    memory *m = reader->answer.memory;
+    memory *m = memory_of(&reader->answer);
     if (!is_good(reader)) { /* an HTML page from a proxy may be long, and is not needed */
         if (!reader->is_dropped)
             reader->is_dropped = ki_buf_append(&m->body, bytes, n) < 0;
@@ -304,7 +310,7 @@ static uint32_t retry_after_ms(const ki_rest_reader *reader, const ki_status *st
 /* The server has refused the request; normally a Status says why. */
 static void explain_refusal(ki_rest_reader *reader, int http_status)
 {
-    const memory *m = reader->answer.memory;
+    const memory *m = memory_of(&reader->answer);
     const ki_status *status = &m->status;
     int code = code_of_status(http_status, status);
     reader->answer.reason = ki_reason_of_status(http_status, status);
@@ -321,7 +327,7 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
 /* Looks for a Status in the body. Returns as ki_status_parse(). */
 static int read_status(ki_rest_reader *reader, ki_error *err)
 {
-    memory *m = reader->answer.memory;
+    memory *m = memory_of(&reader->answer);
     int rc = reader->is_dropped ? KI_ERR_TYPE : ki_status_parse(ki_buf_str(&m->body), &m->status, err);
     if (rc == 0) {
         ki_status_mask(&m->status, &reader->mask);
@@ -333,7 +339,7 @@ static int read_status(ki_rest_reader *reader, ki_error *err)
 static void end_refused(ki_rest_reader *reader)
 {
     (void)!read_status(reader, NULL);
-    explain_refusal(reader, reader->answer.code);
+    explain_refusal(reader, reader->answer.http_status);
 }
 
 /* A Status may report success, as after a delete, or a failure. Anything else without a name is accepted
@@ -346,7 +352,7 @@ static void end_without_name(ki_rest_reader *reader, const ki_error *why)
     if (rc == KI_ERR_NO_MEMORY) {
         (void)refuse_code(reader, rc);
     } else if (rc == 0 && ki_str_equal(reader->answer.status->status, KI_STR("Failure"))) {
-        explain_refusal(reader, reader->answer.status->code);
+        explain_refusal(reader, reader->answer.status->http_status);
     } else if (!reader->may_lack_name) {
         (void)refuse(reader, &err);
     }
@@ -355,7 +361,7 @@ static void end_without_name(ki_rest_reader *reader, const ki_error *why)
 static void end_object(ki_rest_reader *reader)
 {
     assert(reader->answer.object == NULL && !reader->is_dropped);
-    const memory *m = reader->answer.memory;
+    const memory *m = memory_of(&reader->answer);
     ki_error why = {0};
     int rc = ki_object_build_text(reader->plan, ki_buf_str(&m->body), &reader->answer.object, &why);
     if (rc == KI_ERR_METADATA)
@@ -389,8 +395,8 @@ static int code_of_reason(ki_reason reason)
 
 void ki_rest_reader_end(ki_rest_reader *reader, ki_reason reason, const char *message)
 {
-    const memory *m = reader->answer.memory;
-    bool is_refused = reader->answer.code != 0 && !is_good(reader) && reason != KI_REASON_REDIRECTED;
+    const memory *m = memory_of(&reader->answer);
+    bool is_refused = reader->answer.http_status != 0 && !is_good(reader) && reason != KI_REASON_REDIRECTED;
     if (is_refused)
         end_refused(reader);
     else if (reason != KI_REASON_NONE)

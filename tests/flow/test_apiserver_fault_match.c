@@ -66,7 +66,7 @@ static void add(ki_apiserver *server, const ki_fault *fault)
 
 static void a_rule_is_for_one_client(void **state)
 {
-    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .code = 503, .user_agent = "replica-2"});
+    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 503, .user_agent = "replica-2"});
     assert_int_equal(call_as(*state, "sample-controller/replica-1", "GET", MAP), 200);
     assert_int_equal(call_as(*state, "sample-controller/replica-2", "GET", MAP), 503);
     assert_int_equal(call_as(*state, "sample-controller/replica-2", "PUT", MAP), 503);
@@ -79,14 +79,14 @@ static void a_rule_is_for_one_method(void **state)
     static const uint32_t bits[] = {KI_FAULT_METHOD_GET, KI_FAULT_METHOD_PUT, KI_FAULT_METHOD_PATCH,
                                     KI_FAULT_METHOD_DELETE};
     for (size_t rule = 0; rule < 4; rule++) {
-        add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .code = 500, .methods = bits[rule]});
+        add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 500, .methods = bits[rule]});
         for (size_t i = 0; i < 3; i++)
             assert_int_equal(call_as(*state, "a", methods[i], MAP), i == rule ? 500 : 200);
         if (rule == 3)
             assert_int_equal(call_as(*state, "a", "DELETE", MAP), 500);
         ki_apiserver_heal(*state);
     }
-    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .code = 500, .methods = KI_FAULT_METHOD_POST});
+    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 500, .methods = KI_FAULT_METHOD_POST});
     api_answer answer = api_call(*state, &(api_request){.path = DEPLOYMENTS, .body = deployment});
     assert_int_equal(answer.status, 500);
     api_answer_fini(&answer);
@@ -94,13 +94,13 @@ static void a_rule_is_for_one_method(void **state)
 
 static void a_rule_is_for_a_subresource_or_for_none(void **state)
 {
-    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .code = 409, .subresource = "status"});
+    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 409, .subresource = "status"});
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT), 200);
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT "/scale"), 200);
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT "/status"), 409);
     assert_int_equal(call_as(*state, "a", "PATCH", DEPLOYMENT "/status"), 409);
     ki_apiserver_heal(*state);
-    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .code = 409, .subresource = ""});
+    add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 409, .subresource = ""});
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT), 409);
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT "/status"), 200);
     assert_int_equal(call_as(*state, "a", "GET", "/version"), 200);
@@ -109,7 +109,7 @@ static void a_rule_is_for_a_subresource_or_for_none(void **state)
 static void all_that_a_rule_says_must_match(void **state)
 {
     add(*state, &(ki_fault){.action = KI_FAULT_STATUS,
-                            .code = 409,
+                            .http_status = 409,
                             .methods = KI_FAULT_METHOD_PUT,
                             .subresource = "status",
                             .user_agent = "replica-2",

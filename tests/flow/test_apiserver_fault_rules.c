@@ -183,8 +183,8 @@ static void programs_have_the_same_rules(void **state)
         {.action = KI_FAULT_CLOSE, .on = KI_FAULT_LIST, .after_events = 1},
         {.action = KI_FAULT_DELAY, .delay_ms = 5, .after_bytes = 3},
         {.action = KI_FAULT_ONE_BYTE, .after_events = 1},
-        {.action = KI_FAULT_RESET, .code = 500},
-        {.action = KI_FAULT_STATUS, .code = 600},
+        {.action = KI_FAULT_RESET, .http_status = 500},
+        {.action = KI_FAULT_STATUS, .http_status = 600},
         {.action = KI_FAULT_DELAY},
         {.action = KI_FAULT_STALE},
     };

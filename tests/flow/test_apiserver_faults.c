@@ -227,7 +227,8 @@ static void a_truncated_body_looks_complete(void **state)
 
 static void a_fault_can_answer_with_any_status(void **state)
 {
-    add(*state, (ki_fault){.action = KI_FAULT_STATUS, .code = 503, .retry_after_seconds = 2, .times = 1});
+    add(*state,
+        (ki_fault){.action = KI_FAULT_STATUS, .http_status = 503, .retry_after_seconds = 2, .times = 1});
     api_answer answer = api_get(*state, LIST);
     assert_int_equal(answer.status, 503);
     assert_string_equal(api_header(&answer, "Retry-After"), "2");
@@ -308,7 +309,8 @@ static void markers_and_bookmarks_can_be_left_out(void **state)
 
 static void a_rule_is_for_some_requests_only(void **state)
 {
-    add(*state, (ki_fault){.on = KI_FAULT_ANY, .path = "configmaps", .action = KI_FAULT_STATUS, .code = 500});
+    add(*state,
+        (ki_fault){.on = KI_FAULT_ANY, .path = "configmaps", .action = KI_FAULT_STATUS, .http_status = 500});
     expect_well(*state);
     api_answer answer = api_get(*state, "/api/v1/configmaps");
     assert_int_equal(answer.status, 500);
@@ -333,7 +335,7 @@ static int count_failures(ki_apiserver *server)
 static void a_seed_decides_which_of_many(void **state)
 {
     ki_apiserver *other = api_rig_start(&(ki_apiserver_options){.seed = 7});
-    ki_fault fault = {.action = KI_FAULT_STATUS, .code = 500, .percent = 30};
+    ki_fault fault = {.action = KI_FAULT_STATUS, .http_status = 500, .percent = 30};
     add(*state, fault);
     add(other, fault);
     int count = count_failures(*state);
@@ -354,8 +356,8 @@ static void rules_that_cannot_be_are_refused(void **state)
 static void rules_that_are_spent_do_not_count(void **state)
 {
     enum { MANY = 1000 };
-    ki_fault once = {.on = KI_FAULT_DISCOVERY, .action = KI_FAULT_STATUS, .code = 413, .times = 1};
-    ki_fault other = {.on = KI_FAULT_GET, .action = KI_FAULT_STATUS, .code = 500, .times = 1};
+    ki_fault once = {.on = KI_FAULT_DISCOVERY, .action = KI_FAULT_STATUS, .http_status = 413, .times = 1};
+    ki_fault other = {.on = KI_FAULT_GET, .action = KI_FAULT_STATUS, .http_status = 500, .times = 1};
     add(*state, once);
     for (int i = 1; i < MANY; i++)
         add(*state, other);

@@ -170,16 +170,16 @@ static const trial trials[] = {
     {"garbage in watches", {.on = STREAMS, .action = KI_FAULT_GARBAGE, .after_events = 2, .times = 2}},
     {"truncated lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
     {"truncated watches", {.on = STREAMS, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
-    {"500", {.action = KI_FAULT_STATUS, .code = 500, .times = 3}},
-    {"503", {.action = KI_FAULT_STATUS, .code = 503, .times = 3}},
-    {"429", {.action = KI_FAULT_STATUS, .code = 429, .retry_after_seconds = 1, .times = 2}},
-    {"401", {.action = KI_FAULT_STATUS, .code = 401, .times = 2}},
+    {"500", {.action = KI_FAULT_STATUS, .http_status = 500, .times = 3}},
+    {"503", {.action = KI_FAULT_STATUS, .http_status = 503, .times = 3}},
+    {"429", {.action = KI_FAULT_STATUS, .http_status = 429, .retry_after_seconds = 1, .times = 2}},
+    {"401", {.action = KI_FAULT_STATUS, .http_status = 401, .times = 2}},
     {"expired lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_EXPIRED, .times = 3}},
     {"expired watches", {.on = STREAMS, .action = KI_FAULT_EXPIRED, .times = 3}},
     {"stale lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"reset lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_RESET, .after_bytes = 700, .times = 3}},
     {"close half of everything", {.action = KI_FAULT_CLOSE, .percent = 50}},
-    {"504", {.action = KI_FAULT_STATUS, .code = 504, .times = 3}},
+    {"504", {.action = KI_FAULT_STATUS, .http_status = 504, .times = 3}},
     {"stalled before an answer", {.action = KI_FAULT_STALL, .times = 2}},
     {"stale streams", {.on = STREAMS, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"no streamed lists", {.action = KI_FAULT_NO_WATCH_LIST}},
@@ -242,9 +242,10 @@ static void an_informer_follows_while_one_kind_of_request_is_broken(void **state
 {
     (void)state;
     static const trial broken[] = {
-        {"503 for watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STATUS, .code = 503}},
+        {"503 for watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STATUS, .http_status = 503}},
         {"watches reset", {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET}},
-        {"503 for streamed lists", {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_STATUS, .code = 503}},
+        {"503 for streamed lists",
+         {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_STATUS, .http_status = 503}},
         {"streamed lists reset", {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_RESET}},
     };
     enum { BROKEN = sizeof(broken) / sizeof(broken[0]) };

@@ -107,7 +107,7 @@ static void each_request_is_logged_with_who_asked_for_what(void **state)
 static void a_request_that_meets_a_fault_is_logged_with_it(void **state)
 {
     struct notes notes = {0};
-    const ki_fault refuse = {.action = KI_FAULT_STATUS, .code = 503, .times = 1};
+    const ki_fault refuse = {.action = KI_FAULT_STATUS, .http_status = 503, .times = 1};
     const ki_fault cut = {.action = KI_FAULT_CLOSE, .times = 1};
     assert_int_equal(ki_apiserver_fault(*state, &refuse, NULL), 0);
     assert_int_equal(ki_apiserver_fault(*state, &cut, NULL), 0);

@@ -279,15 +279,19 @@ static void every_key_ends_well_whatever_the_server_answers_in(int mode)
     seen r = {0};
     begin(&s, mode);
     ki_fault faults[] = {
-        {.action = KI_FAULT_STATUS, .code = 409, .methods = KI_FAULT_METHOD_PUT, .times = 10, .percent = 30},
         {.action = KI_FAULT_STATUS,
-         .code = 429,
+         .http_status = 409,
+         .methods = KI_FAULT_METHOD_PUT,
+         .times = 10,
+         .percent = 30},
+        {.action = KI_FAULT_STATUS,
+         .http_status = 429,
          .retry_after_seconds = 1,
          .methods = KI_FAULT_METHOD_PUT | KI_FAULT_METHOD_POST,
          .path = "secrets",
          .times = 2,
          .percent = 30},
-        {.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = 500, .path = "secrets", .times = 15},
+        {.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .http_status = 500, .path = "secrets", .times = 15},
         {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_events = 2, .times = 10},
     };
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)

@@ -82,8 +82,11 @@ static void writes_that_are_refused_are_tried_again(void **state)
 static void a_server_that_puts_writes_off_is_waited_for(void **state)
 {
     (void)state;
-    break_some(&(ki_fault){
-        .action = KI_FAULT_STATUS, .code = 429, .on = KI_FAULT_WRITE, .retry_after_seconds = 1, .times = 20});
+    break_some(&(ki_fault){.action = KI_FAULT_STATUS,
+                           .http_status = 429,
+                           .on = KI_FAULT_WRITE,
+                           .retry_after_seconds = 1,
+                           .times = 20});
     sample_start(&process, server, "--workers 4");
     put_all(2);
     sample_wait_settled(server);

@@ -62,7 +62,7 @@ static void call_server(world *w)
     int rc = ki_rest_run(w->client, &request, &answer, &err);
     assert_string_equal(err.message, "");
     assert_int_equal(rc, 0);
-    assert_int_equal(answer.code, 200);
+    assert_int_equal(answer.http_status, 200);
     ki_rest_answer_fini(&answer);
 }
 

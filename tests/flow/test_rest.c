@@ -96,7 +96,7 @@ static void check_row(rest_world *w, const row *r)
     ki_rest_answer answer = {0};
     ki_error err = {0};
     assert_int_equal(ki_rest_run(w->client, &r->request, &answer, &err), 0);
-    assert_int_equal(answer.code, 200);
+    assert_int_equal(answer.http_status, 200);
     assert_non_null(answer.object);
     assert_field(answer.object, "/method", r->method);
     assert_field(answer.object, "/target", r->target);
@@ -275,7 +275,7 @@ static void a_refusal_comes_with_its_status(void **state)
         assert_int_equal(ki_rest_run(w.client, &update, &answer, &err), KI_ERR_CONFLICT);
         assert_int_equal(err.code, KI_ERR_CONFLICT);
         assert_string_equal(err.message, "the server answers 409 Conflict: no");
-        assert_int_equal(answer.code, 409);
+        assert_int_equal(answer.http_status, 409);
         assert_int_equal(answer.attempts, 1);
         assert_true(ki_str_equal(answer.status->reason, KI_STR("Conflict")));
         ki_rest_answer_fini(&answer);

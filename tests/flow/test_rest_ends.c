@@ -42,7 +42,7 @@ static outcome run(rest_world *w, const ki_rest_request *request)
     ki_rest_answer answer = {0};
     uint64_t began_ms = rest_world_now_ms();
     int rc = ki_rest_run(w->client, request, &answer, NULL);
-    outcome o = {rc, answer.code, (int)answer.reason, answer.attempts, rest_world_now_ms() - began_ms};
+    outcome o = {rc, answer.http_status, (int)answer.reason, answer.attempts, rest_world_now_ms() - began_ms};
     assert_int_equal(answer.error.code, rc);
     ki_rest_answer_fini(&answer);
     return o;
@@ -242,7 +242,7 @@ static void an_error_without_an_end_is_that_error(void **state)
         ki_rest_answer answer = {0};
         rest_world_init(&w, serve_stalled_error, NULL);
         assert_int_equal(ki_rest_run(w.client, &get, &answer, NULL), KI_ERR_FORBIDDEN);
-        assert_int_equal(answer.code, 403);
+        assert_int_equal(answer.http_status, 403);
         assert_string_equal(answer.error.message, "the server answers 403: upstream");
         ki_rest_answer_fini(&answer);
         rest_world_fini(&w);

@@ -66,8 +66,8 @@ static void cancel(ki_answer *answer, void *user)
     (void)answer, (void)user;
 }
 
-static int open_source(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                       ki_error *err)
+static int open_source(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
+                       ki_error *err, void *user)
 {
     (void)resource, (void)ns, (void)user, (void)err;
     *out_list_watch = (ki_list_watch){.begin = begin, .cancel = cancel};

@@ -392,8 +392,8 @@ static void the_index_function_of_another_store_frees_a_client(void **state)
     world_fini(&w);
 }
 
-static int refuse(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                  ki_error *err)
+static int refuse(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, ki_error *err,
+                  void *user)
 {
     (void)resource;
     (void)ns;

@@ -46,7 +46,7 @@ static int push_version(pipeline *p, int v)
     snprintf(text, sizeof(text), "%d", v);
     if (p->key_of[v] == 0)
         return ki_delta_fifo_push_marker(&p->fifo, KI_CHANGE_BOOKMARK, 0, ki_str_of(text));
-    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of(name, (uint64_t)v, 0)};
+    ki_delta delta = {.change_type = KI_CHANGE_UPDATED, .object = object_of(name, (uint64_t)v, 0)};
     return fifo_push_new(&p->fifo, delta, ki_str_of(text));
 }
 

@@ -73,7 +73,8 @@ static void push(producer *p)
     ki_change_type type = (ki_change_type)(KI_CHANGE_ADDED + ki_random_below(&p->random, 3));
     ki_object *object = new_object(p, key);
     p->meant[key] = type == KI_CHANGE_DELETED ? 0 : object_version(object);
-    assert_true(ki_delta_queue_push(p->shared->queue, (ki_delta){.type = type, .object = object}) >= 0);
+    assert_true(ki_delta_queue_push(p->shared->queue, (ki_delta){.change_type = type, .object = object}) >=
+                0);
     (void)ki_object_unref(object);
 }
 

@@ -128,12 +128,12 @@ static void check_event(sim_witness *witness, const ki_event *event, uint32_t nu
     const ki_object *known = witness->known[number];
     const char *key = ki_object_key(event->object);
     const char *name = witness->follower->name;
-    if (known == NULL && event->type != KI_CHANGE_ADDED)
-        FAIL(witness, "%s/%u: event %d of %s, which was not added", name, witness->number, (int)event->type,
-             key);
-    else if (event->type == KI_CHANGE_ADDED)
+    if (known == NULL && event->change_type != KI_CHANGE_ADDED)
+        FAIL(witness, "%s/%u: event %d of %s, which was not added", name, witness->number,
+             (int)event->change_type, key);
+    else if (event->change_type == KI_CHANGE_ADDED)
         check_add(witness, event, number, key);
-    else if (event->type == KI_CHANGE_UPDATED)
+    else if (event->change_type == KI_CHANGE_UPDATED)
         check_update(witness, event, known, key);
     else
         check_delete(witness, event, known, key);
@@ -156,7 +156,7 @@ static void trace_event(const sim_witness *witness, const ki_event *event)
         if ((event->flags & (1U << i)) != 0)
             flags[n++] = letters[i];
     sim_run_trace(witness->follower->run, "%s/%u: %s %s @%.*s uid %.*s %s", witness->follower->name,
-                  witness->number, names[event->type], ki_object_key(event->object),
+                  witness->number, names[event->change_type], ki_object_key(event->object),
                   KI_STR_ARGS(ki_object_resource_version(event->object)), 2,
                   ki_object_uid(event->object).ptr + ki_object_uid(event->object).len - 2, flags);
 }
@@ -165,7 +165,7 @@ static void mix_event(const sim_witness *witness, const ki_event *event, uint32_
 {
     sim_run *run = witness->follower->run;
     sim_mix(run, (uint64_t)witness->follower->number << 32 | witness->number);
-    sim_mix(run, (uint64_t)event->type << 32 | event->flags);
+    sim_mix(run, (uint64_t)event->change_type << 32 | event->flags);
     sim_mix(run, (uint64_t)key << 32 ^ version_of(event->object));
     sim_mix(run, ki_clock_now_ns(&run->clock));
 }
@@ -212,12 +212,12 @@ static void on_event(const ki_event *event, void *user)
         witness->reminders++;
     }
     witness->is_in_batch = true;
-    if (event->type == KI_CHANGE_DELETED) {
+    if (event->change_type == KI_CHANGE_DELETED) {
         (void)ki_object_unref(witness->gone[key]);
         witness->gone[key] = ki_object_ref(event->object);
     }
     (void)ki_object_unref(witness->known[key]);
-    witness->known[key] = event->type == KI_CHANGE_DELETED ? NULL : ki_object_ref(event->object);
+    witness->known[key] = event->change_type == KI_CHANGE_DELETED ? NULL : ki_object_ref(event->object);
     end_call(witness);
 }
 

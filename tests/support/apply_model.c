@@ -85,7 +85,7 @@ static void push_real(apply_model *model, unsigned key, const model_delta *delta
         return;
     }
     version_text version = text_of(model, delta->list != 0 ? 0 : delta->state.version);
-    ki_delta real = {.type = delta->type,
+    ki_delta real = {.change_type = delta->type,
                      .list = delta->list,
                      .is_doubtful = delta->is_doubtful != 0,
                      .final_state_unknown = delta->is_unseen != 0,

@@ -261,9 +261,9 @@ static void push_event(apply_run *run, char *word)
     char *unseen = strchr(word, '?');
     if (unseen != NULL)
         *unseen = 0;
-    push_object(run, (ki_delta){.type = word[0] == '+'   ? KI_CHANGE_ADDED
-                                        : word[0] == '~' ? KI_CHANGE_UPDATED
-                                                         : KI_CHANGE_DELETED,
+    push_object(run, (ki_delta){.change_type = word[0] == '+'   ? KI_CHANGE_ADDED
+                                               : word[0] == '~' ? KI_CHANGE_UPDATED
+                                                                : KI_CHANGE_DELETED,
                                 .final_state_unknown = unseen != NULL,
                                 .object = object_of_word(word + 1)});
 }
@@ -288,9 +288,9 @@ static void play_word(apply_run *run, char *word)
         run->is_doubtful = strchr(word, '?') != NULL;
         break;
     case '/':
-        push_object(
-            run,
-            (ki_delta){.type = KI_CHANGE_DELETED, .list = run->list, .object = object_of_word(word + 1)});
+        push_object(run, (ki_delta){.change_type = KI_CHANGE_DELETED,
+                                    .list = run->list,
+                                    .object = object_of_word(word + 1)});
         break;
     case ')':
         push_marker(run, KI_CHANGE_LIST_END, run->list, word + 1);
@@ -316,7 +316,7 @@ static void play_word(apply_run *run, char *word)
         apply_run_settle(run);
         break;
     default:
-        push_object(run, (ki_delta){.type = KI_CHANGE_REPLACED,
+        push_object(run, (ki_delta){.change_type = KI_CHANGE_REPLACED,
                                     .list = run->list,
                                     .is_doubtful = run->is_doubtful,
                                     .object = object_of_word(word)});
@@ -338,7 +338,7 @@ void apply_run_push_many(apply_run *run, uint32_t list, size_t count, const char
     for (size_t i = 0; i < count; i++) {
         char name[32];
         (void)snprintf(name, sizeof(name), "n%04zu", i);
-        push_object(run, (ki_delta){.type = KI_CHANGE_REPLACED,
+        push_object(run, (ki_delta){.change_type = KI_CHANGE_REPLACED,
                                     .list = list,
                                     .is_doubtful = run->is_doubtful,
                                     .object = apply_object(name, version, name, NULL)});

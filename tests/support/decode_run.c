@@ -171,7 +171,7 @@ static void add_bookmark(decode_run *run, ki_str version, int ends_initial_event
 
 static void add_status(decode_run *run, const ki_status *status)
 {
-    fprintf(run->out, "ERROR %d ", status->code);
+    fprintf(run->out, "ERROR %d ", status->http_status);
     print(run, status->reason);
     fputc(' ', run->out);
     print(run, status->message);
@@ -179,7 +179,7 @@ static void add_status(decode_run *run, const ki_status *status)
         fprintf(run->out, " retry after %d", status->retry_after_seconds);
     for (size_t i = 0; i < status->cause_count; i++) {
         fputs(" [", run->out);
-        print(run, status->causes[i].type);
+        print(run, status->causes[i].cause_type);
         fputs("] ", run->out);
         print(run, status->causes[i].message);
     }

@@ -201,15 +201,15 @@ static void mirror(feed_rig *r, const ki_change *change)
     uint32_t key = SIM_NONE;
     if (change->object != NULL)
         key = sim_world_key(r->world, ki_object_namespace(change->object), ki_object_name(change->object));
-    if (change->type == KI_CHANGE_LIST_END) {
+    if (change->change_type == KI_CHANGE_LIST_END) {
         sweep(r, change);
-    } else if (change->type == KI_CHANGE_RESET) {
+    } else if (change->change_type == KI_CHANGE_RESET) {
         r->complete[0] = 0;
     } else if (key != SIM_NONE) {
-        copy_version(r->versions[key], change->type == KI_CHANGE_DELETED
+        copy_version(r->versions[key], change->change_type == KI_CHANGE_DELETED
                                            ? KI_STR("")
                                            : ki_object_resource_version(change->object));
-        if (change->type == KI_CHANGE_REPLACED)
+        if (change->change_type == KI_CHANGE_REPLACED)
             r->lists[key] = change->list;
     }
 }
@@ -242,10 +242,10 @@ int feed_rig_process(const ki_deltas *deltas, void *user)
     for (size_t i = 0; i < deltas->count; i++) {
         const ki_delta *delta = &deltas->items[i];
         r->processed++;
-        r->syncs += delta->type == KI_CHANGE_SYNC;
-        r->replaced += delta->type == KI_CHANGE_REPLACED;
+        r->syncs += delta->change_type == KI_CHANGE_SYNC;
+        r->replaced += delta->change_type == KI_CHANGE_REPLACED;
         r->unseen_deletes += delta->final_state_unknown;
-        if (delta->type != KI_CHANGE_DELETED && ki_store_put(r->store, delta->object) < 0)
+        if (delta->change_type != KI_CHANGE_DELETED && ki_store_put(r->store, delta->object) < 0)
             return KI_DELTA_QUEUE_REQUEUE;
         if (delta->type == KI_CHANGE_DELETED)
             (void)ki_store_remove(r->store, deltas->key);

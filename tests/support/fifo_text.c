@@ -18,22 +18,22 @@ int fifo_push_event(ki_delta_fifo *fifo, ki_change_type type, const char *name, 
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, version);
-    int rc =
-        fifo_push_new(fifo, (ki_delta){.type = type, .object = object_of(name, version, 0)}, ki_str_of(text));
+    int rc = fifo_push_new(fifo, (ki_delta){.change_type = type, .object = object_of(name, version, 0)},
+                           ki_str_of(text));
     assert_true(rc >= 0);
     return rc;
 }
 
 void fifo_push_item(ki_delta_fifo *fifo, uint32_t list, const char *name, uint64_t version)
 {
-    ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, version, 0)};
+    ki_delta delta = {.change_type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, version, 0)};
     assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
 void fifo_push_unseen_delete(ki_delta_fifo *fifo, const char *name, uint64_t version)
 {
     ki_delta delta = {
-        .type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object_of(name, version, 0)};
+        .change_type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object_of(name, version, 0)};
     assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
@@ -54,7 +54,7 @@ static void print_delta(text_out *out, const ki_delta *delta)
                                  [KI_CHANGE_DELETED] = '-',
                                  [KI_CHANGE_REPLACED] = '=',
                                  [KI_CHANGE_SEEN] = '!'};
-    char sign = delta->final_state_unknown ? '?' : signs[delta->type];
+    char sign = delta->final_state_unknown ? '?' : signs[delta->change_type];
     uint64_t version = delta->object == NULL ? 0 : object_version(delta->object);
     out->len +=
         (size_t)snprintf(out->text + out->len, sizeof(out->text) - out->len, "%c%" PRIu64, sign, version);

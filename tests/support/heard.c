@@ -36,8 +36,8 @@ static void expect(heard *what, int is_right, const char *wish, const ki_event *
     if (event == NULL)
         fprintf(stderr, "a handler expected: %s\n", wish);
     else
-        fprintf(stderr, "a handler expected: %s; type %d, flags %x, %s at %.*s\n", wish, (int)event->type,
-                event->flags, ki_object_key(event->object),
+        fprintf(stderr, "a handler expected: %s; type %d, flags %x, %s at %.*s\n", wish,
+                (int)event->change_type, event->flags, ki_object_key(event->object),
                 KI_STR_ARGS(ki_object_resource_version(event->object)));
 }
 
@@ -90,13 +90,13 @@ static int drop(ki_store *store, ki_str key)
 static void replay(heard *what, const ki_event *event)
 {
     ki_object *known = ki_store_get_key(what->replay, ki_object_key_str(event->object));
-    if (event->type == KI_CHANGE_ADDED)
+    if (event->change_type == KI_CHANGE_ADDED)
         expect(what, known == NULL, "no add of what is there", event);
     else
         expect(what, known != NULL, "no update or delete of what is not there", event);
     expect(what, known == NULL || what->has_new_history || !goes_back(known, event->object),
            "no version that goes back", event);
-    if (event->type != KI_CHANGE_DELETED)
+    if (event->change_type != KI_CHANGE_DELETED)
         expect(what, put(what->replay, event->object) == 0, "memory", event);
     else if (known != NULL)
         expect(what, drop(what->replay, ki_object_key_str(known)) == 0, "memory", event);
@@ -125,21 +125,21 @@ static void take(heard *what, const ki_event *event, atomic_int *counter)
 static void on_add(const ki_event *event, void *user)
 {
     heard *what = user;
-    expect(what, event->type == KI_CHANGE_ADDED && event->old == NULL, "an add", event);
+    expect(what, event->change_type == KI_CHANGE_ADDED && event->old == NULL, "an add", event);
     take(what, event, &what->adds);
 }
 
 static void on_update(const ki_event *event, void *user)
 {
     heard *what = user;
-    expect(what, event->type == KI_CHANGE_UPDATED, "an update", event);
+    expect(what, event->change_type == KI_CHANGE_UPDATED, "an update", event);
     take(what, event, &what->updates);
 }
 
 static void on_delete(const ki_event *event, void *user)
 {
     heard *what = user;
-    expect(what, event->type == KI_CHANGE_DELETED && event->old == NULL, "a delete", event);
+    expect(what, event->change_type == KI_CHANGE_DELETED && event->old == NULL, "a delete", event);
     take(what, event, &what->deletes);
 }
 

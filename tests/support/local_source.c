@@ -358,8 +358,8 @@ static void release(void *user)
     ki_mutex_unlock(&source->mu);
 }
 
-int local_source_open(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                      ki_error *err)
+int local_source_open(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
+                      ki_error *err, void *user)
 {
     (void)resource;
     (void)ns;

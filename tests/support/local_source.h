@@ -27,8 +27,8 @@ void local_source_free(local_source *source);
 void local_source_attach(local_source *source, ki_client *client);
 
 /* For ki_client_options; `user` is the source. */
-int local_source_open(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                      ki_error *err);
+int local_source_open(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
+                      ki_error *err, void *user);
 
 /* How many were handed out, and how many of them are not needed any more. */
 int local_source_opened(local_source *source);

@@ -20,8 +20,9 @@ int queue_note(const ki_deltas *deltas, void *user)
     used += (size_t)snprintf(n->text + used, sizeof(n->text) - used, "%.*s:", (int)name_len, name);
     for (size_t i = 0; i < deltas->count; i++) {
         const ki_delta *d = &deltas->items[i];
-        used += (size_t)snprintf(n->text + used, sizeof(n->text) - used, "%c%s%" PRIu64, signs[d->type],
-                                 d->final_state_unknown ? "!" : "", object_version(d->object));
+        used +=
+            (size_t)snprintf(n->text + used, sizeof(n->text) - used, "%c%s%" PRIu64, signs[d->change_type],
+                             d->final_state_unknown ? "!" : "", object_version(d->object));
     }
     snprintf(n->text + used, sizeof(n->text) - used, " ");
     n->is_initial = deltas->is_initial;
@@ -41,7 +42,7 @@ void queue_assert_pops(ki_delta_queue *queue, const char *expected)
 int queue_push(ki_delta_queue *queue, ki_change_type type, const char *name, uint64_t version)
 {
     ki_object *object = object_of(name, version, 0);
-    int rc = ki_delta_queue_push(queue, (ki_delta){.type = type, .object = object});
+    int rc = ki_delta_queue_push(queue, (ki_delta){.change_type = type, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }
@@ -50,7 +51,7 @@ int queue_push_unseen_delete(ki_delta_queue *queue, const char *name, uint64_t v
 {
     ki_object *object = object_of(name, version, 0);
     int rc = ki_delta_queue_push(
-        queue, (ki_delta){.type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object});
+        queue, (ki_delta){.change_type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }

@@ -16,7 +16,7 @@ static void log_change(reflector_run *run, const ki_change *change)
         [KI_CHANGE_REPLACED] = "REPLACED", [KI_CHANGE_SEEN] = "SEEN",       [KI_CHANGE_LIST_END] = "END",
         [KI_CHANGE_BOOKMARK] = "BOOKMARK", [KI_CHANGE_RESET] = "RESET"};
     text_log *log = &run->changes;
-    text_log_add(log, "%s", names[change->type]);
+    text_log_add(log, "%s", names[change->change_type]);
     if (change->list != 0)
         text_log_add(log, " %u", change->list);
     if (change->object != NULL)

@@ -182,7 +182,7 @@ static int with_queue(const stage *s, int (*call)(ki_delta_queue *queue))
     ki_object *object = ki_store_get(ki_informer_store(s->rig.informer), KI_STR("a"), KI_STR("n1"));
     if (queue == NULL || object == NULL)
         return KI_ERR_NOT_FOUND;
-    int rc = ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED, .object = object});
+    int rc = ki_delta_queue_push(queue, (ki_delta){.change_type = KI_CHANGE_ADDED, .object = object});
     if (rc == 0)
         rc = ki_delta_queue_replace(queue, &object, 1);
     if (rc == 0)

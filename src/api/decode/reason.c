@@ -97,7 +97,7 @@ static ki_reason reason_of_code(int code)
 
 ki_reason ki_reason_of_status(int http_status, const ki_status *status)
 {
-    int code = http_status >= 200 && http_status < 300 ? status->code : http_status;
+    int code = http_status >= 200 && http_status < 300 ? status->http_status : http_status;
     if (code == 0)
         code = code_of_word(status->reason);
     return is_version_too_large(code, status) ? KI_REASON_VERSION_TOO_LARGE : reason_of_code(code);

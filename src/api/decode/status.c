@@ -42,7 +42,7 @@ static void read_causes(reader *r, ki_json causes, ki_status *status)
         if (ki_json_type_of(cause) != KI_JSON_OBJECT)
             continue;
         ki_status_cause *out = &status->causes[status->cause_count++];
-        out->type = read_text(r, cause, KI_STR("reason"));
+        out->cause_type = read_text(r, cause, KI_STR("reason"));
         out->message = read_text(r, cause, KI_STR("message"));
         out->field = read_text(r, cause, KI_STR("field"));
     }
@@ -58,15 +58,22 @@ static void read_details(reader *r, ki_json details, ki_status *status)
     read_causes(r, ki_json_member(details, KI_STR("causes")), status);
 }
 
+/* The texts of a Status are in one block, which its first reserved word points to. */
+static char *texts_of(const ki_status *status)
+{
+    return (char *)(uintptr_t)status->reserved[0];
+}
+
 int ki_status_read(ki_json json, ki_status *out)
 {
     if (!ki_json_string_equals(ki_json_member(json, KI_STR("kind")), KI_STR("Status")))
         return KI_ERR_TYPE;
-    ki_status status = {.memory = ki_malloc(json.raw.len)};
-    if (status.memory == NULL)
+    char *texts = ki_malloc(json.raw.len);
+    if (texts == NULL)
         return KI_ERR_NO_MEMORY;
-    reader r = {status.memory, status.memory + json.raw.len};
-    status.code = read_number(json, KI_STR("code"));
+    ki_status status = {.reserved = {(uintptr_t)texts}};
+    reader r = {texts, texts + json.raw.len};
+    status.http_status = read_number(json, KI_STR("code"));
     status.status = read_text(&r, json, KI_STR("status"));
     status.reason = read_text(&r, json, KI_STR("reason"));
     status.message = read_text(&r, json, KI_STR("message"));
@@ -90,16 +97,16 @@ int ki_status_parse(ki_str body, ki_status *out, ki_error *err)
 void ki_status_mask(ki_status *status, const ki_mask *mask)
 {
     assert(status != NULL);
-    ki_mask_text(mask, status->memory, &status->reason);
-    ki_mask_text(mask, status->memory, &status->message);
+    ki_mask_text(mask, texts_of(status), &status->reason);
+    ki_mask_text(mask, texts_of(status), &status->message);
     for (size_t i = 0; i < status->cause_count; i++)
-        ki_mask_text(mask, status->memory, &status->causes[i].message);
+        ki_mask_text(mask, texts_of(status), &status->causes[i].message);
 }
 
 void ki_status_fini(ki_status *status)
 {
     assert(status != NULL);
-    ki_free(status->memory);
+    ki_free(texts_of(status));
     *status = (ki_status){0};
 }
 
@@ -108,7 +115,7 @@ int ki_status_has_cause(const ki_status *status, const char *type)
     if (status == NULL)
         return 0;
     for (size_t i = 0; i < status->cause_count; i++)
-        if (ki_str_equal(status->causes[i].type, ki_str_of(type)))
+        if (ki_str_equal(status->causes[i].cause_type, ki_str_of(type)))
             return 1;
     return 0;
 }

@@ -28,4 +28,10 @@ void ki_status_mask(ki_status *status, const ki_mask *mask);
 
 void ki_status_fini(ki_status *status);
 
+/* Whether one has been read into it. */
+static inline int ki_status_is_present(const ki_status *status)
+{
+    return status->reserved[0] != 0;
+}
+
 #endif

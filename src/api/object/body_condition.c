@@ -42,7 +42,7 @@ int ki_object_condition(const ki_object *object, ki_str type, ki_condition *out_
         return KI_ERR_NOT_FOUND;
     ki_condition condition = {0};
     ki_str time = {0};
-    int rc = text_of(object, found, KI_STR("type"), &condition.type);
+    int rc = text_of(object, found, KI_STR("type"), &condition.condition_type);
     if (rc == 0)
         rc = text_of(object, found, KI_STR("status"), &condition.status);
     if (rc == 0)
@@ -87,7 +87,7 @@ static ki_body *make_condition(const ki_condition *condition, ki_json old, const
                    ki_json_type_of(since) == KI_JSON_STRING;
     ki_body *made = ki_body_format("{type:%.*s,status:%.*s,observedGeneration?:%lld,lastTransitionTime:%s,"
                                    "reason:%.*s,message:%.*s}",
-                                   KI_STR_ARGS(condition->type), KI_STR_ARGS(condition->status),
+                                   KI_STR_ARGS(condition->condition_type), KI_STR_ARGS(condition->status),
                                    (long long)condition->observed_generation, now,
                                    KI_STR_ARGS(condition->reason), KI_STR_ARGS(condition->message));
     if (is_same)
@@ -101,12 +101,12 @@ int ki_body_set_condition(ki_body *body, const ki_condition *condition)
     int rc = ki_body_check(body, NULL);
     if (rc < 0)
         return rc;
-    if (condition == NULL || condition->type.len == 0 || condition->status.len == 0)
+    if (condition == NULL || condition->condition_type.len == 0 || condition->status.len == 0)
         return ki_body_fail_with(body, KI_ERR_INVALID, "a condition needs a type and a status");
     rc = format_time(condition->last_transition_time, now);
     if (rc < 0)
         return ki_body_fail_with(body, rc, "the time of the condition is out of range");
-    ki_element old = find_condition(ki_json_find(ki_body_json(body), conditions), condition->type);
+    ki_element old = find_condition(ki_json_find(ki_body_json(body), conditions), condition->condition_type);
     ki_body *made = make_condition(condition, old.value, now);
     rc = ki_body_set_element(body, conditions, &old, made);
     ki_body_free(made);

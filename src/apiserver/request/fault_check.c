@@ -20,10 +20,10 @@ static int check_numbers(const ki_fault *fault, ki_error *err)
             return ki_fail(err, KI_ERR_INVALID, "%s: %llu is more than %llu", field->name,
                            (unsigned long long)number, (unsigned long long)field->max);
     }
-    if (fault->action == KI_FAULT_STATUS && fault->code == 0)
+    if (fault->action == KI_FAULT_STATUS && fault->http_status == 0)
         return ki_fail(err, KI_ERR_INVALID, "code: \"status\" needs a code");
-    if (fault->action == KI_FAULT_STATUS && fault->code < 200)
-        return ki_fail(err, KI_ERR_INVALID, "code: %u is not an HTTP status", (unsigned)fault->code);
+    if (fault->action == KI_FAULT_STATUS && fault->http_status < 200)
+        return ki_fail(err, KI_ERR_INVALID, "code: %u is not an HTTP status", (unsigned)fault->http_status);
     if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
         return ki_fail(err, KI_ERR_INVALID, "delayMs: \"delay\" needs a duration");
     if (fault->action == KI_FAULT_STALE && fault->behind == 0)

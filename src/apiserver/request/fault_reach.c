@@ -21,7 +21,7 @@ const struct ki_as_fault_field ki_as_fault_fields[KI_AS_FAULT_FIELDS] = {
     FIELD("percent", percent, UINT32_MAX, 100),
     FIELD("afterBytes", after_bytes, ENDS, INT64_MAX),
     FIELD("afterEvents", after_events, ENDS, UINT32_MAX),
-    FIELD("code", code, BIT(KI_FAULT_STATUS), 599),
+    FIELD("code", http_status, BIT(KI_FAULT_STATUS), 599),
     FIELD("retryAfterSeconds", retry_after_seconds, BIT(KI_FAULT_STATUS), 1000000),
     FIELD("delayMs", delay_ms, BIT(KI_FAULT_DELAY), UINT32_MAX),
     FIELD("behind", behind, BIT(KI_FAULT_STALE), INT64_MAX),

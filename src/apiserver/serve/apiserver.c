@@ -221,13 +221,13 @@ const char *ki_apiserver_certificate(const ki_apiserver *server)
 
 /* ---- faults -------------------------------------------------------------------------------------------- */
 
-int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault)
+int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault, ki_error *err)
 {
     if (server == NULL || fault == NULL)
-        return KI_ERR_INVALID;
+        return ki_fail(err, KI_ERR_INVALID, "no server, or no fault");
     if (is_forked(server))
-        return KI_ERR_FORKED;
-    return ki_as_faults_add(server->faults, fault, NULL);
+        return ki_fail(err, KI_ERR_FORKED, "%s", ki_error_text(KI_ERR_FORKED));
+    return ki_as_faults_add(server->faults, fault, err);
 }
 
 void ki_apiserver_heal(ki_apiserver *server)

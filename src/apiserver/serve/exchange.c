@@ -223,12 +223,12 @@ static int fail_by_fault(struct ki_as_exchange *exchange)
     };
     const char *reason = "";
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-        if (reasons[i].code == fault->code)
+        if (reasons[i].code == fault->http_status)
             reason = reasons[i].reason;
     json_t *details = fault->retry_after_seconds == 0
                           ? NULL
                           : json_pack("{s:I}", "retryAfterSeconds", (json_int_t)fault->retry_after_seconds);
-    (void)ki_as_fail(&exchange->failure, (int)fault->code, reason, details, "injected fault");
+    (void)ki_as_fail(&exchange->failure, (int)fault->http_status, reason, details, "injected fault");
     exchange->failure.retry_after_seconds = (int)fault->retry_after_seconds;
     return -1;
 }

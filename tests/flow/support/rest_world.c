@@ -26,7 +26,7 @@ void rest_world_hear(const ki_rest_answer *answer, void *user)
 {
     told_answer *told = user;
     told->error = answer->error.code;
-    told->code = answer->code;
+    told->code = answer->http_status;
     told->attempts = answer->attempts;
     if (answer->object != NULL)
         (void)snprintf(told->name, sizeof(told->name), "%.*s", KI_STR_ARGS(ki_object_name(answer->object)));

@@ -116,14 +116,14 @@ static void all_common_flags_reach_the_client(void **state)
     assert_string_equal(options.kubeconfig, "f");
     assert_string_equal(options.context, "c");
     assert_string_equal(options.cluster, "k");
-    assert_string_equal(options.user, "u");
+    assert_string_equal(options.kube_user, "u");
     assert_string_equal(options.server, "s");
     assert_string_equal(options.token, "t");
     assert_string_equal(options.token_file, "tf");
     assert_string_equal(options.certificate_authority, "ca");
     assert_int_equal(options.insecure_skip_tls_verify, 1);
     assert_string_equal(options.tls_server_name, "n");
-    assert_string_equal(options.as, "me");
+    assert_string_equal(options.as_user, "me");
     assert_string_equal(options.as_groups[0], "g");
     assert_string_equal(options.as_groups[1], "h");
     assert_null(options.as_groups[2]);

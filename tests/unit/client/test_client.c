@@ -130,8 +130,8 @@ typedef struct asked {
     int calls;
 } asked;
 
-static int refuse(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                  ki_error *err)
+static int refuse(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, ki_error *err,
+                  void *user)
 {
     (void)out_list_watch;
     asked *a = user;

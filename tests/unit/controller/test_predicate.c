@@ -16,7 +16,7 @@ typedef struct pair {
 static pair update(const char *old, const char *object)
 {
     pair p = {.old = object_make(old, NULL), .object = object_make(object, NULL)};
-    p.event = (ki_event){.type = KI_CHANGE_UPDATED, .object = p.object, .old = p.old};
+    p.event = (ki_event){.change_type = KI_CHANGE_UPDATED, .object = p.object, .old = p.old};
     return p;
 }
 
@@ -67,9 +67,9 @@ static void adds_and_deletes_pass_all(void **state)
     (void)state;
     pair p = update(OBJECT("1", "1", ""), OBJECT("1", "1", ""));
     p.event.old = NULL;
-    p.event.type = KI_CHANGE_ADDED;
+    p.event.change_type = KI_CHANGE_ADDED;
     assert_int_equal(passing(&p.event), 15);
-    p.event.type = KI_CHANGE_DELETED;
+    p.event.change_type = KI_CHANGE_DELETED;
     assert_int_equal(passing(&p.event), 15);
     drop(&p);
 }
@@ -109,7 +109,7 @@ static void and_or_not_combine_values(void **state)
     ki_predicate b = {.passes = as_user_says, .user = &values[1]};
     ki_predicate both = ki_predicate_and(&a, &b), either = ki_predicate_or(&a, &b);
     ki_predicate neither = ki_predicate_not(&either);
-    ki_event event = {.type = KI_CHANGE_ADDED};
+    ki_event event = {.change_type = KI_CHANGE_ADDED};
     for (unsigned bits = 0; bits < 4; bits++) {
         values[0] = bits & 1;
         values[1] = bits >> 1 & 1;
@@ -122,7 +122,7 @@ static void and_or_not_combine_values(void **state)
 static void none_lets_everything_pass(void **state)
 {
     (void)state;
-    ki_event event = {.type = KI_CHANGE_ADDED};
+    ki_event event = {.change_type = KI_CHANGE_ADDED};
     ki_predicate empty = {0}, not_empty = ki_predicate_not(NULL);
     assert_int_equal(ki_predicate_passes(NULL, &event), 1);
     assert_int_equal(ki_predicate_passes(&empty, &event), 1);

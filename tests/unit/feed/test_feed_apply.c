@@ -68,7 +68,7 @@ static void teardown(rig *r)
 static int take(rig *r, ki_change_type type, const char *name, uint64_t version)
 {
     ki_object *object = object_of(name, version, 0);
-    ki_change change = {.type = type, .object = object};
+    ki_change change = {.change_type = type, .object = object};
     if (type == KI_CHANGE_REPLACED)
         change.list = 1;
     else
@@ -80,7 +80,7 @@ static int take(rig *r, ki_change_type type, const char *name, uint64_t version)
 
 static int take_end(rig *r, uint32_t list, const char *version)
 {
-    ki_change change = {.type = KI_CHANGE_LIST_END, .list = list, .version = ki_str_of(version)};
+    ki_change change = {.change_type = KI_CHANGE_LIST_END, .list = list, .version = ki_str_of(version)};
     return ki_feed_take_change(&change, &r->feed->life);
 }
 
@@ -151,7 +151,7 @@ static void new_history_may_begin_below_the_former(void **state)
     rig r;
     setup(&r, NULL);
     list_two(&r);
-    ki_change reset = {.type = KI_CHANGE_RESET, .list = 1};
+    ki_change reset = {.change_type = KI_CHANGE_RESET, .list = 1};
     assert_int_equal(ki_feed_take_change(&reset, r.feed), 0);
     assert_feed_version(&r, "");
     assert_int_equal(take(&r, KI_CHANGE_REPLACED, "a", 5), 0);
@@ -168,7 +168,7 @@ static void object_that_goes_while_its_list_comes_is_not_part_of_it(void **state
     rig r;
     setup(&r, NULL);
     ki_object *object = object_of("a", 11, 0);
-    ki_change gone = {.type = KI_CHANGE_DELETED, .object = object};
+    ki_change gone = {.change_type = KI_CHANGE_DELETED, .object = object};
     assert_int_equal(take(&r, KI_CHANGE_REPLACED, "a", 10), 0);
     assert_int_equal(take(&r, KI_CHANGE_REPLACED, "b", 20), 0);
     assert_int_equal(ki_feed_take_change(&gone, r.feed), 0);
@@ -185,7 +185,7 @@ static void bookmark_moves_the_version_alone(void **state)
     rig r;
     setup(&r, NULL);
     list_two(&r);
-    ki_change bookmark = {.type = KI_CHANGE_BOOKMARK, .version = KI_STR("70")};
+    ki_change bookmark = {.change_type = KI_CHANGE_BOOKMARK, .version = KI_STR("70")};
     assert_int_equal(ki_feed_take_change(&bookmark, r.feed), 0);
     assert_feed_version(&r, "70");
     assert_int_equal(ki_store_count(r.store), 2);

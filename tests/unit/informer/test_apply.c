@@ -212,7 +212,7 @@ static void push_numbered(apply_run *run, unsigned number)
 {
     char text[16];
     int n = snprintf(text, sizeof(text), "%u", number);
-    ki_delta delta = {.type = KI_CHANGE_ADDED, .object = apply_object(text, text, text, NULL)};
+    ki_delta delta = {.change_type = KI_CHANGE_ADDED, .object = apply_object(text, text, text, NULL)};
     assert_int_equal(fifo_push_new(&run->fifo, delta, (ki_str){text, (size_t)n}), 0);
 }
 
@@ -225,7 +225,8 @@ static void the_version_is_what_had_been_received_before_the_head_of_the_queue(v
     apply_run_play(&run, "(1 )1000 |");
     for (unsigned i = 0; i <= KI_APPLY_STEP; i++)
         push_numbered(&run, 1001 + i);
-    ki_delta second = {.type = KI_CHANGE_UPDATED, .object = apply_object("1001", "2000", "1001", NULL)};
+    ki_delta second = {.change_type = KI_CHANGE_UPDATED,
+                       .object = apply_object("1001", "2000", "1001", NULL)};
     assert_int_equal(fifo_push_new(&run.fifo, second, KI_STR("2000")), 0);
     assert_int_equal(apply_run_step(&run), 1);
     assert_string_equal(apply_run_version(&run), "1256");
@@ -341,7 +342,7 @@ static void a_key_that_the_store_refuses_does_not_stop_the_rest(void **state)
     apply_run run;
     apply_run_init(&run);
     apply_run_play(&run, "(1 )5 |");
-    ki_delta delta = {.type = KI_CHANGE_ADDED, .object = object_with_a_long_key()};
+    ki_delta delta = {.change_type = KI_CHANGE_ADDED, .object = object_with_a_long_key()};
     assert_int_equal(fifo_push_new(&run.fifo, delta, KI_STR("6")), 0);
     apply_run_play(&run, "+b7");
     assert_string_equal(apply_run_heard(&run, 0), "synced +b7");

@@ -40,7 +40,7 @@ static void push(fixture *f, ki_change_type type, uint32_t list, uint64_t versio
 {
     ki_object *object = object_of("a", version, 0);
     ki_str received = list == 0 ? ki_object_resource_version(object) : KI_STR("");
-    ki_delta delta = {.type = type, .list = list, .object = object};
+    ki_delta delta = {.change_type = type, .list = list, .object = object};
     assert_int_equal(fifo_push_new(&f->fifo, delta, received), 0);
 }
 

@@ -215,7 +215,7 @@ static void a_start_takes_a_stop_back_that_has_not_been_carried_out(void **state
 
 static void stop_at_the_third_update(heard *what, const ki_event *event)
 {
-    if (event->type == KI_CHANGE_UPDATED && what->updates == 2)
+    if (event->change_type == KI_CHANGE_UPDATED && what->updates == 2)
         ki_informer_stop(what->user);
 }
 

@@ -36,7 +36,7 @@ static ki_verdict judge(const row *r, bool of_other_history)
 {
     ki_object *stored = object_of_text(r->stored);
     ki_object *object = r->type == KI_CHANGE_SEEN ? NULL : object_of_text(r->change);
-    ki_delta delta = {.type = r->type,
+    ki_delta delta = {.change_type = r->type,
                       .list = r->type == KI_CHANGE_REPLACED || r->type == KI_CHANGE_SEEN ? 3 : 0,
                       .object = object};
     ki_standing standing = {stored, of_other_history, ki_str_of(r->complete)};
@@ -114,9 +114,10 @@ static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_comp
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_object *object = apply_object("a", rows[i].version, "a", NULL);
         const ki_standing standing = {NULL, false, ki_str_of(rows[i].complete)};
-        ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = 3, .is_doubtful = true, .object = object};
+        ki_delta delta = {
+            .change_type = KI_CHANGE_REPLACED, .list = 3, .is_doubtful = true, .object = object};
         assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
-        delta.type = KI_CHANGE_DELETED; /* inside the list */
+        delta.change_type = KI_CHANGE_DELETED; /* inside the list */
         assert_int_equal(ki_rules_judge(&delta, &standing), KI_VERDICT_HOLD);
         (void)ki_object_unref(object);
     }

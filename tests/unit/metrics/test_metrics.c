@@ -293,15 +293,15 @@ static void a_writer_gets_one_family_at_a_time(void **state)
     ki_gauge *gauge = ki_metrics_gauge(metrics, &depth, NULL);
     ki_histogram_observe(ki_metrics_histogram(metrics, &sizes, (ki_str[]){KI_STR("GET")}), 1);
     written all = {.calls = 0};
-    assert_int_equal(ki_metrics_write(metrics, collect, &all, NULL), 0);
+    assert_int_equal(ki_metrics_write(metrics, collect, NULL, &all), 0);
     assert_int_equal(all.calls, 3);
     assert_text(metrics, all.text);
     written some = {.stop_after = 2};
-    assert_int_equal(ki_metrics_write(metrics, collect, &some, NULL), 42);
+    assert_int_equal(ki_metrics_write(metrics, collect, NULL, &some), 42);
     assert_int_equal(some.calls, 2);
     ki_gauge_drop(gauge);
     written rest = {.calls = 0};
-    assert_int_equal(ki_metrics_write(metrics, collect, &rest, NULL), 0);
+    assert_int_equal(ki_metrics_write(metrics, collect, NULL, &rest), 0);
     assert_int_equal(rest.calls, 2);
     ki_metrics_free(metrics);
 }
@@ -323,7 +323,7 @@ static void a_writer_may_use_the_metrics(void **state)
     (void)state;
     ki_metrics *metrics = new_metrics();
     assert_non_null(ki_metrics_gauge(metrics, &depth, NULL));
-    assert_int_equal(ki_metrics_write(metrics, add_family, metrics, NULL), 0);
+    assert_int_equal(ki_metrics_write(metrics, add_family, NULL, metrics), 0);
     ki_metrics_free(metrics);
 }
 
@@ -347,7 +347,7 @@ static void a_writer_may_free_the_metrics(void **state)
     freed f = {.metrics = new_metrics()};
     assert_non_null(ki_metrics_gauge(f.metrics, &depth, NULL));
     assert_non_null(ki_metrics_counter(f.metrics, &requests, (ki_str[]){KI_STR("1"), KI_STR("2")}));
-    assert_int_equal(ki_metrics_write(f.metrics, free_at_first, &f, NULL), 0);
+    assert_int_equal(ki_metrics_write(f.metrics, free_at_first, NULL, &f), 0);
     assert_int_equal(f.calls, 2);
 }
 
@@ -399,7 +399,7 @@ static void a_long_family_comes_in_pieces_while_samples_come_and_go(void **state
         p.counters[i] = counter_of(p.metrics, i);
     ki_metrics_text text = {0};
     assert_int_equal(ki_metrics_render(p.metrics, &text, NULL), 0);
-    assert_int_equal(ki_metrics_write(p.metrics, take_piece, &p, NULL), 0);
+    assert_int_equal(ki_metrics_write(p.metrics, take_piece, NULL, &p), 0);
     size_t left = 0;
     for (size_t i = 0; i < MANY; i++)
         left += p.counters[i] != NULL;
@@ -440,7 +440,7 @@ static void text_has_a_maximum(void **state)
     assert_int_equal(ki_metrics_render(metrics, &text, &err), KI_ERR_TOO_LARGE);
     assert_int_equal(err.code, KI_ERR_TOO_LARGE);
     assert_null(text.bytes);
-    assert_int_equal(ki_metrics_write(metrics, collect, &w, NULL), 0); /* keeps nothing */
+    assert_int_equal(ki_metrics_write(metrics, collect, NULL, &w), 0); /* keeps nothing */
     assert_int_equal(w.calls, 1);
     assert_int_equal(ki_metrics_write(metrics, NULL, NULL, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_metrics_render(NULL, &text, NULL), KI_ERR_INVALID);
@@ -470,7 +470,7 @@ static size_t use_all(void)
     int rc = ki_metrics_render(metrics, &text, &err);
     failures += rc < 0;
     assert_true(rc == 0 || (rc == KI_ERR_NO_MEMORY && text.bytes == NULL));
-    rc = ki_metrics_write(metrics, collect, &w, &err);
+    rc = ki_metrics_write(metrics, collect, &err, &w);
     failures += rc < 0;
     assert_true(rc == 0 || rc == KI_ERR_NO_MEMORY);
     ki_metrics_text_fini(&text);

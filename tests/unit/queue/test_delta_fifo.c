@@ -283,7 +283,7 @@ static void an_older_version_does_not_move_it_back(void **state)
 
 static void push_text_version(ki_delta_fifo *fifo, const char *name, const char *version)
 {
-    ki_delta delta = {.type = KI_CHANGE_ADDED, .object = object_of(name, 1, 0)};
+    ki_delta delta = {.change_type = KI_CHANGE_ADDED, .object = object_of(name, 1, 0)};
     assert_int_equal(fifo_push_new(fifo, delta, ki_str_of(version)), 0);
 }
 
@@ -313,7 +313,7 @@ static void a_version_that_is_too_long_is_refused_and_changes_nothing(void **sta
     ki_str version = {text, sizeof(text)};
     fifo_init(&fifo);
     fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
-    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of("a", 6, 0)};
+    ki_delta delta = {.change_type = KI_CHANGE_UPDATED, .object = object_of("a", 6, 0)};
     assert_int_equal(fifo_push_new(&fifo, delta, version), KI_ERR_TOO_LARGE);
     assert_int_equal(ki_delta_fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, version), KI_ERR_TOO_LARGE);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a +5", "5");

@@ -19,7 +19,7 @@ static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)
 {
     char text[24];
     int n = snprintf(text, sizeof(text), "%" PRIu64, version);
-    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of(name, version, 0)};
+    ki_delta delta = {.change_type = KI_CHANGE_UPDATED, .object = object_of(name, version, 0)};
     int rc = fifo_push_new(fifo, delta, (ki_str){text, (size_t)n});
     assert_true(rc >= 0);
     return rc;
@@ -27,7 +27,7 @@ static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)
 
 static void push_item(ki_delta_fifo *fifo, uint32_t list, const char *name)
 {
-    ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, 1, 0)};
+    ki_delta delta = {.change_type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, 1, 0)};
     assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 

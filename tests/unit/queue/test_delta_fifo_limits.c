@@ -55,7 +55,7 @@ static void a_queue_full_of_bytes_takes_more_and_has_room_again_at_half(void **s
     size_t bytes = ki_object_bytes(object);
     assert_int_equal(ki_delta_fifo_init(&fifo, &(ki_delta_fifo_options){.bytes_max = 4 * bytes}), 0);
     for (size_t i = 1; i <= 6; i++) {
-        ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = ki_object_ref(object)};
+        ki_delta delta = {.change_type = KI_CHANGE_UPDATED, .object = ki_object_ref(object)};
         assert_int_equal(fifo_push_new(&fifo, delta, KI_STR("1")), i >= 4);
         assert_int_equal(ki_delta_fifo_has_room(&fifo), i <= 2);
         assert_int_equal(fifo.bytes, i * bytes);
@@ -76,7 +76,7 @@ static void a_merged_delete_counts_the_bytes_of_the_one_that_is_kept(void **stat
     size_t large_bytes = ki_object_bytes(large);
     fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 1);
     size_t small_bytes = fifo.bytes;
-    ki_delta delta = {.type = KI_CHANGE_DELETED, .object = large};
+    ki_delta delta = {.change_type = KI_CHANGE_DELETED, .object = large};
     assert_int_equal(fifo_push_new(&fifo, delta, KI_STR("2")), 0);
     assert_int_equal(fifo.bytes, large_bytes);
     fifo_push_event(&fifo, KI_CHANGE_DELETED, "a", 3);
@@ -98,14 +98,15 @@ static void an_object_that_grows_while_it_waits_does_not_upset_the_bytes(void **
                          "\"annotations\":{\"x\":\"a\\nb\\tc\"}}}");
     ki_object *object = ki_object_new(&KI_CORE_V1_PODS, json, NULL, NULL);
     assert_non_null(object);
-    ki_delta delta = {.type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = ki_object_ref(object)};
+    ki_delta delta = {
+        .change_type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = ki_object_ref(object)};
     assert_int_equal(fifo_push_new(&fifo, delta, (ki_str){0}), 0);
     size_t before = ki_object_bytes(object);
     assert_int_equal(ki_object_string(object, "/metadata/annotations/x").len, 5);
     assert_true(ki_object_bytes(object) > before);
     ki_object *later = object_of("a", 2, 0);
     size_t later_bytes = ki_object_bytes(later);
-    delta = (ki_delta){.type = KI_CHANGE_DELETED, .object = later};
+    delta = (ki_delta){.change_type = KI_CHANGE_DELETED, .object = later};
     assert_int_equal(fifo_push_new(&fifo, delta, KI_STR("2")), 0);
     assert_int_equal(fifo.bytes, later_bytes);
     fifo_assert_pops(&fifo, 1, "default/a -2", "2");
@@ -203,7 +204,7 @@ static void without_memory_a_push_fails_and_changes_nothing(void **state)
         fifo_init(&fifo);
         failing_allocator_fail_at(n);
         for (int i = 0; i < SCRIPT_ROUNDS * SCRIPT_KEYS; i++) {
-            ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = objects[i % SCRIPT_KEYS]};
+            ki_delta delta = {.change_type = KI_CHANGE_UPDATED, .object = objects[i % SCRIPT_KEYS]};
             push_again(&fifo, delta, KI_STR("7"));
         }
         push_seen_and_end_again(&fifo);

@@ -140,8 +140,10 @@ static void push(model *m, record r)
     snprintf(name, sizeof(name), "key-%d", r.key);
     ki_object *object = object_of(name, m->log_len + 1, ki_random_below(&m->random, 1500));
     r.bytes = ki_object_bytes(object);
-    ki_delta delta = {
-        .type = r.type, .list = r.list, .final_state_unknown = r.is_unseen_delete != 0, .object = object};
+    ki_delta delta = {.change_type = r.type,
+                      .list = r.list,
+                      .final_state_unknown = r.is_unseen_delete != 0,
+                      .object = object};
     m->log[++m->log_len] = r;
     check_is_full(m, fifo_push_new(&m->fifo, delta, ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
@@ -217,7 +219,7 @@ static uint64_t number_of(const ki_resource_version *version)
 static void check_delta(model *m, const ki_delta *delta, size_t number)
 {
     const record *r = &m->log[number];
-    CHECK(m, delta->type == r->type);
+    CHECK(m, delta->change_type == r->type);
     CHECK(m, delta->list == r->list);
     CHECK(m, delta->final_state_unknown == r->is_unseen_delete);
     CHECK(m, (delta->object == NULL) == (r->type == KI_CHANGE_SEEN));

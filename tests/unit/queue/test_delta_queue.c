@@ -91,7 +91,7 @@ static void what_is_no_change_is_refused(void **state)
     assert_int_equal(queue_push(queue, KI_CHANGE_REPLACED, "a", 1), KI_ERR_INVALID);
     assert_int_equal(queue_push(queue, (ki_change_type)0, "a", 1), KI_ERR_INVALID);
     assert_int_equal(queue_push(NULL, KI_CHANGE_ADDED, "a", 1), KI_ERR_INVALID);
-    assert_int_equal(ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED}), KI_ERR_INVALID);
+    assert_int_equal(ki_delta_queue_push(queue, (ki_delta){.change_type = KI_CHANGE_ADDED}), KI_ERR_INVALID);
     ki_object *none = NULL;
     assert_int_equal(ki_delta_queue_replace(queue, &none, 1), KI_ERR_INVALID);
     assert_int_equal(ki_delta_queue_replace(queue, NULL, 1), KI_ERR_INVALID);

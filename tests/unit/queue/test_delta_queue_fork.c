@@ -34,7 +34,7 @@ static void expect_of_child(int (*function)(void *user), void *user)
 static int push(ki_delta_queue *queue, const char *name, ki_change_type type, uint64_t version)
 {
     ki_object *object = store_object("ns", name, version, "");
-    int rc = ki_delta_queue_push(queue, (ki_delta){.type = type, .object = object});
+    int rc = ki_delta_queue_push(queue, (ki_delta){.change_type = type, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }

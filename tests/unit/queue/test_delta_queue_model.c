@@ -156,7 +156,7 @@ static void push(model *m)
     plan_failure(m);
     int rc = ki_delta_queue_push(
         m->queue,
-        (ki_delta){.type = delta.type, .final_state_unknown = delta.is_unseen != 0, .object = object});
+        (ki_delta){.change_type = delta.type, .final_state_unknown = delta.is_unseen != 0, .object = object});
     (void)ki_object_unref(object);
     if (has_failed(m, rc))
         return;
@@ -265,7 +265,7 @@ static void check_deltas(model *m, const ki_deltas *deltas, const model_entry *e
 {
     CHECK(m, deltas->count == entry->count);
     for (size_t i = 0; i < entry->count; i++) {
-        CHECK(m, deltas->items[i].type == entry->deltas[i].type);
+        CHECK(m, deltas->items[i].change_type == entry->deltas[i].type);
         CHECK(m, deltas->items[i].final_state_unknown == entry->deltas[i].is_unseen);
         CHECK(m, object_version(deltas->items[i].object) == entry->deltas[i].version);
     }
@@ -275,7 +275,7 @@ static void apply_to_store(model *m, int key, const ki_delta *last)
 {
     if (m->store == NULL)
         return;
-    if (last->type == KI_CHANGE_DELETED) {
+    if (last->change_type == KI_CHANGE_DELETED) {
         CHECK(m, ki_store_remove(m->store, ki_object_key_str(last->object)) ==
                      (m->known[key].version > 0 ? 0 : KI_ERR_NOT_FOUND));
         m->known[key] = (model_delta){0};

@@ -206,7 +206,7 @@ static void without_memory_a_push_changes_nothing(void **state)
     size_t n = 1;
     for (; rc == KI_ERR_NO_MEMORY; n++) {
         failing_allocator_fail_at(n);
-        rc = ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED, .object = object});
+        rc = ki_delta_queue_push(queue, (ki_delta){.change_type = KI_CHANGE_ADDED, .object = object});
         failing_allocator_fail_at(0);
         assert_int_equal(ki_delta_queue_len(queue), rc == 0);
         assert_int_equal(ki_delta_queue_has_synced(queue), rc == 0);

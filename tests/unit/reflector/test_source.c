@@ -89,8 +89,8 @@ static void one_that_streams_no_lists_is_refused_where_all_are_to_be_streamed(vo
     ki_client_free(client);
 }
 
-static int open_source(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
-                       ki_error *err)
+static int open_source(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
+                       ki_error *err, void *user)
 {
     (void)resource;
     (void)ns;

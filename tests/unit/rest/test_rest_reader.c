@@ -64,7 +64,7 @@ static void an_object_is_read_and_its_text_is_kept(void **state)
     (void)state;
     ki_rest_answer answer = answer_to(&get, 200, POD("a"));
     assert_int_equal(answer.error.code, 0);
-    assert_int_equal(answer.code, 200);
+    assert_int_equal(answer.http_status, 200);
     assert_int_equal(answer.reason, KI_REASON_NONE);
     assert_int_equal(answer.attempts, 1);
     assert_string_equal(ki_object_key(answer.object), "web/a");
@@ -131,10 +131,10 @@ static void refusals_have_codes_to_decide_by(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_rest_answer answer = answer_to(&get, rows[i].status, rows[i].body);
         assert_int_equal(answer.error.code, rows[i].code);
-        assert_int_equal(answer.code, rows[i].status);
+        assert_int_equal(answer.http_status, rows[i].status);
         assert_int_equal(answer.reason, rows[i].reason);
         assert_non_null(answer.status);
-        assert_int_equal(answer.status->code, rows[i].status);
+        assert_int_equal(answer.status->http_status, rows[i].status);
         assert_true(ki_status_has_cause(answer.status, "FieldValueRequired"));
         assert_non_null(strstr(answer.error.message, ": no"));
         assert_true(ki_str_equal(answer.body, ki_str_of(rows[i].body)));
@@ -213,7 +213,7 @@ static void what_was_deleted_of_a_collection_is_the_body(void **state)
     short_of_room.body_bytes_max = 20;
     answer = answer_to(&short_of_room, 200, deleted);
     assert_int_equal(answer.error.code, 0);
-    assert_int_equal(answer.code, 200);
+    assert_int_equal(answer.http_status, 200);
     assert_int_equal(answer.body.len, 0);
     ki_rest_answer_fini(&answer);
     answer = answer_to(&request, 200, SUCCESS);

@@ -157,7 +157,7 @@ static void assert_status(const char *body, const char *reason, int code)
     if (strstr(run.error.message, reason) == NULL)
         fail_msg("no \"%s\" in \"%s\"", reason, run.error.message);
     assert_true(ki_str_equal(decoder.status.reason, ki_str_of(reason)));
-    assert_int_equal(decoder.status.code, code);
+    assert_int_equal(decoder.status.http_status, code);
     assert_int_equal(run.object_count, 0);
     decode_run_fini(&run);
     ki_list_decoder_fini(&decoder);

@@ -124,7 +124,7 @@ static void every_recorded_list_decodes_to_what_jansson_sees(void **state)
             fail_msg("%s: %s", lists[i].file, run.log);
         assert_list_metadata(&decoder, json_object_get(reference, "metadata"));
         assert_objects(&run, reference);
-        assert_int_equal(decoder.status.code, 0);
+        assert_int_equal(decoder.status.http_status, 0);
         json_decref(reference);
         ki_list_decoder_fini(&decoder);
         decode_run_fini(&run);

@@ -50,7 +50,7 @@ static void the_code_of_an_answer_decides(void **state)
 static void a_status_in_a_stream_has_a_code_or_a_word(void **state)
 {
     (void)state;
-    assert_int_equal(ki_reason_of_status(200, &(ki_status){.code = 410}), KI_REASON_EXPIRED);
+    assert_int_equal(ki_reason_of_status(200, &(ki_status){.http_status = 410}), KI_REASON_EXPIRED);
     assert_int_equal(ki_reason_of_status(200, &(ki_status){.reason = KI_STR("Gone")}), KI_REASON_EXPIRED);
     assert_int_equal(ki_reason_of_status(200, &(ki_status){.reason = KI_STR("TooManyRequests")}),
                      KI_REASON_TOO_MANY_REQUESTS);
@@ -62,7 +62,7 @@ static void a_status_in_a_stream_has_a_code_or_a_word(void **state)
 static void a_version_that_is_too_large_is_said_in_three_ways(void **state)
 {
     (void)state;
-    ki_status by_type = {.cause_count = 1, .causes[0].type = KI_STR("ResourceVersionTooLarge")};
+    ki_status by_type = {.cause_count = 1, .causes[0].cause_type = KI_STR("ResourceVersionTooLarge")};
     ki_status by_cause = {.cause_count = 1, .causes[0].message = KI_STR("Too large resource version")};
     ki_status by_message = {.message = KI_STR("Timeout: Too large resource version: 9, current: 3")};
     assert_int_equal(ki_reason_of_status(500, &by_type), KI_REASON_VERSION_TOO_LARGE);

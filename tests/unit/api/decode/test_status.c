@@ -51,7 +51,7 @@ static void assert_causes(const ki_status *status, const json_t *causes)
     assert_int_equal(status->cause_count, json_array_size(causes));
     for (size_t i = 0; i < status->cause_count; i++) {
         const json_t *cause = json_array_get(causes, i);
-        assert_true(recorded_same_text(status->causes[i].type, json_object_get(cause, "reason")));
+        assert_true(recorded_same_text(status->causes[i].cause_type, json_object_get(cause, "reason")));
         assert_true(recorded_same_text(status->causes[i].message, json_object_get(cause, "message")));
         assert_true(recorded_same_text(status->causes[i].field, json_object_get(cause, "field")));
     }
@@ -60,7 +60,7 @@ static void assert_causes(const ki_status *status, const json_t *causes)
 static void assert_same(const ki_status *status, const json_t *reference)
 {
     const json_t *details = json_object_get(reference, "details");
-    assert_int_equal(status->code, json_integer_value(json_object_get(reference, "code")));
+    assert_int_equal(status->http_status, json_integer_value(json_object_get(reference, "code")));
     assert_true(recorded_same_text(status->status, json_object_get(reference, "status")));
     assert_true(recorded_same_text(status->reason, json_object_get(reference, "reason")));
     assert_true(recorded_same_text(status->message, json_object_get(reference, "message")));
@@ -85,7 +85,7 @@ static void every_recorded_status_is_read_as_jansson_reads_it(void **state)
         json_t *reference = json_reference_parse(answer.body);
         assert_non_null(reference);
         ki_status status = parse(answer.body.ptr);
-        assert_int_equal(status.code, answer.status);
+        assert_int_equal(status.http_status, answer.status);
         assert_same(&status, reference);
         ki_status_fini(&status);
         json_decref(reference);
@@ -107,7 +107,7 @@ static void a_recorded_status_is_read_whole_or_not_at_all(void **state)
         assert_int_equal(ki_status_parse((ki_str){answer.body.ptr, bytes}, &status, &err),
                          KI_ERR_JSON_TRUNCATED);
         assert_int_equal(err.offset, bytes);
-        assert_null(status.memory);
+        assert_null((void *)(uintptr_t)status.reserved[0]);
     }
     recorded_free(&answer);
 }
@@ -117,13 +117,13 @@ static void plain_text_and_nothing_are_no_status(void **state)
     (void)state;
     recorded answer;
     ki_error err = {0};
-    ki_status status = {.code = 7};
+    ki_status status = {.http_status = 7};
     recorded_load(&answer, "error-404-resource.http");
     assert_int_equal(ki_status_parse(answer.body, &status, &err), KI_ERR_JSON_TRAILING);
     assert_int_equal(err.offset, strlen("404 "));
     recorded_free(&answer);
     assert_int_equal(ki_status_parse((ki_str){0}, &status, &err), KI_ERR_JSON_TRUNCATED);
-    assert_int_equal(status.code, 7);
+    assert_int_equal(status.http_status, 7);
 }
 
 static void the_cause_of_a_version_from_the_future_is_found(void **state)
@@ -154,14 +154,14 @@ static void what_is_no_status_is_refused_with_a_reason(void **state)
                                          "null",
                                          "{\"details\":{\"kind\":\"Status\"}}"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        ki_status status = {.code = 7};
+        ki_status status = {.http_status = 7};
         ki_error err = {0};
         assert_int_equal(ki_status_parse(ki_str_of(others[i]), &status, &err), KI_ERR_TYPE);
         assert_int_equal(err.code, KI_ERR_TYPE);
         assert_true(strlen(err.message) > 0);
         assert_int_equal(ki_status_read(ki_json_of(ki_str_of(others[i])), &status), KI_ERR_TYPE);
-        assert_int_equal(status.code, 7);
-        assert_null(status.memory);
+        assert_int_equal(status.http_status, 7);
+        assert_null((void *)(uintptr_t)status.reserved[0]);
     }
 }
 
@@ -171,7 +171,7 @@ static void a_status_that_says_nothing_is_empty(void **state)
     ki_status status = parse(" {\"kind\":\"Status\"} ");
     assert_same(&status, NULL);
     ki_status_fini(&status);
-    assert_null(status.memory);
+    assert_null((void *)(uintptr_t)status.reserved[0]);
     ki_status_fini(&status);
 }
 
@@ -201,11 +201,11 @@ static void numbers_beyond_an_int_are_cut(void **state)
     (void)state;
     ki_status status =
         parse("{\"kind\":\"Status\",\"code\":99999999999,\"details\":{\"retryAfterSeconds\":2147483648}}");
-    assert_int_equal(status.code, INT_MAX);
+    assert_int_equal(status.http_status, INT_MAX);
     assert_int_equal(status.retry_after_seconds, INT_MAX);
     ki_status_fini(&status);
     status = parse("{\"kind\":\"Status\",\"code\":4.1e2,\"details\":{\"retryAfterSeconds\":2147483647}}");
-    assert_int_equal(status.code, 410);
+    assert_int_equal(status.http_status, 410);
     assert_int_equal(status.retry_after_seconds, INT_MAX);
     ki_status_fini(&status);
 }
@@ -221,7 +221,7 @@ static void text_is_unescaped(void **state)
     assert_text(status.message, "\"a\" < b\n\xf0\x9f\x98\x80");
     assert_text(status.reason, "/");
     assert_text(status.name, "\\");
-    assert_text(status.causes[0].type, "A");
+    assert_text(status.causes[0].cause_type, "A");
     assert_text(status.causes[0].message, "\t");
     assert_text(status.causes[0].field, "a[\"b\"]");
     assert_true(ki_status_has_cause(&status, "A"));
@@ -239,24 +239,24 @@ static void the_first_causes_are_kept(void **state)
     snprintf(body + len, sizeof(body) - (size_t)len, "]},\"code\":422}");
     ki_status status = parse(body);
     assert_int_equal(status.cause_count, KI_STATUS_CAUSES_MAX);
-    assert_text(status.causes[0].type, "R0");
+    assert_text(status.causes[0].cause_type, "R0");
     assert_text(status.causes[KI_STATUS_CAUSES_MAX - 1].message, "m7");
     assert_true(ki_status_has_cause(&status, "R7"));
     assert_false(ki_status_has_cause(&status, "R8"));
-    assert_int_equal(status.code, 422);
+    assert_int_equal(status.http_status, 422);
     ki_status_fini(&status);
 }
 
 static void without_memory_nothing_is_read(void **state)
 {
     (void)state;
-    ki_status status = {.code = 7};
+    ki_status status = {.http_status = 7};
     ki_error err = {0};
     failing_allocator_fail_at(1);
     assert_int_equal(ki_status_parse(KI_STR("{\"kind\":\"Status\",\"code\":410}"), &status, &err),
                      KI_ERR_NO_MEMORY);
     assert_int_equal(err.code, KI_ERR_NO_MEMORY);
-    assert_int_equal(status.code, 7);
+    assert_int_equal(status.http_status, 7);
 }
 
 int main(void)

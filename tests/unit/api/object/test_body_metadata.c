@@ -188,7 +188,7 @@ static void finalizers_come_and_go(void **state)
 
 static ki_condition ready(ki_str status, ki_str reason, int64_t seconds)
 {
-    return (ki_condition){.type = KI_STR("Ready"),
+    return (ki_condition){.condition_type = KI_STR("Ready"),
                           .status = status,
                           .reason = reason,
                           .message = KI_STR("m"),
@@ -230,7 +230,8 @@ static void a_condition_without_a_time_is_of_now(void **state)
     assert_int_equal(ki_object_condition(object, KI_STR("Ready"), &read), 0);
     assert_true(read.last_transition_time.seconds > 1500000000);
     assert_int_equal(read.last_transition_time.nanos, 0);
-    assert_true(ki_str_equal(read.type, KI_STR("Ready")) && ki_str_equal(read.status, KI_STR("True")));
+    assert_true(ki_str_equal(read.condition_type, KI_STR("Ready")) &&
+                ki_str_equal(read.status, KI_STR("True")));
     assert_true(ki_str_equal(read.reason, KI_STR("Up")) && ki_str_equal(read.message, KI_STR("m")));
     assert_int_equal(read.observed_generation, 0);
     assert_true(ki_object_condition_is_true(object, KI_STR("Ready")));
@@ -238,7 +239,8 @@ static void a_condition_without_a_time_is_of_now(void **state)
     assert_int_equal(ki_object_condition(object, KI_STR("Other"), &read), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_object_condition(NULL, KI_STR("Ready"), &read), KI_ERR_INVALID);
     ki_object_unref(object);
-    assert_int_equal(ki_body_set_condition(body, &(ki_condition){.type = KI_STR("x")}), KI_ERR_INVALID);
+    assert_int_equal(ki_body_set_condition(body, &(ki_condition){.condition_type = KI_STR("x")}),
+                     KI_ERR_INVALID);
     ki_body_free(body);
 }
 
