@@ -23,11 +23,11 @@ add_library(kinformer_apiserver SHARED
     $<TARGET_OBJECTS:kinformer_apiserver_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
 set_target_properties(kinformer_apiserver PROPERTIES
     VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR}
-    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
+    SOVERSION ${KI_SOVERSION}
+    LINK_DEPENDS ${PROJECT_BINARY_DIR}/apiserver.map)
 # What util/ exports for libkinformer stays inside here.
 target_link_options(kinformer_apiserver PRIVATE
-    -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
+    -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--version-script=${PROJECT_BINARY_DIR}/apiserver.map)
 if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)
     target_link_options(kinformer_apiserver PRIVATE -Wl,--no-undefined)
 endif()

@@ -46,9 +46,6 @@ endif()
 # The innermost loops of the protobuf decoder.
 set_source_files_properties(src/proto/message.c src/proto/out.c src/proto/map.c PROPERTIES COMPILE_OPTIONS "-O3")
 
-set_source_files_properties(src/util/version.c PROPERTIES
-    COMPILE_DEFINITIONS "KI_VERSION=\"${PROJECT_VERSION}\"")
-
 # What the embedded API server has of it, too.
 add_library(kinformer_util_objects OBJECT ${util_sources})
 target_include_directories(kinformer_util_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -68,13 +65,23 @@ add_library(kinformer_static STATIC
     $<TARGET_OBJECTS:kinformer_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
 set_target_properties(kinformer_static PROPERTIES OUTPUT_NAME kinformer)
 
+# Before 1.0 a minor release may change the interface, so it is part of the soname; symbols carry the same version.
+set(KI_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(KI_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
+configure_file(cmake/kinformer.map.in ${PROJECT_BINARY_DIR}/kinformer.map @ONLY)
+configure_file(cmake/apiserver.map.in ${PROJECT_BINARY_DIR}/apiserver.map @ONLY)
+
 add_library(kinformer SHARED
     $<TARGET_OBJECTS:kinformer_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
 set_target_properties(kinformer PROPERTIES
     VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR})
+    SOVERSION ${KI_SOVERSION}
+    LINK_DEPENDS ${PROJECT_BINARY_DIR}/kinformer.map)
 # Never unloaded: its threads, and those of libcurl, would go on running where there is nothing any more.
-target_link_options(kinformer PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
+target_link_options(kinformer PRIVATE
+    -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--version-script=${PROJECT_BINARY_DIR}/kinformer.map)
 if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)
     target_link_options(kinformer PRIVATE -Wl,--no-undefined)
 endif()

@@ -8,6 +8,14 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 include(${CMAKE_CURRENT_LIST_DIR}/kinformer-targets.cmake)
 
+foreach(component IN LISTS kinformer_FIND_COMPONENTS)
+    if(NOT component STREQUAL "apiserver")
+        set(kinformer_FOUND FALSE)
+        set(kinformer_NOT_FOUND_MESSAGE "there is no component ${component}; the only one is apiserver")
+        return()
+    endif()
+endforeach()
+
 # find_package(kinformer COMPONENTS apiserver): the embedded API server, and what it needs beyond the rest.
 if("apiserver" IN_LIST kinformer_FIND_COMPONENTS)
     pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks that every public header compiles alone, as C11 and as C++17, with gcc and clang, without a warning,
-# and that kinformer.h includes all of them.
+# that kinformer.h includes all of them, that ki_struct_bytes() knows every struct, and that no member has a
+# name that is a keyword in a language of likely bindings.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,4 +25,17 @@ for path in include/kinformer.h include/kinformer/*.h; do
         failed=1
     fi
 done
+
+for name in $(sed -nE 's/^(typedef )?struct (ki_[a-z_]+) \{.*/\2/p' include/kinformer/*.h); do
+    if ! grep -qF "ROW($name)," src/util/struct_bytes.c; then
+        echo "headers: src/util/struct_bytes.c does not have $name" >&2
+        failed=1
+    fi
+done
+
+keywords='as|class|def|del|delete|end|enum|fn|for|from|function|go|goto|if|impl|import|in|is|let|local|loop|match|mod|move|mut|namespace|new|not|operator|or|and|pass|private|pub|public|raise|ref|repeat|self|super|template|then|this|throw|trait|try|type|typename|until|use|using|var|virtual|where|with|yield'
+if sed -e "s,/\\*.*,," include/kinformer/*.h | grep -nE "^ [^*]*[ *]($keywords)(\[[^]]*\])?;"; then
+    echo "headers: these members have names that are keywords elsewhere" >&2
+    failed=1
+fi
 exit $failed

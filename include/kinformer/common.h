@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common - what every public header needs: linkage, attributes, borrowed text. */
+/* common - what every public header needs: linkage, attributes, borrowed text, the version. */
 #ifndef KI_COMMON_H
 #define KI_COMMON_H
 
@@ -63,8 +63,17 @@ KI_API int ki_str_equal(ki_str a, ki_str b);
  * the longer text. */
 KI_API int ki_str_compare(ki_str a, ki_str b);
 
-/** The version of the library at run time: "1.2.3". */
+/** The version of the library at run time, as text, "1.2.3", and as a number like KI_VERSION_NUMBER. */
 KI_API const char *ki_version(void);
+KI_API int ki_version_number(void);
+
+/**
+ * The size of a public struct, by name, as the library was compiled: ki_struct_bytes("ki_client_options").
+ * Bindings for other languages compare it with their own idea of the layout.
+ *
+ * Returns: 0 for an unknown name.
+ */
+KI_API size_t ki_struct_bytes(const char *name);
 
 KI_EXTERN_C_END
 

@@ -48,8 +48,8 @@ KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery
 /**
  * Searches and waits for the result. In a mode without threads it runs the client's loop meanwhile.
  *
- * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource, or it
- *            cannot be watched; what ki_rest_run() returns: the request failed; KI_ERR_WOULD_DEADLOCK.
+ * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource;
+ *            KI_ERR_TYPE: it has one that cannot be listed and watched; what ki_rest_run() returns: the request failed; KI_ERR_WOULD_DEADLOCK.
  * Ownership: the caller frees *out_resource with ki_resource_free().
  */
 KI_API KI_NODISCARD int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,

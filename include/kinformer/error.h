@@ -2,8 +2,12 @@
 /* error - the error codes that functions return, and their messages.
  *
  * A function that can fail returns 0 (or a count) on success and one of these negative codes on failure. Most
- * also have a `ki_error *` parameter, which may be NULL; it is written on failure only. Other outputs are
- * written on success only. There is no thread-local last error.
+ * also have a `ki_error *` parameter, which may be NULL; it is written on failure only. Zero it before the
+ * first call. Other outputs are written on success only. There is no thread-local last error.
+ *
+ * Objects that could not be made are NULL, and may be passed on: a call with a NULL client, factory, informer
+ * and so on does nothing, and keeps an error that is already in its `ki_error`. So after a chain of calls
+ * with the same `ki_error`, it has the first error.
  */
 #ifndef KI_ERROR_H
 #define KI_ERROR_H
@@ -61,13 +65,14 @@ typedef enum ki_error_code {
 } ki_error_code;
 
 /** Room for our message and a sentence from the server. A longer message is cut, and ends with "…". */
-#define KI_ERROR_MESSAGE_BYTES 496
+#define KI_ERROR_MESSAGE_BYTES 480
 
 /** A failure with its message. A plain value: nothing to free. Zeroed, it means "no error". */
 typedef struct ki_error {
     int code;                /* a ki_error_code, or 0 */
     uint32_t retry_after_ms; /* how long the server asks to wait, at most 10 min; 0: it does not ask */
     uint64_t offset;         /* of the offending byte, for errors in input; else 0 */
+    uint64_t reserved[2];
     char message[KI_ERROR_MESSAGE_BYTES]; /* NUL-terminated, one line, no secret */
 } ki_error;
 

@@ -76,7 +76,7 @@ typedef struct ki_handler {
                                  * delete */
     void *user;               /* passed to every callback */
     const char *name;         /* in metrics; copied. NULL: a number */
-    uint64_t resync_ms;       /* period of resyncs, if the informer has a resync_ms; 0: no resyncs */
+    uint64_t resync_ms;       /* period of resyncs; the informer must have a resync_ms, too. 0: no resyncs */
     ki_overflow overflow;
     int split_replaced;       /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */
     size_t backlog_items_max; /* 0: 100,000 */

@@ -216,7 +216,8 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  *
  * Returns:   the registration, or NULL with KI_ERR_INVALID (the message names the field) or KI_ERR_NO_MEMORY.
  *            Before the first successful start, the error is also remembered for the next start (see above),
- *            so `err` may be NULL. After it, the error is also logged.
+ *            so `err` may be NULL. After it, the error is also logged. A handler that is refused is not
+ *            called, its on_release neither.
  * Ownership: the informer owns it. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
@@ -243,12 +244,24 @@ KI_API int ki_informer_add_index_path(ki_informer *informer, const char *name, c
  * dropped. Returns: as ki_store_add_index(). */
 KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user);
 
+typedef void (*ki_release_cb)(void *user);
+
+/**
+ * Adds a function that is called once, when the informer is freed and none of its functions (indexes,
+ * transform, tweak, status and error handlers) can be called any more: to free what their `user` pointers
+ * point to. Several can be added; they are called in this order. Handlers have an on_release of their own.
+ *
+ * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED in a child. On failure it is not called.
+ */
+KI_API int ki_informer_add_release(ki_informer *informer, ki_release_cb callback, void *user);
+
 /** Returns: 0, or KI_ERR_INVALID after the first start. */
 KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user);
 
 /** One error: of a list, a watch, an event in a watch, or an object that was refused. */
 typedef struct ki_informer_error {
     ki_reason reason;
+    ki_party party;
     int http_status;           /* 0: none */
     uint64_t since_success_ms; /* since a list ended, or an event or a bookmark arrived; UINT64_MAX: never
                                 * yet */

@@ -114,6 +114,13 @@ typedef enum ki_reason {
 #undef KI_REASON_ENUM
 } ki_reason;
 
+/** Which party has failed. */
+typedef enum ki_party {
+    KI_PARTY_SERVER = 0, /* the API server, or the network on the way to it */
+    KI_PARTY_PROXY,
+    KI_PARTY_SELF /* this program: credentials, memory, open files */
+} ki_party;
+
 /** "Expired" for KI_REASON_EXPIRED; "" for KI_REASON_NONE and for an unknown reason. */
 KI_API const char *ki_reason_name(ki_reason reason);
 

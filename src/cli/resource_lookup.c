@@ -3,7 +3,6 @@
 
 #include <kinformer/discovery.h>
 #include <poll.h>
-#include <string.h>
 
 #include "cli/failure.h"
 #include "cli/moment.h"
@@ -63,7 +62,7 @@ static int find(const cli_resource_lookup *d, cli_resource *item, uint64_t delay
         cli_resource_list_resolve(d->resources, item, s.found);
         return 0;
     }
-    if (s.err.code == KI_ERR_RESOURCE && strstr(s.err.message, "cannot be") != NULL)
+    if (s.err.code == KI_ERR_TYPE)
         return cli_fail(err, "%s", s.err.message);
     if (s.err.code == KI_ERR_RESOURCE)
         return cli_resource_list_fail_unknown(item, "It was not found on the server either", err);

@@ -156,9 +156,9 @@ static int has_selectors(const cli_watch_flags *flags)
 /* What a user can do about it; NULL if nothing, it is temporary, or the library's message says it. */
 static const char *advice(const cli_follower *follower, const ki_informer_error *error)
 {
-    if (strstr(error->error->message, "its address") != NULL)
-        return NULL;
-    if (strstr(error->error->message, "the proxy ") != NULL)
+    if (error->party == KI_PARTY_PROXY && error->http_status == 407)
+        return "the proxy needs a user and a password; add them to proxy-url";
+    if (error->party == KI_PARTY_PROXY)
         return "check the cluster's proxy-url, HTTPS_PROXY and NO_PROXY";
     switch (error->reason) {
     case KI_REASON_NO_CREDENTIALS:
@@ -175,12 +175,10 @@ static const char *advice(const cli_follower *follower, const ki_informer_error 
     case KI_REASON_DNS:
         return "is the address right (--server, --context), and the server running?";
     case KI_REASON_TLS:
-        return "check --certificate-authority and --tls-server-name";
+        return "check the address, --certificate-authority and --tls-server-name";
     case KI_REASON_MALFORMED:
         return follower->was_watching ? NULL : "is this a Kubernetes API server (--server), or a login page?";
     case KI_REASON_BAD_REQUEST:
-        if (error->http_status == 407)
-            return "the proxy needs a user and a password; add them to proxy-url";
         return has_selectors(follower->watch->flags) ? "does the server support these selectors?" : NULL;
     default:
         return NULL;

@@ -137,7 +137,7 @@ static void init_log(ki_client *client)
     if (options->log == NULL)
         return;
     client->own_log = (ki_log_sink){options->log, options->log_user,
-                                    options->log_level == 0 ? KI_LOG_INFO : options->log_level};
+                                    options->log_level == 0 ? KI_LOG_INFO : (int)options->log_level};
     client->log = &client->own_log;
 }
 

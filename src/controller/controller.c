@@ -294,7 +294,7 @@ static ki_controller *make(ki_client *client, const ki_controller_options *optio
 ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options, ki_error *err)
 {
     if (client == NULL || options == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "controller: no client or no options");
+        (void)ki_fail_missing(err, "controller: no client or no options");
         return NULL;
     }
     bool is_valid = check(options, err) == 0 && ki_client_check_process(client, err) == 0;

@@ -55,7 +55,7 @@ static int start_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
 int ki_controller_start(ki_controller *controller, ki_error *err)
 {
     if (controller == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no controller");
+        return ki_fail_missing(err, "no controller");
     int rc = ki_client_run(controller->client, err);
     if (rc < 0)
         return rc;
@@ -202,7 +202,7 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
 {
     ki_controller *c = controller;
     if (c == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no controller");
+        return ki_fail_missing(err, "no controller");
     if (ki_client_may_wait() < 0 || ki_controller_working() != NULL)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "controller: run from a callback or a read section");
     int rc = ki_client_check_process(c->client, err);

@@ -363,7 +363,7 @@ static int init(ki_leader *leader, ki_error *err)
 ki_leader *ki_leader_new(ki_client *client, const ki_leader_options *options, ki_error *err)
 {
     if (client == NULL || options == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "leader: no client or no options");
+        (void)ki_fail_missing(err, "leader: no client or no options");
         return NULL;
     }
     ki_leader_options used = *options;
@@ -396,7 +396,7 @@ ki_leader *ki_leader_new(ki_client *client, const ki_leader_options *options, ki
 int ki_leader_start(ki_leader *leader, ki_error *err)
 {
     if (leader == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no leader");
+        return ki_fail_missing(err, "no leader");
     int rc = ki_client_run(leader->client, err);
     if (rc < 0)
         return rc;

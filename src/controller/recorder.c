@@ -376,7 +376,7 @@ static int init(ki_recorder *recorder, const ki_recorder_options *options, ki_er
 ki_recorder *ki_recorder_new(ki_client *client, const ki_recorder_options *options, ki_error *err)
 {
     if (client == NULL || options == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "recorder: no client or no options");
+        (void)ki_fail_missing(err, "recorder: no client or no options");
         return NULL;
     }
     if (check(client, options, err) < 0)

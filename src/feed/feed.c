@@ -107,7 +107,7 @@ ki_feed *ki_feed_new(ki_client *client, const ki_resource *resource, const ki_fe
                      ki_error *err)
 {
     if (client == NULL || resource == NULL || options == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "feed: no client, resource or options");
+        (void)ki_fail_missing(err, "feed: no client, resource or options");
         return NULL;
     }
     if (check(options, err) < 0)
@@ -143,7 +143,7 @@ void ki_feed_free(ki_feed *feed)
 
 int ki_feed_start(ki_feed *feed, ki_error *err)
 {
-    return feed == NULL ? ki_fail(err, KI_ERR_INVALID, "no feed") : ki_life_start(&feed->life, err);
+    return feed == NULL ? ki_fail_missing(err, "no feed") : ki_life_start(&feed->life, err);
 }
 
 void ki_feed_stop(ki_feed *feed)

@@ -216,6 +216,11 @@ static long os_error_of(const ki_transfer *transfer, CURLcode code)
     return limit != 0 ? limit : os_error;
 }
 
+bool ki_transfer_is_proxys(const ki_transfer *transfer)
+{
+    return transfer->is_proxys;
+}
+
 static void end_failed(ki_transfer *transfer, CURLcode code)
 {
     const ki_http *http = transfer->http;
@@ -228,7 +233,10 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     if (reason == KI_REASON_TOO_MANY_OPEN_FILES) {
         ki_open_files_explain(os_error, text, sizeof(text));
         message = text;
-    } else if (name_proxy(transfer, code, message, text) || name_certificate(transfer, code, message, text)) {
+    } else if (name_proxy(transfer, code, message, text)) {
+        transfer->is_proxys = true;
+        message = text;
+    } else if (name_certificate(transfer, code, message, text)) {
         message = text;
     } else if (hint != NULL) {
         message = hint;

@@ -55,6 +55,9 @@ KI_NODISCARD ki_transfer *ki_transfer_new(ki_http *http, const ki_request *reque
 /* Ends it: no more callbacks, even if called from one. Never waits. */
 void ki_transfer_cancel(ki_transfer *transfer);
 
+/* Inside on_end: whether it failed because of the proxy, not of the server. */
+bool ki_transfer_is_proxys(const ki_transfer *transfer);
+
 /* After on_body has returned 1. */
 void ki_transfer_resume(ki_transfer *transfer);
 

@@ -51,6 +51,7 @@ struct ki_transfer {
     ki_inflate *inflate;
     int open_error;                /* errno of the last attempt to open a socket; 0 for success */
     bool is_done;                  /* by libcurl, while it is paused */
+    bool is_proxys;                /* the proxy has failed, not the server */
     CURLcode done_code;            /* libcurl's code in that case */
     ki_reason reason;              /* why we have ended it; NONE if we have not */
     const char *why;               /* the message for it; constant */

@@ -327,7 +327,7 @@ static bool give_back(ki_factory *factory, member *given)
 int ki_factory_start(ki_factory *factory, ki_error *err)
 {
     if (factory == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or out of memory");
+        return ki_fail_missing(err, "no factory: no client, or out of memory");
     if (factory->option_error.code != 0)
         return refuse(factory, err);
     int rc = ki_client_check_process(factory->client, err);
@@ -462,7 +462,7 @@ static int wait_for_all(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
 int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
 {
     if (factory == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no factory");
+        return ki_fail_missing(err, "no factory");
     if (factory->option_error.code != 0)
         return refuse(factory, err);
     int rc = ki_client_check_process(factory->client, err);

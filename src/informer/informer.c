@@ -103,7 +103,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
                              const ki_informer_options *options, ki_error *err)
 {
     if (client == NULL || resource == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "informer: no %s", client == NULL ? "client" : "resource");
+        (void)ki_fail_missing(err, client == NULL ? "informer: no client" : "informer: no resource");
         return NULL;
     }
     ki_informer *informer = ki_calloc(1, sizeof(*informer));
@@ -111,6 +111,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
         (void)ki_fail_no_memory(err);
         return NULL;
     }
+    ki_list_init(&informer->releases);
     if (init(informer, client, resource, options, err) < 0) {
         ki_informer_destroy(informer);
         return NULL;
@@ -120,11 +121,45 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
 
 /* ---- running and going ------------------------------------------------------------------------------- */
 
+/* A function to call when no callback of the informer can be called any more. */
+typedef struct release {
+    ki_list_node node;
+    ki_release_cb callback;
+    void *user;
+} release;
+
+int ki_informer_add_release(ki_informer *informer, ki_release_cb callback, void *user)
+{
+    if (informer == NULL || callback == NULL)
+        return KI_ERR_INVALID;
+    if (ki_life_is_foreign(&informer->life))
+        return KI_ERR_FORKED;
+    release *added = ki_calloc(1, sizeof(*added));
+    if (added == NULL)
+        return KI_ERR_NO_MEMORY;
+    added->callback = callback;
+    added->user = user;
+    ki_mutex_lock(&informer->life.mu);
+    ki_list_push_back(&informer->releases, &added->node);
+    ki_mutex_unlock(&informer->life.mu);
+    return 0;
+}
+
+static void release_users(ki_list *releases)
+{
+    for (ki_list_node *node = ki_list_pop_front(releases); node != NULL; node = ki_list_pop_front(releases)) {
+        release *next = KI_CONTAINER_OF(node, release, node);
+        next->callback(next->user);
+        ki_free(next);
+    }
+}
+
 void ki_informer_destroy(ki_informer *informer)
 {
     assert(informer != NULL);
     assert(!ki_list_node_is_linked(&informer->end_of_changes.node)); /* io has left its last job */
     informer_fini(informer);
+    release_users(&informer->releases);
     ki_life_leave(&informer->life, informer);
 }
 
@@ -136,8 +171,7 @@ void ki_informer_free(ki_informer *informer)
 
 int ki_informer_start(ki_informer *informer, ki_error *err)
 {
-    return informer == NULL ? ki_fail(err, KI_ERR_INVALID, "no informer")
-                            : ki_life_start(&informer->life, err);
+    return informer == NULL ? ki_fail_missing(err, "no informer") : ki_life_start(&informer->life, err);
 }
 
 void ki_informer_abandon(ki_informer *informer)

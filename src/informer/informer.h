@@ -48,6 +48,7 @@ struct ki_informer {
     size_t callbacks;  /* handlers that are being called */
     uint64_t check_ms; /* of resyncs */
     ki_list registrations;
+    ki_list releases; /* of ki_informer_add_release() */
     ki_informer_error_cb on_watch_error;
     void *watch_error_user;
     ki_informer_status_cb on_status;

@@ -119,14 +119,14 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
 int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err)
 {
     if (informer == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no informer");
+        return ki_fail_missing(err, "no informer");
     return wait_for(&(waiter){.informer = informer}, timeout_ms, err);
 }
 
 int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t timeout_ms, ki_error *err)
 {
     if (informer == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no informer");
+        return ki_fail_missing(err, "no informer");
     if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
         return ki_fail(err, KI_ERR_INVALID, "%s: waiting for a version of %zu bytes, 1 to %d are allowed",
                        informer->life.resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);

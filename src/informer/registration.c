@@ -198,12 +198,14 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
 }
 
 /* NULL when it is valid. */
-static const char *fault_of(const ki_handler *handler)
+static const char *fault_of(ki_informer *informer, const ki_handler *handler)
 {
     if (handler == NULL)
         return "there is none";
     if (handler->overflow < KI_OVERFLOW_COALESCE || handler->overflow > KI_OVERFLOW_UNBOUNDED)
         return "its overflow is not a ki_overflow";
+    if (handler->resync_ms > 0 && informer->used.resync_ms == 0)
+        return "its resync_ms has no effect, since the informer has none";
     return NULL;
 }
 
@@ -229,12 +231,12 @@ static ki_registration *refuse(ki_informer *informer, int code, const char *why,
 ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler, ki_error *err)
 {
     if (informer == NULL) {
-        (void)ki_fail(err, KI_ERR_INVALID, "adding a handler: no informer");
+        (void)ki_fail_missing(err, "adding a handler: no informer");
         return NULL;
     }
     if (ki_client_check_process(informer->life.client, err) < 0)
         return NULL;
-    const char *fault = fault_of(handler);
+    const char *fault = fault_of(informer, handler);
     if (fault != NULL)
         return refuse(informer, KI_ERR_INVALID, fault, err);
     ki_registration *registration = registration_new(informer, handler);
@@ -243,13 +245,6 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
     init_metrics(registration, handler->name);
     ki_mutex_lock(&informer->life.mu);
     set_resync_locked(registration, handler);
-    bool is_reminded = registration->subscriber.resync.period_ms > 0;
-    ki_mutex_unlock(&informer->life.mu);
-    if (handler->resync_ms > 0 && !is_reminded)
-        ki_log_to(informer->life.client->log, KI_LOG_WARNING, "informer", KI_LOG_NO_FIELDS,
-                  "%s: a handler asks for a resync, but the informer has no resync period",
-                  informer->life.resource->plural);
-    ki_mutex_lock(&informer->life.mu);
     ki_list_push_back(&informer->registrations, &registration->node);
     ki_client_count_handlers(informer->life.client, 1);
     ki_life_wake_dispatch(&informer->life);

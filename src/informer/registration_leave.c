@@ -137,7 +137,7 @@ static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
 int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms, ki_error *err)
 {
     if (registration == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no registration");
+        return ki_fail_missing(err, "no registration");
     ki_informer *informer = registration->informer;
     sought s = {.informer = informer, .serial = registration->serial};
     int rc = ki_life_begin_wait(&informer->life, err);

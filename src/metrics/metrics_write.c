@@ -122,7 +122,7 @@ int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *
         ki_buf_fini(&text);
         return fail_write(err, rc);
     }
-    *out_text = (ki_metrics_text){text.data, text.len - 1};
+    *out_text = (ki_metrics_text){.bytes = text.data, .len = text.len - 1};
     return 0;
 }
 

@@ -68,7 +68,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
     answer->data = NULL;
     answer->is_open = 1;
     answer->is_sent = !answer->source->tells_sent;
-    answer->is_begun = 0;
+    answer->is_begun = answer->is_proxys = 0;
     answer->is_waiting = 0;
     answer->http_status = 200;
     answer->retry_after_seconds = 0;
@@ -102,6 +102,7 @@ void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_optio
         failure.http_status = 400;
     }
     ki_error_set(&failure.error, rc, 0, "the request cannot be sent: %s", ki_error_text(rc));
+    failure.party = KI_PARTY_SELF;
     close_answer(answer, &failure);
 }
 
@@ -273,6 +274,20 @@ static int end_decoder(ki_answer *answer, ki_error *err)
                                           : ki_watch_decoder_end(&answer->decoder.watch, err);
 }
 
+void ki_answer_blame_proxy(ki_answer *answer)
+{
+    answer->is_proxys = 1;
+}
+
+/* Which party has failed. */
+static ki_party party_of(const ki_answer *answer, const ki_failure *failure)
+{
+    enum { PROXY_AUTHENTICATION = 407 };
+    if (answer->is_proxys || failure->http_status == PROXY_AUTHENTICATION)
+        return KI_PARTY_PROXY;
+    return ki_reason_is_ours(failure->reason) ? KI_PARTY_SELF : KI_PARTY_SERVER;
+}
+
 static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *message)
 {
     ki_failure failure = {.reason = reason, .http_status = is_good(answer) ? 0 : answer->http_status};
@@ -286,6 +301,7 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     } else if (end_decoder(answer, &failure.error) < 0) {
         failure.reason = KI_REASON_CONNECTION_LOST; /* it has ended in the middle */
     }
+    failure.party = party_of(answer, &failure);
     ki_mask_error(&answer->mask, &failure.error);
     return failure;
 }

@@ -28,6 +28,7 @@ typedef struct ki_failure {
     ki_reason reason; /* NONE: nothing */
     int http_status;  /* 0: none */
     uint32_t retry_after_seconds;
+    ki_party party;
     ki_error error;
 } ki_failure;
 
@@ -74,6 +75,7 @@ struct ki_answer {
     int is_open;
     int is_sent;    /* the request; kept when it has ended */
     int is_begun;   /* a head or a byte has arrived */
+    int is_proxys;  /* the proxy has failed, not the server */
     int is_feeding; /* inside ki_answer_body(): the decoder is in use */
     int is_waiting; /* the source was told to wait */
     int has_decoder;
@@ -95,6 +97,9 @@ void ki_answer_fini(ki_answer *answer);
 
 /* Opens it and begins a request. If the source refuses it, OVER is reported. */
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
+
+/* The failure that ends it is the proxy's, not the server's. */
+void ki_answer_blame_proxy(ki_answer *answer);
 
 /* Closes it and tells the source. A closed one is allowed. */
 void ki_answer_cancel(ki_answer *answer);

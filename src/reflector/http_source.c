@@ -30,8 +30,9 @@ static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *use
 
 static void on_end(ki_transfer *transfer, ki_reason reason, const char *message, void *user)
 {
-    (void)transfer;
     ki_answer_set_data(user, NULL);
+    if (ki_transfer_is_proxys(transfer))
+        ki_answer_blame_proxy(user);
     ki_answer_end(user, reason, message);
 }
 

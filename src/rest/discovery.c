@@ -60,7 +60,7 @@ static void end_search(discovery *d)
     ki_resource *found = d->search.best;
     d->search.best = NULL;
     if (found == NULL && d->search.is_unwatched)
-        (void)ki_fail(&err, KI_ERR_RESOURCE, "the server has \"%.*s\", which cannot be listed and watched",
+        (void)ki_fail(&err, KI_ERR_TYPE, "the server has \"%.*s\", which cannot be listed and watched",
                       SHOWN_BYTES_MAX, d->name);
     else if (found == NULL && d->failure.code != 0)
         err = d->failure;
@@ -152,8 +152,10 @@ static discovery *make(ki_client *client, const ki_discovery_request *request)
 
 int ki_discovery_begin(ki_client *client, const ki_discovery_request *request, ki_error *err)
 {
-    if (client == NULL || request == NULL || request->name.len == 0 || request->on_end == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "discovery: client, name and callback are required");
+    if (client == NULL)
+        return ki_fail_missing(err, "discovery: no client");
+    if (request == NULL || request->name.len == 0 || request->on_end == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "discovery: name and callback are required");
     discovery *d = make(client, request);
     if (d == NULL)
         return ki_fail_no_memory(err);

@@ -171,8 +171,8 @@ void ki_rest_ended(ki_rest_call *call)
 
 static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
-    if (client == NULL || request == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "call: client and request must not be NULL");
+    if (request == NULL) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "call: the request must not be NULL");
         return NULL;
     }
     if (client->http == NULL) {
@@ -238,6 +238,8 @@ static int begin(ki_rest_call *call, uint64_t *out_id, ki_error *err)
 int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id, ki_error *err)
 {
     ki_error why = {0};
+    if (client == NULL)
+        return ki_fail_missing(err, "call: no client");
     ki_rest_call *call = make_call(client, request, &why);
     int rc = call == NULL ? why.code : begin(call, out_id, &why);
     if (rc < 0 && err != NULL)
@@ -285,7 +287,9 @@ static void wait_for(ki_rest_call *call)
 int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answer *out_answer, ki_error *err)
 {
     ki_error why = {0};
-    if (client != NULL && ki_client_check_process(client, err) < 0)
+    if (client == NULL)
+        return ki_fail_missing(err, "call: no client");
+    if (ki_client_check_process(client, err) < 0)
         return KI_ERR_FORKED;
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: cannot wait in a callback or a read section");

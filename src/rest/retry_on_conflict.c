@@ -29,7 +29,7 @@ int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err
 {
     ki_error why = {0};
     if (client == NULL || attempt == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "retry on conflict: client and function must not be NULL");
+        return ki_fail_missing(err, "retry on conflict: client and function must not be NULL");
     int rc = ki_client_check_process(client, &why);
     if (rc == 0 && ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK,

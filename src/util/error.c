@@ -23,6 +23,13 @@ void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, 
     ki_one_line_cut(err->message, sizeof(err->message), ki_str_of(message));
 }
 
+int ki_fail_missing(ki_error *err, const char *what)
+{
+    if (err != NULL && err->code < 0)
+        return err->code;
+    return ki_fail(err, KI_ERR_INVALID, "%s", what);
+}
+
 const char *ki_error_name(int code)
 {
     switch (code) {

@@ -24,6 +24,10 @@ static inline int ki_failed(int code)
 #define ki_fail(err, code, ...) (ki_error_set((err), (code), 0, __VA_ARGS__), ki_failed(code))
 #define ki_fail_at(err, code, offset, ...)                                                                   \
     (ki_error_set((err), (code), (offset), __VA_ARGS__), ki_failed(code))
+/* A call without the object that it is about. That is most often the result of an earlier call that has
+ * failed, so the error that is in `err` already is kept. Returns its code, else KI_ERR_INVALID. */
+int ki_fail_missing(ki_error *err, const char *what);
+
 #define ki_fail_no_memory(err) ki_fail((err), KI_ERR_NO_MEMORY, "%s", ki_error_text(KI_ERR_NO_MEMORY))
 
 #endif

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/common.h>
 
-/* KI_VERSION comes from the build, so that the number is defined in one place. */
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
 const char *ki_version(void)
 {
-    return KI_VERSION;
+    return TEXT(KI_VERSION_MAJOR) "." TEXT(KI_VERSION_MINOR) "." TEXT(KI_VERSION_PATCH);
+}
+
+int ki_version_number(void)
+{
+    return KI_VERSION_NUMBER;
 }

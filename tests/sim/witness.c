@@ -284,7 +284,8 @@ static ki_handler random_handler(sim_run *run, sim_witness *witness)
     handler.overflow = (int)sim_below(run, 3);
     handler.backlog_items_max = backlogs[sim_below(run, 5)];
     handler.backlog_bytes_max = bytes[sim_below(run, 4)];
-    handler.resync_ms = sim_chance(run, 0.3) ? 500 + sim_below(run, 20000) : 0;
+    uint64_t resync_ms = sim_chance(run, 0.3) ? 500 + sim_below(run, 20000) : 0;
+    handler.resync_ms = witness->follower->options.resync_ms == 0 ? 0 : resync_ms;
     return handler;
 }
 

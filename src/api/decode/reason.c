@@ -125,3 +125,9 @@ int ki_reason_is_before_sending(ki_reason reason)
            reason == KI_REASON_NO_CREDENTIALS || reason == KI_REASON_NO_MEMORY ||
            reason == KI_REASON_TOO_MANY_OPEN_FILES;
 }
+
+int ki_reason_is_ours(ki_reason reason)
+{
+    return reason == KI_REASON_NO_MEMORY || reason == KI_REASON_TOO_MANY_OPEN_FILES ||
+           reason == KI_REASON_NO_CREDENTIALS || reason == KI_REASON_PACED;
+}

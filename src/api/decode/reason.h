@@ -22,4 +22,7 @@ int ki_reason_is_transport(ki_reason reason);
  * a kind of request. */
 int ki_reason_is_before_sending(ki_reason reason);
 
+/* Whether the cause is in this program, not in the server or the network. */
+int ki_reason_is_ours(ki_reason reason);
+
 #endif

@@ -204,7 +204,8 @@ static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
     (void)state;
     cli_follower follower = follower_of_pods();
     note_error(&follower, KI_REASON_TLS, 1234, "");
-    EXPECT_SAID("pods: Tls: why; retrying in 1.2 s (check --certificate-authority and --tls-server-name)\n");
+    EXPECT_SAID("pods: Tls: why; retrying in 1.2 s (check the address, --certificate-authority and "
+                "--tls-server-name)\n");
     note_error(&follower, KI_REASON_TLS, 2345, "");
     EXPECT_SAID("");
     note_error(&follower, KI_REASON_EXPIRED, 0, "");
@@ -248,11 +249,14 @@ static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
     EXPECT_SAID("pods: Malformed: why; retrying in 1.0 s (is this a Kubernetes API server (--server), or a "
                 "login page?)\n");
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
-    cli_watch_note_error(
-        &follower, 0,
-        &(ki_informer_error){
-            .reason = KI_REASON_BAD_REQUEST, .http_status = 407, .retry_ms = 1000, .error = &why, .key = ""},
-        &(ki_informer_status){.reason = KI_REASON_BAD_REQUEST});
+    cli_watch_note_error(&follower, 0,
+                         &(ki_informer_error){.reason = KI_REASON_BAD_REQUEST,
+                                              .party = KI_PARTY_PROXY,
+                                              .http_status = 407,
+                                              .retry_ms = 1000,
+                                              .error = &why,
+                                              .key = ""},
+                         &(ki_informer_status){.reason = KI_REASON_BAD_REQUEST});
     EXPECT_SAID("pods: BadRequest: why; retrying in 1.0 s (the proxy needs a user and a password; "
                 "add them to proxy-url)\n");
 }

@@ -2,7 +2,9 @@
 /* A factory: one informer for each collection, and all of them together. Threads are the library's, and
  * those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
+#include <kinformer/feed.h>
 #include <kinformer/resources.h>
+#include <kinformer/rest.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -493,7 +495,6 @@ static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
     ki_error err = {0};
     assert_null(ki_factory_new(NULL, NULL));
     assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS, NULL));
-    assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS, NULL));
     assert_null(ki_factory_for_resource(NULL, "pods", NULL));
     assert_int_equal(ki_factory_read_pending(NULL, NULL, 0), 0);
     ki_factory_stop(NULL);
@@ -501,6 +502,26 @@ static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
     assert_int_equal(ki_factory_wait_for_sync(NULL, 0, &err), KI_ERR_INVALID);
     assert_int_equal(ki_factory_start(NULL, &err), KI_ERR_INVALID);
     assert_non_null(strstr(err.message, "no factory"));
+}
+
+static void a_chain_of_calls_keeps_the_first_error(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    ki_client *client = ki_client_new(&(ki_client_options){.kubeconfig = "/nonexistent/config"}, &err);
+    assert_null(client);
+    ki_error first = err;
+    ki_factory *factory = ki_factory_new(client, NULL);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
+    assert_null(ki_informer_add_handler(pods, &(ki_handler){0}, &err));
+    assert_null(ki_informer_new(client, &KI_CORE_V1_PODS, NULL, &err));
+    assert_null(ki_feed_new(client, &KI_CORE_V1_PODS, &(ki_feed_options){0}, &err));
+    assert_int_equal(ki_informer_start(pods, &err), KI_ERR_CONFIG);
+    assert_int_equal(ki_informer_wait_for_sync(pods, 0, &err), KI_ERR_CONFIG);
+    assert_int_equal(ki_rest_run(client, &(ki_rest_request){.verb = KI_REST_GET}, NULL, &err), KI_ERR_CONFIG);
+    assert_int_equal(ki_factory_start(factory, &err), KI_ERR_CONFIG);
+    assert_int_equal(ki_factory_wait_for_sync(factory, 0, &err), KI_ERR_CONFIG);
+    assert_string_equal(err.message, first.message);
 }
 
 static void assert_start_reports(run *r, int code, const char *text)
@@ -580,6 +601,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_informer_can_be_removed_while_another_thread_waits_for_it),
         WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs_any_more),
         cmocka_unit_test(a_null_factory_is_harmless_and_its_start_says_so),
+        cmocka_unit_test(a_chain_of_calls_keeps_the_first_error),
         WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
         WITH_MEMORY_CHECK(a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why),
         WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),

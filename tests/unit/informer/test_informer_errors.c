@@ -272,7 +272,7 @@ static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
     ki_error err = {0};
     virtual_rig_init(&rig, NULL);
     assert_null(ki_informer_add_handler(rig.informer, NULL, NULL));
-    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}, NULL));
+    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = (ki_overflow)9}, NULL));
     assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, store_name_index, NULL) < 0);
     assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
     assert_non_null(strstr(err.message, "adding a handler"));
@@ -317,6 +317,8 @@ static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_
     assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
     assert_string_equal(err.message, "pods: adding a handler: its overflow is not a ki_overflow");
+    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.resync_ms = 1000}, &err));
+    assert_non_null(strstr(err.message, "its resync_ms has no effect, since the informer has none"));
     assert_null(ki_informer_add_handler(rig.informer, NULL, NULL));
     assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);

@@ -389,9 +389,39 @@ static void memory_that_is_out_once_costs_time_only(void **state)
     assert_true(n > 20);
 }
 
+/* In the order in which they were added, when the informer is gone. */
+static void note_release(void *user)
+{
+    char *order = user;
+    order[strlen(order)] = (char)('a' + strlen(order));
+}
+
+static void releases_are_called_once_when_the_informer_is_freed(void **state)
+{
+    (void)state;
+    char first[8] = "", second[8] = "b";
+    life l;
+    life_init(&l);
+    assert_int_equal(ki_informer_add_release(l.rig.informer, note_release, first), 0);
+    virtual_rig_sync(&l.rig);
+    assert_int_equal(ki_informer_add_release(l.rig.informer, note_release, second), 0);
+    assert_int_equal(ki_informer_add_release(l.rig.informer, NULL, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_informer_add_release(NULL, note_release, first), KI_ERR_INVALID);
+    failing_allocator_fail_at(1);
+    assert_int_equal(ki_informer_add_release(l.rig.informer, note_release, first), KI_ERR_NO_MEMORY);
+    failing_allocator_fail_at(0);
+    ki_informer_stop(l.rig.informer);
+    virtual_rig_sync(&l.rig);
+    assert_string_equal(first, "");
+    life_fini(&l);
+    assert_string_equal(first, "a");
+    assert_string_equal(second, "bb");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(releases_are_called_once_when_the_informer_is_freed),
         WITH_MEMORY_CHECK(a_second_start_is_harmless),
         WITH_MEMORY_CHECK(a_stop_ends_requests_and_callbacks_and_keeps_the_store),
         WITH_MEMORY_CHECK(a_stop_before_the_start_is_harmless),

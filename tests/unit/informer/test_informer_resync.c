@@ -158,7 +158,8 @@ static void a_period_without_an_end_is_never_over(void **state)
             told_init_with(&t, &options, resync_never);
             virtual_rig_sync(&t.rig);
             (void)ki_client_dispatch(t.rig.client, KI_BUDGET_NONE);
-            assert_int_equal(ki_client_dispatch(t.rig.client, KI_BUDGET_NONE), 0); /* nothing is due for ever */
+            assert_int_equal(ki_client_dispatch(t.rig.client, KI_BUDGET_NONE),
+                             0); /* nothing is due for ever */
             assert_true(ki_client_timeout_ms(t.rig.client) > 0);
             virtual_rig_run(&t.rig, 3600 * SECOND);
             assert_int_equal(t.what.resyncs, 0);
