@@ -125,7 +125,7 @@ static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
  * informer keeps the newer one: its store has to know up to which version the object is deleted. */
 static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
 {
-    return delta->type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
+    return delta->change_type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
            !ki_delta_entry_last(entry)->final_state_unknown;
 }
 
