@@ -66,8 +66,7 @@ static bool step_make(struct group *group)
     for (size_t i = 0; i < group->size; i++) {
         char ns[32];
         snprintf(ns, sizeof(ns), "namespace-%zu", i);
-        if (ki_factory_informer(group->factory, &KI_CORE_V1_PODS, &(ki_informer_options){.ns = ns}) ==
-            NULL) {
+        if (ki_factory_informer(group->factory, &KI_CORE_V1_PODS, &(ki_informer_options){.ns = ns}) == NULL) {
             return false;
         }
     }

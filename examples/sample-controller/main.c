@@ -102,7 +102,7 @@ static int begin(program *p, ki_error *err)
                              .recorder = ki_recorder_new(p->client, &recorder, err),
                              .foos = ki_factory_informer(p->factory, &FOOS, NULL),
                              .deployments = ki_factory_informer(p->factory, &KI_APPS_V1_DEPLOYMENTS,
-                                                                     &(ki_informer_options){.keep = keep})};
+                                                                &(ki_informer_options){.keep = keep})};
     p->controller = ki_controller_new(p->client,
                                       &(ki_controller_options){.name = "foos",
                                                                .reconcile = sync_foo,

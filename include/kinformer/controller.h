@@ -130,8 +130,8 @@ typedef struct ki_controller_options {
     uint64_t reconcile_timeout_ms; /* a longer one is logged and counted, not interrupted; 0: no limit */
     uint64_t expect_timeout_ms;    /* 0: 10,000 */
     uint64_t stop_timeout_ms;      /* how long a stop waits for running reconciles; 0: 30,000 */
-    uint64_t resync_ms; /* how often every object is worked on again, if its informer has a resync_ms; see
-                         * ki_handler. 0: never */
+    uint64_t resync_ms; /* how often every object is worked on again; the watched informers must have a
+                         * resync_ms, too: see ki_handler. 0: never */
     void (*on_release)(void *user); /* once, after the last callback */
     void *user;
     uint64_t reserved[8];

@@ -26,7 +26,6 @@ typedef struct ki_factory ki_factory;
 typedef struct ki_factory_resync {
     const ki_resource *resource;
     uint64_t resync_ms;
-    uint64_t reserved[2];
 } ki_factory_resync;
 
 /** Zero means default. What it points at is copied, except the `user` pointers of callbacks. */
@@ -53,15 +52,13 @@ KI_API void ki_factory_free(ki_factory *factory);
 /**
  * Returns the informer of a collection. The first call makes it; later calls with the same resource and the
  * same options return the same one. All options are compared: namespace, selectors (as text), paths, numbers,
- * callbacks and their `user`. ki_factory_informer() uses the options of the factory;
- * ki_factory_informer() uses only those it is given.
+ * callbacks and their `user`. NULL: the options of the factory. Otherwise the factory's are not used.
  *
  * Returns:   the informer, or NULL: the next start reports why.
  * Ownership: the factory's, until ki_factory_remove().
  */
-KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource);
 KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,
-                                             const ki_informer_options *options);
+                                        const ki_informer_options *options);
 
 /** The same for a resource by name, in the forms that ki_resource_find() and, for custom resources,
  * ki_resource_parse() accept. */

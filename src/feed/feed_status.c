@@ -77,7 +77,7 @@ static int fail_waiting(ki_feed *feed, int code, ki_error *err)
 int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
 {
     if (feed == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no feed");
+        return ki_fail_missing(err, "no feed");
     int rc = ki_life_begin_wait(&feed->life, err);
     if (rc < 0)
         return rc;

@@ -207,8 +207,8 @@ static ki_informer *informer_of(ki_factory *factory, const sought *s)
     return informer;
 }
 
-ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,
-                                      const ki_informer_options *options)
+static ki_informer *informer_with(ki_factory *factory, const ki_resource *resource,
+                                  const ki_informer_options *options)
 {
     ki_reflector_setup setup;
     ki_error err = {0};
@@ -232,7 +232,7 @@ static ki_informer_options options_for(const ki_factory *factory, const ki_resou
     for (size_t i = 0; resource != NULL && i < factory->resync_count; i++)
         if (ki_resource_equal(factory->resyncs[i].resource, resource))
             options.resync_ms = factory->resyncs[i].resync_ms;
-    return ki_factory_informer(factory, resource, &options);
+    return options;
 }
 
 ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,

@@ -41,7 +41,7 @@ typedef struct ki_reflector_options {
     uint64_t seed; /* for jitter and watch time-outs; 0: random */
     ki_change_cb on_change;
     void (*on_error)(const ki_informer_error *error, void *user); /* NULL: none */
-    void (*on_status)(void *user);                             /* phase or reason has changed; NULL: none */
+    void (*on_status)(void *user);                 /* phase or reason has changed; NULL: none */
     void (*schedule)(uint64_t due_ns, void *user); /* when to call ki_reflector_tick(); UINT64_MAX: never */
     void *user;                                    /* of the four */
     /* On io, shared by all reflectors of one server, with the resource that is listed. NULL: not shared. */

@@ -82,10 +82,11 @@ void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failur
     assert(reflector != NULL);
     ki_counter_add(reflector->options.metrics->errors[failure->reason], 1);
     tell(reflector, &(ki_informer_error){.reason = failure->reason,
-                                      .http_status = failure->http_status,
-                                      .retry_ms = (delay_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS,
-                                      .error = &failure->error,
-                                      .key = ""});
+                                         .party = failure->party,
+                                         .http_status = failure->http_status,
+                                         .retry_ms = (delay_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS,
+                                         .error = &failure->error,
+                                         .key = ""});
 }
 
 void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
@@ -114,8 +115,8 @@ void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error,
     reflector->report.refused++;
     tell(reflector,
          &(ki_informer_error){.reason = makes_no_sense(error->code) ? KI_REASON_MALFORMED : KI_REASON_OTHER,
-                           .error = error,
-                           .key = text});
+                              .error = error,
+                              .key = text});
 }
 
 void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status)

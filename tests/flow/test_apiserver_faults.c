@@ -348,7 +348,8 @@ static void rules_that_cannot_be_are_refused(void **state)
 {
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){0}, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = 99}, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_STATUS}, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_STATUS}, NULL),
+                     KI_ERR_INVALID);
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .percent = 101}, NULL),
                      KI_ERR_INVALID);
 }

@@ -424,7 +424,7 @@ static void refusals_have_the_recorded_shape(void **state)
 /* Here every client may do everything: only a fault can forbid what a real server forbids. */
 static void what_is_forbidden_is_refused_as_recorded(void **state)
 {
-    const ki_fault fault = {.action = KI_FAULT_STATUS, .code = 403};
+    const ki_fault fault = {.action = KI_FAULT_STATUS, .http_status = 403};
     assert_int_equal(ki_apiserver_fault(*state, &fault, NULL), 0);
     expect_same(*state, "error-403-list", &(api_request){.path = "/api/v1/pods"});
     expect_same(*state, "error-403-watch", &(api_request){.path = "/api/v1/pods?watch=1"});

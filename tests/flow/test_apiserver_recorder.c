@@ -279,7 +279,8 @@ static void an_event_that_is_refused_is_dropped_and_the_next_is_sent(void **stat
         assert_int_equal(
             ki_apiserver_fault(
                 r.server,
-                &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .code = codes[i], .times = 1}, NULL),
+                &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .http_status = codes[i], .times = 1},
+                NULL),
             0);
         assert_int_equal(say(&r, reason, "m"), 0);
         flush(&r);
@@ -305,11 +306,13 @@ static void a_server_that_says_when_to_come_back_is_asked_again_then(void **stat
         &(ki_client_options){.server = ki_apiserver_url(r.server), .request_retries_max = -1}, NULL);
     r.recorder = ki_recorder_new(r.client, &(ki_recorder_options){.component = "tester"}, NULL);
     assert_non_null(r.recorder);
-    assert_int_equal(ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE,
-                                                              .action = KI_FAULT_STATUS,
-                                                              .code = 429,
-                                                              .retry_after_seconds = 1,
-                                                              .times = 1}, NULL),
+    assert_int_equal(ki_apiserver_fault(r.server,
+                                        &(ki_fault){.on = KI_FAULT_WRITE,
+                                                    .action = KI_FAULT_STATUS,
+                                                    .http_status = 429,
+                                                    .retry_after_seconds = 1,
+                                                    .times = 1},
+                                        NULL),
                      0);
     assert_int_equal(say(&r, "Synced", "ok"), 0);
     flush(&r);
@@ -404,7 +407,8 @@ static void a_connection_that_is_reset_makes_no_second_event(void **state)
     ki_clock clock;
     begin_in_virtual_time(&r, &clock);
     assert_int_equal(
-        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET, .times = 1}, NULL),
+        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET, .times = 1},
+                           NULL),
         0);
     assert_int_equal(say(&r, "Synced", "ok"), 0);
     flush_in_virtual_time(&r, &clock);
@@ -474,7 +478,8 @@ static void a_free_does_not_wait_for_a_server_that_is_silent_or_away(void **stat
         rig r;
         begin_with(&r, mode, (ki_recorder_options){.free_timeout_ms = 100});
         assert_int_equal(
-            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL), 0);
+            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL),
+            0);
         assert_int_equal(say(&r, "Synced", "ok"), 0);
         assert_int_equal(say(&r, "Synced", "ok"), 0);
         end(&r);
@@ -511,7 +516,8 @@ static void after_its_client_a_recorder_records_nothing(void **state)
         rig r;
         begin(&r, mode, KI_RECORDER_EVENTS_V1);
         assert_int_equal(
-            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL), 0);
+            ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL),
+            0);
         for (int i = 0; i < 3; i++)
             assert_int_equal(say(&r, "Synced", "ok"), 0);
         ki_client_free(r.client);

@@ -180,7 +180,7 @@ static void a_write_that_is_put_off_is_not_waited_for(void **state)
 {
     world *w = *state;
     ki_error err = {0};
-    ki_fault busy = {.action = KI_FAULT_STATUS, .code = 429, .retry_after_seconds = 30, .times = 1};
+    ki_fault busy = {.action = KI_FAULT_STATUS, .http_status = 429, .retry_after_seconds = 30, .times = 1};
     (void)ki_apiserver_fault(w->server, &busy, NULL);
     ki_rest_request request = {.verb = KI_REST_CREATE, SETTINGS};
     assert_null(send_request(w->client, request, ki_body_format("{metadata:{name:'a'}}"), &err));

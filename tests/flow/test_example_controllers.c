@@ -58,11 +58,13 @@ static int team_is(int number, const char *team)
 /* Made, changed, and put back when somebody deletes it; after a server that refuses and goes away. */
 static void follow(const char *program)
 {
-    assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STATUS,
-                                                            .code = 500,
-                                                            .on = KI_FAULT_WRITE,
-                                                            .path = "/configmaps",
-                                                            .times = 10}, NULL),
+    assert_int_equal(ki_apiserver_fault(server,
+                                        &(ki_fault){.action = KI_FAULT_STATUS,
+                                                    .http_status = 500,
+                                                    .on = KI_FAULT_WRITE,
+                                                    .path = "/configmaps",
+                                                    .times = 10},
+                                        NULL),
                      0);
     example_start(&process, program, ki_apiserver_url(server));
     for (int i = 0; i < NAMESPACES; i++)

@@ -74,10 +74,12 @@ static void end_watch_after_last(void)
 {
     size_t writes = 0;
     (void)ki_apiserver_requests(server, 0, count_write, &writes);
-    assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WATCH,
-                                                            .action = KI_FAULT_CLOSE,
-                                                            .path = "/leases",
-                                                            .after_events = (uint32_t)writes}, NULL),
+    assert_int_equal(ki_apiserver_fault(server,
+                                        &(ki_fault){.on = KI_FAULT_WATCH,
+                                                    .action = KI_FAULT_CLOSE,
+                                                    .path = "/leases",
+                                                    .after_events = (uint32_t)writes},
+                                        NULL),
                      0);
 }
 
@@ -269,11 +271,13 @@ static void a_reconcile_that_was_paused_in_its_middle_writes_nothing_more(void *
     SAMPLE_WAIT_UNTIL(is_held_by("a"));
     sample_start(&b, server, FLAGS "b");
     SAMPLE_WAIT_UNTIL(sample_count(server, &(sample_query){.resource = "leases", .user_agent = " b"}) > 2);
-    assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STALL,
-                                                            .methods = KI_FAULT_METHOD_POST,
-                                                            .path = "/deployments",
-                                                            .user_agent = " a",
-                                                            .after_bytes = 1}, NULL),
+    assert_int_equal(ki_apiserver_fault(server,
+                                        &(ki_fault){.action = KI_FAULT_STALL,
+                                                    .methods = KI_FAULT_METHOD_POST,
+                                                    .path = "/deployments",
+                                                    .user_agent = " a",
+                                                    .after_bytes = 1},
+                                        NULL),
                      0);
     sample_put_foo(server, 1, 1);
     sample_put_foo(server, 2, 1);

@@ -278,10 +278,12 @@ static void a_reconcile_that_runs_ends_before_the_process_does(void **state)
 {
     (void)state;
     /* The write is carried out at once, and answered when the fault is gone. */
-    assert_int_equal(ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL,
-                                                              .methods = KI_FAULT_METHOD_POST,
-                                                              .path = "/deployments",
-                                                              .after_bytes = 1}, NULL),
+    assert_int_equal(ki_apiserver_fault(w.server,
+                                        &(ki_fault){.action = KI_FAULT_STALL,
+                                                    .methods = KI_FAULT_METHOD_POST,
+                                                    .path = "/deployments",
+                                                    .after_bytes = 1},
+                                        NULL),
                      0);
     sample_put_foo(w.server, 1, 1);
     sample_start(&w.process, w.server, "");
@@ -312,8 +314,8 @@ static void a_reconcile_that_hangs_is_cut_off(void **state)
                  "--stop-timeout 100ms --leader-elect --leader-elect-lease-duration 3s "
                  "--leader-elect-renew-deadline 2s --leader-elect-retry-period 200ms");
     SAMPLE_WAIT_UNTIL(ki_apiserver_count(w.server, &KI_APPS_V1_DEPLOYMENTS) == 1);
-    assert_int_equal(ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL, .path = "/leases"}, NULL),
-                     0);
+    assert_int_equal(
+        ki_apiserver_fault(w.server, &(ki_fault){.action = KI_FAULT_STALL, .path = "/leases"}, NULL), 0);
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
     example_end(&w.process);
     assert_in_range(ki_clock_now_ms(ki_clock_real()) - began_ms, 0, CALL_MS / 2);

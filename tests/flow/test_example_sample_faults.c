@@ -67,9 +67,9 @@ static void writes_that_are_refused_are_tried_again(void **state)
     (void)state;
     /* Without an end of them, the unluckiest Foo would wait for its back-off alone. */
     break_some(&(ki_fault){
-        .action = KI_FAULT_STATUS, .code = 409, .on = KI_FAULT_WRITE, .percent = 30, .times = 40});
+        .action = KI_FAULT_STATUS, .http_status = 409, .on = KI_FAULT_WRITE, .percent = 30, .times = 40});
     break_some(&(ki_fault){
-        .action = KI_FAULT_STATUS, .code = 500, .on = KI_FAULT_WRITE, .percent = 30, .times = 40});
+        .action = KI_FAULT_STATUS, .http_status = 500, .on = KI_FAULT_WRITE, .percent = 30, .times = 40});
     sample_start(&process, server, "--workers 4");
     put_all(2);
     sample_wait_settled(server);

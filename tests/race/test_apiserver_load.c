@@ -68,10 +68,11 @@ static void disturb(ki_apiserver *server, int round)
         ki_apiserver_cut(server, 1);
         break;
     case 1:
-        assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STALL, .times = 2}, NULL), 0);
+        assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STALL, .times = 2}, NULL),
+                         0);
         assert_int_equal(
-            ki_apiserver_fault(server,
-                               &(ki_fault){.action = KI_FAULT_RESET, .after_bytes = 200, .percent = 20}, NULL),
+            ki_apiserver_fault(
+                server, &(ki_fault){.action = KI_FAULT_RESET, .after_bytes = 200, .percent = 20}, NULL),
             0);
         break;
     case 2:

@@ -189,9 +189,9 @@ static void note_error(cli_follower *follower, ki_reason reason, uint64_t retry_
 {
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     ki_informer_status status = {.reason = key[0] == 0 ? reason : KI_REASON_NONE};
-    cli_watch_note_error(follower, 0,
-                         &(ki_informer_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key},
-                         &status);
+    cli_watch_note_error(
+        follower, 0, &(ki_informer_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key},
+        &status);
 }
 
 static void note_phase(cli_follower *follower, ki_phase phase, ki_reason reason)
@@ -233,10 +233,13 @@ static void a_proxy_that_refuses_is_not_called_the_server(void **state)
     (void)state;
     cli_follower follower = follower_of_pods();
     ki_error why = {.code = KI_ERR_HTTP, .message = "the proxy http://p:1 cannot be reached: why"};
-    cli_watch_note_error(
-        &follower, 0,
-        &(ki_informer_error){.reason = KI_REASON_CONNECTION_REFUSED, .retry_ms = 1000, .error = &why, .key = ""},
-        &(ki_informer_status){.reason = KI_REASON_CONNECTION_REFUSED});
+    cli_watch_note_error(&follower, 0,
+                         &(ki_informer_error){.reason = KI_REASON_CONNECTION_REFUSED,
+                                              .party = KI_PARTY_PROXY,
+                                              .retry_ms = 1000,
+                                              .error = &why,
+                                              .key = ""},
+                         &(ki_informer_status){.reason = KI_REASON_CONNECTION_REFUSED});
     EXPECT_SAID("pods: ConnectionRefused: the proxy http://p:1 cannot be reached: why; retrying in 1.0 s "
                 "(check the cluster's proxy-url, HTTPS_PROXY and NO_PROXY)\n");
 }

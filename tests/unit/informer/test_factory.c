@@ -546,8 +546,7 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     assert_start_reports(&r, KI_ERR_INVALID, "no resource");
     assert_null(ki_factory_for_resource(r.factory, NULL, NULL));
     assert_int_not_equal(ki_factory_start(r.factory, NULL), 0);
-    assert_null(
-        ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
+    assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
     assert_start_reports(&r, KI_ERR_INVALID, "-7");
     assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), NULL, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "handler");
