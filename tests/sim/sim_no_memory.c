@@ -132,7 +132,7 @@ static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
 {
     static const char *const keep[] = {"/spec/value", NULL};
     ki_factory_options options = {.informer = {.list_watch = source, .name = "some", .resync_ms = 1000}};
-    ki_informer_options other = {.list_watch = source, .keep = keep, .name = "other"};
+    ki_informer_options other = {.list_watch = source, .keep = keep, .name = "other", .resync_ms = 1000};
     ki_handler handler = {.on_release = count_release, .user = &out->releases, .resync_ms = 2000};
     ki_factory *factory = ki_factory_new(client, &options);
     ki_informer *informers[] = {ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL),

@@ -85,17 +85,6 @@ static void nobody_is_reminded_before_the_first_list_has_ended(void **state)
     heard_fini(&what);
 }
 
-static void an_informer_without_a_period_never_resyncs(void **state)
-{
-    (void)state;
-    told t;
-    told_init_with(&t, NULL, resync_every_two_seconds);
-    virtual_rig_sync(&t.rig);
-    virtual_rig_run(&t.rig, 60 * SECOND);
-    assert_int_equal(t.what.resyncs, 0);
-    told_fini(&t);
-}
-
 static void a_reconnect_does_not_put_a_resync_off(void **state)
 {
     (void)state;
@@ -265,7 +254,6 @@ int main(void)
         WITH_MEMORY_CHECK(a_resync_reaches_only_the_handler_that_asked_for_it),
         WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
         WITH_MEMORY_CHECK(nobody_is_reminded_before_the_first_list_has_ended),
-        WITH_MEMORY_CHECK(an_informer_without_a_period_never_resyncs),
         WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
         WITH_MEMORY_CHECK(resyncs_go_on_after_a_reset_of_the_history),
         WITH_MEMORY_CHECK(a_period_without_an_end_is_never_over),
