@@ -144,9 +144,9 @@ public:
     ki_informer *get() const noexcept { return held_; }
     ki_store *store() const noexcept { return ki_informer_store(held_); }
     bool has_synced() const noexcept { return ki_informer_has_synced(held_) != 0; }
-    object find(const std::string &ns, const std::string &name) const
+    object find(std::string_view ns, std::string_view name) const
     {
-        return object::adopt(ki_store_get(store(), ns.c_str(), name.c_str()));
+        return object::adopt(ki_store_get(store(), str(ns), str(name)));
     }
 
     // `options` has everything but the callbacks: overflow, limits, resyncs.

@@ -168,7 +168,7 @@ KI_API int ki_body_set_condition(ki_body *body, const ki_condition *condition);
  *
  * Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_INVALID, KI_ERR_NO_MEMORY. The texts belong to the object.
  */
-KI_API int ki_object_condition(const ki_object *object, ki_str type, ki_condition *out_condition);
+KI_API int ki_object_condition(const ki_object *object, ki_str condition_type, ki_condition *out_condition);
 
 /** 1 when the object has this condition with the status "True". */
 KI_API int ki_object_condition_is_true(const ki_object *object, ki_str condition_type);

@@ -29,6 +29,12 @@
  * value into an output, which stays as it was on failure, nor on those that a program may try without caring
  * for the outcome. */
 
+/** The version of these headers. As a number it has 8 bits for each part: 1.2.3 is 0x010203. */
+#define KI_VERSION_MAJOR 0
+#define KI_VERSION_MINOR 1
+#define KI_VERSION_PATCH 0
+#define KI_VERSION_NUMBER (KI_VERSION_MAJOR << 16 | KI_VERSION_MINOR << 8 | KI_VERSION_PATCH)
+
 KI_EXTERN_C_BEGIN
 
 /**

@@ -30,7 +30,7 @@ static bool is_over(const ki_delta *held, const ki_delta *delta)
     int order = 1; /* when versions cannot be compared, the later change wins */
     (void)ki_resource_version_compare(ki_object_resource_version(delta->object),
                                       ki_object_resource_version(held->object), &order);
-    return order > 0 || (order == 0 && held->type != KI_CHANGE_DELETED);
+    return order > 0 || (order == 0 && held->change_type != KI_CHANGE_DELETED);
 }
 
 static bool is_of_same(const ki_delta *held, const ki_delta *delta)

@@ -32,6 +32,7 @@ static const struct row {
     ROW(ki_factory_resync),
     ROW(ki_fault),
     ROW(ki_feed_options),
+    ROW(ki_fields),
     ROW(ki_handler),
     ROW(ki_informer_error),
     ROW(ki_informer_options),

@@ -171,8 +171,8 @@ static void a_leader_that_cannot_renew_stops_before_its_lease_ends(void **state)
     begin(&a, server, "a", KI_MODE_THREADS);
     WAIT_UNTIL(&a, a.started == 1);
     assert_int_equal(
-        ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .http_status = 500},
-                           NULL),
+        ki_apiserver_fault(
+            server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .http_status = 500}, NULL),
         0);
     WAIT_UNTIL(&a, a.stopped == 1);
     assert_int_equal(ki_leader_is_leading(a.leader), 0);

@@ -276,12 +276,13 @@ static void an_event_that_is_refused_is_dropped_and_the_next_is_sent(void **stat
     for (size_t i = 0; i < 4; i++) {
         char reason[16];
         snprintf(reason, sizeof(reason), "R%zu", i);
-        assert_int_equal(
-            ki_apiserver_fault(
-                r.server,
-                &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .http_status = codes[i], .times = 1},
-                NULL),
-            0);
+        assert_int_equal(ki_apiserver_fault(r.server,
+                                            &(ki_fault){.on = KI_FAULT_WRITE,
+                                                        .action = KI_FAULT_STATUS,
+                                                        .http_status = codes[i],
+                                                        .times = 1},
+                                            NULL),
+                         0);
         assert_int_equal(say(&r, reason, "m"), 0);
         flush(&r);
     }

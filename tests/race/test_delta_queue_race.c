@@ -35,7 +35,7 @@ static int process(const ki_deltas *deltas, void *user)
         uint64_t version = object_version(delta->object);
         s->went_back += version < *newest;
         *newest = version;
-        if (delta->type == KI_CHANGE_DELETED)
+        if (delta->change_type == KI_CHANGE_DELETED)
             (void)ki_store_remove(s->store, deltas->key);
         else if (ki_store_put(s->store, delta->object) < 0)
             s->refused++;

@@ -199,7 +199,7 @@ static int process(const ki_deltas *deltas, void *user)
 {
     rig *r = user;
     const ki_delta *last = &deltas->items[deltas->count - 1];
-    if (last->type == KI_CHANGE_DELETED)
+    if (last->change_type == KI_CHANGE_DELETED)
         (void)ki_store_remove(r->store, deltas->key);
     else if (ki_store_put(r->store, last->object) < 0)
         r->has_failed = true;

@@ -247,7 +247,7 @@ int feed_rig_process(const ki_deltas *deltas, void *user)
         r->unseen_deletes += delta->final_state_unknown;
         if (delta->change_type != KI_CHANGE_DELETED && ki_store_put(r->store, delta->object) < 0)
             return KI_DELTA_QUEUE_REQUEUE;
-        if (delta->type == KI_CHANGE_DELETED)
+        if (delta->change_type == KI_CHANGE_DELETED)
             (void)ki_store_remove(r->store, deltas->key);
     }
     act_from_callback(r, r->processed);

@@ -226,7 +226,7 @@ static void a_status_in_place_of_a_list_is_read(void **state)
         ki_proto_list_init(&decoder, plan);
         decode_run_proto_list(&whole, &decoder, answer.body, (decode_split){.piece = 3});
         assert_int_equal(whole.code, KI_ERR_NOT_A_LIST);
-        assert_int_equal(decoder.status.code, codes[i]);
+        assert_int_equal(decoder.status.http_status, codes[i]);
         assert_true(decoder.status.message.len > 0);
         ki_proto_list_fini(&decoder);
         ki_object_plan_free(plan);
