@@ -95,8 +95,9 @@ static void note_back(cli_follower *follower, uint64_t now_ms, const ki_informer
 static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     int is_back = follower->trouble != KI_REASON_NONE;
+    int was_following = follower->was_watching || status->has_synced; /* a watch may be lost with its head */
     const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add, KI_REASON_NONE};
-    if (is_back && follower->was_watching)
+    if (is_back && was_following)
         note_back(follower, now_ms, status);
     else
         say(&by, follower->was_watching ? "watching again" : "watching");
