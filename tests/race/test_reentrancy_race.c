@@ -165,8 +165,8 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
     world *w = user;
     (void)informer;
     reenter(w, ON_STATUS);
-    w->listing += status->phase == KI_PHASE_LISTING;
-    w->watching += status->phase == KI_PHASE_WATCHING;
+    w->listing += status->phase == KI_PHASE_LISTING && !status->has_synced;
+    w->watching += status->phase == KI_PHASE_WATCHING && status->has_synced;
 }
 
 /* Returns 1 when the feed has to wait for ki_feed_room(). */
