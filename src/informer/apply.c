@@ -284,7 +284,7 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
 /* An older state of this key may be reported again after its delete. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
-    assert(delta->type != KI_CHANGE_DELETED || delta->object != NULL);
+    assert(delta->change_type != KI_CHANGE_DELETED || delta->object != NULL);
     if (delta->change_type == KI_CHANGE_DELETED && delta->list == 0 &&
         ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
         apply->deleted = ki_object_resource_version(delta->object);

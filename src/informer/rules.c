@@ -51,7 +51,7 @@ static ki_verdict judge_present(const ki_object *object, const ki_standing *stan
  * a cut, from a server that lags behind, may still have the object. */
 static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standing)
 {
-    assert(delta->type == KI_CHANGE_DELETED && delta->object != NULL);
+    assert(delta->change_type == KI_CHANGE_DELETED && delta->object != NULL);
     if (delta->list != 0)
         return KI_VERDICT_HOLD;
     if (standing->stored == NULL)
