@@ -40,8 +40,7 @@ struct ki_workqueue {
     ki_work_keys keys;   /* guarded by mu, as all below */
     ki_work_order order; /* dirty, not being processed */
     ki_work_spares spares;
-    ki_list
-        processing; /* oldest first; with metrics only, since linking reads other processors' cache lines */
+    ki_list processing; /* oldest first; with metrics only: linking reads cache lines of others */
     ki_work_entry *at_hand[KI_WORK_AT_HAND]; /* some of these, by the address of their text */
     size_t processing_count;
     size_t depth; /* dirty keys */
