@@ -5,7 +5,6 @@
 #include <kinformer/resources.h>
 #include <kinformer/rest.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "client/callback.h"
@@ -17,17 +16,6 @@
 #include "util/units.h"
 
 enum { HOST_BYTES = 256, LEASE_MS = 15000, RENEW_MS = 10000, RETRY_MS = 2000 };
-
-static char *copy_text(ki_str text)
-{
-    char *copy = ki_malloc(text.len + 1);
-    if (copy == NULL)
-        return NULL;
-    if (text.len > 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = 0;
-    return copy;
-}
 
 /* ---- steer: the election ------------------------------------------------------------------------------ */
 
@@ -113,7 +101,7 @@ static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
     ki_str known = ki_str_of(leader->holder);
     if (ki_str_equal(holder, known))
         return;
-    char *copy = copy_text(holder);
+    char *copy = ki_str_copy(holder);
     if (copy == NULL)
         return;
     ki_free(leader->holder);
@@ -181,7 +169,7 @@ static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 static void tell_new_leader(ki_leader *leader)
 {
     ki_mutex_lock(&leader->mu);
-    char *copy = copy_text(ki_str_of(leader->holder));
+    char *copy = ki_str_copy(ki_str_of(leader->holder));
     leader->holders_told = leader->holders;
     ki_mutex_unlock(&leader->mu);
     if (copy != NULL && leader->options.on_new_leader != NULL)
@@ -300,7 +288,7 @@ static char *make_identity(void)
     if (gethostname(host, sizeof(host) - 1) < 0 || ki_random_system_seed(&number) < 0)
         return NULL;
     (void)snprintf(text, sizeof(text), "%s_%016llx", host, (unsigned long long)number);
-    return copy_text(ki_str_of(text));
+    return ki_str_copy(ki_str_of(text));
 }
 
 static int copy_texts(ki_leader *leader, ki_error *err)
@@ -308,9 +296,9 @@ static int copy_texts(ki_leader *leader, ki_error *err)
     assert(leader->identity == NULL && leader->name == NULL && leader->ns == NULL);
     const ki_leader_options *given = &leader->options;
     const char *ns = given->ns != NULL && given->ns[0] != 0 ? given->ns : ki_client_namespace(leader->client);
-    leader->identity = given->identity == NULL ? make_identity() : copy_text(ki_str_of(given->identity));
-    leader->name = copy_text(ki_str_of(given->name));
-    leader->ns = copy_text(ki_str_of(ns));
+    leader->identity = given->identity == NULL ? make_identity() : ki_str_copy(ki_str_of(given->identity));
+    leader->name = ki_str_copy(ki_str_of(given->name));
+    leader->ns = ki_str_copy(ki_str_of(ns));
     if (leader->identity == NULL || leader->name == NULL || leader->ns == NULL)
         return ki_fail_no_memory(err);
     leader->options.identity = leader->options.name = leader->options.ns = NULL;
