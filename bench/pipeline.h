@@ -37,7 +37,7 @@ struct pipeline {
 };
 
 /* `pipeline` is zeroed but for what the source is to do; `options` may be NULL. Not started. Returns false
- * when it cannot be made; it is to be closed all the same. */
+ * when it cannot be made; it must be closed even then. */
 bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options);
 void pipeline_close(struct pipeline *pipeline);
 

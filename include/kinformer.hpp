@@ -212,7 +212,7 @@ public:
     ki_factory *get() const noexcept { return held_.get(); }
     class informer informer(const ki_resource &resource, const ki_informer_options *options = nullptr) const
     {
-        return kinformer::informer(ki_factory_informer(get(), &resource, options)); // start() reports a failure
+        return kinformer::informer(ki_factory_informer(get(), &resource, options)); // start() reports errors
     }
     void start() const
     {

@@ -47,7 +47,7 @@ typedef struct ki_apiserver_options {
     int is_tls;       /* 1: HTTPS; without certificate and key a self-signed certificate is made */
     int allows_debug; /* 1: serve /debug/faults and /debug/… */
     int starts_down;  /* 1: accept no connection before ki_apiserver_up(), so that clients never see the
-                            * server without the objects that are put or loaded first */
+                       * server without the objects that are put or loaded first */
     const char *certificate_file; /* PEM */
     const char *key_file;
     const char *const *tokens;  /* accepted bearer tokens, NULL-terminated; NULL: no token is needed */
@@ -74,7 +74,7 @@ typedef struct ki_apiserver_options {
 /**
  * Starts a server; it accepts requests when this returns, unless `starts_down` is set.
  *
- * Returns:   the server, or NULL with KI_ERR_SYSTEM (the port is in use, …), KI_ERR_INVALID or
+ * Returns:   the server, or NULL with KI_ERR_SYSTEM (for example, the port is in use), KI_ERR_INVALID or
  *            KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it with ki_apiserver_free().
  */

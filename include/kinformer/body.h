@@ -39,8 +39,9 @@ typedef struct ki_body ki_body;
 /* ---- making and freeing -------------------------------------------------------------------------------- */
 
 /**
- * Makes a body from a format: JSON in which names need no quotes, strings may be in single quotes, and values
- * come from arguments. Compilers check the arguments as they check those of printf.
+ * Makes a body from a format: JSON in which names of members need no quotes and strings may be in single
+ * quotes. A string value always has quotes, {app:'web'}, unless it comes from an argument, {app:%s}.
+ * Compilers check the arguments as they check those of printf.
  *
  *     %s                          a string, NUL-terminated
  *     %.*s                        a string with a length: KI_STR_ARGS(text) of a ki_str

@@ -266,7 +266,7 @@ KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void 
  * by itself: it covers sockets, timers, and calls made outside ki_client_dispatch(), such as
  * ki_informer_start() or ki_informer_retry_now(), on any thread. It can be polled level-triggered or
  * edge-triggered: when ki_client_dispatch() leaves work for the next call, the descriptor becomes readable
- * anew.
+ * again.
  *
  * It is the same until ki_client_free(), which closes it. Do not read it or close it.
  *

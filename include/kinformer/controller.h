@@ -123,10 +123,10 @@ typedef ki_result (*ki_reconcile_cb)(ki_request *request, void *user);
 
 /** Zero means default. Texts are copied. */
 typedef struct ki_controller_options {
-    const char *name;          /* in metrics and the log; required */
-    ki_reconcile_cb reconcile; /* required */
-    size_t workers;            /* keys worked on at the same time; 0: 1 */
-    ki_limiter *limiter;       /* delays of retries; takes the reference. NULL: ki_limiter_new_default() */
+    const char *name;              /* in metrics and the log; required */
+    ki_reconcile_cb reconcile;     /* required */
+    size_t workers;                /* keys worked on at the same time; 0: 1 */
+    ki_limiter *limiter;           /* delays of retries. NULL: ki_limiter_new_default() */
     uint64_t reconcile_timeout_ms; /* a longer one is logged and counted, not interrupted; 0: no limit */
     uint64_t expect_timeout_ms;    /* 0: 10,000 */
     uint64_t stop_timeout_ms;      /* how long a stop waits for running reconciles; 0: 30,000 */
@@ -142,7 +142,8 @@ typedef struct ki_controller_options {
  *
  * Returns:   a controller to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM,
  *            KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
- * Ownership: the caller frees it with ki_controller_free(). It keeps the memory of the client.
+ * Ownership: the caller frees it with ki_controller_free(). It keeps the memory of the client, and takes the
+ *            reference to the limiter, also on failure.
  */
 KI_API KI_NODISCARD ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options,
                                                      ki_error *err);

@@ -26,7 +26,7 @@ typedef void (*ki_discovery_cb)(ki_resource *found, const ki_error *err, void *u
 /** Zero means default. Texts are copied. */
 typedef struct ki_discovery_request {
     ki_str name;         /* as for ki_resource_find() */
-    uint64_t timeout_ms; /* of each request; 0: as the client's options say */
+    uint64_t timeout_ms; /* of each request; 0: as in the client's options */
     ki_discovery_cb on_end;
     void *user;
     uint64_t reserved[4];
@@ -49,7 +49,8 @@ KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery
  * Searches and waits for the result. In a mode without threads it runs the client's loop meanwhile.
  *
  * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource;
- *            KI_ERR_TYPE: it has one that cannot be listed and watched; what ki_rest_run() returns: the request failed; KI_ERR_WOULD_DEADLOCK.
+ *            KI_ERR_TYPE: it has one that cannot be listed and watched; KI_ERR_WOULD_DEADLOCK inside a
+ *            callback or a read section; the code of ki_rest_run() when the request failed.
  * Ownership: the caller frees *out_resource with ki_resource_free().
  */
 KI_API KI_NODISCARD int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,

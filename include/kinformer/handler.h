@@ -5,9 +5,9 @@
  *   - for one object: add, any number of updates, delete, in this order; versions never go back;
  *   - the store is at least as new as the event;
  *   - callbacks of one registration never overlap, and none is called after on_release;
- *   - a handler begins with its initial adds; then on_synced, in which ki_informer_has_synced() and
- *     ki_registration_has_synced() are already 1, the latter not before; then on_batch_end. With more than
- *     64 initial adds, batches also end before on_synced;
+ *   - a handler begins with its initial adds, followed by on_synced, followed by on_batch_end. With more than
+ *     64 initial adds, on_batch_end is also called between them. ki_registration_has_synced() becomes 1 right
+ *     before on_synced; ki_informer_has_synced() is 1 by then;
  *   - objects are borrowed for the call; ki_object_ref() keeps one;
  *   - every function of the library may be called from a callback, and none deadlocks:
  *       - stops and frees return at once, and the work is done after the callback has returned; only

@@ -88,7 +88,7 @@ typedef struct ki_informer_options {
     uint64_t resync_ms;      /* how often to check for handlers that are due for a resync. 0: no resync */
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
     ki_watch_list watch_list;
-    ki_mutations mutations; /* what is done about writes into cached objects */
+    ki_mutations mutations;
     /* How long to wait after a failed list or watch: a random time from `delay` to twice `delay`. `delay` is
      * backoff_ms after the first failure and doubles with each further one, up to backoff_max_ms. It is
      * backoff_ms again after two minutes of working watches, or when the server has ended a watch that had
@@ -106,7 +106,7 @@ typedef struct ki_informer_options {
     const ki_list_watch *list_watch; /* where requests go; copied. NULL: to the client's cluster */
     const char *name;                /* in metrics and logs; NULL: "pods" or "pods/ns"; for a second informer
                                       * "pods#2" */
-    uint64_t pages_max;              /* of one list; a list with more is abandoned. 0: 100,000 */
+    uint64_t pages_max;              /* of one list; one with more is abandoned. 0: 100,000 */
     uint32_t object_depth_max;       /* levels of nesting; a deeper object is left out. 0: 1,000 */
     uint32_t reserved_number;
     uint64_t reserved[6];
@@ -216,8 +216,8 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  *
  * Returns:   the registration, or NULL with KI_ERR_INVALID (the message names the field) or KI_ERR_NO_MEMORY.
  *            Before the first successful start, the error is also remembered for the next start (see above),
- *            so `err` may be NULL. After it, the error is also logged. A handler that is refused is not
- *            called, its on_release neither.
+ *            so `err` may be NULL. After it, the error is also logged. No callback of a handler that was
+ *            refused is called, not even on_release.
  * Ownership: the informer owns it. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
@@ -227,8 +227,8 @@ KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_
  * Adds an index whose values are those at a path, before or after the start; objects already in the store are
  * indexed too. See ki_store_add_index_path() for paths:
  *
- *   ki_informer_add_index_path(pods, "ip", "/status/podIPs/" "*" "/ip");
  *   ki_informer_add_index_path(pods, "node", KI_PATH_NODE);
+ *   ki_informer_add_index_path(pods, "app", KI_PATH_LABEL("app"));
  *
  * Before the first start, the path is added to what `keep` and `drop` leave of an object. After it, a path
  * that they do not leave is refused.
@@ -362,8 +362,8 @@ typedef struct ki_informer_status {
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
 /** Called on `io` after each change of phase or reason, and when the first list is in the store (has_synced);
- * must be quick. Changes in immediate succession, as
- * when a source answers inside `begin`, may be reported as one. The last call, with KI_PHASE_STOPPED, comes
+ * must be quick. Changes in immediate succession, as when a source answers inside `begin`, may be reported as
+ * one. The last call, with KI_PHASE_STOPPED, comes
  * before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
 

@@ -17,12 +17,12 @@
  *     ten minutes before a stream is tried again.
  *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
  *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
- *   - The source ends a watch after `timeout_seconds`; 30 s later it is cancelled. A LIST is
- *     cancelled after 60 s without a byte of body, or with fewer than 1,024 bytes; so is a list at the
- *     beginning of a watch, which is also cancelled after 10 s without a byte, and when only events arrive
- *     that are not items. These times count from when the request was sent (see `tells_sent`), and not while
- *     the source has been told to wait. An error response (a status that is not 2xx) whose body has not ended
- *     after 10 s, or is longer than 64 KiB, is cancelled as well; its status is used nevertheless.
+ *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it. The informer also
+ *     cancels a LIST, or a list at the beginning of a watch, that sends less than 1,024 bytes of body in
+ *     60 s. It cancels the latter also after 10 s without a byte, and when only events arrive that are not
+ *     items. These times count from when the request was sent (see `tells_sent`), but not while the source
+ *     has been told to wait. An error response (a status that is not 2xx) is cancelled when its body has not
+ *     ended after 10 s, or is longer than 64 KiB; its status is used nevertheless.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is requested
  *     again with the same `continue_token` after a delay, up to three times and for at most 30 s; then the
  *     list starts over. After a page without items the next is requested a second later. A token that occurs

@@ -25,8 +25,8 @@ typedef struct ki_resource {
     const char *version; /* "v1" */
     const char *plural;  /* "deployments": the name in REST paths */
     const char *kind;    /* "Deployment" */
-    ki_scope scope;
-    int32_t reserved; /* 0 */
+    ki_scope scope;      /* zeroed, it is cluster-scoped: set it for a namespaced resource */
+    int32_t reserved;    /* 0 */
 } ki_resource;
 
 /** The 147 resources that client-go has informers for (so not CustomResourceDefinitions and APIServices),

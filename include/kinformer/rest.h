@@ -174,14 +174,16 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  * Makes a call and waits for its end. In KI_MODE_EVENT_LOOP it runs the loop meanwhile, handlers included,
  * and must be called on the thread that dispatches; in the other modes on any thread of the program.
  *
- * Returns:   0; what ki_rest_begin() returns; or KI_ERR_NOT_FOUND (404), KI_ERR_ALREADY_EXISTS and
- *            KI_ERR_CONFLICT (409), KI_ERR_EXPIRED (410), KI_ERR_FORBIDDEN (403), KI_ERR_UNAUTHORIZED (401,
- *            or the credentials could not be obtained), KI_ERR_TIMEOUT: no response in time, or 504,
- *            KI_ERR_HTTP: any other error status, or no connection; `reason` says which, KI_ERR_REFUSED: the
- *            write gate (ki_client_set_write_gate()) refused it; nothing was sent, KI_ERR_TOO_LARGE: the
- *            response exceeds body_bytes_max, KI_ERR_METADATA, KI_ERR_NOT_A_LIST or a JSON error: the
- *            response is not what was asked for, KI_ERR_STOPPED: the client was freed meanwhile,
- *            KI_ERR_WOULD_DEADLOCK: inside a callback or a read section.
+ * Returns:   0; what ki_rest_begin() returns;
+ *            KI_ERR_NOT_FOUND (404); KI_ERR_ALREADY_EXISTS, KI_ERR_CONFLICT (409); KI_ERR_EXPIRED (410);
+ *            KI_ERR_FORBIDDEN (403); KI_ERR_UNAUTHORIZED (401, or the credentials could not be obtained);
+ *            KI_ERR_TIMEOUT (no response in time, or 504);
+ *            KI_ERR_HTTP (any other error status, or no connection: see `reason`);
+ *            KI_ERR_REFUSED (the write gate refused it, nothing was sent: see ki_client_set_write_gate());
+ *            KI_ERR_TOO_LARGE (the response exceeds body_bytes_max);
+ *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or a JSON error (the response is not what was asked for);
+ *            KI_ERR_STOPPED (the client was freed meanwhile);
+ *            KI_ERR_WOULD_DEADLOCK (inside a callback or a read section).
  * Ownership: `out_answer`, which may be NULL, must be zeroed before the call. It is written when the call has
  *            ended, on success and on failure; the caller frees it with ki_rest_answer_fini() in either case.
  */

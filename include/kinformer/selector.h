@@ -3,12 +3,14 @@
  *
  * A label selector is a list of requirements, separated by commas, all of which must be met:
  *
- *   key = value   key == value      the label has this value
+ *   key = value, key == value       the label has this value
  *   key != value                    the label has another value, or the object does not have it
  *   key in (a, b)                   the label has one of these values
  *   key notin (a, b)                the label has none of these values, or the object does not have it
- *   key           !key the object has the label, or does not have it
- *   key > 5       key < 5 the label is an integer greater than, or less than, this
+ *   key                             the object has the label
+ *   !key                            the object does not have the label
+ *   key > 5                         the label is an integer greater than this
+ *   key < 5                         the label is an integer less than this
  *
  * An empty value is a value ("key=", "key in (a,)"); an empty selector matches every object. Keys and values
  * follow the rules of Kubernetes: a key is a name of at most 63 characters, optionally with a DNS subdomain

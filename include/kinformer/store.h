@@ -124,14 +124,14 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
  * Adds an index whose values are those at a path, and fills it with the objects in the store. It needs no
  * function, so it works in every mode and from every language:
  *
- *   ki_store_add_index_path(store, "ip", "/status/podIPs/" "*" "/ip");
+ *   ki_store_add_index_path(store, "owner", KI_PATH_OWNER_UID);
  *   ki_store_add_index_path(store, "app", KI_PATH_LABEL("app.kubernetes.io/name"));
  *
  * A path is written as for `keep` (see ki_object_new()): the part * stands for every element of an array or
- * every value of a map, and a number is the name of a member, not the position of an element. A string is
- * indexed by its text, which may be empty, a number or a boolean by its JSON text: 8080, true. Anything else
- * (null, an array, a map, or nothing at all) has no value. A value that occurs twice in an object counts
- * once.
+ * every value of a map, as in KI_PATH_OWNER_UID, and a number is the name of a member, not the position of an
+ * element. A string is indexed by its text, which may be empty, a number or a boolean by its JSON text: 8080,
+ * true. Anything else (null, an array, a map, or nothing at all) has no value. A value that occurs twice in
+ * an object counts once.
  *
  * For a projection, see ki_informer_add_index_path(). A feed that is made later with this store keeps the
  * path as well. Once a feed has been made, a path that its projection drops is refused.

@@ -161,7 +161,7 @@ int ki_client_timeout_ms(ki_client *client)
 
 #define BUDGET_DEFAULT_NS (2 * KI_NS_PER_MS)
 
-/* For ki_loop_step(), where 0 is no limit. */
+/* For ki_loop_step(), where 0 means no limit. */
 static uint64_t budget_ns(uint64_t budget_ms)
 {
     if (budget_ms == KI_BUDGET_NONE)

@@ -60,7 +60,7 @@ static int own_texts(void *base, const size_t *offsets, size_t count)
         char **text = text_at(base, offsets[i]);
         if (*text == NULL)
             continue;
-        *text = rc < 0 ? NULL : ki_secret_copy(ki_str_of(*text));
+        *text = rc < 0 ? NULL : ki_str_copy(ki_str_of(*text));
         if (*text == NULL)
             rc = KI_ERR_NO_MEMORY;
     }
@@ -88,7 +88,7 @@ static int own_list(char ***list)
         return KI_ERR_NO_MEMORY;
     *list = copy;
     for (size_t i = 0; i < count; i++) {
-        copy[i] = ki_secret_copy(ki_str_of(borrowed[i]));
+        copy[i] = ki_str_copy(ki_str_of(borrowed[i]));
         if (copy[i] == NULL)
             return KI_ERR_NO_MEMORY;
     }
@@ -118,8 +118,8 @@ static int own_pairs(ki_config_pair **pairs, size_t *count)
     *count = wanted;
     for (size_t i = 0; i < wanted; i++) {
         ki_config_pair *pair = &(*pairs)[i];
-        pair->name = ki_secret_copy(ki_str_of(borrowed[i].name));
-        pair->value = ki_secret_copy(ki_str_of(borrowed[i].value));
+        pair->name = ki_str_copy(ki_str_of(borrowed[i].name));
+        pair->value = ki_str_copy(ki_str_of(borrowed[i].value));
         if (pair->name == NULL || pair->value == NULL)
             return KI_ERR_NO_MEMORY;
     }

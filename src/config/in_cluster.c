@@ -40,7 +40,7 @@ static int read_namespace(const char *dir, char **out_ns)
         return rc == KI_ERR_NO_MEMORY ? rc : 0;
     size_t len = strcspn(text.data, " \t\r\n");
     if (len > 0) {
-        *out_ns = ki_secret_copy((ki_str){text.data, len});
+        *out_ns = ki_str_copy((ki_str){text.data, len});
         rc = *out_ns == NULL ? KI_ERR_NO_MEMORY : 0;
     }
     ki_file_text_fini(&text);

@@ -222,8 +222,8 @@ static ki_kubeconfig_file *new_file(const char *path)
     ki_kubeconfig_file *file = ki_calloc(1, sizeof(*file));
     char *absolute = ki_path_absolute(ki_str_of(path));
     if (file != NULL && absolute != NULL) {
-        file->path = ki_secret_copy(ki_str_of(path));
-        file->dir = ki_secret_copy(ki_path_dir(ki_str_of(absolute)));
+        file->path = ki_str_copy(ki_str_of(path));
+        file->dir = ki_str_copy(ki_path_dir(ki_str_of(absolute)));
     }
     ki_secret_free(absolute);
     if (file != NULL && (file->path == NULL || file->dir == NULL)) {

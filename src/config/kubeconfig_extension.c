@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "config/kubeconfig_fields.h"
+#include "util/alloc.h"
 #include "util/error.h"
-#include "util/secret.h"
 
 static const char extension_name[] = "client.authentication.k8s.io/exec";
 
@@ -74,7 +74,7 @@ int ki_kubeconfig_read_exec_extension(const ki_kubeconfig_entry *entry, char **o
     write_node(writer, node);
     ki_str text = {0};
     int rc = ki_json_writer_finish(writer, &text, NULL);
-    char *json = rc < 0 ? NULL : ki_secret_copy(text);
+    char *json = rc < 0 ? NULL : ki_str_copy(text);
     ki_json_writer_free(writer);
     if (rc < 0 && rc != KI_ERR_NO_MEMORY)
         return ki_kubeconfig_fail_field(err, entry, "extensions", "%s cannot be written as JSON",

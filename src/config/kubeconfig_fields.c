@@ -106,7 +106,7 @@ static int read_text(const source *from, const field *what, const ki_yaml_node *
         return refuse(from, what, node, "is not a string");
     if (node->text[0] == 0)
         return 0;
-    return keep(from, target_of(from, what), ki_secret_copy(ki_str_of(node->text)));
+    return keep(from, target_of(from, what), ki_str_copy(ki_str_of(node->text)));
 }
 
 static int read_path(const source *from, const field *what, const ki_yaml_node *node)
@@ -183,7 +183,7 @@ static int read_texts(const source *from, const field *what, const ki_yaml_node 
     for (const ki_yaml_node *child = node->first_child; child != NULL; child = child->next) {
         if (child->kind != KI_YAML_SCALAR)
             return refuse(from, what, child, "has an element that is not a string");
-        (*target)[count] = ki_secret_copy(text_of(child));
+        (*target)[count] = ki_str_copy(text_of(child));
         if ((*target)[count++] == NULL)
             return ki_fail_no_memory(from->err);
     }
@@ -216,8 +216,8 @@ static int read_env_pair(const source *from, const field *what, const ki_yaml_no
         return refuse(from, what, node, "has a name that contains '='");
     if (value != NULL && value->kind != KI_YAML_SCALAR)
         return refuse(from, what, node, "has a value that is not a string");
-    pair->name = ki_secret_copy(ki_str_of(name->text));
-    pair->value = ki_secret_copy(text_of(value));
+    pair->name = ki_str_copy(ki_str_of(name->text));
+    pair->value = ki_str_copy(text_of(value));
     return pair->name == NULL || pair->value == NULL ? ki_fail_no_memory(from->err) : 0;
 }
 
@@ -268,8 +268,8 @@ static int add_extra(const source *from, const char *name, ki_str value)
 {
     ki_config *config = from->target;
     ki_config_pair *pair = &config->as_extra[config->as_extra_count++];
-    pair->name = ki_secret_copy(ki_str_of(name));
-    pair->value = ki_secret_copy(value);
+    pair->name = ki_str_copy(ki_str_of(name));
+    pair->value = ki_str_copy(value);
     return pair->name == NULL || pair->value == NULL ? ki_fail_no_memory(from->err) : 0;
 }
 

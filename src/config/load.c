@@ -8,6 +8,7 @@
 #include "config/in_cluster.h"
 #include "config/path.h"
 #include "config/proxy.h"
+#include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
 #include "util/secret.h"
@@ -46,7 +47,7 @@ static int add_files(ki_kubeconfig *kubeconfig, const char *list, ki_error *err)
     int rc = 0;
     while (*list != 0 && rc == 0) {
         size_t len = strcspn(list, ":");
-        char *path = len == 0 ? NULL : ki_secret_copy((ki_str){list, len});
+        char *path = len == 0 ? NULL : ki_str_copy((ki_str){list, len});
         if (len > 0 && path == NULL)
             return ki_fail_no_memory(err);
         if (path != NULL && !has_file(kubeconfig, path))

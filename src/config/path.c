@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/secret.h"
 
 char *ki_path_join(ki_str dir, ki_str path)
 {
     assert((dir.ptr != NULL || dir.len == 0) && (path.ptr != NULL || path.len == 0));
     if (path.len > 0 && path.ptr[0] == '/')
-        return ki_secret_copy(path);
+        return ki_str_copy(path);
     char *joined = ki_malloc(dir.len + path.len + 2);
     if (joined == NULL)
         return NULL;
@@ -34,7 +33,7 @@ char *ki_path_absolute(ki_str path)
     assert(path.ptr != NULL || path.len == 0);
     char dir[PATH_MAX];
     if (getcwd(dir, sizeof(dir)) == NULL)
-        return ki_secret_copy(path);
+        return ki_str_copy(path);
     return ki_path_join(ki_str_of(dir), path);
 }
 

@@ -72,7 +72,7 @@ static int find_entry(const ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry
 
 static int set_text(char **text, const char *value)
 {
-    char *copy = value == NULL || value[0] == 0 ? NULL : ki_secret_copy(ki_str_of(value));
+    char *copy = value == NULL || value[0] == 0 ? NULL : ki_str_copy(ki_str_of(value));
     if (value != NULL && value[0] != 0 && copy == NULL)
         return KI_ERR_NO_MEMORY;
     ki_secret_free(*text);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
 #include "util/log.h"
@@ -68,7 +69,7 @@ int ki_token_file_read(const char *path, char **out_token, ki_error *err)
     if (!ki_token_is_valid(token))
         rc = ki_fail(err, KI_ERR_CONFIG, "%.120s: %s", path,
                      token.len == 0 ? "is empty" : "does not contain a token");
-    char *copy = rc < 0 ? NULL : ki_secret_copy(token);
+    char *copy = rc < 0 ? NULL : ki_str_copy(token);
     ki_file_text_fini(&text);
     if (rc == 0 && copy == NULL)
         return ki_fail_no_memory(err);

@@ -130,7 +130,7 @@ static int check_exec(ki_config_exec *exec, const ki_kubeconfig_entry *entry, ki
     if (exec->interactive_mode == NULL && is_v1)
         return ki_kubeconfig_fail_field(err, entry, "exec.interactiveMode", "is missing");
     if (exec->interactive_mode == NULL) {
-        exec->interactive_mode = ki_secret_copy(KI_STR("IfAvailable"));
+        exec->interactive_mode = ki_str_copy(KI_STR("IfAvailable"));
         return exec->interactive_mode == NULL ? ki_fail_no_memory(err) : 0;
     }
     if (!is_one_of(exec->interactive_mode, "Never", "IfAvailable", "Always"))

@@ -13,7 +13,7 @@
 #include "util/units.h"
 #include "workqueue/queue.h"
 
-/* The last one: how often it is logged what is waited for. */
+/* The last one: how often the informer that is waited for is logged. */
 enum { EXPECT_MS = 10000, STOP_MS = 30000, WORKERS_MAX = 4096, TELL_MS = 10000 };
 
 void ki_controller_log(const ki_controller *c, ki_log_level level, ki_str key, const char *format, ...)
@@ -42,7 +42,7 @@ static void drop_metrics(ki_controller_metrics *m)
     ki_gauge_drop(m->active);
 }
 
-/* Takes a half-made one. Its threads have ended, its requests are over, its sources closed. */
+/* May be half made. Its threads and requests have ended, and its sources are closed. */
 static void controller_fini(ki_controller *c)
 {
     for (size_t i = 0; c->workers != NULL && i < c->options.workers; i++)
@@ -90,7 +90,7 @@ static void tell_of_sync(ki_controller *c)
         ki_controller_log(c, KI_LOG_INFO, (ki_str){0}, "waiting for %s", text);
 }
 
-/* Whether it is time to log what is waited for. */
+/* Whether it is time to log which informer is waited for. */
 static bool tells_of_sync_locked(ki_controller *c, uint64_t now_ns) KI_REQUIRES(c->mu)
 {
     if (!c->is_wanted || c->unsynced == 0) {
@@ -109,7 +109,7 @@ static uint64_t overdue_ns(const ki_controller *c, const ki_request *request)
     return limit_ns == 0 || request->is_overdue ? UINT64_MAX : request->began_ns + limit_ns;
 }
 
-/* Marks one that takes longer than it should and says which; each is told of once. */
+/* Marks a request that takes too long, and returns it; each is reported once. */
 static bool find_overdue_locked(ki_controller *c, uint64_t now_ns, char *key, size_t key_bytes)
     KI_REQUIRES(c->mu)
 {
@@ -147,7 +147,7 @@ static void look_around(ki_controller *c)
     ki_controller_retry_held(c);
 }
 
-/* Returns whether nothing of it is used any more. */
+/* Returns whether nothing uses it any more. */
 static bool advance(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -162,7 +162,7 @@ static bool advance(ki_controller *c)
     return is_over && ki_controller_close_sources(c);
 }
 
-/* When something may change that nobody wakes the job for. */
+/* When something may change without a wake of the job. */
 static uint64_t next_ns(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -221,7 +221,7 @@ static void init_metrics(ki_controller *c)
     m->active = ki_metrics_gauge(metrics, &ki_metric_controller_active_workers, &name);
 }
 
-/* The limiter is the controller's from here on, whatever happens; the queue is not asked for delays. */
+/* Takes the reference to the limiter, also on failure. The controller computes delays, not the queue. */
 static int init_queue(ki_controller *c, ki_limiter *limiter, ki_error *err)
 {
     c->limiter = limiter != NULL ? limiter : ki_limiter_new_default(err);
@@ -261,7 +261,7 @@ static int init(ki_controller *c, ki_limiter *limiter, ki_error *err)
     if (ki_client_join(client, &c->alive, name) < 0)
         return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
     init_metrics(c);
-    ki_client_count_handlers(client, 1); /* so that no slow handler keeps the job from its thread */
+    ki_client_count_handlers(client, 1); /* so that no slow handler delays the job */
     ki_client_set_busy(client, &c->alive, false);
     return 0;
 }
@@ -318,7 +318,7 @@ ki_controller *ki_controller_new(ki_client *client, const ki_controller_options 
 
 /* ---- freeing ----------------------------------------------------------------------------------------- */
 
-/* Inside a reconcile, of whichever controller, nothing is waited for: two may free each other. */
+/* Does not wait inside a reconcile of any controller: two may free each other. */
 void ki_controller_free(ki_controller *controller)
 {
     ki_controller *c = controller;

@@ -11,12 +11,12 @@
  *   controller_run.c    starting, stopping, running, the status
  *   controller_watch.c  from an event to keys
  *   controller_work.c   from a key to a call, on threads or on a loop
- *   request.c           what a call may say and ask for
- *   expectation.c       keys that wait for the cache to see what was written
+ *   request.c           the request that a reconcile function gets, and its results
+ *   expectation.c       keys that wait until the cache has what was written
  *
- * `job`, on the handlers' loop, works where there are no threads. In every mode it reports what takes too
- * long, tries again what memory did not suffice for, and carries out what was asked for: the end of a stop,
- * of the client, of the controller.
+ * `job` runs on the handlers' loop. Without worker threads it calls the reconcile function. In every mode it
+ * logs reconciles that take too long, retries what failed for lack of memory, and completes stops and frees
+ * of the controller and of its client.
  */
 #ifndef KI_CONTROLLER_CONTROLLER_H
 #define KI_CONTROLLER_CONTROLLER_H
@@ -42,7 +42,7 @@ typedef struct ki_controller_metrics {
     ki_counter *given_up;
     ki_counter *overdue;
     ki_counter *seen;   /* expectations that were met */
-    ki_counter *unseen; /* and those that were not, in time */
+    ki_counter *unseen; /* expectations that timed out */
     ki_histogram *duration;
     ki_gauge *active;
 } ki_controller_metrics;
@@ -61,24 +61,24 @@ struct ki_controller {
 
     ki_mutex mu;
     ki_cond work;         /* for workers: there may be a key */
-    ki_cond idle;         /* for whoever waits for a stop */
+    ki_cond idle;         /* for threads that wait for a stop */
     ki_error setup_error; /* guarded by mu, as all below */
     bool is_wanted;
     bool is_freed;
     uint64_t stops; /* so far: one more ends ki_controller_run() */
-    size_t callers; /* calls that wait: it stays until they have left */
+    size_t callers; /* calls that wait; it is not freed before they have returned */
     ki_list sources;
     size_t unsynced;
-    uint64_t told_ns; /* when it was last logged what is waited for; 0: nothing is */
+    uint64_t told_ns; /* when the informer that is waited for was last logged; 0: none is waited for */
     ki_list active;   /* ki_request, in the order in which they began */
     size_t active_count;
     uint64_t reconciles;
     uint64_t failures;
-    uint64_t pause_until_ns; /* memory is out: no key is taken before */
+    uint64_t pause_until_ns; /* out of memory: no key is taken before this time */
     ki_expectations expectations;
     ki_worker *workers;
-    size_t live_count;      /* of workers that run */
-    uint64_t held_until_ns; /* a source waits for memory: when to try again; UINT64_MAX: none does */
+    size_t live_count;      /* of running workers */
+    uint64_t held_until_ns; /* when to retry a source that was out of memory; UINT64_MAX: there is none */
 };
 
 struct ki_request {
@@ -87,9 +87,9 @@ struct ki_request {
     ki_work_item item;
     uint64_t began_ns;
     bool is_running;  /* inside the reconcile function */
-    bool is_finished; /* ki_request_finish() came before that has returned */
+    bool is_finished; /* ki_request_finish() was called before it returned */
     bool is_overdue;
-    bool is_unseen; /* the cache has not seen in time what was written before */
+    bool is_unseen; /* an expectation of the previous reconcile timed out */
     ki_result result;
 };
 
@@ -114,27 +114,27 @@ void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
 /* A worker thread, until the controller is stopped. `user` is a ki_worker. */
 void ki_controller_run_worker(void *user);
 
-/* On the loop: what there is to do now. */
+/* On the loop: does the work that is due now. */
 void ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* When there is a key that can be taken, as ki_loop_next_ns(). */
 uint64_t ki_controller_next_key_ns_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
 
-/* The request is over. Nothing of it may be touched afterwards. */
+/* Ends the request, which must not be used afterwards. */
 void ki_controller_complete(ki_request *request, const ki_result *result);
 
-/* The controller inside whose reconcile function this thread is; NULL: none. */
+/* The controller whose reconcile function this thread is running; NULL: none. */
 const ki_controller *ki_controller_working(void);
 
 /* ---- sources (controller_watch.c) ---------------------------------------------------------------------- */
 
-/* No event comes through any more; returns whether no handler is inside one either. */
+/* Lets no further event pass. Returns whether no handler is processing one either. */
 bool ki_controller_close_sources(ki_controller *controller);
 
 /* Removes the handlers. */
 void ki_controller_drop_sources(ki_controller *controller);
 
-/* On the job: tries again to add the keys for which there was no memory, if that is due. */
+/* On the job: retries, when due, to add keys that could not be added for lack of memory. */
 void ki_controller_retry_held(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* The first informer that has not synced, and what it is doing; "" when all have. */

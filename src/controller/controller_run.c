@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting and stopping a controller, and what it says of itself. */
+/* Starting and stopping a controller, and its status. */
 #include <stdio.h>
 
 #include "client/callback.h"
@@ -11,7 +11,7 @@
 
 /* ---- starting ---------------------------------------------------------------------------------------- */
 
-/* Those that are missing: some may still run after a stop that did not wait for them. */
+/* Starts the missing workers: some may still run after a stop that did not wait for them. */
 static int start_workers_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
 {
     for (size_t i = 0; i < c->options.workers && c->has_threads; i++) {
@@ -94,8 +94,8 @@ static bool is_stopped(void *user)
     return c->is_wanted || (c->active_count == 0 && c->live_count == 0);
 }
 
-/* Around a call that waits. Whoever leaves last lets a controller go that was freed meanwhile; returns
- * whether it was. */
+/* Around a call that waits. The last call to leave completes a free that was requested meanwhile; returns
+ * whether one was. */
 static uint64_t enter(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -116,7 +116,7 @@ static bool leave(ki_controller *c)
     return is_freed;
 }
 
-/* On threads of their own, reconciles end without anything being run here, so a callback may wait, too. */
+/* Worker threads finish their reconciles by themselves, so even a callback may wait for them. */
 static bool wait_on_threads(ki_controller *c, uint64_t timeout_ms)
 {
     uint64_t began_ms = ki_clock_now_ms(c->client->clock);
@@ -132,7 +132,7 @@ static bool wait_on_threads(ki_controller *c, uint64_t timeout_ms)
     return is_met;
 }
 
-/* As many keys as there is room for, in the order in which they began. */
+/* As many keys as fit, in the order in which their reconciles began. */
 static int fail_running(ki_controller *c, ki_error *err)
 {
     char keys[KI_ERROR_MESSAGE_BYTES / 2] = "";
@@ -148,7 +148,7 @@ static int fail_running(ki_controller *c, ki_error *err)
                    count, keys, len < sizeof(keys) ? "" : "...");
 }
 
-/* Whether all has ended in time, or nothing can be waited for here. */
+/* Whether all reconciles have ended in time, or this thread cannot wait for them. */
 static bool wait_for_stop(ki_controller *c)
 {
     uint64_t timeout_ms = c->options.stop_timeout_ms;
@@ -197,7 +197,7 @@ static int run_until_stopped(ki_controller *c, uint64_t stops, ki_error *err)
     return wait_for_stop(c) ? 0 : fail_running(c, err);
 }
 
-/* It may be freed meanwhile, by a reconcile for example: then it is gone afterwards. */
+/* It may be freed meanwhile, for example by a reconcile. */
 int ki_controller_run(ki_controller *controller, ki_error *err)
 {
     ki_controller *c = controller;

@@ -24,8 +24,8 @@ typedef struct event_objects {
     ki_priority priority;
 } event_objects;
 
-/* A handler of an informer. It belongs to the registration as well, which may outlive the controller: closed,
- * it lets nothing through. */
+/* A handler of an informer. The registration owns it as well, and may outlive the controller. A closed source
+ * ignores all events. */
 typedef struct source {
     ki_refcount refs;
     ki_list_node node; /* guarded by the controller's mu, as the next */
@@ -40,7 +40,7 @@ typedef struct source {
     ki_informer *informer;     /* NULL: the registration has ended */
     ki_registration *registration;
     size_t inside;      /* of handlers that use the controller */
-    event_objects held; /* memory did not suffice for its keys: nothing else is delivered meanwhile */
+    event_objects held; /* an event whose keys could not be added yet for lack of memory */
 } source;
 
 struct ki_key_emit {
@@ -76,7 +76,7 @@ static void add_key(ki_key_emit *emit, ki_str key)
         ki_controller_wake(emit->controller);
 }
 
-/* A key that no store could have is of no object either. */
+/* A key that no store accepts belongs to no object. */
 void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name)
 {
     char key[KI_KEY_BYTES + 1];
@@ -113,7 +113,7 @@ static void emit_object(const ki_object *object, ki_key_emit *emit)
         s->map(object, emit, s->user);
 }
 
-/* Adds the keys of an event. Returns whether memory sufficed for all of them. */
+/* Adds the keys of an event. Returns false when out of memory. */
 static bool emit_keys(ki_controller *c, const source *s, const event_objects *objects)
 {
     ki_key_emit emit = {.source = s, .controller = c, .priority = objects->priority};
@@ -125,7 +125,7 @@ static bool emit_keys(ki_controller *c, const source *s, const event_objects *ob
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
-/* NULL: the source is closed. What is entered is left. */
+/* NULL if the source is closed; otherwise leave() must follow. */
 static ki_controller *enter(source *s)
 {
     ki_mutex_lock(&s->mu);
@@ -141,7 +141,7 @@ static void leave(source *s, ki_controller *c)
     ki_mutex_lock(&s->mu);
     s->inside--;
     if (s->controller == NULL)
-        ki_job_wake(&c->job); /* it waits for this, and is there until the lock is given away */
+        ki_job_wake(&c->job); /* it waits for this, and is not freed before the lock is released */
     ki_mutex_unlock(&s->mu);
 }
 
@@ -153,8 +153,8 @@ static void try_later(ki_controller *c)
     ki_mutex_unlock(&c->mu);
 }
 
-/* No event comes twice, so none may be lost: the event that memory did not suffice for is kept, which needs
- * none, and the source gets no other until all keys of this one were added. */
+/* No event is delivered twice, so none may be lost. An event whose keys could not be added for lack of memory
+ * is kept, which needs no memory, and the source gets no other until all its keys have been added. */
 static void hold(ki_controller *c, source *s, const event_objects *objects)
 {
     ki_mutex_lock(&s->mu);
@@ -212,7 +212,7 @@ static ki_informer *end_registration(source *s)
     return informer;
 }
 
-/* An informer that was freed is not waited for, neither for its sync nor for what it should see. */
+/* A freed informer is not waited for, neither for its sync nor for expected writes. */
 static void take_release(void *user)
 {
     source *s = user;
@@ -247,7 +247,8 @@ static source *make_source(const source *like, const ki_resource *owner, ki_erro
     return s;
 }
 
-/* What is let go of a backlog that is full may have been another owner's: so it is not limited. */
+/* Except for the objects themselves, the backlog is not limited: an old object that it drops could have had
+ * another owner. */
 static ki_registration *add_handler(ki_controller *c, source *s, ki_error *err)
 {
     ki_handler handler = {.on_add = take_event,
@@ -266,8 +267,8 @@ static ki_registration *add_handler(ki_controller *c, source *s, ki_error *err)
     return registration;
 }
 
-/* In the list before its first event, which may come before the handler is added. One that failed stays
- * there, without an informer, for others may be walking over the list. */
+/* It is in the list before its first event, which may arrive before ki_informer_add_handler() returns. One
+ * that failed stays there without an informer, since other threads may be walking the list. */
 static int add_source(ki_controller *c, source *s, ki_error *err)
 {
     ki_mutex_lock(&c->mu);
@@ -347,8 +348,7 @@ bool ki_controller_close_sources(ki_controller *c)
     return is_quiet;
 }
 
-/* Whoever holds the mutex of a source that has a registration keeps it from being released, and so from being
- * freed. */
+/* While the mutex of a source is held, its registration is not released, and so not freed. */
 void ki_controller_drop_sources(ki_controller *c)
 {
     for (ki_list_node *node = ki_list_pop_front(&c->sources); node != NULL;
@@ -362,7 +362,7 @@ void ki_controller_drop_sources(ki_controller *c)
     }
 }
 
-/* Sources are only ever added, so the list can be walked without the lock once its next is known. */
+/* Sources are never removed, so the walk continues without the lock once the next one is known. */
 static source *next_source(ki_controller *c, source *s, bool is_unsynced)
 {
     ki_mutex_lock(&c->mu);
@@ -373,8 +373,8 @@ static source *next_source(ki_controller *c, source *s, bool is_unsynced)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, source, node);
 }
 
-/* The program may map objects, so keys are added without a lock. Returns whether the source no longer waits
- * for memory. */
+/* Adding keys may call a map function of the program, so no lock is held.
+ * Returns whether all keys were added. */
 static bool retry(ki_controller *c, source *s)
 {
     ki_mutex_lock(&s->mu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a key to a call of the reconcile function and what becomes of it. */
+/* From a key to a call of the reconcile function, and its result. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -10,8 +10,9 @@
 #include "workqueue/limiter.h"
 #include "workqueue/queue.h"
 
-/* How many reconciles the loop runs before others have their turn; when memory is looked for again; and the
- * longest sleep until a delay ends, since a condition knows nothing of a machine that was suspended. */
+/* How many reconciles the loop runs before other jobs get their turn; how soon it retries when out of memory;
+ * and the longest sleep until a delay ends, since a condition variable does not count the time that the
+ * machine was suspended. */
 enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, NAP_MS = 1000 };
 
 static _Thread_local const ki_controller *working;
@@ -34,8 +35,8 @@ void ki_controller_wake(ki_controller *c)
 
 /* ---- taking a key ------------------------------------------------------------------------------------ */
 
-/* Without memory: nothing is tried for a moment, and the key is not lost, since one that is being worked on
- * is made dirty without any. */
+/* Out of memory: waits for a moment. The key is not lost: to make a key dirty that is being worked on needs
+ * no memory. */
 static void put_back_locked(ki_controller *c, ki_str key, ki_priority priority) KI_REQUIRES(c->mu)
 {
     int rc = ki_workqueue_add(c->queue, key, priority);
@@ -44,8 +45,7 @@ static void put_back_locked(ki_controller *c, ki_str key, ki_priority priority) 
     c->pause_until_ns = ki_controller_now_ns(c) + ki_ns_of_ms(MEMORY_AGAIN_MS);
 }
 
-/* Returns whether the key has to wait: until the cache has seen what was written, or as long as the server
- * has said. */
+/* Returns whether the key has to wait: for an expected write, or for a Retry-After of the server. */
 static bool defer_locked(ki_controller *c, const ki_work_item *item, bool *out_is_unseen) KI_REQUIRES(c->mu)
 {
     uint64_t wait_ns = 0;
@@ -198,7 +198,7 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
         log_failure(request, &known);
     uint64_t now_ns = ki_controller_now_ns(c), after_ns = delay_ns(request, &known);
     ki_mutex_lock(&c->mu);
-    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* without memory, the delay has to do */
+    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* if out of memory, only the delay counts */
         (void)!ki_expectations_hold(&c->expectations, request->item.key, now_ns,
                                     now_ns + ki_ns_of_ms(known.after_ms));
     if (after_ns != UINT64_MAX &&
@@ -211,7 +211,7 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
     ki_cond_broadcast(&c->idle);
     ki_cond_signal(&c->work);
-    ki_job_wake(&c->job); /* before the lock is given away: then it may be gone */
+    ki_job_wake(&c->job); /* before the lock is released: it may be freed then */
     ki_mutex_unlock(&c->mu);
     ki_free(request);
 }

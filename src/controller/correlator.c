@@ -44,7 +44,7 @@ void ki_correlator_fini(ki_correlator *correlator)
     ki_lru_fini(&correlator->sources);
 }
 
-/* *out_is_new: the item is zeroed. NULL: memory is out. */
+/* *out_is_new: the item is zeroed. NULL when out of memory. */
 static void *item_of(ki_lru *lru, ki_lru_key key, bool *out_is_new)
 {
     ki_lru_node *item = ki_lru_find(lru, key);
@@ -60,8 +60,8 @@ static bool has_message(const group *g, uint64_t message)
     return false;
 }
 
-/* Whether an event for all of its kind takes the place of this one. client-go forgets any one of ten messages
- * then; here it is the tenth, so that the nine stay as they are. */
+/* Whether one event for all similar ones replaces this one. client-go then forgets any one of the ten
+ * messages; here it is the tenth, so that the other nine stay as they are. */
 static bool is_combined(ki_correlator *correlator, const ki_recorded *event, ki_lru_key key, uint64_t now_ns)
 {
     bool is_new;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlator - which events of the core API are created, which patch one that is there, and which are
+/* correlator - which events of the core API are created, which patch an existing one, and which are
  * dropped.
  *
  *   From:     controller/recorder.c
  *   To:       controller/recorded.h (what is compared)
  *   Locks:    none; one owner.
- *   Not here: requests, timers. Time is handed in.
+ *   Not here: requests, timers. The caller passes the time.
  *
  * As client-go's EventCorrelator, in this order:
  *   - Similar events, which differ in their message only: from the tenth different message on, one event
- *     stands for all of them, until there has been none for 10 minutes. The first nine messages keep their
- *     own.
+ *     represents all of them, until there has been none for 10 minutes. The first nine messages have events
+ *     of their own.
  *   - Identical events: the first is created, the others patch its count.
  *   - Spam: after 25 events of one severity about an object, one in 5 minutes. What is dropped has been
  *     counted before, so the next patch has it.
- * Each of the three knows the 4,096 keys used last. Without memory to remember an event, it is sent as new.
+ * Each of the three remembers the 4,096 most recently used keys. An event that cannot be remembered for lack
+ * of memory is sent as a new one.
  */
 #ifndef KI_CONTROLLER_CORRELATOR_H
 #define KI_CONTROLLER_CORRELATOR_H
@@ -33,12 +34,12 @@ typedef struct ki_correlator {
     ki_lru sources;
 } ki_correlator;
 
-/* Nothing that can fail. `hash` is borrowed for the life of the correlator. */
+/* Cannot fail. `hash` is borrowed for the life of the correlator. */
 void ki_correlator_init(ki_correlator *correlator, const ki_recorded_hash *hash);
 void ki_correlator_fini(ki_correlator *correlator);
 
-/* Takes note of an event. Returns whether it is to be written; then `out_write` says how, and has a reference
- * to the event. False: it is spam. */
+/* Records an event. Returns true if it must be written: then `out_write` says how, and has a reference to the
+ * event. Returns false if it is spam. */
 bool ki_correlator_take(ki_correlator *correlator, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                         ki_event_write *out_write);
 

@@ -31,7 +31,7 @@ ki_str ki_election_holder(const ki_election *election)
 
 /* ---- times ------------------------------------------------------------------------------------------- */
 
-/* Contenders that began together spread out: [1, 2.2) times the period. */
+/* Spreads contenders that began together: [1, 2.2) times the period. */
 static uint64_t next_try_ns(ki_election *election, uint64_t now_ns)
 {
     uint64_t retry_ns = election->options.retry_ns;
@@ -119,7 +119,7 @@ void ki_election_start(ki_election *election, uint64_t now_ns)
         become(election, KI_ELECTION_SEEKING, now_ns);
 }
 
-/* A write that is under way may get us the lease after all; a release reads and sees. */
+/* A write in flight may still acquire the lease; the release reads it first. */
 void ki_election_stop(ki_election *election, uint64_t now_ns)
 {
     bool may_hold = election->in_flight == KI_ELECTION_CREATE || election->in_flight == KI_ELECTION_UPDATE;
@@ -273,11 +273,11 @@ static void answer_seeking(ki_election *election, ki_election_action action, ki_
         send_now(election, KI_ELECTION_UPDATE);
     else if (action != KI_ELECTION_GET && outcome == KI_ELECTION_DONE && is_ours(election) &&
              now_ns < election->sent_ns + election->options.renew_ns)
-        written(election, now_ns); /* an answer that took longer got us nothing that could be used */
+        written(election, now_ns); /* later, the renew deadline has passed */
 }
 
-/* A write that found another version is followed by a read at once, the next one after a while: something
- * may write into this lease all the time. */
+/* After a conflict, the Lease is read at once; after the next conflict, with a delay, since something may be
+ * writing to this Lease all the time. */
 static void answer_leading(ki_election *election, ki_election_action action, ki_election_outcome outcome,
                            uint64_t now_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* election - when to read and write a Lease, and until when its holder may act: leader election without I/O.
  *
- *   From:     controller/leader.c (sends what is asked for here, and hands in the answers)
+ *   From:     controller/leader.c (sends the requests that are made here, and passes the answers back)
  *   To:       controller/lease.c (the text of a Lease)
  *   Locks:    none; one owner.
  *   Not here: requests, timers, callbacks.
@@ -10,8 +10,8 @@
  *
  *   - A holder may act until its renewal was *sent*, plus the duration of the lease, less 1/64. A contender
  *     takes over when a record has not changed for the whole duration since it was *seen*, which is later.
- *   - Whoever writes has read before, and the server refuses the write if anything has changed since. So a
- *     take-over succeeds only if no renewal came in between.
+ *   - A process reads the Lease before it writes it, and the server rejects the write if the Lease has
+ *     changed since. So a take-over succeeds only if no renewal came in between.
  *   - A release is written only over a record that was just read and names us, after acting has ended.
  *
  * Records are compared whole, byte for byte: a renewal within the same second is a change.
@@ -27,10 +27,10 @@
 
 typedef enum ki_election_phase {
     KI_ELECTION_STOPPED = 0,
-    KI_ELECTION_SEEKING,  /* somebody else holds the lease, or nobody */
+    KI_ELECTION_SEEKING,  /* another process holds the lease, or none does */
     KI_ELECTION_LEADING,  /* we hold it */
     KI_ELECTION_ENDING,   /* lost or given up; waits for ki_election_acting_ended() */
-    KI_ELECTION_RELEASING /* acting has ended; the lease is given back */
+    KI_ELECTION_RELEASING /* acting has ended; the lease is being released */
 } ki_election_phase;
 
 typedef enum ki_election_action {
@@ -43,8 +43,8 @@ typedef enum ki_election_action {
 typedef enum ki_election_outcome {
     KI_ELECTION_DONE = 0, /* the object is the answer */
     KI_ELECTION_NOT_FOUND,
-    KI_ELECTION_CONFLICT, /* changed since it was read, or created by somebody else */
-    KI_ELECTION_FAILED    /* refused, or no answer: whether it was carried out is unknown */
+    KI_ELECTION_CONFLICT, /* changed since it was read, or created by another process */
+    KI_ELECTION_FAILED    /* rejected, or no answer: the server may have carried it out */
 } ki_election_outcome;
 
 /* Constant for the life of an election; texts are borrowed. */
@@ -59,49 +59,49 @@ typedef struct ki_election_options {
     uint64_t seed;
 } ki_election_options;
 
-/* What to send. The body is borrowed until the answer is handed in. */
+/* What to send. The body is borrowed until the answer is passed back. */
 typedef struct ki_election_request {
     ki_election_action action;
     ki_str body;         /* of create and update */
-    uint64_t timeout_ns; /* without an answer by then it has failed */
+    uint64_t timeout_ns; /* if there is no answer by then, it has failed */
 } ki_election_request;
 
 typedef struct ki_election {
     ki_election_options options;
     ki_random random;
     ki_election_phase phase;
-    bool is_stopping;           /* once acting has ended, it is over */
+    bool is_stopping;           /* the election ends when acting has ended */
     ki_election_action pending; /* to be sent at once; else at due_ns what the phase sends */
     uint64_t due_ns;
     ki_election_action in_flight;
-    ki_election_phase sent_in; /* an answer that comes in another phase tells of the lease, and that is all */
+    ki_election_phase sent_in; /* from an answer that arrives in another phase, only the lease is used */
     uint64_t sent_ns;
     uint64_t renewed_ns;       /* when the last renewal that succeeded was sent; LEADING only */
     uint64_t leads_until_ns;   /* 0: not leading */
-    uint64_t release_until_ns; /* RELEASING: then it is given up */
+    uint64_t release_until_ns; /* in RELEASING: when to give up */
     bool has_conflicted;       /* the last write found another version */
-    ki_object *lease;          /* as last read or written; NULL: never, or it was not there */
+    ki_object *lease;          /* as last read or written; NULL: neither, or it does not exist */
     uint64_t seen_ns;          /* when its spec, as it is now, was seen first */
     ki_buf body;               /* of the request in flight */
     uint64_t slow_renewals;    /* that had to read first */
 } ki_election;
 
-/* Nothing that can fail. */
+/* Cannot fail. */
 void ki_election_init(ki_election *election, const ki_election_options *options);
 void ki_election_fini(ki_election *election);
 
-/* STOPPED -> SEEKING; takes back a stop that is under way. */
+/* STOPPED -> SEEKING; cancels a stop in progress. */
 void ki_election_start(ki_election *election, uint64_t now_ns);
 
-/* To STOPPED, by way of ENDING and RELEASING where we lead. */
+/* To STOPPED; through ENDING and RELEASING if we lead. */
 void ki_election_stop(ki_election *election, uint64_t now_ns);
 
-/* In ENDING: nobody acts any more. */
+/* In ENDING: acting has ended. */
 void ki_election_acting_ended(ki_election *election, uint64_t now_ns);
 
-/* What time has changed: a lease that was not renewed in time is lost. Returns what to send now, which is
- * NOTHING while a request is in flight. `wall_ns` is the calendar's, for the texts of a record.
- * Without memory for a body nothing is sent, and it is tried again later. */
+/* Applies the passing of time: a lease that was not renewed in time is lost. Returns the request to send now,
+ * which is NOTHING while one is in flight. `wall_ns` is real time, for the times in the Lease. If there is no
+ * memory for a body, nothing is sent, and it is retried later. */
 ki_election_request ki_election_step(ki_election *election, uint64_t now_ns, int64_t wall_ns);
 
 /* When to call ki_election_step() again, unless something else happens first; UINT64_MAX: never. */
@@ -111,7 +111,7 @@ uint64_t ki_election_next_ns(const ki_election *election);
 void ki_election_answer(ki_election *election, ki_election_outcome outcome, ki_object *lease,
                         uint64_t now_ns);
 
-/* Who holds the lease as far as we know; empty: nobody. Borrowed until the next call. */
+/* The holder of the lease as last seen; empty: none. Borrowed until the next call. */
 ki_str ki_election_holder(const ki_election *election);
 
 #endif

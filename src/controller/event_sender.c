@@ -79,7 +79,7 @@ static ki_event_fate try_again(ki_event_sender *sender, uint64_t now_ns)
     return KI_FATE_NONE;
 }
 
-/* What was created without our knowing is there. */
+/* After a retry, EXISTS means that an earlier create succeeded without an answer. */
 ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_sender - what is sent next, and what becomes of it: a recorder without queue and I/O.
+/* event_sender - which event is sent next, and what the answer means: a recorder without its queue and I/O.
  *
- *   From:     controller/recorder.c (sends what is asked for here, and hands in the answers)
+ *   From:     controller/recorder.c (sends the requests that are made here, and passes the answers back)
  *   To:       controller/correlator.c, controller/series.c
  *   Locks:    none; one owner.
- *   Not here: requests, timers. Time is handed in.
+ *   Not here: requests, timers. The caller passes the time.
  *
- * One write at a time. While it gets no answer, all that comes later waits: whoever cannot reach the server
- * for one event cannot for the next. A patch of an event that the server has lost becomes a create.
+ * One write at a time. While it gets no answer, later events wait, since the server probably cannot be
+ * reached for them either. A patch of an event that the server has lost becomes a create.
  */
 #ifndef KI_CONTROLLER_EVENT_SENDER_H
 #define KI_CONTROLLER_EVENT_SENDER_H
@@ -22,7 +22,7 @@ typedef enum ki_event_fate {
     KI_FATE_CREATED,
     KI_FATE_PATCHED,
     KI_FATE_COUNTED,
-    KI_FATE_QUEUE_FULL, /* the next three are the queue's to say */
+    KI_FATE_QUEUE_FULL, /* the queue reports the next three */
     KI_FATE_NO_MEMORY,
     KI_FATE_STOPPED,
     KI_FATE_SPAM,
@@ -36,8 +36,8 @@ typedef enum ki_event_answer {
     KI_ANSWER_NOT_FOUND,
     KI_ANSWER_EXISTS, /* there is an event of this name */
     KI_ANSWER_REFUSED,
-    KI_ANSWER_NONE,   /* whether it was carried out is unknown */
-    KI_ANSWER_STOPPED /* and there will never be one */
+    KI_ANSWER_NONE,   /* the server may have carried it out */
+    KI_ANSWER_STOPPED /* and none will come */
 } ki_event_answer;
 
 typedef struct ki_event_sender {
@@ -46,35 +46,35 @@ typedef struct ki_event_sender {
     ki_series series;         /* of events.k8s.io/v1 */
     ki_random random;
     ki_event_write write; /* write.event is NULL: there is nothing to send */
-    bool is_refresh;      /* of a series: no event has caused it */
+    bool is_refresh;      /* a count of a series, not caused by an event */
     bool in_flight;
     uint32_t tries; /* that got no answer */
     uint64_t due_ns;
-    uint64_t refreshed; /* how often a series was written so */
+    uint64_t refreshed; /* how many times a series was written in this way */
     uint64_t retries;
 } ki_event_sender;
 
-/* Nothing that can fail. `source` is copied, its texts are borrowed. */
+/* Cannot fail. `source` is copied, its texts are borrowed. */
 void ki_event_sender_init(ki_event_sender *sender, const ki_event_source *source, uint64_t seed);
 void ki_event_sender_fini(ki_event_sender *sender);
 
-/* Takes note of an event, while there is nothing to send. Returns KI_FATE_NONE when it is to be sent, else
+/* Records an event while there is nothing to send. Returns KI_FATE_NONE if it must be sent, else
  * KI_FATE_COUNTED or KI_FATE_SPAM. */
 ki_event_fate ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
                                    int64_t wall_ns);
 
-/* Returns whether `write` is to be sent now; then it is in flight. `is_last`: nothing waits for its time. */
+/* Returns whether `write` must be sent now; then it is in flight. `is_last`: nothing is delayed any more. */
 bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last);
 
-/* How the write in flight was answered. Returns what became of it; KI_FATE_NONE: it is to be sent again.
- * `is_last`: nothing is tried again. */
+/* Passes the answer to the write in flight. Returns the result for the event; KI_FATE_NONE: it must be sent
+ * again. `is_last`: nothing is retried. */
 ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last);
 
 /* Gives up a write that is not in flight. */
 void ki_event_sender_drop(ki_event_sender *sender);
 
-/* When to call ki_event_sender_step() again; UINT64_MAX: not before something happens. */
+/* When to call ki_event_sender_step() again; UINT64_MAX: not before another call. */
 uint64_t ki_event_sender_next_ns(const ki_event_sender *sender);
 
 #endif

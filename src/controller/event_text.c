@@ -59,7 +59,7 @@ static void write_text(ki_json_writer *writer, const char *name, ki_str text)
     ki_json_write_string(writer, text);
 }
 
-/* What is empty is left out. */
+/* Empty texts are left out. */
 static void write_some(ki_json_writer *writer, const char *name, ki_str text)
 {
     if (text.len > 0)
@@ -102,7 +102,7 @@ static void write_head(ki_json_writer *writer, const ki_event_source *source, co
     ki_json_write_object_end(writer);
 }
 
-/* A message with a prefix stands in one piece of memory. */
+/* The message with its prefix, in one piece of memory. */
 static void write_core_count(ki_json_writer *writer, const ki_event_write *write)
 {
     static const char prefix[] = "(combined from similar events): ";

@@ -6,7 +6,7 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* How often it is asked, more seldom each time; and how long keys are remembered that nobody asks for. */
+/* The interval between checks, which grows each time; and how long unused keys are remembered. */
 enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100, FORGET_MS = 60000 };
 
 /* One key. */
@@ -100,7 +100,7 @@ void ki_expectations_forget(ki_expectations *expectations, const ki_informer *in
 
 /* ---- adding ------------------------------------------------------------------------------------------ */
 
-/* A key that is never worked on again would stay for ever. */
+/* A key that is never worked on again would stay forever. */
 static void forget_old(ki_expectations *expectations, uint64_t now_ns)
 {
     for (ki_list_node *node = ki_list_first(&expectations->all); node != NULL;
@@ -139,7 +139,7 @@ static ki_str version_of(const expected_write *write)
     return (ki_str){write->texts, write->version_len};
 }
 
-/* Of two whose order is known the higher one stays. */
+/* Of two versions that can be compared, the higher one stays. */
 static void insert_write(expected *e, expected_write *added)
 {
     for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {

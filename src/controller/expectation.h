@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expectation - what a key's last reconcile has written, and the cache may not have seen yet.
+/* expectation - what the last reconcile of a key has written, and the cache may not have yet.
  *
  *   From:     controller/request.c adds, controller/controller_work.c asks
  *   To:       <kinformer/informer.h>: how far a store is complete
  *   Locks:    the owner's.
  *   Not here: keeping the key from being worked on.
  *
- * Of one key and informer the write with the highest version counts. It has been seen when the store is
- * complete up to that version; a delete of the object and a relist move that as any event does. When the
- * server's history was reset, the version up to which the store is complete goes back, or is unset: then
- * nothing that was known counts. In the end time is up.
+ * For each key and informer, the write with the highest version counts. It is met when the store is complete
+ * up to that version; deletes and relists advance that version like any event. When the server's history is
+ * reset, the version up to which the store is complete goes back or is unset: then all expectations count as
+ * met. Each expectation also has a timeout.
  *
- * A key may also be held until a time, whatever happens: the server has said when to come back.
+ * A key may also be held until a given time, whatever changes: after a Retry-After of the server.
  */
 #ifndef KI_CONTROLLER_EXPECTATION_H
 #define KI_CONTROLLER_EXPECTATION_H
@@ -30,7 +30,7 @@ typedef struct ki_expectations {
 } ki_expectations;
 
 typedef enum ki_expectation_state {
-    KI_EXPECTATION_NONE = 0, /* nothing is waited for */
+    KI_EXPECTATION_NONE = 0, /* there is no expectation */
     KI_EXPECTATION_SEEN,
     KI_EXPECTATION_TIMED_OUT,
     KI_EXPECTATION_WAITING
@@ -50,15 +50,15 @@ typedef struct ki_expected_write {
 KI_NODISCARD int ki_expectations_add(ki_expectations *expectations, ki_str key, uint64_t now_ns,
                                      const ki_expected_write *write);
 
-/* Nothing is done about the key before. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Holds the key until this time. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now_ns,
                                       uint64_t until_ns);
 
-/* The informer is going: nothing is expected of it any more. */
+/* The informer is being freed: drops its expectations. */
 void ki_expectations_forget(ki_expectations *expectations, const ki_informer *informer);
 
-/* What has been seen, or is too late, is forgotten. While the key has to wait, *out_wait_ns says for how long
- * at least. */
+/* Drops expectations that are met or have timed out. While the key has to wait, *out_wait_ns is the time to
+ * wait at least. */
 ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
                                            uint64_t *out_wait_ns);
 

@@ -5,7 +5,6 @@
 #include <kinformer/resources.h>
 #include <kinformer/rest.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "client/callback.h"
@@ -17,17 +16,6 @@
 #include "util/units.h"
 
 enum { HOST_BYTES = 256, LEASE_MS = 15000, RENEW_MS = 10000, RETRY_MS = 2000 };
-
-static char *copy_text(ki_str text)
-{
-    char *copy = ki_malloc(text.len + 1);
-    if (copy == NULL)
-        return NULL;
-    if (text.len > 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = 0;
-    return copy;
-}
 
 /* ---- steer: the election ------------------------------------------------------------------------------ */
 
@@ -58,7 +46,7 @@ static const int verbs[] = {[KI_ELECTION_GET] = KI_REST_GET,
                             [KI_ELECTION_CREATE] = KI_REST_CREATE,
                             [KI_ELECTION_UPDATE] = KI_REST_UPDATE};
 
-/* What cannot be sent has failed. */
+/* A request that cannot be sent has failed. */
 static void send_request(ki_leader *leader, ki_election_request request, uint64_t now_ns)
 {
     KI_ASSERT_ON(leader->client->dispatch);
@@ -80,7 +68,7 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
     ki_election_answer(&leader->election, KI_ELECTION_FAILED, NULL, now_ns);
 }
 
-/* In a client that is being freed nothing is sent any more: the lease ends by itself. */
+/* A client that is being freed sends nothing more: the lease expires by itself. */
 static void take_requests(ki_leader *leader, uint64_t now_ns)
 {
     ki_election *election = &leader->election;
@@ -105,7 +93,7 @@ static void take_requests(ki_leader *leader, uint64_t now_ns)
         ki_election_stop(election, now_ns);
 }
 
-/* Without memory for a name, nobody is told of it. */
+/* Without memory for the name, on_new_leader is not called. */
 static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 {
     KI_ASSERT_HELD(leader->mu);
@@ -113,7 +101,7 @@ static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
     ki_str known = ki_str_of(leader->holder);
     if (ki_str_equal(holder, known))
         return;
-    char *copy = copy_text(holder);
+    char *copy = ki_str_copy(holder);
     if (copy == NULL)
         return;
     ki_free(leader->holder);
@@ -121,7 +109,7 @@ static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
     leader->holders++;
 }
 
-/* Published before anybody is told. */
+/* Published before the callbacks are called. */
 static void publish(ki_leader *leader)
 {
     const ki_election *election = &leader->election;
@@ -136,7 +124,7 @@ static void publish(ki_leader *leader)
     leader->is_quiet = election->phase == KI_ELECTION_STOPPED && election->in_flight == KI_ELECTION_NOTHING;
     note_holder_locked(leader);
     ki_job_wake(&leader->tell);
-    ki_client_notify(leader->client); /* who waits for the stop */
+    ki_client_notify(leader->client); /* threads that wait for the stop */
     ki_mutex_unlock(&leader->mu);
 }
 
@@ -158,7 +146,7 @@ static void run_steer(ki_job *job)
 
 typedef enum word { NOTHING = 0, STARTED, STOPPED, NEW_LEADER, ACTING_ENDED, IDLE, GONE } word;
 
-/* What is to be said next: an end before anything else, a beginning after who leads. */
+/* The next callback: on_stopped first, and on_new_leader before on_started. */
 static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 {
     KI_ASSERT_HELD(leader->mu);
@@ -177,11 +165,11 @@ static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
                : NOTHING;
 }
 
-/* A copy, since the callback may last while another takes its place. */
+/* A copy, since the name may be replaced while the callback runs. */
 static void tell_new_leader(ki_leader *leader)
 {
     ki_mutex_lock(&leader->mu);
-    char *copy = copy_text(ki_str_of(leader->holder));
+    char *copy = ki_str_copy(ki_str_of(leader->holder));
     leader->holders_told = leader->holders;
     ki_mutex_unlock(&leader->mu);
     if (copy != NULL && leader->options.on_new_leader != NULL)
@@ -250,7 +238,7 @@ static void say(ki_leader *leader, word what)
         end_acting(leader);
 }
 
-/* One word at a time, so that others have their turn. */
+/* One callback at a time, so that other jobs get their turn. */
 static void run_tell(ki_job *job)
 {
     ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, tell);
@@ -292,7 +280,7 @@ static int check(const ki_leader_options *options, ki_error *err)
     return 0;
 }
 
-/* As client-go's controllers call themselves: two on one host differ. */
+/* In the form that client-go's controllers use: two on one host differ. */
 static char *make_identity(void)
 {
     char host[HOST_BYTES] = "", text[HOST_BYTES + 32];
@@ -300,7 +288,7 @@ static char *make_identity(void)
     if (gethostname(host, sizeof(host) - 1) < 0 || ki_random_system_seed(&number) < 0)
         return NULL;
     (void)snprintf(text, sizeof(text), "%s_%016llx", host, (unsigned long long)number);
-    return copy_text(ki_str_of(text));
+    return ki_str_copy(ki_str_of(text));
 }
 
 static int copy_texts(ki_leader *leader, ki_error *err)
@@ -308,9 +296,9 @@ static int copy_texts(ki_leader *leader, ki_error *err)
     assert(leader->identity == NULL && leader->name == NULL && leader->ns == NULL);
     const ki_leader_options *given = &leader->options;
     const char *ns = given->ns != NULL && given->ns[0] != 0 ? given->ns : ki_client_namespace(leader->client);
-    leader->identity = given->identity == NULL ? make_identity() : copy_text(ki_str_of(given->identity));
-    leader->name = copy_text(ki_str_of(given->name));
-    leader->ns = copy_text(ki_str_of(ns));
+    leader->identity = given->identity == NULL ? make_identity() : ki_str_copy(ki_str_of(given->identity));
+    leader->name = ki_str_copy(ki_str_of(given->name));
+    leader->ns = ki_str_copy(ki_str_of(ns));
     if (leader->identity == NULL || leader->name == NULL || leader->ns == NULL)
         return ki_fail_no_memory(err);
     leader->options.identity = leader->options.name = leader->options.ns = NULL;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leader - drives an election: sends its requests, keeps its time, calls back.
+/* leader - drives an election: sends its requests, runs its timers, calls the callbacks.
  *
  *   From:     the program's calls (any thread); answers of single calls
  *   To:       controller/election.c; <kinformer/rest.h>; the program's callbacks
- *   Locks:    mu, for requests, answers and what is to be told; no callback runs while it is held. Taken
+ *   Locks:    mu, for requests, answers and pending callbacks; no callback runs while it is held. Taken
  *             under it: the client's, a loop's.
  *   Not here: when the lease is ours.
  *
- * Two jobs. `steer`, on dispatch, owns the election and waits for nobody. `tell`, on the handlers' loop,
- * calls the program; acting has ended when it has returned from on_stopped,
- * and only then does the election go on.
+ * Two jobs. `steer`, on dispatch, owns the election and never waits. `tell`, on the handlers' loop, calls the
+ * program. Acting has ended when on_stopped has returned; only then does the election continue.
  */
 #ifndef KI_CONTROLLER_LEADER_H
 #define KI_CONTROLLER_LEADER_H
@@ -45,15 +44,15 @@ struct ki_leader {
     ki_election_phase phase; /* as steer saw it last */
     bool is_told_started;    /* on_started was called, or is about to be, and on_stopped was not */
     bool is_acting_ended;    /* on_stopped has returned, or there was nothing to stop */
-    bool is_quiet;           /* the election is over, and no request is on its way */
+    bool is_quiet;           /* the election is over, and no request is in flight */
     bool is_told_all;        /* and the program knows */
     char *holder;            /* NULL: never read */
     ki_list guards;          /* clients whose writes are refused while we do not lead */
-    uint64_t holders;        /* how often that has changed */
+    uint64_t holders;        /* how many times that has changed */
     uint64_t holders_told;   /* to on_new_leader */
 };
 
-/* The leader goes: from here on the guarded clients write nothing. */
+/* The leader is being freed: from here on, the guarded clients refuse all writes. */
 void ki_leader_end_guards(ki_leader *leader);
 
 #endif

@@ -14,20 +14,20 @@
 #include "util/buf.h"
 
 typedef struct ki_lease_record {
-    ki_str holder; /* empty: nobody */
+    ki_str holder; /* empty: none */
     int64_t duration_seconds;
-    int64_t acquire_wall_ns; /* when the holder got it; INT64_MIN: as the lease that is changed says */
+    int64_t acquire_wall_ns; /* when the holder acquired it; INT64_MIN: as in the Lease that is changed */
     int64_t renew_wall_ns;
-    int64_t transitions; /* how often the holder has changed */
+    int64_t transitions; /* how many times the holder has changed */
 } ki_lease_record;
 
-/* Who holds it, for how many seconds, and how often that has changed; empty and 0 where it does not say. */
+/* The holder, the duration in seconds, and how many times the holder has changed; empty or 0 if missing. */
 ki_str ki_lease_holder(const ki_object *lease);
 int64_t ki_lease_duration_seconds(const ki_object *lease);
 int64_t ki_lease_transitions(const ki_object *lease);
 
-/* Replaces what `out` holds: `lease` with another spec, all else as it is; a new one when it is NULL.
- * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+/* Replaces the content of `out` by `lease` with another spec and no other change; by a new Lease if it is
+ * NULL. Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_lease_write(const ki_object *lease, const char *ns, const char *name,
                                 const ki_lease_record *record, ki_buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lru - a bounded number of items found by key; the one unused for the longest time makes room for the next.
+/* lru - a bounded number of items found by key; the least recently used one is dropped for the next.
  *
  *   From:     controller/correlator.c, controller/series.c
  *   Locks:    none; one owner.
@@ -44,8 +44,8 @@ void ki_lru_fini(ki_lru *lru);
 /* The item, which is the newest from now on, or NULL. */
 ki_lru_node *ki_lru_find(ki_lru *lru, ki_lru_key key);
 
-/* Adds a zeroed item with a key that is not there yet. When there are items_max, or memory is out, the oldest
- * item makes room. Returns NULL without memory for the first item. */
+/* Adds a zeroed item with a key that is not there yet. When there are items_max items, or out of memory, the
+ * oldest item is dropped and its memory reused. Returns NULL if there is no memory for the first item. */
 KI_NODISCARD ki_lru_node *ki_lru_add(ki_lru *lru, ki_lru_key key);
 
 /* NULL when there is no item. */

@@ -16,7 +16,7 @@ static moment moment_of(int64_t wall_ns)
 {
     moment m = {.nanos = (int)(wall_ns % (int64_t)KI_NS_PER_S)};
     m.len = ki_timestamp_format((ki_timestamp){.seconds = wall_ns / (int64_t)KI_NS_PER_S}, m.whole);
-    if (wall_ns < 0 || m.len <= 0) /* whatever such a clock says */
+    if (wall_ns < 0 || m.len <= 0) /* for a clock that is out of range */
         m.len = ki_timestamp_format((ki_timestamp){0}, m.whole), m.nanos = 0;
     return m;
 }
@@ -28,7 +28,7 @@ void ki_write_time(ki_json_writer *writer, ki_str name, int64_t wall_ns)
     ki_json_write_string(writer, (ki_str){m.whole, (size_t)m.len});
 }
 
-/* Six digits behind the second, no more and no fewer, or servers refuse it. */
+/* Exactly six digits after the second; servers reject others. */
 void ki_write_micro_time(ki_json_writer *writer, ki_str name, int64_t wall_ns)
 {
     moment m = moment_of(wall_ns);

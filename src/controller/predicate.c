@@ -8,7 +8,7 @@ int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
            predicate->passes(event, predicate, predicate->user) != 0;
 }
 
-/* Another object of the same name is as good as a delete and an add. */
+/* An object that replaces another of the same name counts as a delete and an add. */
 static int has_two_states(const ki_event *event)
 {
     return event->change_type == KI_CHANGE_UPDATED && event->old != NULL &&
@@ -30,7 +30,7 @@ static int version_changed(const ki_event *event, const ki_predicate *self, void
            !ki_str_equal(ki_object_resource_version(event->object), ki_object_resource_version(event->old));
 }
 
-/* What cannot be compared has changed. */
+/* What cannot be compared counts as changed. */
 static int labels_changed(const ki_event *event, const ki_predicate *self, void *user)
 {
     (void)self;

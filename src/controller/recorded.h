@@ -3,11 +3,11 @@
  *
  *   From:     controller/recorder.c (any thread makes them)
  *   To:       controller/correlator.c, controller/series.c, controller/event_text.c
- *   Locks:    none; references are counted by one thread at a time, from its making on.
+ *   Locks:    none; one thread at a time counts references.
  *   Not here: which events belong together.
  *
- * Its texts stand one behind the other, each with a NUL, in the order of ki_recorded_part. So a prefix of
- * them identifies what events are compared by.
+ * Its texts are stored one after the other, each with a NUL, in the order of ki_recorded_part. So events are
+ * compared by a prefix of the texts.
  */
 #ifndef KI_CONTROLLER_RECORDED_H
 #define KI_CONTROLLER_RECORDED_H
@@ -53,7 +53,7 @@ typedef struct ki_recorded {
 } ki_recorded;
 
 /* What `record` says, with the time 0. Texts are cut between characters, and bytes that are not UTF-8 become
- * '?'. Without an action, the reason is the action. Returns NULL when memory is out. */
+ * '?'. Without an action, the reason is the action. Returns NULL when out of memory. */
 KI_NODISCARD ki_recorded *ki_recorded_new(const ki_record *record, size_t message_bytes_max);
 
 ki_recorded *ki_recorded_ref(ki_recorded *event);

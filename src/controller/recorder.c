@@ -15,7 +15,7 @@
 
 enum { QUEUE_MAX = 1000, FREE_MS = 5000, INSTANCE_BYTES = 128, BODY_BYTES_MAX = 1 << 20 };
 
-/* Of answers that say when to come back, whatever the options of the client say of its other calls. */
+/* Retries of responses with Retry-After, whatever the options of the client say about its other calls. */
 enum { RETRIES_MAX = 10 };
 
 /* ---- what becomes of events -------------------------------------------------------------------------- */
@@ -33,12 +33,12 @@ static void finish(ki_recorder *recorder, ki_event_fate fate)
         recorder->ticket = 0;
         ki_gauge_set(recorder->queue_depth, (int64_t)--recorder->queued);
         recorder->is_full = recorder->is_full && recorder->queued > 0;
-        ki_client_notify(recorder->client); /* who waits in ki_recorder_flush() */
+        ki_client_notify(recorder->client); /* threads that wait in ki_recorder_flush() */
     }
     ki_mutex_unlock(&recorder->mu);
 }
 
-/* Nothing is sent any more. */
+/* Nothing more is sent. */
 static void drop_queue(ki_recorder *recorder)
 {
     ki_list dropped;
@@ -87,7 +87,7 @@ static ki_event_answer answer_of(int code, int http)
     return code == KI_ERR_STOPPED ? KI_ANSWER_STOPPED : KI_ANSWER_NONE;
 }
 
-/* A 404 of a patch is nothing special; what is tried again is reported the first time. */
+/* A 404 for a patch is expected. A missing answer is a warning only the first time. */
 static void report(const ki_recorder *recorder, ki_event_answer answer, const char *message)
 {
     const ki_event_sender *sender = &recorder->sender;
@@ -103,7 +103,7 @@ static void report(const ki_recorder *recorder, ki_event_answer answer, const ch
         "%s: %s", answer == KI_ANSWER_NONE ? "no answer" : "event dropped", message);
 }
 
-/* The sender belongs to this request until the answer is handed in. */
+/* The sender is not changed until the answer has been passed to it. */
 static void take_answer(const ki_rest_answer *answer, void *user)
 {
     ki_recorder *recorder = user;
@@ -194,8 +194,8 @@ static void leave(ki_recorder *recorder)
     ki_client_unref(client);
 }
 
-/* When there is nothing to do, the client may be closed, and a freed recorder goes. One that was freed during
- * this run has another: its open series are not written yet. Returns whether it goes. */
+/* When there is nothing to do, the client may be closed, and a freed recorder is destroyed. If it was freed
+ * during this run, another run follows, which writes its open series. Returns whether it was destroyed. */
 static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
 {
     ki_mutex_lock(&recorder->mu);
@@ -215,7 +215,7 @@ static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
     return is_gone;
 }
 
-/* One event at a time, so that others have their turn. */
+/* One event at a time, so that other jobs get their turn. */
 static void run_send(ki_job *job)
 {
     ki_recorder *recorder = KI_CONTAINER_OF(job, ki_recorder, send);
@@ -249,8 +249,8 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* What servers take as reportingController: letters, digits, and '-', '_', '.' between them, 63 bytes; before
- * that perhaps a domain and '/'. */
+/* What servers accept as reportingController: letters, digits, and '-', '_', '.' between them, 63 bytes;
+ * optionally with a domain and '/' before it. */
 static bool is_qualified_name(const char *name)
 {
     const char *slash = strchr(name, '/'), *part = slash == NULL ? name : slash + 1;

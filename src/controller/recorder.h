@@ -4,7 +4,7 @@
  *   From:     the program's calls (any thread); answers of single calls
  *   To:       controller/event_sender.c; <kinformer/rest.h>
  *   Locks:    mu, for the queue, the answer and the counts. Taken under it: the client's, a loop's.
- *   Not here: which event is sent how.
+ *   Not here: whether an event is created, patched or dropped.
  *
  *   recorder.c       making, sending, freeing: what the job does
  *   recorder_add.c   the program's calls
@@ -43,9 +43,9 @@ struct ki_recorder {
     uint64_t tickets;       /* given out */
     uint64_t tickets_done;  /* up to this one, all have ended */
     uint64_t number;        /* the last one that an event was given */
-    bool is_full;           /* and somebody was told */
+    bool is_full;           /* and waiting threads were notified */
     bool is_busy;           /* as the client knows it */
-    bool is_freed;          /* nothing is recorded any more */
+    bool is_freed;          /* nothing more is recorded */
     uint64_t send_until_ns; /* of the client's clock; when it is freed */
     bool has_answer;
     ki_event_answer answer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs call: recording, waiting, reading counts. */
+/* The public calls: recording, waiting, reading counts. */
 #include <stdarg.h>
 #include <stdio.h>
 

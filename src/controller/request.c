@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reconcile function is given, and what it may say. */
+/* The request that a reconcile function gets, and the results that it returns. */
 #include <kinformer/key.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ ki_str ki_request_key(const ki_request *request)
     return request->item.key;
 }
 
-/* What is not "namespace/name" is a name. */
+/* A key that is not "namespace/name" is a name. */
 static ki_str part(const ki_request *request, bool is_namespace)
 {
     ki_str ns = {0}, name = {0};
@@ -75,7 +75,7 @@ ki_result ki_later(void)
 
 /* ---- what it asks for -------------------------------------------------------------------------------- */
 
-/* The key is being worked on, so nobody asks for it before the request has ended. */
+/* The key is being worked on, so it is not checked before the request has ended. */
 int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written)
 {
     if (request == NULL || informer == NULL || written == NULL)
@@ -93,7 +93,7 @@ int ki_request_expect(ki_request *request, ki_informer *informer, const ki_objec
     return rc;
 }
 
-/* Another thread may be faster than the return of the function: then the worker completes it. */
+/* Another thread may finish the request before the function has returned; then the worker completes it. */
 void ki_request_finish(ki_request *request, ki_result result)
 {
     if (request == NULL || ki_client_is_foreign(request->controller->client))

@@ -10,11 +10,11 @@ typedef struct entry {
     ki_lru_node node;
     ki_list_node by_write;
     ki_recorded *event;   /* the first one */
-    uint64_t observed_ns; /* when the last one came */
+    uint64_t observed_ns; /* when the last one was recorded */
     int64_t observed_wall_ns;
     uint64_t written_ns;
     uint32_t count;         /* 0: no series yet */
-    uint32_t count_written; /* as the server knows it */
+    uint32_t count_written; /* as last written to the server */
 } entry;
 
 static entry *entry_of(ki_lru_node *node)
@@ -63,7 +63,7 @@ static ki_event_write patch(ki_series *series, entry *e, uint64_t now_ns)
     return write;
 }
 
-/* One that has been silent for too long, and was not written for the last time yet, continues. */
+/* A series that has been silent for too long, but has not been written for the last time, continues. */
 bool ki_series_take(ki_series *series, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                     ki_event_write *out_write)
 {

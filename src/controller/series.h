@@ -4,12 +4,12 @@
  *   From:     controller/recorder.c
  *   To:       controller/recorded.h (what is compared)
  *   Locks:    none; one owner.
- *   Not here: requests, timers. Time is handed in.
+ *   Not here: requests, timers. The caller passes the time.
  *
  * As client-go's tools/events. Events are isomorphic when they differ in message and time only. The first one
  * is created; the second one turns it into a series, which is written at once; those that follow are counted,
  * and the count is written every 30 minutes. After 6 minutes without another one the last count is written,
- * and the next event is a new one. 4,096 of them are known, those observed last.
+ * and the next event is a new one. The 4,096 most recently observed ones are remembered.
  *
  * The order of the LRU is the order in which entries were observed, so its oldest is the next to end.
  */
@@ -27,16 +27,16 @@ typedef struct ki_series {
     ki_list written; /* entries with a count, the one written first in front */
 } ki_series;
 
-/* Nothing that can fail. `hash` is borrowed for the life of the series. */
+/* Cannot fail. `hash` is borrowed for the life of the series. */
 void ki_series_init(ki_series *series, const ki_recorded_hash *hash);
 void ki_series_fini(ki_series *series);
 
-/* Takes note of an event. Returns whether something is to be written; then `out_write` says what, and has a
- * reference to an event. False: it was counted. */
+/* Records an event. Returns true if something must be written: then `out_write` says what, and has a
+ * reference to an event. Returns false if it was only counted. */
 bool ki_series_take(ki_series *series, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                     ki_event_write *out_write);
 
-/* What time has brought: returns whether a count is to be written. `is_last`: all of them end now. */
+/* Returns whether a count must be written at this time. `is_last`: all series end now. */
 bool ki_series_due(ki_series *series, uint64_t now_ns, bool is_last, ki_event_write *out_write);
 
 /* When to call ki_series_due() again; UINT64_MAX: never. */

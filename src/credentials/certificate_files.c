@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "util/error.h"
 #include "util/log.h"
-#include "util/secret.h"
 #include "util/units.h"
 
 enum { PEM_BYTES_MAX = 1024 * 1024 };
@@ -19,7 +19,7 @@ static int init_part(ki_certificate_part *part, const char *pem, const char *pat
         return 0;
     part->pem.len = strlen(pem);
     part->pem.capacity = part->pem.len + 1;
-    part->pem.data = ki_secret_copy(ki_str_of(pem));
+    part->pem.data = ki_str_copy(ki_str_of(pem));
     return part->pem.data == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 

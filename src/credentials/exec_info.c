@@ -108,7 +108,7 @@ int ki_exec_info_write(const ki_config *config, bool is_interactive, char **out_
     int rc = write_info(writer, config, is_interactive, err);
     if (rc == 0) {
         rc = ki_json_writer_finish(writer, &text, err);
-        json = rc < 0 ? NULL : ki_secret_copy(text);
+        json = rc < 0 ? NULL : ki_str_copy(text);
         if (rc == 0 && json == NULL)
             rc = ki_fail_no_memory(err);
         /* The address of a proxy may contain a password. */
@@ -163,7 +163,7 @@ char **ki_exec_environment_new(const ki_config_exec *exec, const char *info)
     char **environment = ki_calloc(ours + exec->env_count + 2, sizeof(*environment));
     bool is_complete = environment != NULL;
     for (size_t i = 0; i < ours && is_complete; i++) {
-        environment[count] = ki_secret_copy(ki_str_of(environ[i]));
+        environment[count] = ki_str_copy(ki_str_of(environ[i]));
         is_complete = environment[count++] != NULL;
     }
     for (size_t i = 0; i < exec->env_count && is_complete; i++)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/alloc.h"
 #include "util/mask.h"
 #include "util/secret.h"
 
@@ -61,7 +62,7 @@ static size_t mask_value(char *text, size_t len, const char *value)
 {
     while (*value != 0) {
         size_t line = strcspn(value, "\r\n");
-        char *secret = ki_secret_copy((ki_str){value, line});
+        char *secret = ki_str_copy((ki_str){value, line});
         if (secret == NULL)
             return 0;
         len = ki_mask_secret(text, len, secret);

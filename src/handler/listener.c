@@ -117,7 +117,7 @@ static int is_closed(ki_listener *listener)
 /* A handler that is removed in the first of two calls does not get the second. */
 static void call_update(ki_listener *listener, const ki_event *event)
 {
-    assert(event->type == KI_CHANGE_UPDATED);
+    assert(event->change_type == KI_CHANGE_UPDATED);
     const ki_handler *handler = &listener->handler;
     if (!handler->split_replaced || (event->flags & KI_EVENT_REPLACED) == 0) {
         call(handler->on_update, event, handler->user);
@@ -135,7 +135,7 @@ static void call_update(ki_listener *listener, const ki_event *event)
 /* The event type of an update for a handler with a filter. Returns 0 when it gets no event. */
 static int filter_update(const ki_handler *handler, ki_event *event)
 {
-    assert(handler->filter != NULL && event->type == KI_CHANGE_UPDATED && event->old != NULL);
+    assert(handler->filter != NULL && event->change_type == KI_CHANGE_UPDATED && event->old != NULL);
     int knew = handler->filter(event->old, handler->user);
     int knows = handler->filter(event->object, handler->user);
     if (knew && !knows)

@@ -27,7 +27,7 @@ static char *url_for_libcurl(const char *address, const ki_url *url)
 {
     static const char scheme[] = "socks5h";
     if (!has_scheme(url, "socks5"))
-        return ki_secret_copy(ki_str_of(address));
+        return ki_str_copy(ki_str_of(address));
     const char *rest = address + url->scheme.len;
     size_t bytes = sizeof(scheme) + strlen(rest);
     char *copy = ki_malloc(bytes);
@@ -68,7 +68,7 @@ static char *said_of(const char *address)
 {
     ki_url url = {0};
     (void)!ki_url_split(ki_str_of(address), &url);
-    return ki_secret_copy(url.user);
+    return ki_str_copy(url.user);
 }
 
 static int fill(ki_proxy_route *proxy, const ki_proxy *from, const char *address)

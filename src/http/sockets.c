@@ -40,10 +40,10 @@ int ki_sockets_init(ki_sockets *sockets, ki_error *err)
 
 /* The first spare entry that may be freed; NULL if there is none. An entry that the epoll may still report is
  * kept until ki_sockets_fini(). */
-static ki_list_node *first_to_spare(const ki_sockets *sockets)
+static ki_list_node *first_to_free(const ki_sockets *sockets)
 {
     ki_list_node *node = ki_list_first(&sockets->spare);
-    while (node != NULL && KI_CONTAINER_OF(node, ki_socket, node)->watch.is_haunted)
+    while (node != NULL && KI_CONTAINER_OF(node, ki_socket, node)->watch.may_be_reported)
         node = ki_list_next(&sockets->spare, node);
     return node;
 }
@@ -238,8 +238,8 @@ int ki_sockets_reserve(ki_http *http, size_t transfers)
         ki_list_push_back(&sockets->spare, &made->node);
         sockets->count++;
     }
-    for (ki_list_node *node = first_to_spare(sockets); node != NULL && sockets->count > wanted + SPARE_MAX;
-         node = first_to_spare(sockets))
+    for (ki_list_node *node = first_to_free(sockets); node != NULL && sockets->count > wanted + SPARE_MAX;
+         node = first_to_free(sockets))
         free_socket(sockets, KI_CONTAINER_OF(node, ki_socket, node));
     return ki_descriptors_reserve(&http->descriptors, SOCKETS_PER_TRANSFER + WAKE_FDS);
 }

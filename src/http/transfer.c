@@ -10,7 +10,6 @@
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/secret.h"
 #include "util/units.h"
 
 /* If a request is cancelled after this long without data, its connection is taken to be dead; others may
@@ -353,10 +352,10 @@ void ki_transfer_resume(ki_transfer *transfer)
 
 static bool fill(ki_transfer *transfer, const ki_request *request)
 {
-    transfer->target = ki_secret_copy(request->target);
+    transfer->target = ki_str_copy(request->target);
     bool is_good = transfer->target != NULL;
     if (is_good && request->method != NULL) {
-        transfer->method = ki_secret_copy(ki_str_of(request->method));
+        transfer->method = ki_str_copy(ki_str_of(request->method));
         is_good = transfer->method != NULL;
     }
     for (const char *const *line = request->headers; is_good && line != NULL && *line != NULL; line++)

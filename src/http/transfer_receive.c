@@ -20,7 +20,7 @@ static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
     transfer->why = why;
 }
 
-static int open_body(const char *bytes, size_t n, void *user);
+static int on_inflated(const char *bytes, size_t n, void *user);
 
 /* The body of a success may take any time, in a watch forever. An error is already known from its head. */
 static void set_due(ki_transfer *transfer)
@@ -49,7 +49,7 @@ static int take_head(ki_transfer *transfer)
         return -1;
     }
     if (head->is_gzip) {
-        transfer->inflate = ki_inflate_new(open_body, transfer);
+        transfer->inflate = ki_inflate_new(on_inflated, transfer);
         if (transfer->inflate == NULL) {
             stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
             return -1;
@@ -135,7 +135,7 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
     return transfer->is_paused;
 }
 
-static int open_body(const char *bytes, size_t n, void *user)
+static int on_inflated(const char *bytes, size_t n, void *user)
 {
     return give_body(user, bytes, n);
 }

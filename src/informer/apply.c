@@ -186,7 +186,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* The rules answer KI_VERDICT_SEEN for the stored object itself. */
+    /* The rules answer KI_RULES_SEEN for the stored object itself. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
@@ -245,19 +245,19 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
                             .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
                             .complete = change->complete};
     switch (ki_rules_judge(delta, &standing)) {
-    case KI_VERDICT_IGNORE:
+    case KI_RULES_IGNORE:
         break;
-    case KI_VERDICT_SEEN:
+    case KI_RULES_SEEN:
         if (delta->change_type == KI_CHANGE_SEEN)
             mark_alive(apply, stored, delta);
         else
             mark_same(apply, stored, delta);
         break;
-    case KI_VERDICT_PUT:
+    case KI_RULES_PUT:
         return put(apply, delta, &place);
-    case KI_VERDICT_REMOVE:
+    case KI_RULES_REMOVE:
         return ki_apply_remove(apply, &place, delta->final_state_unknown ? NULL : delta->object);
-    case KI_VERDICT_HOLD:
+    case KI_RULES_HOLD:
         return ki_apply_hold_back(apply, change);
     }
     return 0;
@@ -284,7 +284,7 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
 /* An older state of this key may be reported again after its delete. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
-    assert(delta->type != KI_CHANGE_DELETED || delta->object != NULL);
+    assert(delta->change_type != KI_CHANGE_DELETED || delta->object != NULL);
     if (delta->change_type == KI_CHANGE_DELETED && delta->list == 0 &&
         ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
         apply->deleted = ki_object_resource_version(delta->object);

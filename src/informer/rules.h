@@ -12,13 +12,13 @@
 
 #include "queue/delta_fifo.h"
 
-typedef enum ki_verdict {
-    KI_VERDICT_IGNORE = 0, /* an echo of an earlier state */
-    KI_VERDICT_SEEN,       /* nothing new, but the object exists */
-    KI_VERDICT_PUT,
-    KI_VERDICT_REMOVE,
-    KI_VERDICT_HOLD /* to be applied when the end of its list has shown that the list is not stale */
-} ki_verdict;
+typedef enum ki_rules_verdict {
+    KI_RULES_IGNORE = 0, /* an echo of an earlier state */
+    KI_RULES_SEEN,       /* nothing new, but the object exists */
+    KI_RULES_PUT,
+    KI_RULES_REMOVE,
+    KI_RULES_HOLD /* to be applied when the end of its list has shown that the list is not stale */
+} ki_rules_verdict;
 
 /* The stored object of a change's key. */
 typedef struct ki_standing {
@@ -27,7 +27,7 @@ typedef struct ki_standing {
     ki_str complete;         /* everything up to this version is in the store; empty: unknown */
 } ki_standing;
 
-ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing);
+ki_rules_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing);
 
 /* Whether a version can be compared: then a newer one is larger. */
 bool ki_rules_is_number(ki_str version);

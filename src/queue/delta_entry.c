@@ -125,7 +125,7 @@ static void merge_delete(ki_delta_entry *entry, ki_delta delta)
 void ki_delta_entry_append(ki_delta_entry *entry, ki_delta delta)
 {
     assert(entry->marker == 0 && entry->count < entry->cap);
-    assert((delta.object == NULL) == (delta.type == KI_CHANGE_SEEN));
+    assert((delta.object == NULL) == (delta.change_type == KI_CHANGE_SEEN));
     delta.bytes = delta.object == NULL ? 0 : ki_object_bytes(delta.object);
     (void)ki_object_ref(delta.object);
     if (is_delete_again(entry, &delta)) {

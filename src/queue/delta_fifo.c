@@ -184,7 +184,8 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
 
 int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
 {
-    assert(delta.object != NULL && delta.type >= KI_CHANGE_ADDED && delta.type <= KI_CHANGE_REPLACED);
+    assert(delta.object != NULL && delta.change_type >= KI_CHANGE_ADDED &&
+           delta.change_type <= KI_CHANGE_REPLACED);
     ki_resource_version received = {0};
     int rc = ki_resource_version_set(&received, version);
     if (rc < 0)

@@ -10,7 +10,6 @@
 #include "client/client.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/secret.h"
 
 #define PATHS_BYTES_MAX ((size_t)1024 * 1024)
 
@@ -141,7 +140,7 @@ static discovery *make(ki_client *client, const ki_discovery_request *request)
     d->on_end = request->on_end;
     d->user = request->user;
     ki_buf_init(&d->paths, PATHS_BYTES_MAX);
-    d->name = ki_secret_copy(request->name);
+    d->name = ki_str_copy(request->name);
     if (d->name == NULL) {
         free_discovery(d);
         return NULL;

@@ -79,6 +79,18 @@ void ki_free(void *memory)
         current.release(memory, current.user);
 }
 
+char *ki_str_copy(ki_str text)
+{
+    assert(text.ptr != NULL || text.len == 0);
+    char *copy = ki_malloc(text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (text.len > 0)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    return copy;
+}
+
 /* In glibc, a thread's heap grows by a page or two at a time: nearly one system call for each object of a
  * list, during which every thread that frees memory of that heap waits. A large block makes it grow once
  * for many objects. The block is freed at once and stays with the heap: the mmap threshold and the trim

@@ -20,6 +20,9 @@ void *ki_realloc(void *memory, size_t size);
 /* NULL is allowed. */
 void ki_free(void *memory);
 
+/* A NUL-terminated copy, or NULL when out of memory. A NUL inside the text is copied too. */
+KI_NODISCARD char *ki_str_copy(ki_str text);
+
 /* Whether no allocator is set. Code that takes memory from the kernel directly must not do so when one is. */
 bool ki_alloc_is_system(void);
 

@@ -6,18 +6,6 @@
 
 #include "util/alloc.h"
 
-char *ki_secret_copy(ki_str text)
-{
-    assert(text.ptr != NULL || text.len == 0);
-    char *copy = ki_malloc(text.len + 1);
-    if (copy == NULL)
-        return NULL;
-    if (text.len > 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = 0;
-    return copy;
-}
-
 void ki_secret_free(char *text)
 {
     if (text != NULL)

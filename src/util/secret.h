@@ -11,9 +11,6 @@
 
 #include <kinformer/common.h>
 
-/* A NUL-terminated copy, or NULL when out of memory. A NUL inside the text is copied too. */
-KI_NODISCARD char *ki_secret_copy(ki_str text);
-
 /* Wipes up to the first NUL, then frees. NULL is allowed. */
 void ki_secret_free(char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys that are added later: a heap by the time at which each becomes due, one delay a key. */
+/* Delayed keys: a heap, ordered by the time at which each becomes due; one delay per key. */
 #include <assert.h>
 
 #include "util/units.h"

@@ -6,8 +6,8 @@
 #include "util/alloc.h"
 #include "util/huge_pages.h"
 
-/* At most 13 of 16 slots are used: the price of a slot is memory, that of a full table is searching. A table
- * that is smaller than a few pages is not worth shrinking. */
+/* At most 13 of 16 slots are used: more slots cost memory, a fuller table costs search time. A table of a few
+ * pages is not worth shrinking. */
 enum { SLOTS_MIN = 16, SLOTS_KEPT = 4096, USED_OF_16 = 13 };
 
 /* The hash has no more bits to tell slots apart. */
@@ -94,8 +94,8 @@ int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
     return 0;
 }
 
-/* Behind the hole, whatever has its home not between the hole and itself moves into it, and leaves another
- * hole. */
+/* Each later entry whose home is not between the hole and its slot moves into the hole,
+ * and leaves another hole. */
 static void close_hole(ki_work_keys *keys, size_t hole)
 {
     assert(hole < keys->slot_count && keys->slots[hole].entry != NULL);
@@ -110,8 +110,8 @@ static void close_hole(ki_work_keys *keys, size_t hole)
     keys->slots[hole] = (ki_work_slot){0};
 }
 
-/* A quarter full at the most after shrinking, so that the next insert does not grow it again. A failure
- * leaves it large. */
+/* At most a quarter full after shrinking, so that the next insert does not grow it again. If this fails, the
+ * table stays large. */
 static void shrink(ki_work_keys *keys)
 {
     if (keys->slot_count > SLOTS_KEPT && keys->count < keys->slot_count / 8)

@@ -6,12 +6,11 @@
  *   Locks:    the queue's mutex.
  *   Not here: what an entry means; memory of entries.
  *
- * A slot has the hash beside the pointer, so that neither looking for a key nor moving to a larger table
- * reads entries that are somewhere else: with a million keys none of them is in a cache. (util/map.h is
- * smaller, and does.)
+ * A slot has the hash beside the pointer, so neither a lookup nor a move to a larger table reads other
+ * entries: with a million keys these would be cache misses. (util/map.h is smaller, but reads them.)
  *
- * Invariant: from the home of an entry, which its hash says, to its slot no slot is empty. Removing one moves
- * others back to keep it; there are no tombstones.
+ * Invariant: no slot is empty between the home of an entry, which its hash determines, and its slot. A
+ * removal moves later entries back to keep this; there are no tombstones.
  */
 #ifndef KI_WORKQUEUE_KEYS_H
 #define KI_WORKQUEUE_KEYS_H
@@ -38,14 +37,14 @@ void ki_work_keys_fini(ki_work_keys *keys);
 /* NULL: there is no such key. */
 ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t hash);
 
-/* Adds an entry whose key is not there, by its hash. Returns 0, or KI_ERR_NO_MEMORY with nothing changed; a
+/* Adds an entry whose key is not in the table. Returns 0, or KI_ERR_NO_MEMORY with nothing changed; a
  * table that cannot grow is filled up first. */
 KI_NODISCARD int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry);
 
-/* Removes an entry that is there. Gives memory back when few are left of many. */
+/* Removes an entry of the table. Shrinks a table that has become sparse. */
 void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry);
 
-/* Has the processor fetch what the next of these calls reads. */
+/* Prefetches what the next call for this hash reads. */
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
     assert(keys->count > 0);

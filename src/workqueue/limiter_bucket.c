@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The token bucket. It counts in fractions of tokens, unlike util/token_bucket.h, and as Go's rate limiter
- * does: so the delays are the same to the nanosecond, whatever the rate. */
+/* The token bucket. Unlike util/token_bucket.h it counts fractions of tokens, as Go's rate limiter does: so
+ * its delays are the same to the nanosecond, at any rate. */
 #include <assert.h>
 
 #include "util/error.h"
@@ -13,8 +13,8 @@ typedef struct bucket_limiter {
     ki_limiter base;
     double per_second;
     double burst;
-    double tokens;    /* at `last_ns`; below 0: those that are promised. Guarded by base.mu, as the next */
-    uint64_t last_ns; /* 0: nobody has asked */
+    double tokens;    /* at `last_ns`; below 0: taken in advance. Guarded by base.mu, like the next */
+    uint64_t last_ns; /* 0: not used yet */
 } bucket_limiter;
 
 static bucket_limiter *of(ki_limiter *limiter)
@@ -22,7 +22,7 @@ static bucket_limiter *of(ki_limiter *limiter)
     return (bucket_limiter *)limiter;
 }
 
-/* In two parts, so that nanoseconds are not lost beside years. */
+/* In two parts, so that long times do not lose nanoseconds. */
 static double seconds_of(uint64_t ns)
 {
     uint64_t whole = ns / KI_NS_PER_S;

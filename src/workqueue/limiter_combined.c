@@ -15,7 +15,7 @@ typedef struct max_of_limiter {
     ki_limiter *parts[];
 } max_of_limiter;
 
-/* All are asked, also behind one that has the longest delay: each counts the try. One that fails ends it. */
+/* Calls all of them, since each counts the attempt. The first failure ends it. */
 static int max_of_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
     const max_of_limiter *max_of = (const max_of_limiter *)limiter;
@@ -62,7 +62,7 @@ static void max_of_fini(ki_limiter *limiter)
     unref_all(max_of->parts, max_of->count);
 }
 
-/* A part that is missing has failed to be made, and the error says why; or there never was one. */
+/* A NULL part could not be made, and the error says why; or the caller passed none. */
 static void fail_missing(ki_error *err)
 {
     if (err != NULL && err->code == 0)

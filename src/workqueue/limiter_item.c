@@ -12,8 +12,8 @@ enum { BASE_MS_DEFAULT = 5, MAX_MS_DEFAULT = 1000 * 1000 };
 typedef struct item_limiter {
     ki_limiter base;
     ki_failures failures; /* guarded by base.mu */
-    uint64_t first_ns;    /* of an exponential one, or of the fast tries */
-    uint64_t last_ns;     /* at the most, or of the slow tries */
+    uint64_t first_ns;    /* base delay, or that of the fast attempts */
+    uint64_t last_ns;     /* longest delay, or that of the slow attempts */
     uint32_t fast_max;
 } item_limiter;
 

@@ -32,7 +32,7 @@ void ki_work_order_raise(ki_work_order *order, ki_work_entry *entry)
     ki_work_order_push(order, entry);
 }
 
-/* A row of high ones ends with a low one, and when no low one waits: then nobody was passed over. */
+/* The count of high keys in a row starts over after a low one, and when no low one waits. */
 static ki_priority next_priority(ki_work_order *order)
 {
     assert(ki_work_order_count(order) > 0);

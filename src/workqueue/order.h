@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order - which of the keys that wait is next: two priorities, first come first served in each.
+/* order - which of the waiting keys is next: two priorities, first come first served in each.
  *
  *   From:     workqueue/queue.c
  *   Locks:    the queue's mutex.
  *   Not here: whether a key may be handed out.
  *
  * While low keys wait, at most KI_WORKQUEUE_LOW_EVERY - 1 high ones are taken in a row. So a low key with n
- * low ones before it is taken after (n + 1) * KI_WORKQUEUE_LOW_EVERY - 1 others at the most.
+ * low ones before it is taken after (n + 1) * KI_WORKQUEUE_LOW_EVERY - 1 others at most.
  */
 #ifndef KI_WORKQUEUE_ORDER_H
 #define KI_WORKQUEUE_ORDER_H
@@ -23,7 +23,7 @@ typedef struct ki_work_order {
 
 void ki_work_order_init(ki_work_order *order);
 
-/* Lets an entry wait at the end of those of its priority. */
+/* Adds an entry at the end of its priority. */
 void ki_work_order_push(ki_work_order *order, ki_work_entry *entry);
 
 /* Moves a low entry to the end of the high ones. */
@@ -32,7 +32,7 @@ void ki_work_order_raise(ki_work_order *order, ki_work_entry *entry);
 /* Takes the next one; NULL when none waits. */
 ki_work_entry *ki_work_order_pop(ki_work_order *order);
 
-/* One that may be the next, of several; not when none waits. */
+/* An entry that may be the next; only when one waits. */
 static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order)
 {
     assert(order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW] > 0);

@@ -13,11 +13,11 @@ typedef struct shared {
     ki_piece_cb run;
     int (*is_cancelled)(void *user);
     void *user;
-    _Atomic size_t next; /* the first piece that nobody has taken; may pass the end */
-    _Atomic int outcome; /* 0, or what has ended it */
+    _Atomic size_t next; /* the first piece that was not taken yet; may exceed the number of pieces */
+    _Atomic int outcome; /* 0, or the value that ended the run */
 } shared;
 
-/* The first to end it says why. */
+/* The first value that ends the run stays. */
 static void end(shared *s, int outcome)
 {
     assert(outcome != 0);
@@ -25,7 +25,7 @@ static void end(shared *s, int outcome)
     (void)atomic_compare_exchange_strong(&s->outcome, &none, outcome);
 }
 
-/* Returns whether to go on. */
+/* Returns whether to continue. */
 static int do_piece(shared *s, size_t piece)
 {
     assert(piece < s->pieces);
@@ -67,7 +67,7 @@ static size_t worker_count(const shared *s, size_t wanted)
     return wanted < chunks ? wanted : chunks;
 }
 
-/* Those that cannot be started are not there; the others do their work. */
+/* If a thread cannot be started, the others do its work. */
 static void work_together(shared *s, size_t workers)
 {
     assert(workers > 0);

@@ -20,7 +20,7 @@ int ki_workqueue_check_key(const ki_workqueue *queue, ki_str key, ki_priority pr
     return key.len > KI_WORK_KEY_BYTES_MAX ? KI_ERR_TOO_LARGE : 0;
 }
 
-/* With metrics only: asking for the time costs as much as the rest. */
+/* With metrics only: reading the clock costs as much as the rest. */
 static uint64_t now_for_metrics(const ki_workqueue *queue)
 {
     return ki_work_metrics_are_on(&queue->metrics) ? ki_clock_now_ns(queue->clock) : 0;
@@ -127,7 +127,7 @@ void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, k
         push_locked(queue, entry);
 }
 
-/* Since when the oldest work is under way; UINT64_MAX: none is. */
+/* When the oldest unfinished work began; UINT64_MAX: there is none. */
 static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -136,8 +136,8 @@ static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->m
     return first == NULL ? UINT64_MAX : KI_CONTAINER_OF(first, ki_work_entry, node)->started_ns;
 }
 
-/* More keys wait: the next worker is woken by this one. What that will need is fetched meanwhile; of a queue
- * with many keys nothing is in a cache. */
+/* More keys wait: this worker wakes the next. What that worker will read is prefetched meanwhile: in a queue
+ * with many keys it would be a cache miss. */
 static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue - the state of a work queue, and the steps that change it; each public call is made of these.
+/* queue - the state of a work queue, and the steps of which each public call consists.
  *
  *   From:     workqueue/workqueue.c (the public calls), workqueue/delays.c, workqueue/shut_down.c
  *   To:       workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
@@ -26,7 +26,7 @@
 #include "workqueue/queue_metrics.h"
 #include "workqueue/waiters.h"
 
-/* A worker nearly always finishes a key with the text that it got: then the entry is found by its address. */
+/* A worker nearly always finishes a key with the text that it got; then the address finds the entry. */
 enum { KI_WORK_AT_HAND = 16 };
 
 struct ki_workqueue {
@@ -40,24 +40,24 @@ struct ki_workqueue {
     ki_work_keys keys;   /* guarded by mu, as all below */
     ki_work_order order; /* dirty, not being processed */
     ki_work_spares spares;
-    ki_list processing; /* oldest first; with metrics only, as other processors have the neighbours */
+    ki_list processing; /* oldest first; with metrics only: linking reads cache lines of others */
     ki_work_entry *at_hand[KI_WORK_AT_HAND]; /* some of these, by the address of their text */
     size_t processing_count;
     size_t depth; /* dirty keys */
     ki_heap delayed;
     uint64_t dropped;
     bool is_stopping;
-    uint64_t shut_downs; /* without a drain: each ends the drains that were begun before it */
+    uint64_t shut_downs; /* shut downs without a drain; each ends the drains that were begun before it */
     ki_work_waiters waiters;
 };
 
-/* As ki_workqueue_new(); under a virtual clock nobody waits: calls that would return at once. Takes the
- * limiter, borrows the clock. */
+/* As ki_workqueue_new(), with a clock, which is borrowed. Under a virtual clock, calls that would wait return
+ * at once. Takes the reference to the limiter. */
 KI_NODISCARD ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options,
                                                       const ki_clock *clock, ki_error *err);
 
-/* Whether a public call may go on: 0, KI_ERR_INVALID or KI_ERR_FORKED; the second one also looks at what was
- * given, and may return KI_ERR_TOO_LARGE. */
+/* Checks the arguments of a public call. Returns 0, KI_ERR_INVALID or KI_ERR_FORKED; the second one also
+ * checks the key, and may return KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_workqueue_check(const ki_workqueue *queue);
 KI_NODISCARD int ki_workqueue_check_key(const ki_workqueue *queue, ki_str key, ki_priority priority);
 
@@ -66,21 +66,21 @@ static inline uint32_t ki_workqueue_hash(const ki_workqueue *queue, ki_str key)
     return (uint32_t)ki_hash(&queue->secret, key);
 }
 
-/* Every call begins with what has become due: so a key whose delay has ended waits before one that is added
- * later, although nobody has looked in between. */
+/* Every call first queues keys whose delays have ended: so such a key comes before one that is added later,
+ * even if there was no call in between. */
 void ki_workqueue_lock(ki_workqueue *queue) KI_ACQUIRE(queue->mu);
 
-/* Gives the mutex back and wakes those for whom there is something. */
+/* Unlocks the mutex, and wakes the threads that have something to do. */
 void ki_workqueue_unlock(ki_workqueue *queue) KI_RELEASE(queue->mu);
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-/* The entry of a key, made if need be: in no state, so that the caller brings it into one or lets it go with
- * the next. NULL when memory is out. */
+/* The entry of a key, made if necessary. A new entry is in no state: the caller puts it into one, or drops it
+ * with the next function. NULL when out of memory. */
 KI_NODISCARD ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
     KI_REQUIRES(queue->mu);
 
-/* Lets go of an entry that is in no state; others stay. */
+/* Drops the entry if it is in no state. */
 void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
 
 /* The entry of a key that a worker has; NULL when none has it. */
@@ -88,7 +88,7 @@ ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str k
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Needs no memory. `now_ns` is looked at with metrics only. */
+/* Needs no memory. `now_ns` is used with metrics only. */
 void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
     KI_REQUIRES(queue->mu);
 
@@ -108,17 +108,17 @@ static inline bool ki_workqueue_is_drained_locked(const ki_workqueue *queue) KI_
 
 void ki_workqueue_delays_init(ki_workqueue *queue);
 
-/* Delays a key, or moves its delay earlier. Returns 0 or KI_ERR_NO_MEMORY; nothing has changed then. */
+/* Delays a key, or moves its delay earlier. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_workqueue_delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority,
                                            uint64_t due_ns) KI_REQUIRES(queue->mu);
 
-/* Makes those dirty whose time has come. Asks for the time only when there are delays. */
+/* Makes keys dirty whose delays have ended. Reads the clock only when there are delays. */
 void ki_workqueue_ripen_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
 /* When the next delay ends; UINT64_MAX: there is none. */
 uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
-/* When ki_workqueue_get() has something: 0: now; UINT64_MAX: not before something is added. */
+/* When ki_workqueue_get() has a key: 0: now; UINT64_MAX: not before one is added. */
 uint64_t ki_workqueue_next_ns(ki_workqueue *queue) KI_EXCLUDES(queue->mu);
 
 /* Drops all delays and counts those of keys that are not dirty. */
@@ -128,7 +128,7 @@ void ki_workqueue_drop_delays_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 KI_NODISCARD int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority,
                                            uint64_t delay_ns);
 
-/* The same for a key that was handed out too early and has to wait: this does not count as a retry. */
+/* The same for a key that was handed out and has to wait: it does not count as a retry. */
 KI_NODISCARD int ki_workqueue_postpone_ns(ki_workqueue *queue, ki_str key, ki_priority priority,
                                           uint64_t delay_ns);
 

@@ -13,7 +13,7 @@
 static int64_t read_unfinished(const void *user)
 {
     const ki_work_metrics *cells = user;
-    /* Relaxed, here and below: one word says all, and orders nothing else. */
+    /* Relaxed, here and below: one word has the whole state, and orders nothing else. */
     uint64_t under_way = atomic_load_explicit(&cells->under_way, memory_order_relaxed);
     uint64_t now_ms = ki_clock_now_ms(cells->clock);
     uint64_t ages_ms = ((under_way >> SUM_BITS) * now_ms - under_way) & SUM_MASK;

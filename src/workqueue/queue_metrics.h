@@ -6,9 +6,9 @@
  *   Locks:    none; cells are atomic. ki_work_metrics_begin() and its kind: the queue's mutex.
  *   Not here: which keys are being processed (workqueue/queue.h).
  *
- * Work that is under way gets older without any call, and a worker that hangs makes none. So these two gauges
- * are computed when they are written, from one word each: the number of keys with the sum of their
- * beginnings, and the oldest beginning.
+ * The age of unfinished work grows without any call, and a worker that hangs makes none. So these two gauges
+ * are computed when the metrics are written, from one word each: the number of keys with the sum of their
+ * start times, and the earliest start time.
  */
 #ifndef KI_WORKQUEUE_QUEUE_METRICS_H
 #define KI_WORKQUEUE_QUEUE_METRICS_H
@@ -20,7 +20,7 @@
 
 /* Zeroed: nothing is counted. */
 typedef struct ki_work_metrics {
-    ki_metrics *metrics; /* NULL: there are none, and nobody has to ask for the time */
+    ki_metrics *metrics; /* NULL: no metrics, so the clock is not read */
     ki_counter *adds;
     ki_counter *retries;
     ki_gauge *depth;
@@ -29,17 +29,16 @@ typedef struct ki_work_metrics {
     ki_histogram *queued; /* how long keys were dirty before they were handed out */
     ki_histogram *worked;
     const ki_clock *clock;
-    _Atomic uint64_t
-        under_way; /* how many keys in the upper 16 bits, the sum of their beginnings in ms below */
+    _Atomic uint64_t under_way; /* upper 16 bits: number of keys; others: sum of their start times in ms */
     _Atomic uint64_t oldest_ns; /* UINT64_MAX: none */
 } ki_work_metrics;
 
-/* Nothing is counted when `metrics` or `name` is NULL. Takes a reference, borrows the clock. The struct stays
- * where it is. */
+/* Nothing is counted when `metrics` or `name` is NULL. Takes a reference, borrows the clock. The struct must
+ * not be moved. */
 void ki_work_metrics_init(ki_work_metrics *cells, ki_metrics *metrics, const char *name,
                           const ki_clock *clock);
 
-/* Takes a zeroed struct. */
+/* A zeroed struct is allowed. */
 void ki_work_metrics_fini(ki_work_metrics *cells);
 
 static inline bool ki_work_metrics_are_on(const ki_work_metrics *cells)
@@ -47,8 +46,8 @@ static inline bool ki_work_metrics_are_on(const ki_work_metrics *cells)
     return cells->metrics != NULL;
 }
 
-/* The work on a key that was handed out at `started_ns` begins, or ends; the oldest one under way is from
- * `oldest_ns` then (UINT64_MAX: there is none). */
+/* The work on a key that was handed out at `started_ns` begins, or ends. `oldest_ns` is the start time of the
+ * oldest unfinished work after that (UINT64_MAX: none). */
 void ki_work_metrics_begin(ki_work_metrics *cells, uint64_t started_ns, uint64_t oldest_ns);
 void ki_work_metrics_end(ki_work_metrics *cells, uint64_t started_ns, uint64_t oldest_ns);
 

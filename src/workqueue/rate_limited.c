@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding with the delay that the limiter chooses. The limiter is asked without the lock of the queue: it may
- * be the program's own. */
+/* Adds with the delay of the limiter, which is called without the lock of the queue: it may be a function of
+ * the program. */
 #include "workqueue/limiter.h"
 #include "workqueue/queue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a work queue: no more keys, and waiting until the last one is done. */
+/* Shutting down a work queue: it accepts no more keys; a drain waits until the last one is done. */
 #include <assert.h>
 
 #include "util/units.h"
@@ -44,7 +44,7 @@ static int drain_locked(ki_workqueue *queue, uint64_t shut_downs, uint64_t until
     return 0;
 }
 
-/* Workers are woken before the wait, as they have to finish what there is. */
+/* Workers are woken before the wait, since they have to finish the remaining keys. */
 int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, uint64_t timeout_ms)
 {
     int rc = ki_workqueue_check(queue);

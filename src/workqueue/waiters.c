@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* The clock of conditions stands still while the machine is suspended, that of delays does not. */
+/* While the machine is suspended, the clock of condition variables stops, that of delays does not. */
 enum { LOOK_AGAIN_MS = 10 * 1000 };
 
 void ki_work_waiters_init(ki_work_waiters *waiters)
@@ -23,7 +23,7 @@ void ki_work_waiters_fini(ki_work_waiters *waiters)
     ki_cond_fini(&waiters->ready);
 }
 
-/* Ending a condition waits for those who are in it, so they are made again. */
+/* Destroying a condition variable would wait for the threads in it, so they are initialized again. */
 void ki_work_waiters_forget(ki_work_waiters *waiters)
 {
     ki_wake_fd fd = waiters->fd;

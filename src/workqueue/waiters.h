@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiters - who waits for a work queue: workers for a key, an event loop for its descriptor, drains.
+/* waiters - the threads that wait for a work queue: workers for a key, an event loop for its descriptor,
+ * drains.
  *
  *   From:     workqueue/queue.c says what there is; workqueue/workqueue.c and workqueue/shut_down.c wait
  *   To:       util/thread.h, util/loop/wake_fd.h
- *   Locks:    the queue's mutex; signals to workers are sent after it was given back.
+ *   Locks:    the queue's mutex; signals to workers are sent after it was unlocked.
  *   Not here: deciding what there is to wait for.
  *
- * Of the workers that wait, one keeps the time when there are delays: it sleeps until the next one ends. The
- * others sleep until they are woken. One at a time is woken: when it has arrived and taken a key, and more of
- * them wait, it wakes the next. So many adds in a row wake one thread and not one each, and a thread that is
+ * When there are delays, one of the waiting workers, the timekeeper, sleeps only until the next delay ends.
+ * The others sleep until they are woken, one at a time: a worker that was woken takes a key and, if more keys
+ * wait, wakes the next worker. So many adds in a row wake one thread, not one each, and a thread that is
  * awake anyway may take the key first.
  *
- * Invariant: while a key waits and somebody sleeps, a thread is on its way to take a key (`is_waking`, or the
- * one that keeps the time is), or a signal for it is about to be sent. It keeps that: whoever arrives clears
- * `is_waking` and takes a key if there is one; whoever takes a key and leaves others wakes the next sleeper.
+ * Invariant: while a key waits and a worker sleeps, a worker has been woken to take a key (`is_waking`, or
+ * the timekeeper), or the signal to wake one is about to be sent. A worker that wakes up clears `is_waking`
+ * and takes a key if there is one; a worker that takes a key and leaves others wakes the next sleeper.
+ * So it holds.
  */
 #ifndef KI_WORKQUEUE_WAITERS_H
 #define KI_WORKQUEUE_WAITERS_H
@@ -25,9 +27,9 @@
 
 typedef struct ki_work_waiters {
     ki_cond ready; /* the sleepers */
-    ki_cond timer; /* the one that keeps the time */
+    ki_cond timer; /* the timekeeper */
     ki_cond drained;
-    ki_wake_fd fd; /* closed until it is asked for */
+    ki_wake_fd fd; /* closed until it is requested */
     size_t sleepers;
     bool is_waking;
     bool has_keeper;
@@ -45,25 +47,25 @@ typedef struct ki_work_signals {
 void ki_work_waiters_init(ki_work_waiters *waiters);
 void ki_work_waiters_fini(ki_work_waiters *waiters);
 
-/* In a child of fork(): the threads that waited are not there. */
+/* In a child of fork(): the waiting threads do not exist there. */
 void ki_work_waiters_forget(ki_work_waiters *waiters);
 
-/* A key waits: somebody wakes up, if anybody sleeps and nobody is on the way. */
+/* A key waits: wakes a worker if one sleeps and none is being woken. */
 void ki_work_waiters_wake_one(ki_work_waiters *waiters);
 
-/* All look again: the queue is shut down. */
+/* Wakes all: the queue is shut down. */
 void ki_work_waiters_wake_all(ki_work_waiters *waiters);
 
-/* The next delay ends at another time than before, or the one that kept the time has left: somebody has to
- * keep it. */
+/* The next delay ends at another time than before, or the timekeeper has left: wakes a worker that becomes
+ * the timekeeper. */
 void ki_work_waiters_wake_keeper(ki_work_waiters *waiters);
 
-/* Takes the signals that are to be sent; to be sent without the lock. */
+/* Takes the pending signals; the caller sends them without the lock. */
 ki_work_signals ki_work_waiters_take_signals(ki_work_waiters *waiters);
 void ki_work_waiters_send(ki_work_waiters *waiters, ki_work_signals signals);
 
-/* Sleeps until woken, or for no reason, or `timeout_ms` at the most; `due_ms` is how long the next delay
- * lasts (UINT64_MAX for none of either). Signals that are due are sent before. */
+/* Sleeps until woken, at most for `timeout_ms`; may also wake up spuriously. `due_ms` is the time until the
+ * next delay ends (UINT64_MAX: none, for both). Pending signals are sent first. */
 void ki_work_waiters_sleep(ki_work_waiters *waiters, ki_mutex *mu, uint64_t timeout_ms, uint64_t due_ms)
     KI_REQUIRES(*mu);
 

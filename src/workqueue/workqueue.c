@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public calls of a work queue, but for delays, rate limits and the end. */
+/* The public calls of a work queue, except for delays, rate limits and shut downs. */
 #include <assert.h>
 
 #include "util/alloc.h"
@@ -122,7 +122,7 @@ int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority)
 
 /* ---- working ------------------------------------------------------------------------------------------- */
 
-/* In milliseconds, rounded up: whoever sleeps so long does not wake too early. */
+/* In milliseconds, rounded up, so that a sleeper does not wake too early. */
 static uint64_t left_ms(uint64_t now_ns, uint64_t until_ns)
 {
     if (until_ns == UINT64_MAX)
@@ -130,7 +130,7 @@ static uint64_t left_ms(uint64_t now_ns, uint64_t until_ns)
     return until_ns <= now_ns ? 0 : (until_ns - now_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS;
 }
 
-/* Sleeps once. Returns 0 to look again, or KI_ERR_TIMEOUT. */
+/* Sleeps once. Returns 0 to check again, or KI_ERR_TIMEOUT. */
 static int sleep_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);

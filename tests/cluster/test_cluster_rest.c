@@ -154,7 +154,7 @@ static void an_object_lives_its_life(void **state)
         run_only(client, &create, 0);
         create.dry_run = 0;
         ki_rest_answer answer = run(client, &create, 0);
-        assert_int_equal(answer.code, 201);
+        assert_int_equal(answer.http_status, 201);
         assert_true(ki_object_uid(answer.object).len > 0);
         ki_rest_answer_fini(&answer);
         run_only(client, &create, KI_ERR_ALREADY_EXISTS);
@@ -295,13 +295,13 @@ static void refusals_say_why(void **state)
     create.name = NULL;
     create.body = KI_STR("{\"metadata\":{\"name\":\"bad\"},\"spec\":{}}");
     ki_rest_answer answer = run(client, &create, KI_ERR_HTTP);
-    assert_int_equal(answer.code, 422);
+    assert_int_equal(answer.http_status, 422);
     assert_true(ki_status_has_cause(answer.status, "FieldValueRequired"));
     assert_true(ki_str_equal(answer.status->causes[0].field, KI_STR("spec.containers")));
     ki_rest_answer_fini(&answer);
     list.list.continue_token = KI_STR("nonsense");
     answer = run(client, &list, KI_ERR_HTTP);
-    assert_int_equal(answer.code, 400);
+    assert_int_equal(answer.http_status, 400);
     ki_rest_answer_fini(&answer);
     ki_client_free(nobody);
     ki_client_free(bob);

@@ -66,7 +66,7 @@ static void a_new_event_is_shown_with_the_names_of_v1(void **state)
 }
 
 /* Go always writes them, and typed clients need them. */
-static void what_is_not_set_is_there_all_the_same(void **state)
+static void what_is_not_set_is_there_nevertheless(void **state)
 {
     static const char *const unset[][2] = {{OLD "/c", "firstTimestamp"},
                                            {OLD "/c", "lastTimestamp"},
@@ -179,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_event_of_v1_is_shown_with_the_new_names),
         TEST(a_new_event_is_shown_with_the_names_of_v1),
-        TEST(what_is_not_set_is_there_all_the_same),
+        TEST(what_is_not_set_is_there_nevertheless),
         TEST(lists_of_both_have_both),
         TEST(selectors_have_the_names_of_their_form),
         TEST(a_patch_of_one_form_is_seen_in_the_other),

@@ -35,7 +35,7 @@ typedef struct process {
     uint64_t terms;
 } process;
 
-/* A request whose sender has given up waiting, and which the server gets all the same. */
+/* A request that the server gets although its sender has given up waiting. */
 typedef struct orphan {
     process request;
     uint64_t served_ns; /* UINT64_MAX: none */

@@ -12,7 +12,7 @@
 #include "config/url.h"
 #include "http/proxy_route.h"
 #include "http/server_address.h"
-#include "util/secret.h"
+#include "util/alloc.h"
 
 address_taken address_check_taken;
 
@@ -175,7 +175,7 @@ static const char *check_taken_server(const ki_config *config, const ki_server_a
 
 static const char *check_server(const char *text)
 {
-    ki_config config = {.server = ki_secret_copy(ki_str_of(text))};
+    ki_config config = {.server = ki_str_copy(ki_str_of(text))};
     ki_server_address server = {0};
     ki_error err = {0};
     const char *wrong = NULL;
@@ -213,8 +213,8 @@ static const char *check_taken_name(const char *name, const ki_server_address *s
 
 static const char *check_name(const char *text)
 {
-    ki_config config = {.server = ki_secret_copy(KI_STR("https://k")),
-                        .tls_server_name = ki_secret_copy(ki_str_of(text))};
+    ki_config config = {.server = ki_str_copy(KI_STR("https://k")),
+                        .tls_server_name = ki_str_copy(ki_str_of(text))};
     ki_server_address server = {0};
     ki_error err = {0};
     const char *wrong = NULL;

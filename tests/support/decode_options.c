@@ -55,7 +55,7 @@ static void check_made_again(const ki_object *object)
     ki_error err = {0};
     ki_object *again =
         ki_object_new(NULL, ki_object_json(object), &(ki_object_options){.keep_managed_fields = 1}, &err);
-    require(again != NULL || err.code == KI_ERR_METADATA, "an object's text is no object");
+    require(again != NULL || err.code == KI_ERR_METADATA, "an object's text is not an object");
     require(again == NULL || ki_object_equal(object, again), "an object's text is not kept as it is");
     ki_object_unref(again);
 }

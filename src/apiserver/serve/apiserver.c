@@ -41,7 +41,7 @@ static int copy_texts(const char *const *texts, const char *what, char ***out, k
     if (*out == NULL)
         return ki_fail_no_memory(err);
     for (size_t i = 0; i < count; i++) {
-        (*out)[i] = ki_secret_copy(ki_str_of(texts[i]));
+        (*out)[i] = ki_str_copy(ki_str_of(texts[i]));
         if ((*out)[i] == NULL)
             return ki_fail_no_memory(err);
     }
@@ -61,7 +61,7 @@ static int read_pem(const char *file, char **out, ki_error *err)
     int rc = ki_file_read(file, PEM_BYTES_MAX, &text, err);
     if (rc < 0)
         return rc;
-    *out = ki_secret_copy((ki_str){text.data, text.len});
+    *out = ki_str_copy((ki_str){text.data, text.len});
     ki_file_text_fini(&text);
     return *out == NULL ? ki_fail_no_memory(err) : 0;
 }

@@ -267,10 +267,10 @@ static int prepare(struct ki_as_exchange *exchange)
                           "Request entity too large: limit is %zu", exchange->server->body_bytes_max);
     if (exchange->is_overloaded)
         return fail_overload(exchange);
-    ki_fault_on kind = ki_as_handle_kind(request);
-    if (kind == 0)
+    ki_fault_on on = ki_as_handle_fault_on(request);
+    if (on == 0)
         return 0;
-    struct ki_as_question asked = {.on = kind,
+    struct ki_as_question asked = {.on = on,
                                    .request = request,
                                    .user_agent = exchange->headers.user_agent,
                                    .remote = ki_as_exchange_remote(exchange)};
@@ -284,7 +284,7 @@ static int prepare(struct ki_as_exchange *exchange)
 
 /* Carries out a fault that takes effect before the first byte of the response. True if nothing is sent now:
  * the connection ends or, if `*out_is_parked` is set, the exchange is parked and runs again later. */
-static bool is_lost(struct ki_as_exchange *exchange, bool *out_is_parked)
+static bool has_ended_by_fault(struct ki_as_exchange *exchange, bool *out_is_parked)
 {
     const ki_fault *fault = &exchange->fault;
     if (!exchange->has_fault || fault->after_bytes > 0 || fault->after_events > 0)
@@ -316,8 +316,8 @@ static bool is_delayed(struct ki_as_exchange *exchange)
     return false;
 }
 
-/* True if parked; called again later. */
-static bool is_waiting(struct ki_as_exchange *exchange)
+/* Handles the request. True if it is parked: then this is called again later. */
+static bool handle_or_park(struct ki_as_exchange *exchange)
 {
     for (;;) {
         enum ki_as_step step = ki_as_handle(exchange);
@@ -361,14 +361,14 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
         if (prepare(exchange) < 0)
             ki_as_answer_failure(exchange, &exchange->failure);
     }
-    if (is_lost(exchange, &is_parked))
+    if (has_ended_by_fault(exchange, &is_parked))
         return is_parked ? MHD_YES : MHD_NO;
     if (is_delayed(exchange))
         return MHD_YES;
     /* The client may have gone while it waited; do no work for it. */
     if (is_over(exchange))
         return MHD_NO;
-    if (exchange->answer.code == 0 && is_waiting(exchange))
+    if (exchange->answer.code == 0 && handle_or_park(exchange))
         return MHD_YES;
     if (atomic_load(&exchange->is_cut) || (exchange->answer.code == 0 && exchange->stream == NULL))
         return MHD_NO;

@@ -18,8 +18,7 @@ static bool is_reading(const struct ki_as_request *request)
     return request->method == KI_AS_METHOD_GET || request->method == KI_AS_METHOD_HEAD;
 }
 
-/* 0 if no fault applies to it. */
-ki_fault_on ki_as_handle_kind(const struct ki_as_request *request)
+ki_fault_on ki_as_handle_fault_on(const struct ki_as_request *request)
 {
     if (request->target == KI_AS_TARGET_DEBUG || request->target == KI_AS_TARGET_HEALTH)
         return (ki_fault_on)0;

@@ -21,8 +21,8 @@ enum ki_as_step {
 /* Handles any request. */
 enum ki_as_step ki_as_handle(struct ki_as_exchange *exchange);
 
-/* The kind of request, for faults. */
-ki_fault_on ki_as_handle_kind(const struct ki_as_request *request);
+/* Which fault rules apply to the request; 0 if none do. */
+ki_fault_on ki_as_handle_fault_on(const struct ki_as_request *request);
 
 /* The parameters of a resource's handlers. */
 struct ki_as_visit {

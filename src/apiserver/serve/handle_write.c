@@ -134,7 +134,7 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     if (!json_is_object(*out)) {
         (void)ki_as_fail_bad_request(visit->failure,
                                      "the object provided is unrecognized (must be of type %s): it is %s",
-                                     visit->resource->kind, *out == NULL ? "empty" : "no object");
+                                     visit->resource->kind, *out == NULL ? "empty" : "not an object");
         return KI_AS_STEP_FAILED;
     }
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;

@@ -131,15 +131,6 @@ uint64_t ki_as_storage_random(struct ki_as_storage *storage)
 
 /* ---- collections --------------------------------------------------------------------------------------- */
 
-static char *copy_text(const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = ki_malloc(bytes);
-    if (copy != NULL)
-        memcpy(copy, text, bytes);
-    return copy;
-}
-
 static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
                                                const struct ki_as_resource *resource)
 {
@@ -151,8 +142,8 @@ static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
     ki_list_init(&collection->busy);
     ki_as_history_init(&collection->history, storage->history_events_max, storage->compacted);
     collection->history.bytes_max = storage->history_bytes_max;
-    collection->group = copy_text(resource->group);
-    collection->plural = copy_text(resource->plural);
+    collection->group = ki_str_copy(ki_str_of(resource->group));
+    collection->plural = ki_str_copy(ki_str_of(resource->plural));
     if (collection->group != NULL && collection->plural != NULL)
         return collection;
     collection_free(collection);

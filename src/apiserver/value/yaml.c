@@ -10,7 +10,6 @@
 #include "util/alloc.h"
 #include "util/base64.h"
 #include "util/error.h"
-#include "util/secret.h"
 #include "util/yaml/yaml_tree.h"
 
 static const ki_yaml_rules rules = {
@@ -87,7 +86,7 @@ static int read_key(const struct reader *reader, const ki_yaml_node *node, char 
         return rc;
     bool is_null = json_is_null(key);
     bool is_text = key == NULL || json_is_string(key);
-    char *copy = is_null ? NULL : is_text ? ki_secret_copy(ki_str_of(node->key)) : ki_as_value_text(key);
+    char *copy = is_null ? NULL : is_text ? ki_str_copy(ki_str_of(node->key)) : ki_as_value_text(key);
     json_decref(key);
     if (copy == NULL)
         return is_null ? fail(reader, node, "a key is null") : ki_fail_no_memory(reader->err);

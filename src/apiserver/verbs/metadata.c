@@ -117,31 +117,31 @@ int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json
 }
 
 /* Whether a change of the field increments the generation: desired state does, observed state does not. */
-static bool is_wish(const struct ki_as_resource *resource, const char *field)
+static bool is_desired(const struct ki_as_resource *resource, const char *field)
 {
     if (strcmp(field, "metadata") == 0 || strcmp(field, "kind") == 0 || strcmp(field, "apiVersion") == 0)
         return false;
     return strcmp(field, "status") != 0 || (resource->is_custom && !resource->has_status);
 }
 
-static size_t count_wishes(const struct ki_as_resource *resource, const json_t *tree)
+static size_t count_desired(const struct ki_as_resource *resource, const json_t *tree)
 {
     size_t count = 0;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)tree, key, value) count += is_wish(resource, key) ? 1 : 0;
+    json_object_foreach((json_t *)tree, key, value) count += is_desired(resource, key) ? 1 : 0;
     return count;
 }
 
-static bool has_same_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *before)
+static bool has_same_desired(const struct ki_as_resource *resource, const json_t *tree, const json_t *before)
 {
     const char *key = NULL;
     json_t *value = NULL;
-    if (count_wishes(resource, tree) != count_wishes(resource, before))
+    if (count_desired(resource, tree) != count_desired(resource, before))
         return false;
     json_object_foreach((json_t *)tree, key, value)
     {
-        if (is_wish(resource, key) && !ki_as_json_equal(value, json_object_get(before, key)))
+        if (is_desired(resource, key) && !ki_as_json_equal(value, json_object_get(before, key)))
             return false;
     }
     return true;
@@ -166,7 +166,7 @@ int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json
     if (!verb->resource->has_generation)
         return 0;
     bool is_same = !ki_as_verb_is_for(verb, "apps", "deployments") || has_same_annotations(tree, before);
-    if (is_same && has_same_wishes(verb->resource, tree, before))
+    if (is_same && has_same_desired(verb->resource, tree, before))
         return 0;
     return count_on(verb, tree, before);
 }

@@ -20,7 +20,7 @@ static int wait_for_informers(cli_demo *demo, ki_error *err)
     uint64_t began_ms = cli_moment_now_ms();
     uint64_t deadline_ms = began_ms + CATCH_UP_MS;
     while (!cli_demo_followers_have_synced(&demo->followers) ||
-           !cli_demo_followers_are_current(&demo->followers) || demo->trouble.is_healing) {
+           !cli_demo_followers_are_current(&demo->followers) || demo->trouble.is_recovering) {
         struct pollfd client = {.fd = ki_client_fd(demo->client), .events = POLLIN};
         uint64_t now_ms = cli_moment_now_ms();
         if (now_ms >= deadline_ms)

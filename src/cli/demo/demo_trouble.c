@@ -38,14 +38,14 @@ static void remember(cli_demo_trouble *trouble)
         trouble->watches[i] = status.watches;
     }
     trouble->expired = count_expired(trouble);
-    trouble->is_healing = 0;
+    trouble->is_recovering = 0;
 }
 
 static void begin_healing(cli_demo_trouble *trouble, uint64_t now_ms)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++)
         trouble->versions[i] = trouble->followers->items[i].version;
-    trouble->is_healing = 1;
+    trouble->is_recovering = 1;
     trouble->over_ms = now_ms;
 }
 
@@ -83,9 +83,9 @@ static int bring_up(cli_demo_trouble *trouble, uint64_t now_ms, ki_error *err)
     return 0;
 }
 
-/* ---- healing ------------------------------------------------------------------------------------------- */
+/* ---- recovering ---------------------------------------------------------------------------------------- */
 
-static int has_healed(const cli_demo_trouble *trouble)
+static int has_recovered(const cli_demo_trouble *trouble)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
         const cli_demo_follower *follower = &trouble->followers->items[i];
@@ -98,7 +98,7 @@ static int has_healed(const cli_demo_trouble *trouble)
     return 1;
 }
 
-static void tell_healed(cli_demo_trouble *trouble, uint64_t now_ms)
+static void tell_recovered(cli_demo_trouble *trouble, uint64_t now_ms)
 {
     char line[CLI_DEMO_LINE_BYTES];
     uint64_t expired = count_expired(trouble) - trouble->expired;
@@ -107,7 +107,7 @@ static void tell_healed(cli_demo_trouble *trouble, uint64_t now_ms)
              (unsigned long long)(now_ms - trouble->over_ms), (unsigned long long)resumed,
              (unsigned long long)expired);
     say(trouble, line);
-    trouble->is_healing = 0;
+    trouble->is_recovering = 0;
 }
 
 /* ---- timing -------------------------------------------------------------------------------------------- */
@@ -133,8 +133,8 @@ int cli_demo_trouble_tick(cli_demo_trouble *trouble, uint64_t now_ms, ki_error *
 {
     if (trouble->is_down && now_ms >= trouble->up_ms)
         return bring_up(trouble, now_ms, err);
-    if (trouble->is_healing && has_healed(trouble))
-        tell_healed(trouble, now_ms);
+    if (trouble->is_recovering && has_recovered(trouble))
+        tell_recovered(trouble, now_ms);
     if (trouble->period_ms > 0 && !trouble->is_down && now_ms >= trouble->next_ms)
         start_next(trouble, now_ms);
     return 0;
@@ -144,7 +144,7 @@ uint64_t cli_demo_trouble_due_ms(const cli_demo_trouble *trouble, uint64_t now_m
 {
     if (trouble->is_down)
         return trouble->up_ms;
-    if (trouble->is_healing)
+    if (trouble->is_recovering)
         return now_ms + LOOK_MS;
     return trouble->period_ms > 0 ? trouble->next_ms : UINT64_MAX;
 }

@@ -35,7 +35,7 @@ typedef struct cli_demo_trouble {
     uint64_t count; /* of all faults; the kinds take turns */
     int is_down;
     uint64_t up_ms; /* when the server comes back */
-    int is_healing;
+    int is_recovering;
     uint64_t over_ms; /* start of the recovery */
     uint64_t versions[CLI_DEMO_FOLLOWED];
     uint64_t watches[CLI_DEMO_FOLLOWED];

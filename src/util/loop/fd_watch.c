@@ -50,7 +50,7 @@ static int enter_epoll(const ki_loop *loop, const ki_fd_watch *watch, int fd, st
 static void forget_locked(ki_loop *loop, ki_fd_watch *watch)
 {
     if (watch->fd >= 0 && !leave_epoll(loop, watch->fd))
-        watch->is_haunted = loop->is_haunted = 1;
+        watch->may_be_reported = loop->may_have_strays = 1;
     set_armed_locked(loop, watch, 0);
     watch->fd = -1;
     watch->ready = 0;
@@ -64,8 +64,8 @@ void ki_fd_watch_fini(ki_fd_watch *watch)
         return;
     ki_mutex_lock(&loop->mu);
     forget_locked(loop, watch);
-    if (watch->is_haunted)
-        loop->is_haunted = 0; /* the epoll is being closed: nothing is fetched from it any more */
+    if (watch->may_be_reported)
+        loop->may_have_strays = 0; /* the epoll is being closed: nothing is fetched from it any more */
     ki_mutex_unlock(&loop->mu);
     ki_job_fini(&watch->job);
 }
@@ -112,7 +112,7 @@ void ki_fd_watch_collect_locked(ki_loop *loop)
 {
     KI_ASSERT_HELD(loop->mu);
     struct epoll_event events[EVENTS_AT_A_TIME];
-    if (loop->armed_count == 0 && !loop->is_haunted)
+    if (loop->armed_count == 0 && !loop->may_have_strays)
         return;
     int count = epoll_wait(loop->wake_fd.epoll_fd, events, EVENTS_AT_A_TIME, 0);
     for (int i = 0; i < count; i++) {

@@ -17,10 +17,11 @@
 /* Embedded in its user. `job` may also be woken by others and have a timer. */
 typedef struct ki_fd_watch {
     ki_job job;
-    int fd;         /* guarded by the loop's mu, as all below; -1: not in the epoll */
-    int is_armed;   /* counted by the loop */
-    int is_haunted; /* may get foreign events: not freed before the loop is closed */
-    uint32_t ready; /* EPOLLIN, …, since the last ki_fd_watch_take() */
+    int fd;              /* guarded by the loop's mu, as all below; -1: not in the epoll */
+    int is_armed;        /* counted by the loop */
+    int may_be_reported; /* the epoll may still report it, for another descriptor: not freed before the loop
+                          * is closed */
+    uint32_t ready;      /* EPOLLIN, …, since the last ki_fd_watch_take() */
 } ki_fd_watch;
 
 /* Watches nothing. Returns 0 or KI_ERR_NO_MEMORY. */

@@ -83,7 +83,7 @@ struct ki_loop {
     int is_roused;         /* that thread has to return from ki_loop_wait() */
     int has_timer_thread;  /* one of the waiting threads waits only until the first timer */
     size_t armed_count;    /* of ki_fd_watch */
-    int is_haunted;        /* a watch may be stuck in the epoll: its events must be fetched */
+    int may_have_strays;   /* a watch may be stuck in the epoll: its events must be fetched */
     int is_attended;       /* a thread runs jobs, and will look at the queue before the descriptor matters */
     unsigned runs;         /* since descriptors were polled */
 };
@@ -113,7 +113,7 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* Readable when ki_loop_step() has work; -1 without `with_fd`. Timers under a virtual clock do not count. A
- * step that leaves work makes it readable anew, for programs that poll it edge-triggered. */
+ * step that leaves work makes it readable again, for programs that poll it edge-triggered. */
 int ki_loop_fd(const ki_loop *loop);
 
 /* Waits until ki_loop_step() has work, ki_loop_rouse() is called, or the loop gets threads; at most

@@ -37,7 +37,7 @@ int ki_yaml_anchors_set(ki_yaml_anchors *anchors, const char *name, const ki_yam
         return KI_ERR_TOO_LARGE;
     if (anchors->count == anchors->capacity && grow(anchors) < 0)
         return KI_ERR_NO_MEMORY;
-    char *copy = ki_secret_copy(ki_str_of(name));
+    char *copy = ki_str_copy(ki_str_of(name));
     if (copy == NULL)
         return KI_ERR_NO_MEMORY;
     anchors->items[anchors->count++] = (ki_yaml_anchor){copy, node};
@@ -79,9 +79,9 @@ static int count(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_
 static bool copy_texts(const ki_yaml_node *from, ki_yaml_node *to)
 {
     if (from->key != NULL)
-        to->key = ki_secret_copy(ki_str_of(from->key));
+        to->key = ki_str_copy(ki_str_of(from->key));
     if (from->text != NULL)
-        to->text = ki_secret_copy(ki_str_of(from->text));
+        to->text = ki_str_copy(ki_str_of(from->text));
     return (from->key == NULL || to->key != NULL) && (from->text == NULL || to->text != NULL);
 }
 

@@ -127,7 +127,7 @@ static int fail_members(ki_yaml_builder *build, size_t line)
 
 int ki_yaml_set_key(ki_yaml_builder *build, ki_yaml_level *mapping, ki_str key, size_t line)
 {
-    mapping->key = ki_secret_copy(key);
+    mapping->key = ki_str_copy(key);
     if (mapping->key == NULL)
         return ki_fail_no_memory(build->err);
     mapping->key_line = line;

@@ -39,7 +39,7 @@ static int fill_scalar(ki_yaml_builder *build, const yaml_event_t *event, ki_yam
     ki_str text = {(const char *)event->data.scalar.value, event->data.scalar.length};
     node->is_plain = is_plain(event);
     node->is_binary = tag != NULL && strcmp(tag, "tag:yaml.org,2002:binary") == 0;
-    node->text = ki_secret_copy(text);
+    node->text = ki_str_copy(text);
     return node->text == NULL
                ? ki_fail_no_memory(build->err)
                : ki_yaml_name_node(build, (const char *)event->data.scalar.anchor, node, node->line);

@@ -245,7 +245,7 @@ static void stats_are_one_json_object(void **state)
               "31m\xc3\xa9\xc2\x80\xe2\x80\xae\xe2\x82\xac\\u001b")
 #define HARMLESS ANNOTATED("x\\u007f\\u009b31m\xc3\xa9\\u0080\\u202e\xe2\x82\xac\\u001b")
 
-/* Control characters that JSON allows as they are steer a terminal all the same. */
+/* JSON allows some control characters unescaped that a terminal interprets. */
 static void json_for_a_terminal_does_not_steer_it(void **state)
 {
     (void)state;

@@ -239,7 +239,7 @@ static void bad_options_are_refused(void **state)
     controller_rig_init(&rig, NULL);
     assert_null(ki_controller_new(rig.client, &(ki_controller_options){.name = "x"}, &err));
     assert_string_equal(err.message, "controller x: no reconcile function");
-    ki_controller_options options = {.limiter = ki_limiter_new_default(&err)}; /* taken all the same */
+    ki_controller_options options = {.limiter = ki_limiter_new_default(&err)}; /* taken even on failure */
     assert_null(ki_controller_new(rig.client, &options, &err));
     assert_string_equal(err.message, "controller: no name");
     ki_controller_free(NULL);

@@ -75,7 +75,7 @@ static void a_credential_that_has_expired_is_requested_again(void **state)
     ki_clock_advance_ms(&rig.clock, 1000);
     assert_waits(credentials, &rig.waiter);
     credentials_rig_finish_run();
-    /* It was past its time when it came, and is used a little all the same. */
+    /* It had expired when it arrived, and is used for a short time nevertheless. */
     assert_true(credentials_rig_identity(credentials).generation > generation);
     assert_int_equal(runs(), 2);
     ki_clock_advance_ms(&rig.clock, 5000);

@@ -106,7 +106,7 @@ static void full_callback_is_left_alone_until_there_is_room(void **state)
     feed_rig_fini(&r);
 }
 
-/* Says each time that it is full, and from the second time on that there is room all the same. */
+/* Reports each time that it is full and, from the second time on, that there is room after all. */
 static int make_room_inside(const ki_change *change, void *user)
 {
     feed_rig *r = user;

@@ -15,11 +15,11 @@ typedef struct row {
     const char *change;
     const char *stored;
     const char *complete; /* NULL: unset */
-    int in_this_history;  /* a ki_verdict, as the next */
+    int in_this_history;  /* a ki_rules_verdict, as the next */
     int of_other_history; /* the stored one is */
 } row;
 
-enum { IGNORE = KI_VERDICT_IGNORE, SEEN = KI_VERDICT_SEEN, PUT = KI_VERDICT_PUT, REMOVE = KI_VERDICT_REMOVE };
+enum { IGNORE = KI_RULES_IGNORE, SEEN = KI_RULES_SEEN, PUT = KI_RULES_PUT, REMOVE = KI_RULES_REMOVE };
 
 static ki_object *object_of_text(const char *text)
 {
@@ -32,7 +32,7 @@ static ki_object *object_of_text(const char *text)
     return apply_object("a", version, "a", text + n + 1);
 }
 
-static ki_verdict judge(const row *r, bool of_other_history)
+static ki_rules_verdict judge(const row *r, bool of_other_history)
 {
     ki_object *stored = object_of_text(r->stored);
     ki_object *object = r->type == KI_CHANGE_SEEN ? NULL : object_of_text(r->change);
@@ -40,7 +40,7 @@ static ki_verdict judge(const row *r, bool of_other_history)
                       .list = r->type == KI_CHANGE_REPLACED || r->type == KI_CHANGE_SEEN ? 3 : 0,
                       .object = object};
     ki_standing standing = {stored, of_other_history, ki_str_of(r->complete)};
-    ki_verdict verdict = ki_rules_judge(&delta, &standing);
+    ki_rules_verdict verdict = ki_rules_judge(&delta, &standing);
     (void)ki_object_unref(object);
     (void)ki_object_unref(stored);
     return verdict;
@@ -105,11 +105,11 @@ static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_comp
     static const struct {
         const char *version;
         const char *complete;
-        ki_verdict verdict;
+        ki_rules_verdict verdict;
     } rows[] = {
-        {"4", "5", KI_VERDICT_HOLD}, {"5", "5", KI_VERDICT_HOLD}, {"6", "5", KI_VERDICT_PUT},
-        {"10", "9", KI_VERDICT_PUT}, {"k", "5", KI_VERDICT_PUT},  {"5", "k", KI_VERDICT_PUT},
-        {"k", "k", KI_VERDICT_PUT},  {"", "5", KI_VERDICT_PUT},   {"4", "", KI_VERDICT_PUT},
+        {"4", "5", KI_RULES_HOLD}, {"5", "5", KI_RULES_HOLD}, {"6", "5", KI_RULES_PUT},
+        {"10", "9", KI_RULES_PUT}, {"k", "5", KI_RULES_PUT},  {"5", "k", KI_RULES_PUT},
+        {"k", "k", KI_RULES_PUT},  {"", "5", KI_RULES_PUT},   {"4", "", KI_RULES_PUT},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_object *object = apply_object("a", rows[i].version, "a", NULL);
@@ -118,7 +118,7 @@ static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_comp
             .change_type = KI_CHANGE_REPLACED, .list = 3, .is_doubtful = true, .object = object};
         assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
         delta.change_type = KI_CHANGE_DELETED; /* inside the list */
-        assert_int_equal(ki_rules_judge(&delta, &standing), KI_VERDICT_HOLD);
+        assert_int_equal(ki_rules_judge(&delta, &standing), KI_RULES_HOLD);
         (void)ki_object_unref(object);
     }
 }

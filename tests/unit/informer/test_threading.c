@@ -166,7 +166,7 @@ static void check_cell(const row *r, place where, int mode)
     int is_undone =
         expected == NOTHING || (expected == REFUSED && r->has_happened != stage_has_nothing_to_show);
     if (is_undone && !stays_undone(r, s))
-        fail_msg("%s in %s, mode %d: was done all the same", r->name, stage_places[where].name, mode);
+        fail_msg("%s in %s, mode %d: was done nevertheless", r->name, stage_places[where].name, mode);
     if (expected < REFUSED && !stage_pump_until(s, r->has_happened))
         fail_msg("%s in %s, mode %d: nothing happened", r->name, stage_places[where].name, mode);
     if (frees_refused != refused_before + (expected == NOTHING))

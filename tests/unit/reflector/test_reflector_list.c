@@ -95,7 +95,7 @@ static void selectors_are_sent_and_can_be_tweaked(void **state)
     assert_int_equal(calls, 3);
 }
 
-static void what_cannot_be_used_is_seen_all_the_same(void **state)
+static void what_cannot_be_used_is_seen_nevertheless(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -543,7 +543,7 @@ int main(void)
         reflector_test(the_page_size_is_an_option),
         reflector_test(pages_can_be_turned_off),
         reflector_test(selectors_are_sent_and_can_be_tweaked),
-        reflector_test(what_cannot_be_used_is_seen_all_the_same),
+        reflector_test(what_cannot_be_used_is_seen_nevertheless),
         reflector_test(an_expired_token_leads_to_one_whole_list_at_once),
         reflector_test(a_version_that_is_gone_leads_to_the_newest_at_once_and_then_to_back_off),
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_at_once),

@@ -64,7 +64,7 @@ static void a_source_may_not_know_it(void **state)
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
-static void what_cannot_be_used_is_seen_all_the_same(void **state)
+static void what_cannot_be_used_is_seen_nevertheless(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -440,7 +440,7 @@ int main(void)
         reflector_test(it_may_come_byte_by_byte),
         reflector_test(a_recorded_one_is_a_list),
         reflector_test(a_source_may_not_know_it),
-        reflector_test(what_cannot_be_used_is_seen_all_the_same),
+        reflector_test(what_cannot_be_used_is_seen_nevertheless),
         reflector_test(an_object_of_another_kind_is_no_item_and_leads_to_another_list),
         reflector_test(a_delete_that_cannot_be_used_leads_to_another_list),
         reflector_test(a_delete_whose_transform_fails_leads_to_another_list),

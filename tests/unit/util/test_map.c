@@ -223,7 +223,7 @@ static void room_that_was_made_stays_when_things_go(void **state)
     ki_map_fini(&map);
 }
 
-static void without_memory_a_map_gets_no_room_and_works_all_the_same(void **state)
+static void without_memory_a_map_gets_no_room_and_works_nevertheless(void **state)
 {
     (void)state;
     ki_map map;
@@ -282,7 +282,7 @@ int main(void)
         WITH_MEMORY_CHECK(without_memory_for_another_size_a_map_works_on),
         WITH_MEMORY_CHECK(a_map_with_room_moves_nothing_when_it_is_filled),
         WITH_MEMORY_CHECK(room_that_was_made_stays_when_things_go),
-        WITH_MEMORY_CHECK(without_memory_a_map_gets_no_room_and_works_all_the_same),
+        WITH_MEMORY_CHECK(without_memory_a_map_gets_no_room_and_works_nevertheless),
         WITH_MEMORY_CHECK(a_map_agrees_with_a_plain_array_after_random_changes),
     };
     return RUN_TESTS(tests);

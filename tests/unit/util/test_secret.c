@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem; NOLINT(bugprone-reserved-identifier) */
 #endif
+#include "util/alloc.h"
 #include "util/secret.h"
 
 #include <kinformer/alloc.h>
@@ -118,11 +119,11 @@ static void assert_no_secret_got_out(void)
 static void the_watching_allocator_sees_what_is_not_wiped(void **state)
 {
     (void)state;
-    char *text = ki_secret_copy(KI_STR("my " SECRET));
+    char *text = ki_str_copy(KI_STR("my " SECRET));
     release(text, NULL);
     assert_int_equal(leaks, 1);
-    ki_secret_free(ki_secret_copy(KI_STR("my " SECRET)));
-    char *bytes = ki_secret_copy(KI_STR("\0 " SECRET));
+    ki_secret_free(ki_str_copy(KI_STR("my " SECRET)));
+    char *bytes = ki_str_copy(KI_STR("\0 " SECRET));
     ki_secret_free_bytes(bytes, strlen(SECRET) + 2);
     ki_secret_free(NULL);
     assert_int_equal(leaks, 1);

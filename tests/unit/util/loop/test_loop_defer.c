@@ -144,7 +144,7 @@ static void defer_and_end(rig *r)
     ki_job_fini(&r->tasks[0].job);
 }
 
-static void a_job_that_ends_itself_has_deferred_it_all_the_same(void **state)
+static void a_job_that_ends_itself_has_deferred_it_nevertheless(void **state)
 {
     rig *r = *state;
     run_first(r, defer_and_end);
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(outside_jobs_it_runs_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(it_may_defer_more_and_is_still_in_the_job, setup, teardown),
         cmocka_unit_test_setup_teardown(a_nested_run_of_another_loop_has_its_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_job_that_ends_itself_has_deferred_it_all_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_job_that_ends_itself_has_deferred_it_nevertheless, setup, teardown),
     };
     return RUN_TESTS(tests);
 }
