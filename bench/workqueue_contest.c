@@ -45,11 +45,10 @@ struct contest {
 static void *work(void *user)
 {
     struct contest *c = user;
-    ki_work_item item;
+    ki_work_item item = {0};
     const char *key;
     if (c->contestant == OURS) {
-        while (ki_workqueue_get(c->ours, UINT64_MAX, &item) == 0) {
-            (void)ki_workqueue_done(c->ours, item.key);
+        while (ki_workqueue_next(c->ours, UINT64_MAX, &item) == 0) {
         }
     } else {
         while ((key = plain_queue_get(c->plain)) != NULL) {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workqueue - a queue of keys, each handed to one worker at a time, with delays, rate limits and priorities.
  *
- * Event handlers add the keys of changed objects; a worker gets a key, does its work, and calls
- * ki_workqueue_done(). A key that is added while it waits is queued only once. A key that is added while a
+ * Event handlers add the keys of changed objects; a worker gets a key, does its work, and ends it with
+ * ki_workqueue_done() or ki_workqueue_next(). A key that is added while it waits is queued only once. A key that is added while a
  * worker has it is handed out again when that worker is done. So no two workers ever have the same key, and
  * no change is missed: the last run of a key begins after the last add. This is client-go's work queue, with
  * its names:
  *
- *     ki_work_item item;
- *     while (ki_workqueue_get(queue, UINT64_MAX, &item) == 0) {
+ *     ki_work_item item = {0};
+ *     while (ki_workqueue_next(queue, UINT64_MAX, &item) == 0) { // ends the work on the previous key, too
  *         if (reconcile(item.key) == 0)
  *             ki_workqueue_forget(queue, item.key);
  *         else if (ki_workqueue_add_rate_limited(queue, item.key, item.priority) < 0)
- *             …                                      // out of memory: try again, or log it
- *         ki_workqueue_done(queue, item.key);        // always, and last: it ends item.key
+ *             …                                                  // out of memory: try again, or log it
  *     }
  *
  * The queue has no thread of its own. A wait in ki_workqueue_get() also covers delayed keys; an event loop
@@ -99,14 +98,14 @@ KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, 
 
 /** What a worker gets. */
 typedef struct ki_work_item {
-    ki_str key;           /* borrowed until ki_workqueue_done() */
+    ki_str key;           /* borrowed until ki_workqueue_done() or ki_workqueue_next() */
     ki_priority priority; /* at which it waited; use it to add the key again */
     uint64_t reserved[4];
 } ki_work_item;
 
 /**
  * Takes the next key. Waits for one for up to `timeout_ms` (0: does not wait; UINT64_MAX: no limit). Every
- * key that was taken needs a ki_workqueue_done().
+ * key that was taken needs a ki_workqueue_done() or ki_workqueue_next().
  *
  * Returns: 0; KI_ERR_TIMEOUT: no key came; KI_ERR_STOPPED: the queue is shut down and empty, so the worker
  *          may end; KI_ERR_INVALID; KI_ERR_FORKED.
@@ -120,6 +119,15 @@ KI_API KI_NODISCARD int ki_workqueue_get(ki_workqueue *queue, uint64_t timeout_m
  * Ownership: the key from ki_workqueue_get() is no longer valid.
  */
 KI_API int ki_workqueue_done(ki_workqueue *queue, ki_str key);
+
+/**
+ * ki_workqueue_done() for the key in `item`, if it has one, and ki_workqueue_get(), in one step: cheaper for
+ * a worker that takes one key after the other. Zero `item` before the first call.
+ *
+ * Returns: as ki_workqueue_get(). On failure the work on the previous key has ended nevertheless, and
+ *          item->key is empty.
+ */
+KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *item);
 
 /**
  * A descriptor for poll(), epoll and so on: readable (level-triggered) while ki_workqueue_get() would not

@@ -162,22 +162,49 @@ static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_
     }
 }
 
-int ki_workqueue_get(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *out_item)
+/* Returns KI_ERR_NOT_FOUND if no worker has the key. */
+static int done_locked(ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu)
 {
-    int rc = out_item == NULL ? KI_ERR_INVALID : ki_workqueue_check(queue);
-    if (rc < 0)
-        return rc;
+    KI_ASSERT_HELD(queue->mu);
+    ki_work_entry *entry = ki_workqueue_find_processing_locked(queue, key);
+    if (entry == NULL)
+        return KI_ERR_NOT_FOUND;
+    ki_workqueue_finish_locked(queue, entry);
+    return 0;
+}
+
+/* Ends the work on `done`, unless it is empty, and gets the next key. */
+static int take_turn(ki_workqueue *queue, ki_str done, uint64_t timeout_ms, ki_work_item *out_item)
+{
     uint64_t until_ns = 0;
     if (timeout_ms == UINT64_MAX)
         until_ns = UINT64_MAX;
     else if (timeout_ms > 0)
         until_ns = ki_clock_now_ns(queue->clock) + ki_ns_of_ms(timeout_ms);
     ki_workqueue_lock(queue);
-    rc = get_locked(queue, until_ns, out_item);
+    if (done.len > 0)
+        (void)done_locked(queue, done);
+    int rc = get_locked(queue, until_ns, out_item);
     if (queue->delayed.count > 0 && !queue->waiters.has_keeper) /* it may have been this worker */
         ki_work_waiters_wake_keeper(&queue->waiters);
     ki_workqueue_unlock(queue);
     return rc;
+}
+
+int ki_workqueue_get(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *out_item)
+{
+    int rc = out_item == NULL ? KI_ERR_INVALID : ki_workqueue_check(queue);
+    return rc < 0 ? rc : take_turn(queue, (ki_str){0}, timeout_ms, out_item);
+}
+
+int ki_workqueue_next(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *item)
+{
+    int rc = item == NULL ? KI_ERR_INVALID : ki_workqueue_check(queue);
+    if (rc < 0)
+        return rc;
+    ki_str done = item->key;
+    *item = (ki_work_item){0};
+    return take_turn(queue, done, timeout_ms, item);
 }
 
 int ki_workqueue_done(ki_workqueue *queue, ki_str key)
@@ -186,11 +213,7 @@ int ki_workqueue_done(ki_workqueue *queue, ki_str key)
     if (rc < 0)
         return rc == KI_ERR_TOO_LARGE ? KI_ERR_NOT_FOUND : rc;
     ki_workqueue_lock(queue);
-    ki_work_entry *entry = ki_workqueue_find_processing_locked(queue, key);
-    if (entry == NULL)
-        rc = KI_ERR_NOT_FOUND;
-    else
-        ki_workqueue_finish_locked(queue, entry);
+    rc = done_locked(queue, key);
     ki_workqueue_unlock(queue);
     return rc;
 }

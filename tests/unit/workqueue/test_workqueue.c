@@ -43,6 +43,32 @@ static void a_key_that_is_added_while_it_is_processed_comes_back_after_done(void
     work_rig_fini(&rig);
 }
 
+static void the_next_key_ends_the_work_on_the_previous_one(void **state)
+{
+    (void)state;
+    work_rig rig;
+    ki_work_item item = {0};
+    work_rig_init(&rig, NULL);
+    work_add(&rig, "a");
+    work_add(&rig, "b");
+    assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), 0);
+    assert_true(ki_str_equal(item.key, KI_STR("a")));
+    work_add(&rig, "a"); /* comes back, behind b */
+    assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), 0);
+    assert_true(ki_str_equal(item.key, KI_STR("b")));
+    assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), 0);
+    assert_true(ki_str_equal(item.key, KI_STR("a")));
+    assert_int_equal(work_done(&rig, "b"), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), KI_ERR_TIMEOUT);
+    assert_int_equal(item.key.len, 0);
+    assert_int_equal(work_done(&rig, "a"), KI_ERR_NOT_FOUND);
+    ki_workqueue_shut_down(rig.queue);
+    assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), KI_ERR_STOPPED);
+    assert_int_equal(ki_workqueue_next(rig.queue, 0, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_workqueue_next(NULL, 0, &item), KI_ERR_INVALID);
+    work_rig_fini(&rig);
+}
+
 static void a_key_that_comes_back_waits_behind_the_others(void **state)
 {
     (void)state;
@@ -284,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_that_is_added_twice_is_handed_out_once),
         WITH_MEMORY_CHECK(a_key_that_is_added_while_it_is_processed_comes_back_after_done),
+        WITH_MEMORY_CHECK(the_next_key_ends_the_work_on_the_previous_one),
         WITH_MEMORY_CHECK(a_key_that_comes_back_waits_behind_the_others),
         WITH_MEMORY_CHECK(a_done_that_nobody_waits_for_is_an_error_and_changes_nothing),
         WITH_MEMORY_CHECK(the_text_of_a_key_is_the_queues_own_until_done),
