@@ -2,10 +2,10 @@
 /* workqueue - a queue of keys, each handed to one worker at a time, with delays, rate limits and priorities.
  *
  * Event handlers add the keys of changed objects; a worker gets a key, does its work, and ends it with
- * ki_workqueue_done() or ki_workqueue_next(). A key that is added while it waits is queued only once. A key that is added while a
- * worker has it is handed out again when that worker is done. So no two workers ever have the same key, and
- * no change is missed: the last run of a key begins after the last add. This is client-go's work queue, with
- * its names:
+ * ki_workqueue_done() or ki_workqueue_next(). A key that is added while it waits is queued only once. A key
+ * that is added while a worker has it is handed out again when that worker is done. So no two workers ever
+ * have the same key, and no change is missed: the last run of a key begins after the last add. This is
+ * client-go's work queue, with its names:
  *
  *     ki_work_item item = {0};
  *     while (ki_workqueue_next(queue, UINT64_MAX, &item) == 0) { // ends the work on the previous key, too
