@@ -168,7 +168,7 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t version)
 bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t version)
 {
     ki_change change = {
-        .type = KI_CHANGE_UPDATED, .object = object, .version = ki_object_resource_version(object)};
+        .change_type = KI_CHANGE_UPDATED, .object = object, .version = ki_object_resource_version(object)};
     hold_waking(pipeline);
     int rc = ki_informer_take_change(&change, pipeline->informer);
     if (version % PIECE == 0) { /* as many come in one piece of an answer */
@@ -208,7 +208,8 @@ static uint64_t checksum_of(const ki_object *object)
 void pipeline_count(const ki_event *event, void *user)
 {
     struct pipeline_counter *counter = user;
-    counter->checksum += checksum_of(event->object) + 3 * checksum_of(event->old) + (uint64_t)event->type;
+    counter->checksum +=
+        checksum_of(event->object) + 3 * checksum_of(event->old) + (uint64_t)event->change_type;
     /* The handler's thread alone writes it. Release: who sees the number sees the checksum. */
     unsigned long long events = atomic_load_explicit(&counter->events, memory_order_relaxed) + 1;
     atomic_store_explicit(&counter->events, events, memory_order_release);

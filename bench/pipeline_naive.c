@@ -226,8 +226,9 @@ static void *run_handler(void *user)
 {
     struct pipeline_naive *naive = user;
     for (struct message *m = queue_pop(&naive->events); m != NULL; m = queue_pop(&naive->events)) {
-        ki_event event = {
-            .type = m->old == NULL ? KI_CHANGE_ADDED : KI_CHANGE_UPDATED, .object = m->object, .old = m->old};
+        ki_event event = {.change_type = m->old == NULL ? KI_CHANGE_ADDED : KI_CHANGE_UPDATED,
+                          .object = m->object,
+                          .old = m->old};
         naive->handler(&event, naive->user);
         (void)ki_object_unref(m->object);
         (void)ki_object_unref(m->old);
