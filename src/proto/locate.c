@@ -9,16 +9,18 @@ int ki_proto_malformed_field(ki_proto_reader *reader, const ki_proto_message *me
                    KI_STR_ARGS(ki_proto_message_name(message)));
 }
 
-const uint8_t *ki_proto_skip_other(ki_proto_reader *reader, const ki_proto_scope *scope, const uint8_t *start,
-                                   const uint8_t *end)
+const uint8_t *ki_proto_skip_other(ki_proto_reader *reader, const ki_proto_scope *scope,
+                                   const uint8_t *content, const uint8_t *end, uint64_t tag)
 {
-    uint64_t tag = 0;
-    const uint8_t *at = ki_wire_varint(start, end, &tag);
-    at = at == NULL ? NULL : ki_wire_skip(at, end, tag);
+    const uint8_t *at = NULL;
+    if (content != NULL)
+        at = ki_wire_type_of(tag) == KI_WIRE_BYTES && !ki_wire_is_bad_tag(tag)
+                 ? ki_proto_skip_known(content, end, KI_WIRE_BYTES)
+                 : ki_wire_skip(content, end, tag);
     if (at == NULL)
         ki_proto_malformed_field(reader, scope->message, tag);
-    if (at == NULL || ki_proto_place(scope->message, ki_wire_number_of(tag)) != 0 ||
-        (scope->view != NULL && !scope->view->keeps_unknown))
+    if (at == NULL || (scope->view != NULL && !scope->view->keeps_unknown) ||
+        ki_proto_place(scope->message, ki_wire_number_of(tag)) != 0)
         return at;
     ki_proto_unknown *unknown = &reader->unknown;
     if (unknown->count++ == 0) {

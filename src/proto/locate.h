@@ -30,9 +30,9 @@ typedef struct ki_proto_located {
 int ki_proto_malformed_field(ki_proto_reader *reader, const ki_proto_message *message, uint64_t tag);
 
 /* A field that the tables do not have, or that is not needed. The former is counted if it could have been
- * kept. Returns its end, or NULL after a report. */
-const uint8_t *ki_proto_skip_other(ki_proto_reader *reader, const ki_proto_scope *scope, const uint8_t *start,
-                                   const uint8_t *end);
+ * kept. `content` is behind the tag, NULL if that is malformed. Returns its end, or NULL after a report. */
+const uint8_t *ki_proto_skip_other(ki_proto_reader *reader, const ki_proto_scope *scope,
+                                   const uint8_t *content, const uint8_t *end, uint64_t tag);
 
 /* Moves past the content of a field that is known. */
 static inline const uint8_t *ki_proto_skip_known(const uint8_t *at, const uint8_t *end, unsigned type)
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) int ki_proto_locate(ki_proto_reader
         const uint32_t number = ki_wire_number_of(tag); /* 0 if it is malformed */
         const unsigned place = number <= number_max ? places[number] : 0;
         if (KI_RARELY(place == 0)) {
-            at = ki_proto_skip_other(reader, scope, at, end);
+            at = ki_proto_skip_other(reader, scope, content, end, tag);
             rc = at == NULL ? KI_ERR_PROTOBUF : 0;
             before = 0;
             if (rc < 0)
