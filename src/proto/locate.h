@@ -56,6 +56,12 @@ static inline const uint8_t *ki_proto_places_of(const ki_proto_scope *scope)
                                : ki_proto_view_places(scope->view);
 }
 
+static inline int ki_proto_stop(ki_proto_located *out, uint64_t present, int rc)
+{
+    out->present = present;
+    return rc;
+}
+
 /* Returns 0; or KI_ERR_PROTOBUF, with the fields before the malformed one, or with is_irregular set if a
  * field occurs again. All lengths that were located are within the message, and wire types are as the table
  * says.
@@ -71,38 +77,32 @@ static inline __attribute__((always_inline)) int ki_proto_locate(ki_proto_reader
     const uint32_t number_max = scope->message->number_max;
     const uint8_t *base = value->at;
     const uint8_t *end = base + value->len;
+    const uint8_t *at = base;
     uint64_t present = 0;
     uint64_t before = 0; /* the former tag */
-    int rc = 0;
     out->packed = 0;
-    for (const uint8_t *at = base; at < end;) {
+    while (at < end) {
         uint64_t tag = 0;
         const uint8_t *content = ki_wire_varint(at, end, &tag);
         const uint32_t number = ki_wire_number_of(tag); /* 0 if it is malformed */
         const unsigned place = number <= number_max ? places[number] : 0;
         if (KI_RARELY(place == 0)) {
             at = ki_proto_skip_other(reader, scope, content, end, tag);
-            rc = at == NULL ? KI_ERR_PROTOBUF : 0;
             before = 0;
-            if (rc < 0)
+            if (at == NULL)
                 break;
             continue;
         }
         const unsigned flags = fields[place - 1].flags;
         const uint64_t bit = UINT64_C(1) << (place - 1);
         at = ki_proto_skip_known(content, end, ki_wire_type_of(tag));
-        if (KI_RARELY(ki_wire_type_of(tag) != ki_proto_wire_type_of(flags)) &&
-            !ki_proto_note_packed(out, flags, tag, bit & ~present))
-            at = NULL;
-        if (KI_RARELY(at == NULL)) {
-            rc = ki_proto_malformed_field(reader, scope->message, tag);
-            break;
-        }
+        if (KI_RARELY(at == NULL || (ki_wire_type_of(tag) != ki_proto_wire_type_of(flags) &&
+                                     !ki_proto_note_packed(out, flags, tag, bit & ~present))))
+            return ki_proto_stop(out, present, ki_proto_malformed_field(reader, scope->message, tag));
         if (KI_RARELY((present & bit) != 0)) {
-            if (ki_wire_number_of(before) == number && (flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0)
-                continue;
-            rc = ki_proto_irregular(reader);
-            break;
+            if (ki_wire_number_of(before) != number || (flags & (KI_PROTO_LIST | KI_PROTO_MAP)) == 0)
+                return ki_proto_irregular(reader);
+            continue;
         }
         before = tag;
         if (*content == 0 && (flags & KI_PROTO_OMIT_ZERO) != 0)
@@ -110,8 +110,7 @@ static inline __attribute__((always_inline)) int ki_proto_locate(ki_proto_reader
         present |= bit;
         out->starts[place - 1] = (uint32_t)(content - base);
     }
-    out->present = present;
-    return rc;
+    return ki_proto_stop(out, present, at == NULL ? KI_ERR_PROTOBUF : 0);
 }
 
 /* A cursor at a field that is present. */
