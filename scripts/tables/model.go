@@ -211,16 +211,6 @@ func (m *model) setType(f *field, t reflect.Type, where string) {
 	}
 }
 
-// Whether a field that precedes this one in the JSON may follow it on the wire, where numbers decide.
-func (msg *message) isHeld(place int) bool {
-	for _, f := range msg.fields[:place] {
-		if f.number > msg.fields[place].number {
-			return true
-		}
-	}
-	return false
-}
-
 // What makes two messages the same table; the messages that they refer to by what `of` says.
 func (msg *message) signature(of map[*message]int) string {
 	var s strings.Builder

@@ -57,16 +57,13 @@ const fileHead = `/* SPDX-License-Identifier: Apache-2.0 */
 
 `
 
-func flags(f *field, isHeld bool) string {
+func flags(f *field) string {
 	text := "KI_PROTO_ABSENT_" + f.absent
 	if f.holder != "" {
 		text += " | KI_PROTO_" + f.holder
 	}
 	if f.omitZero {
 		text += " | KI_PROTO_OMIT_ZERO"
-	}
-	if isHeld {
-		text += " | KI_PROTO_HELD"
 	}
 	switch f.kind {
 	case "BOOL", "INT32", "INT64":
@@ -84,13 +81,13 @@ func flags(f *field, isHeld bool) string {
 func writeFields(out *bytes.Buffer, messages []*message, names *pool) {
 	fmt.Fprintf(out, "#define T(name) KI_PROTO_##name\n")
 	for _, name := range []string{"A_NOTHING KI_PROTO_ABSENT_NOTHING", "A_ZERO KI_PROTO_ABSENT_ZERO", "A_NULL KI_PROTO_ABSENT_NULL",
-		"F_LIST KI_PROTO_LIST", "F_MAP KI_PROTO_MAP", "F_OMIT_ZERO KI_PROTO_OMIT_ZERO", "F_HELD KI_PROTO_HELD", "F_VARINT KI_PROTO_VARINT", "F_FIXED64 KI_PROTO_FIXED64"} {
+		"F_LIST KI_PROTO_LIST", "F_MAP KI_PROTO_MAP", "F_OMIT_ZERO KI_PROTO_OMIT_ZERO", "F_VARINT KI_PROTO_VARINT", "F_FIXED64 KI_PROTO_FIXED64"} {
 		fmt.Fprintf(out, "#define %s\n", name)
 	}
 	fmt.Fprintf(out, "\n/* Name (offset, length), number, type, flags, message. */\nconst ki_proto_field ki_proto_fields[] = {\n")
 	for _, msg := range messages {
 		fmt.Fprintf(out, "    /* %d %s */\n", msg.index, msg.name)
-		for i, f := range msg.fields {
+		for _, f := range msg.fields {
 			name, target := `,"`+f.json+`":`, 0
 			if f.kind == "INLINE" {
 				name = ""
@@ -98,7 +95,7 @@ func writeFields(out *bytes.Buffer, messages []*message, names *pool) {
 			if f.message != nil {
 				target = f.message.index
 			}
-			fmt.Fprintf(out, "    {%d, %d, %d, %d, T(%s), %s},", names.add(name), target, len(name), f.number, f.kind, flags(f, msg.isHeld(i)))
+			fmt.Fprintf(out, "    {%d, %d, %d, %d, T(%s), %s},", names.add(name), target, len(name), f.number, f.kind, flags(f))
 			if name != "" {
 				fmt.Fprintf(out, " /* %s */", f.json)
 			}
@@ -168,8 +165,8 @@ func writeTables(m *model, kinds []kind, version string) []byte {
 	}
 	fmt.Fprintf(&out, "};\n\nconst size_t ki_proto_kind_count = sizeof(ki_proto_kinds) / sizeof(ki_proto_kinds[0]);\n")
 	fmt.Fprintf(&out, "const size_t ki_proto_message_count = sizeof(ki_proto_messages) / sizeof(ki_proto_messages[0]);\n\n")
-	// Names are copied 16 bytes at a time.
-	names.write(&out, "ki_proto_names", strings.Repeat(" ", 16))
+	// Names are copied 32 bytes at a time.
+	names.write(&out, "ki_proto_names", strings.Repeat(" ", 32))
 	words.write(&out, "ki_proto_words", "")
 	return bytes.TrimRight(out.Bytes(), "\n")
 }

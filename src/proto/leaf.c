@@ -154,14 +154,9 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     if (rc < 0)
         return rc;
     int64_t days = time->seconds / SECONDS_A_DAY - (time->seconds % SECONDS_A_DAY < 0);
-    if (days != out->day || out->date_len == 0) {
-        out->date_len = (size_t)(put_date(out->date, days) - out->date);
-        out->day = days;
-    }
     char *at = out->at;
     *at++ = '"';
-    memcpy(at, out->date, sizeof(out->date));
-    at += out->date_len;
+    at = put_date(at, days);
     at = put_clock(at, time->seconds - days * SECONDS_A_DAY);
     if (has_micros) {
         *at++ = '.';
@@ -173,24 +168,58 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     return 0;
 }
 
-/* As Go writes it: both fields, in order. Returns 0 if it is not that. */
-static int read_usual_time(ki_str message, moment *out)
+static inline void put_two(char *at, uint32_t number)
 {
-    const uint8_t *at = (const uint8_t *)message.ptr;
-    const uint8_t *end = at + message.len;
-    uint64_t seconds = 0;
-    if (message.len < 4 || at[0] != (1 << 3 | KI_WIRE_VARINT) || end[-1] != 0 ||
-        end[-2] != (2 << 3 | KI_WIRE_VARINT) || ki_wire_varint(at + 1, end, &seconds) != end - 2 ||
-        seconds > (uint64_t)SECONDS_MAX)
-        return 0;
-    *out = (moment){.seconds = (int64_t)seconds, .is_there = 1};
-    return 1;
+    at[0] = (char)('0' + number / 10);
+    at[1] = (char)('0' + number % 10);
+}
+
+/* Most are of the same day, and many of the same second. */
+static void format_usual(ki_proto_out *out, uint64_t seconds)
+{
+    uint64_t days = seconds / SECONDS_A_DAY;
+    uint32_t rest = (uint32_t)(seconds - days * SECONDS_A_DAY);
+    if (days != out->usual_day) {
+        out->usual[0] = '"';
+        put_date(out->usual + 1, (int64_t)days);
+        memcpy(out->usual + 11, "T00:00:00Z\"", 11);
+        out->usual_day = days;
+    }
+    put_two(out->usual + 12, rest / 3600);
+    put_two(out->usual + 15, rest / 60 % 60);
+    put_two(out->usual + 18, rest % 60);
+    out->usual_second = seconds;
+}
+
+char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n)
+{
+    enum { USUAL_BYTES = 8, TEXT_BYTES = 22 };
+    /* {1: five bytes, 2: 0}: from 1978 to 3058. */
+    if (n != USUAL_BYTES || message[0] != (1 << 3 | KI_WIRE_VARINT) || message[5] >= 0x80 ||
+        message[5] == 0 || message[6] != (2 << 3 | KI_WIRE_VARINT) || message[7] != 0 ||
+        (message[1] & message[2] & message[3] & message[4]) < 0x80)
+        return NULL;
+    uint64_t seconds = (uint64_t)(message[1] & 0x7f) | (uint64_t)(message[2] & 0x7f) << 7 |
+                       (uint64_t)(message[3] & 0x7f) << 14 | (uint64_t)(message[4] & 0x7f) << 21 |
+                       (uint64_t)message[5] << 28;
+    if (seconds != out->usual_second)
+        format_usual(out, seconds);
+    memcpy(to, out->usual, sizeof(out->usual));
+    return to + TEXT_BYTES;
 }
 
 int ki_proto_leaf_time(ki_proto_out *out, ki_str message)
 {
     moment time;
-    int rc = read_usual_time(message, &time) ? 0 : read_moment(message, 0, &time);
+    int rc = ki_proto_out_reserve(out, TIME_BYTES_MAX);
+    if (rc < 0)
+        return rc;
+    char *end = ki_proto_leaf_usual_time(out, out->at, (const uint8_t *)message.ptr, message.len);
+    if (end != NULL) {
+        out->at = end;
+        return 0;
+    }
+    rc = read_moment(message, 0, &time);
     return rc < 0 ? rc : put_moment(out, &time, 0);
 }
 
@@ -214,6 +243,11 @@ static int is_plain_quantity(ki_str text)
     return i == text.len || (i + 1 == text.len && text.ptr[i] == 'm') ||
            (i + 2 == text.len && (text.ptr[i] == 'K' || text.ptr[i] == 'M' || text.ptr[i] == 'G') &&
             text.ptr[i + 1] == 'i');
+}
+
+int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text)
+{
+    return ki_proto_leaf_bytes(message, out_text) == 1 && is_plain_quantity(*out_text);
 }
 
 int ki_proto_leaf_quantity(ki_proto_out *out, ki_str message)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leaf - values whose JSON is not what their fields say: times, quantities, IntOrString, doubles.
  *
- *   From:     proto/message.c
+ *   From:     proto/value.c, proto/whole.c, proto/map.c, proto/raw.c
  *   To:       proto/out.h
  *   Locks:    none; pure functions.
  *   Not here: raw JSON, which needs the scanner (proto/message.c).
@@ -19,6 +19,13 @@
  * MicroTime six digits more. */
 KI_NODISCARD int ki_proto_leaf_time(ki_proto_out *out, ki_str message);
 KI_NODISCARD int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message);
+
+/* A Time as Go writes it, at `to`, which has room for 32 bytes. Returns its end, or NULL if it is not that;
+ * then ki_proto_leaf_time() reads it. */
+char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n);
+
+/* The text of a quantity, if it is a short whole number with a usual suffix. Returns whether it is. */
+KI_NODISCARD int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text);
 
 /* {1: text}, which servers send in canonical form. No text is "0". */
 KI_NODISCARD int ki_proto_leaf_quantity(ki_proto_out *out, ki_str message);

@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "proto/leaf.h"
 #include "proto/message_parts.h"
+#include "proto/plain.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -17,7 +19,7 @@ static int read_entry(const ki_proto_field *field, const ki_wire_value *message,
 {
     const uint8_t *at = message->at;
     const uint8_t *end = at + message->len;
-    *out = (entry){.name = {"", 0}, .value = KI_PROTO_NO_VALUE};
+    *out = (entry){.name = {(const char *)at, 0}, .value = {.at = at}};
     while (at < end) {
         uint64_t tag = 0;
         ki_wire_value value = KI_PROTO_NO_VALUE;
@@ -108,6 +110,37 @@ static int put_entry(ki_proto_reader *reader, const ki_proto_field *field, const
     return rc < 0 ? rc : ki_proto_settle(reader, node == NULL ? NULL : &rule, start, value_start);
 }
 
+/* The text of a value that is a string or a usual quantity. Returns 0 if it is neither. */
+static inline int usual_text(const ki_proto_field *field, const entry *e, ki_str *out_text)
+{
+    *out_text = ki_proto_bytes(&e->value);
+    return field->type == KI_PROTO_STRING ||
+           (field->type == KI_PROTO_QUANTITY && ki_proto_leaf_usual_quantity(*out_text, out_text));
+}
+
+/* An entry of two texts without escapes, if the map is kept whole. Returns 0 if it is not that. */
+static inline int put_usual_entry(ki_proto_reader *reader, const ki_proto_field *field, const entry *e)
+{
+    enum { ROOM = 6 + 16 }; /* ,"":"" and what is copied beyond the end */
+    ki_proto_out *out = &reader->out;
+    char *to = out->at;
+    ki_str text;
+    if (!usual_text(field, e, &text) || (size_t)(out->end - to) < e->name.len + text.len + ROOM)
+        return 0;
+    memcpy(to, ",\"", 2);
+    to += 2;
+    if (!ki_proto_copy_plain(to, (const uint8_t *)e->name.ptr, e->name.len, reader->readable_end))
+        return 0;
+    to += e->name.len;
+    memcpy(to, "\":\"", 3);
+    to += 3;
+    if (!ki_proto_copy_plain(to, (const uint8_t *)text.ptr, text.len, reader->readable_end))
+        return 0;
+    to[text.len] = '"';
+    out->at = to + text.len + 1;
+    return 1;
+}
+
 static int put_sorted(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                       const ki_projection_node *node)
 {
@@ -119,7 +152,7 @@ static int put_sorted(ki_proto_reader *reader, const ki_proto_field *field, ki_p
         rc = next_entry(reader, field, cursor, &now);
         if (rc == 0 && before.name.ptr != NULL && ki_str_compare(before.name, now.name) >= 0)
             rc = ki_proto_irregular(reader);
-        if (rc == 0)
+        if (rc == 0 && (node != NULL || !put_usual_entry(reader, field, &now)))
             rc = put_entry(reader, field, &now, node, &met);
         before = now;
     } while (rc == 0 && ki_proto_next_same(cursor));

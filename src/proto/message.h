@@ -37,8 +37,9 @@ typedef struct ki_proto_reader {
     uint32_t depth;
     uint32_t depth_max;
     int is_careful;
-    int is_irregular; /* the message must be read carefully */
-    size_t work;      /* how many bytes may still be copied and sorted */
+    int is_irregular;            /* the message must be read carefully */
+    const uint8_t *readable_end; /* of the memory that the message is in; NULL if parts of it are copied */
+    size_t work;                 /* how many bytes may still be copied and sorted */
     ki_error *err;
 } ki_proto_reader;
 

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message_parts - what the files that read messages share.
  *
- *   From:     proto/message.c, proto/map.c, proto/union.c, proto/raw.c
+ *   From:     proto/message.c, proto/members.c, proto/whole.c, proto/value.c, proto/list.c, proto/map.c,
+ *             proto/union.c, proto/raw.c
  */
 #ifndef KI_PROTO_MESSAGE_PARTS_H
 #define KI_PROTO_MESSAGE_PARTS_H
 
 #include "proto/message.h"
 #include "proto/wire.h"
+
+/* A message that is being read: its table, and the rules for its fields if the projection has some. */
+typedef struct ki_proto_scope {
+    const ki_proto_message *message;
+    ki_proto_view *view;
+} ki_proto_scope;
 
 /* Reads on in a message: `at` is behind the tag of a field. */
 typedef struct ki_proto_cursor {
@@ -29,6 +36,21 @@ KI_NODISCARD int ki_proto_put_value(ki_proto_reader *reader, const ki_proto_fiel
                                     const ki_wire_value *value, ki_proto_rule *rule);
 KI_NODISCARD int ki_proto_put_message(ki_proto_reader *reader, const ki_proto_message *message,
                                       const ki_wire_value *value, ki_proto_rule *rule);
+
+/* All members of an object, each with a comma before it. */
+KI_NODISCARD int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_scope *scope,
+                                      ki_wire_value value);
+
+/* One member whose value is at the cursor; `place` is that of its field. */
+KI_NODISCARD int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *scope, unsigned place,
+                                    ki_proto_cursor *cursor);
+
+/* A member that is in the JSON although its field is absent. */
+KI_NODISCARD int ki_proto_put_absent(ki_proto_reader *reader, const ki_proto_scope *scope, unsigned place);
+
+/* The view of a message for the content of a rule. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_proto_view_of(ki_proto_reader *reader, ki_proto_rule *rule,
+                                  const ki_proto_message *message, ki_proto_view **out_view);
 
 /* All adjacent occurrences of a list or map, from the one at the cursor on. */
 KI_NODISCARD int ki_proto_put_list(ki_proto_reader *reader, const ki_proto_field *field,
@@ -59,6 +81,10 @@ static inline int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *
 static inline int ki_proto_next_same(ki_proto_cursor *cursor)
 {
     uint64_t tag = 0;
+    if (cursor->tag < 0x80 && cursor->at < cursor->end && *cursor->at == cursor->tag) {
+        cursor->at++;
+        return 1;
+    }
     const uint8_t *at = cursor->at < cursor->end ? ki_wire_varint(cursor->at, cursor->end, &tag) : NULL;
     if (at == NULL || ki_wire_number_of(tag) != ki_wire_number_of(cursor->tag))
         return 0;
@@ -68,15 +94,36 @@ static inline int ki_proto_next_same(ki_proto_cursor *cursor)
 }
 
 /* The wire type of a value. */
-static inline unsigned ki_proto_wire_type(const ki_proto_field *field)
+static inline unsigned ki_proto_wire_type_of(unsigned flags)
 {
-    unsigned flags = field->flags & (KI_PROTO_VARINT | KI_PROTO_FIXED64);
-    return flags == 0 ? KI_WIRE_BYTES : flags == KI_PROTO_VARINT ? KI_WIRE_VARINT : KI_WIRE_FIXED64;
+    return flags >> 6 ^ KI_WIRE_BYTES;
 }
 
+static inline unsigned ki_proto_wire_type(const ki_proto_field *field)
+{
+    return ki_proto_wire_type_of(field->flags);
+}
+
+static inline int ki_proto_is_holder(const ki_proto_field *field)
+{
+    return (field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0;
+}
+
+int ki_proto_too_deep(ki_proto_reader *reader);
+
 /* A container begins; call ki_proto_leave() at its end. */
-KI_NODISCARD int ki_proto_enter(ki_proto_reader *reader);
-void ki_proto_leave(ki_proto_reader *reader);
+KI_NODISCARD static inline int ki_proto_enter(ki_proto_reader *reader)
+{
+    if (reader->depth == reader->depth_max)
+        return ki_proto_too_deep(reader);
+    reader->depth++;
+    return 0;
+}
+
+static inline void ki_proto_leave(ki_proto_reader *reader)
+{
+    reader->depth--;
+}
 
 int ki_proto_malformed(ki_proto_reader *reader, const char *what);
 

@@ -14,7 +14,6 @@
 #define F_LIST KI_PROTO_LIST
 #define F_MAP KI_PROTO_MAP
 #define F_OMIT_ZERO KI_PROTO_OMIT_ZERO
-#define F_HELD KI_PROTO_HELD
 #define F_VARINT KI_PROTO_VARINT
 #define F_FIXED64 KI_PROTO_FIXED64
 
@@ -31,14 +30,14 @@ const ki_proto_field ki_proto_fields[] = {
     {65, 2, 15, 13, T(MESSAGE), A_NOTHING}, /* requestKind */
     {80, 3, 19, 14, T(MESSAGE), A_NOTHING}, /* requestResource */
     {99, 0, 22, 15, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* requestSubResource */
-    {121, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* name */
-    {129, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* namespace */
-    {142, 0, 13, 7, T(STRING), A_ZERO | F_HELD}, /* operation */
-    {155, 4, 12, 8, T(MESSAGE), A_ZERO | F_HELD}, /* userInfo */
-    {167, 0, 10, 9, T(RAW), A_ZERO | F_HELD}, /* object */
-    {177, 0, 13, 10, T(RAW), A_ZERO | F_HELD}, /* oldObject */
-    {190, 0, 10, 11, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* dryRun */
-    {200, 0, 11, 12, T(RAW), A_ZERO | F_HELD}, /* options */
+    {121, 0, 8, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
+    {129, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* namespace */
+    {142, 0, 13, 7, T(STRING), A_ZERO}, /* operation */
+    {155, 4, 12, 8, T(MESSAGE), A_ZERO}, /* userInfo */
+    {167, 0, 10, 9, T(RAW), A_ZERO}, /* object */
+    {177, 0, 13, 10, T(RAW), A_ZERO}, /* oldObject */
+    {190, 0, 10, 11, T(BOOL), A_NOTHING | F_VARINT}, /* dryRun */
+    {200, 0, 11, 12, T(RAW), A_ZERO}, /* options */
     /* 2 GroupVersionKind */
     {211, 0, 9, 1, T(STRING), A_ZERO}, /* group */
     {220, 0, 11, 2, T(STRING), A_ZERO}, /* version */
@@ -82,8 +81,8 @@ const ki_proto_field ki_proto_fields[] = {
     {211, 0, 9, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* group */
     {30, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
     {23, 0, 7, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
-    {488, 11, 10, 4, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* causes */
-    {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* retryAfterSeconds */
+    {488, 11, 10, 4, T(MESSAGE), A_NOTHING | F_LIST}, /* causes */
+    {498, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* retryAfterSeconds */
     /* 11 StatusCause */
     {369, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
     {358, 0, 11, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
@@ -109,9 +108,9 @@ const ki_proto_field ki_proto_fields[] = {
     {696, 15, 17, 17, T(MESSAGE), A_NOTHING | F_LIST}, /* managedFields */
     /* 14 OwnerReference */
     {713, 0, 14, 5, T(STRING), A_ZERO}, /* apiVersion */
-    {30, 0, 8, 1, T(STRING), A_ZERO | F_HELD}, /* kind */
-    {121, 0, 8, 3, T(STRING), A_ZERO | F_HELD}, /* name */
-    {23, 0, 7, 4, T(STRING), A_ZERO | F_HELD}, /* uid */
+    {30, 0, 8, 1, T(STRING), A_ZERO}, /* kind */
+    {121, 0, 8, 3, T(STRING), A_ZERO}, /* name */
+    {23, 0, 7, 4, T(STRING), A_ZERO}, /* uid */
     {727, 0, 14, 6, T(BOOL), A_NOTHING | F_VARINT}, /* controller */
     {741, 0, 22, 7, T(BOOL), A_NOTHING | F_VARINT}, /* blockOwnerDeletion */
     /* 15 ManagedFieldsEntry */
@@ -192,17 +191,17 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
     {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NULL | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST | F_HELD}, /* admissionReviewVersions */
-    {918, 0, 22, 10, T(STRING), A_NOTHING | F_HELD}, /* reinvocationPolicy */
+    {1337, 0, 15, 6, T(STRING), A_NULL}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_VARINT}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST}, /* admissionReviewVersions */
+    {918, 0, 22, 10, T(STRING), A_NOTHING}, /* reinvocationPolicy */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 34 WebhookClientConfig */
     {1397, 0, 7, 3, T(STRING), A_NOTHING}, /* url */
-    {1404, 35, 11, 1, T(MESSAGE), A_NOTHING | F_HELD}, /* service */
-    {1415, 0, 12, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* caBundle */
+    {1404, 35, 11, 1, T(MESSAGE), A_NOTHING}, /* service */
+    {1415, 0, 12, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* caBundle */
     /* 35 ServiceReference */
     {129, 0, 13, 1, T(STRING), A_ZERO}, /* namespace */
     {121, 0, 8, 2, T(STRING), A_ZERO}, /* name */
@@ -261,11 +260,11 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
     {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NULL | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST | F_HELD}, /* admissionReviewVersions */
+    {1337, 0, 15, 6, T(STRING), A_NULL}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_VARINT}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NULL | F_LIST}, /* admissionReviewVersions */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 48 MutatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -276,12 +275,12 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
     {961, 19, 18, 11, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NOTHING | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* admissionReviewVersions */
-    {918, 0, 22, 10, T(STRING), A_NOTHING | F_HELD}, /* reinvocationPolicy */
+    {1337, 0, 15, 6, T(STRING), A_NOTHING}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_VARINT}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST}, /* admissionReviewVersions */
+    {918, 0, 22, 10, T(STRING), A_NOTHING}, /* reinvocationPolicy */
     {899, 28, 19, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 50 ValidatingWebhookConfiguration */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
@@ -292,11 +291,11 @@ const ki_proto_field ki_proto_fields[] = {
     {1328, 22, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     {882, 0, 17, 4, T(STRING), A_NOTHING}, /* failurePolicy */
     {1020, 0, 15, 9, T(STRING), A_NOTHING}, /* matchPolicy */
-    {940, 19, 21, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* namespaceSelector */
+    {940, 19, 21, 5, T(MESSAGE), A_NOTHING}, /* namespaceSelector */
     {961, 19, 18, 10, T(MESSAGE), A_NOTHING}, /* objectSelector */
-    {1337, 0, 15, 6, T(STRING), A_NOTHING | F_HELD}, /* sideEffects */
-    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* timeoutSeconds */
-    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* admissionReviewVersions */
+    {1337, 0, 15, 6, T(STRING), A_NOTHING}, /* sideEffects */
+    {1352, 0, 18, 7, T(INT32), A_NOTHING | F_VARINT}, /* timeoutSeconds */
+    {1370, 0, 27, 8, T(STRING), A_NOTHING | F_LIST}, /* admissionReviewVersions */
     {899, 28, 19, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* matchConditions */
     /* 52 ConversionReview */
     {0, 53, 11, 1, T(MESSAGE), A_NOTHING}, /* request */
@@ -333,9 +332,9 @@ const ki_proto_field ki_proto_fields[] = {
     {1840, 0, 11, 3, T(BOOL), A_ZERO | F_VARINT}, /* storage */
     {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* deprecated */
     {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
-    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* schema */
-    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* subresources */
-    {1913, 69, 28, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* additionalPrinterColumns */
+    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
+    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
+    {1913, 69, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 59 CustomResourceValidation */
     {1961, 60, 19, 1, T(MESSAGE), A_NOTHING}, /* openAPIV3Schema */
@@ -452,17 +451,17 @@ const ki_proto_field ki_proto_fields[] = {
     {1717, 77, 12, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* versions */
     {1913, 78, 28, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
-    {1729, 79, 14, 9, T(MESSAGE), A_NOTHING | F_HELD}, /* conversion */
-    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* preserveUnknownFields */
+    {1729, 79, 14, 9, T(MESSAGE), A_NOTHING}, /* conversion */
+    {1743, 0, 25, 10, T(BOOL), A_NOTHING | F_VARINT}, /* preserveUnknownFields */
     /* 77 CustomResourceDefinitionVersion */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1830, 0, 10, 2, T(BOOL), A_ZERO | F_VARINT}, /* served */
     {1840, 0, 11, 3, T(BOOL), A_ZERO | F_VARINT}, /* storage */
     {1851, 0, 14, 7, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* deprecated */
     {1865, 0, 22, 8, T(STRING), A_NOTHING}, /* deprecationWarning */
-    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* schema */
-    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* subresources */
-    {1913, 78, 28, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* additionalPrinterColumns */
+    {1887, 59, 10, 4, T(MESSAGE), A_NOTHING}, /* schema */
+    {1897, 66, 16, 5, T(MESSAGE), A_NOTHING}, /* subresources */
+    {1913, 78, 28, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* additionalPrinterColumns */
     {1941, 70, 20, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* selectableFields */
     /* 78 CustomResourceColumnDefinition */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -519,38 +518,38 @@ const ki_proto_field ki_proto_fields[] = {
     /* 89 PodSpec */
     {3120, 90, 11, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* volumes */
     {3131, 139, 18, 20, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainers */
-    {3149, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* containers */
+    {3149, 139, 14, 2, T(MESSAGE), A_NULL | F_LIST}, /* containers */
     {3163, 172, 23, 34, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainers */
-    {3186, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* restartPolicy */
-    {3203, 0, 33, 4, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* terminationGracePeriodSeconds */
-    {3236, 0, 25, 5, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* activeDeadlineSeconds */
-    {3261, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* dnsPolicy */
-    {3274, 0, 16, 7, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* nodeSelector */
-    {3290, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* serviceAccountName */
-    {3312, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* serviceAccount */
-    {3330, 0, 32, 21, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* automountServiceAccountToken */
-    {3362, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nodeName */
-    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* hostNetwork */
-    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* hostPID */
-    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* hostIPC */
-    {3411, 0, 25, 27, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* shareProcessNamespace */
-    {3436, 174, 19, 14, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
-    {3455, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* imagePullSecrets */
-    {3475, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostname */
-    {3487, 0, 13, 17, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subdomain */
-    {3500, 176, 12, 18, T(MESSAGE), A_NOTHING | F_HELD}, /* affinity */
-    {3512, 0, 17, 19, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* schedulerName */
-    {3529, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tolerations */
-    {3544, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* hostAliases */
-    {3559, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* priorityClassName */
-    {2800, 0, 12, 25, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* priority */
-    {3580, 188, 13, 26, T(MESSAGE), A_NOTHING | F_HELD}, /* dnsConfig */
-    {3593, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* readinessGates */
-    {3611, 0, 20, 29, T(STRING), A_NOTHING | F_HELD}, /* runtimeClassName */
-    {3631, 0, 22, 30, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* enableServiceLinks */
-    {3653, 0, 20, 31, T(STRING), A_NOTHING | F_HELD}, /* preemptionPolicy */
-    {3673, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP | F_HELD}, /* overhead */
-    {3685, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* topologySpreadConstraints */
+    {3186, 0, 17, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* restartPolicy */
+    {3203, 0, 33, 4, T(INT64), A_NOTHING | F_VARINT}, /* terminationGracePeriodSeconds */
+    {3236, 0, 25, 5, T(INT64), A_NOTHING | F_VARINT}, /* activeDeadlineSeconds */
+    {3261, 0, 13, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* dnsPolicy */
+    {3274, 0, 16, 7, T(STRING), A_NOTHING | F_MAP}, /* nodeSelector */
+    {3290, 0, 22, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccountName */
+    {3312, 0, 18, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceAccount */
+    {3330, 0, 32, 21, T(BOOL), A_NOTHING | F_VARINT}, /* automountServiceAccountToken */
+    {3362, 0, 12, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nodeName */
+    {3374, 0, 15, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* hostNetwork */
+    {3389, 0, 11, 12, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* hostPID */
+    {3400, 0, 11, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* hostIPC */
+    {3411, 0, 25, 27, T(BOOL), A_NOTHING | F_VARINT}, /* shareProcessNamespace */
+    {3436, 174, 19, 14, T(MESSAGE), A_NOTHING}, /* securityContext */
+    {3455, 101, 20, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* imagePullSecrets */
+    {3475, 0, 12, 16, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
+    {3487, 0, 13, 17, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subdomain */
+    {3500, 176, 12, 18, T(MESSAGE), A_NOTHING}, /* affinity */
+    {3512, 0, 17, 19, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* schedulerName */
+    {3529, 186, 15, 22, T(MESSAGE), A_NOTHING | F_LIST}, /* tolerations */
+    {3544, 187, 15, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* hostAliases */
+    {3559, 0, 21, 24, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* priorityClassName */
+    {2800, 0, 12, 25, T(INT32), A_NOTHING | F_VARINT}, /* priority */
+    {3580, 188, 13, 26, T(MESSAGE), A_NOTHING}, /* dnsConfig */
+    {3593, 190, 18, 28, T(MESSAGE), A_NOTHING | F_LIST}, /* readinessGates */
+    {3611, 0, 20, 29, T(STRING), A_NOTHING}, /* runtimeClassName */
+    {3631, 0, 22, 30, T(BOOL), A_NOTHING | F_VARINT}, /* enableServiceLinks */
+    {3653, 0, 20, 31, T(STRING), A_NOTHING}, /* preemptionPolicy */
+    {3673, 0, 12, 32, T(QUANTITY), A_NOTHING | F_MAP}, /* overhead */
+    {3685, 191, 29, 33, T(MESSAGE), A_NOTHING | F_LIST}, /* topologySpreadConstraints */
     {3714, 0, 21, 35, T(BOOL), A_NOTHING | F_VARINT}, /* setHostnameAsFQDN */
     {3735, 192, 6, 36, T(MESSAGE), A_NOTHING}, /* os */
     {3741, 0, 13, 37, T(BOOL), A_NOTHING | F_VARINT}, /* hostUsers */
@@ -588,8 +587,8 @@ const ki_proto_field ki_proto_fields[] = {
     {4123, 118, 13, 22, T(MESSAGE), A_NOTHING}, /* azureDisk */
     {4136, 119, 24, 23, T(MESSAGE), A_NOTHING}, /* photonPersistentDisk */
     {4160, 120, 13, 26, T(MESSAGE), A_NOTHING}, /* projected */
-    {4173, 128, 18, 24, T(MESSAGE), A_NOTHING | F_HELD}, /* portworxVolume */
-    {4191, 129, 11, 25, T(MESSAGE), A_NOTHING | F_HELD}, /* scaleIO */
+    {4173, 128, 18, 24, T(MESSAGE), A_NOTHING}, /* portworxVolume */
+    {4191, 129, 11, 25, T(MESSAGE), A_NOTHING}, /* scaleIO */
     {4202, 130, 13, 27, T(MESSAGE), A_NOTHING}, /* storageos */
     {4215, 131, 7, 28, T(MESSAGE), A_NOTHING}, /* csi */
     {4222, 132, 13, 29, T(MESSAGE), A_NOTHING}, /* ephemeral */
@@ -640,7 +639,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
     {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthDiscovery */
     {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthSession */
-    {4532, 101, 13, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* secretRef */
+    {4532, 101, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 101 LocalObjectReference */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
@@ -767,7 +766,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4996, 0, 14, 2, T(STRING), A_NOTHING}, /* signerName */
     {5010, 19, 17, 3, T(MESSAGE), A_NOTHING}, /* labelSelector */
     {4388, 0, 12, 5, T(BOOL), A_NOTHING | F_VARINT}, /* optional */
-    {1427, 0, 8, 4, T(STRING), A_ZERO | F_HELD}, /* path */
+    {1427, 0, 8, 4, T(STRING), A_ZERO}, /* path */
     {4415, 0, 8, 6, T(INT64), A_NOTHING | F_VARINT}, /* user */
     /* 127 PodCertificateProjection */
     {4996, 0, 14, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* signerName */
@@ -813,8 +812,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 134 PersistentVolumeClaimSpec */
     {5325, 0, 15, 1, T(STRING), A_NOTHING | F_LIST}, /* accessModes */
     {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
-    {1158, 135, 13, 2, T(MESSAGE), A_ZERO | F_HELD}, /* resources */
-    {5225, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* volumeName */
+    {1158, 135, 13, 2, T(MESSAGE), A_ZERO}, /* resources */
+    {5225, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* volumeName */
     {5340, 0, 20, 5, T(STRING), A_NOTHING}, /* storageClassName */
     {5360, 0, 14, 6, T(STRING), A_NOTHING}, /* volumeMode */
     {5374, 136, 14, 7, T(MESSAGE), A_NOTHING}, /* dataSource */
@@ -843,24 +842,24 @@ const ki_proto_field ki_proto_fields[] = {
     {5514, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* workingDir */
     {5528, 140, 9, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     {5537, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
-    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* env */
-    {1158, 149, 13, 8, T(MESSAGE), A_ZERO | F_HELD}, /* resources */
+    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
+    {1158, 149, 13, 8, T(MESSAGE), A_ZERO}, /* resources */
     {5555, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
     {3186, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
     {5571, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
-    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeMounts */
-    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeDevices */
-    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* livenessProbe */
-    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING | F_HELD}, /* readinessProbe */
-    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING | F_HELD}, /* startupProbe */
-    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING | F_HELD}, /* lifecycle */
-    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePath */
-    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePolicy */
-    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* imagePullPolicy */
-    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
-    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdin */
-    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdinOnce */
-    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* tty */
+    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
+    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
+    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
+    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
+    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
+    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
+    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
+    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
+    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
+    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* tty */
     /* 140 ContainerPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5792, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* hostPort */
@@ -920,10 +919,10 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {4308, 0, 12, 2, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readOnly */
     {5989, 0, 21, 7, T(STRING), A_NOTHING}, /* recursiveReadOnly */
-    {6010, 0, 13, 3, T(STRING), A_ZERO | F_HELD}, /* mountPath */
-    {6023, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subPath */
-    {6034, 0, 20, 5, T(STRING), A_NOTHING | F_HELD}, /* mountPropagation */
-    {6054, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* subPathExpr */
+    {6010, 0, 13, 3, T(STRING), A_ZERO}, /* mountPath */
+    {6023, 0, 11, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPath */
+    {6034, 0, 20, 5, T(STRING), A_NOTHING}, /* mountPropagation */
+    {6054, 0, 15, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* subPathExpr */
     {6069, 0, 20, 8, T(STRING), A_NOTHING | F_LIST}, /* bindMountOptions */
     /* 155 VolumeDevice */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -976,12 +975,12 @@ const ki_proto_field ki_proto_fields[] = {
     {6330, 0, 14, 2, T(BOOL), A_NOTHING | F_VARINT}, /* privileged */
     {6344, 168, 18, 3, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
     {6362, 169, 18, 10, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6380, 0, 13, 4, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsUser */
-    {6393, 0, 14, 8, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsGroup */
-    {6407, 0, 16, 5, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* runAsNonRoot */
-    {6423, 0, 26, 6, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* readOnlyRootFilesystem */
-    {6449, 0, 28, 7, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* allowPrivilegeEscalation */
-    {6477, 0, 13, 9, T(STRING), A_NOTHING | F_HELD}, /* procMount */
+    {6380, 0, 13, 4, T(INT64), A_NOTHING | F_VARINT}, /* runAsUser */
+    {6393, 0, 14, 8, T(INT64), A_NOTHING | F_VARINT}, /* runAsGroup */
+    {6407, 0, 16, 5, T(BOOL), A_NOTHING | F_VARINT}, /* runAsNonRoot */
+    {6423, 0, 26, 6, T(BOOL), A_NOTHING | F_VARINT}, /* readOnlyRootFilesystem */
+    {6449, 0, 28, 7, T(BOOL), A_NOTHING | F_VARINT}, /* allowPrivilegeEscalation */
+    {6477, 0, 13, 9, T(STRING), A_NOTHING}, /* procMount */
     {6490, 170, 18, 11, T(MESSAGE), A_NOTHING}, /* seccompProfile */
     {6508, 171, 19, 12, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
     /* 167 Capabilities */
@@ -1014,37 +1013,37 @@ const ki_proto_field ki_proto_fields[] = {
     {5514, 0, 14, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* workingDir */
     {5528, 140, 9, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* ports */
     {5537, 141, 11, 19, T(MESSAGE), A_NOTHING | F_LIST}, /* envFrom */
-    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* env */
-    {1158, 149, 13, 8, T(MESSAGE), A_ZERO | F_HELD}, /* resources */
+    {5548, 144, 7, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* env */
+    {1158, 149, 13, 8, T(MESSAGE), A_ZERO}, /* resources */
     {5555, 151, 16, 23, T(MESSAGE), A_NOTHING | F_LIST}, /* resizePolicy */
     {3186, 0, 17, 24, T(STRING), A_NOTHING}, /* restartPolicy */
     {5571, 152, 22, 25, T(MESSAGE), A_NOTHING | F_LIST}, /* restartPolicyRules */
-    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeMounts */
-    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* volumeDevices */
-    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* livenessProbe */
-    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING | F_HELD}, /* readinessProbe */
-    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING | F_HELD}, /* startupProbe */
-    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING | F_HELD}, /* lifecycle */
-    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePath */
-    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* terminationMessagePolicy */
-    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* imagePullPolicy */
-    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING | F_HELD}, /* securityContext */
-    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdin */
-    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* stdinOnce */
-    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* tty */
+    {5593, 154, 16, 9, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeMounts */
+    {5609, 155, 17, 21, T(MESSAGE), A_NOTHING | F_LIST}, /* volumeDevices */
+    {5626, 156, 17, 10, T(MESSAGE), A_NOTHING}, /* livenessProbe */
+    {5643, 156, 18, 11, T(MESSAGE), A_NOTHING}, /* readinessProbe */
+    {5661, 156, 16, 22, T(MESSAGE), A_NOTHING}, /* startupProbe */
+    {5677, 163, 13, 12, T(MESSAGE), A_NOTHING}, /* lifecycle */
+    {5690, 0, 26, 13, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePath */
+    {5716, 0, 28, 20, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* terminationMessagePolicy */
+    {5744, 0, 19, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* imagePullPolicy */
+    {3436, 166, 19, 15, T(MESSAGE), A_NOTHING}, /* securityContext */
+    {5763, 0, 9, 16, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdin */
+    {5772, 0, 13, 17, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* stdinOnce */
+    {5785, 0, 7, 18, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* tty */
     /* 174 PodSecurityContext */
     {6344, 168, 18, 1, T(MESSAGE), A_NOTHING}, /* seLinuxOptions */
     {6362, 169, 18, 8, T(MESSAGE), A_NOTHING}, /* windowsOptions */
-    {6380, 0, 13, 2, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsUser */
-    {6393, 0, 14, 6, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* runAsGroup */
-    {6407, 0, 16, 3, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* runAsNonRoot */
-    {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST | F_HELD | F_VARINT}, /* supplementalGroups */
+    {6380, 0, 13, 2, T(INT64), A_NOTHING | F_VARINT}, /* runAsUser */
+    {6393, 0, 14, 6, T(INT64), A_NOTHING | F_VARINT}, /* runAsGroup */
+    {6407, 0, 16, 3, T(BOOL), A_NOTHING | F_VARINT}, /* runAsNonRoot */
+    {6682, 0, 22, 4, T(INT64), A_NOTHING | F_LIST | F_VARINT}, /* supplementalGroups */
     {6704, 0, 28, 12, T(STRING), A_NOTHING}, /* supplementalGroupsPolicy */
-    {6732, 0, 11, 5, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* fsGroup */
-    {6743, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* sysctls */
-    {6754, 0, 23, 9, T(STRING), A_NOTHING | F_HELD}, /* fsGroupChangePolicy */
-    {6490, 170, 18, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* seccompProfile */
-    {6508, 171, 19, 11, T(MESSAGE), A_NOTHING | F_HELD}, /* appArmorProfile */
+    {6732, 0, 11, 5, T(INT64), A_NOTHING | F_VARINT}, /* fsGroup */
+    {6743, 175, 11, 7, T(MESSAGE), A_NOTHING | F_LIST}, /* sysctls */
+    {6754, 0, 23, 9, T(STRING), A_NOTHING}, /* fsGroupChangePolicy */
+    {6490, 170, 18, 10, T(MESSAGE), A_NOTHING}, /* seccompProfile */
+    {6508, 171, 19, 11, T(MESSAGE), A_NOTHING}, /* appArmorProfile */
     {6777, 0, 23, 13, T(STRING), A_NOTHING}, /* seLinuxChangePolicy */
     /* 175 Sysctl */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
@@ -1171,18 +1170,18 @@ const ki_proto_field ki_proto_fields[] = {
     {7566, 0, 12, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* replicas */
     {7615, 0, 19, 3, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* updatedReplicas */
     {7634, 0, 17, 7, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
-    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* availableReplicas */
-    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* unavailableReplicas */
+    {7651, 0, 21, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* availableReplicas */
+    {7672, 0, 23, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* unavailableReplicas */
     {7695, 0, 23, 9, T(INT32), A_NOTHING | F_VARINT}, /* terminatingReplicas */
-    {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
-    {7548, 0, 18, 8, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* collisionCount */
+    {1536, 206, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
+    {7548, 0, 18, 8, T(INT32), A_NOTHING | F_VARINT}, /* collisionCount */
     /* 206 DeploymentCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
     {7718, 0, 18, 6, T(TIME), A_ZERO}, /* lastUpdateTime */
     {1603, 0, 22, 7, T(TIME), A_ZERO}, /* lastTransitionTime */
-    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
-    {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
+    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {358, 0, 11, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     /* 207 ReplicaSet */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 208, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1190,16 +1189,16 @@ const ki_proto_field ki_proto_fields[] = {
     /* 208 ReplicaSetSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
-    {476, 19, 12, 2, T(MESSAGE), A_NULL | F_HELD}, /* selector */
-    {3047, 88, 12, 3, T(MESSAGE), A_ZERO | F_HELD}, /* template */
+    {476, 19, 12, 2, T(MESSAGE), A_NULL}, /* selector */
+    {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
     /* 209 ReplicaSetStatus */
     {7566, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* replicas */
     {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* fullyLabeledReplicas */
     {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
     {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* availableReplicas */
     {7695, 0, 23, 7, T(INT32), A_NOTHING | F_VARINT}, /* terminatingReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* observedGeneration */
-    {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
+    {1536, 210, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 210 ReplicaSetCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1350,7 +1349,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 238 TokenRequestSpec */
     {8240, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* audiences */
     {4975, 0, 21, 4, T(INT64), A_NULL | F_VARINT}, /* expirationSeconds */
-    {8253, 239, 18, 3, T(MESSAGE), A_NULL | F_HELD}, /* boundObjectRef */
+    {8253, 239, 18, 3, T(MESSAGE), A_NULL}, /* boundObjectRef */
     {8271, 240, 16, 5, T(MESSAGE), A_NOTHING | F_MAP}, /* attestations */
     /* 239 BoundObjectReference */
     {30, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* kind */
@@ -1373,7 +1372,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8319, 0, 17, 1, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* authenticated */
     {4415, 4, 8, 2, T(MESSAGE), A_ZERO}, /* user */
     {8240, 0, 13, 4, T(STRING), A_NOTHING | F_LIST}, /* audiences */
-    {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* error */
+    {8336, 0, 9, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* error */
     /* 245 LocalSubjectAccessReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 246, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1411,8 +1410,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 252 SubjectAccessReviewStatus */
     {271, 0, 11, 1, T(BOOL), A_ZERO | F_VARINT}, /* allowed */
     {8448, 0, 10, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* denied */
-    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
-    {8458, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* evaluationError */
+    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {8458, 0, 19, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* evaluationError */
     /* 253 SelfSubjectAccessReview */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 254, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1500,7 +1499,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8715, 276, 8, 3, T(MESSAGE), A_NOTHING}, /* pods */
     {38, 277, 12, 4, T(MESSAGE), A_NOTHING}, /* resource */
     {8723, 278, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
-    {8744, 279, 12, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* external */
+    {8744, 279, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
     /* 273 ObjectMetricSource */
     {8756, 266, 19, 1, T(MESSAGE), A_ZERO}, /* describedObject */
     {8775, 274, 10, 2, T(MESSAGE), A_ZERO}, /* target */
@@ -1531,8 +1530,8 @@ const ki_proto_field ki_proto_fields[] = {
     {8857, 281, 13, 2, T(MESSAGE), A_NOTHING}, /* scaleDown */
     /* 281 HPAScalingRules */
     {8870, 0, 30, 3, T(INT32), A_NOTHING | F_VARINT}, /* stabilizationWindowSeconds */
-    {8900, 0, 16, 1, T(STRING), A_NOTHING | F_HELD}, /* selectPolicy */
-    {8916, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* policies */
+    {8900, 0, 16, 1, T(STRING), A_NOTHING}, /* selectPolicy */
+    {8916, 282, 12, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* policies */
     {8928, 0, 13, 4, T(QUANTITY), A_NOTHING}, /* tolerance */
     /* 282 HPAScalingPolicy */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -1551,7 +1550,7 @@ const ki_proto_field ki_proto_fields[] = {
     {8715, 287, 8, 3, T(MESSAGE), A_NOTHING}, /* pods */
     {38, 288, 12, 4, T(MESSAGE), A_NOTHING}, /* resource */
     {8723, 289, 21, 7, T(MESSAGE), A_NOTHING}, /* containerResource */
-    {8744, 290, 12, 5, T(MESSAGE), A_NOTHING | F_HELD}, /* external */
+    {8744, 290, 12, 5, T(MESSAGE), A_NOTHING}, /* external */
     /* 285 ObjectMetricStatus */
     {8785, 275, 10, 1, T(MESSAGE), A_ZERO}, /* metric */
     {8959, 286, 11, 2, T(MESSAGE), A_ZERO}, /* current */
@@ -1587,12 +1586,12 @@ const ki_proto_field ki_proto_fields[] = {
     /* 293 CronJobSpec */
     {8970, 0, 12, 1, T(STRING), A_ZERO}, /* schedule */
     {8982, 0, 12, 8, T(STRING), A_NOTHING}, /* timeZone */
-    {8994, 0, 27, 2, T(INT64), A_NOTHING | F_HELD | F_VARINT}, /* startingDeadlineSeconds */
-    {9021, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* concurrencyPolicy */
-    {9042, 0, 11, 4, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* suspend */
-    {9053, 294, 15, 5, T(MESSAGE), A_ZERO | F_HELD}, /* jobTemplate */
-    {9068, 0, 30, 6, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* successfulJobsHistoryLimit */
-    {9098, 0, 26, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* failedJobsHistoryLimit */
+    {8994, 0, 27, 2, T(INT64), A_NOTHING | F_VARINT}, /* startingDeadlineSeconds */
+    {9021, 0, 21, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* concurrencyPolicy */
+    {9042, 0, 11, 4, T(BOOL), A_NOTHING | F_VARINT}, /* suspend */
+    {9053, 294, 15, 5, T(MESSAGE), A_ZERO}, /* jobTemplate */
+    {9068, 0, 30, 6, T(INT32), A_NOTHING | F_VARINT}, /* successfulJobsHistoryLimit */
+    {9098, 0, 26, 7, T(INT32), A_NOTHING | F_VARINT}, /* failedJobsHistoryLimit */
     /* 294 JobTemplateSpec */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 295, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1602,17 +1601,17 @@ const ki_proto_field ki_proto_fields[] = {
     {3236, 0, 25, 3, T(INT64), A_NOTHING | F_VARINT}, /* activeDeadlineSeconds */
     {9154, 296, 20, 11, T(MESSAGE), A_NOTHING}, /* podFailurePolicy */
     {9174, 300, 17, 16, T(MESSAGE), A_NOTHING}, /* successPolicy */
-    {9191, 0, 16, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* backoffLimit */
-    {9207, 0, 24, 12, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* backoffLimitPerIndex */
-    {9231, 0, 20, 13, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* maxFailedIndexes */
-    {476, 19, 12, 4, T(MESSAGE), A_NOTHING | F_HELD}, /* selector */
-    {9251, 0, 18, 5, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* manualSelector */
-    {3047, 88, 12, 6, T(MESSAGE), A_ZERO | F_HELD}, /* template */
-    {9269, 0, 27, 8, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* ttlSecondsAfterFinished */
-    {9296, 0, 18, 9, T(STRING), A_NOTHING | F_HELD}, /* completionMode */
-    {9042, 0, 11, 10, T(BOOL), A_NOTHING | F_HELD | F_VARINT}, /* suspend */
-    {9314, 0, 24, 14, T(STRING), A_NOTHING | F_HELD}, /* podReplacementPolicy */
-    {9338, 0, 13, 15, T(STRING), A_NOTHING | F_HELD}, /* managedBy */
+    {9191, 0, 16, 7, T(INT32), A_NOTHING | F_VARINT}, /* backoffLimit */
+    {9207, 0, 24, 12, T(INT32), A_NOTHING | F_VARINT}, /* backoffLimitPerIndex */
+    {9231, 0, 20, 13, T(INT32), A_NOTHING | F_VARINT}, /* maxFailedIndexes */
+    {476, 19, 12, 4, T(MESSAGE), A_NOTHING}, /* selector */
+    {9251, 0, 18, 5, T(BOOL), A_NOTHING | F_VARINT}, /* manualSelector */
+    {3047, 88, 12, 6, T(MESSAGE), A_ZERO}, /* template */
+    {9269, 0, 27, 8, T(INT32), A_NOTHING | F_VARINT}, /* ttlSecondsAfterFinished */
+    {9296, 0, 18, 9, T(STRING), A_NOTHING}, /* completionMode */
+    {9042, 0, 11, 10, T(BOOL), A_NOTHING | F_VARINT}, /* suspend */
+    {9314, 0, 24, 14, T(STRING), A_NOTHING}, /* podReplacementPolicy */
+    {9338, 0, 13, 15, T(STRING), A_NOTHING}, /* managedBy */
     {9351, 302, 14, 17, T(MESSAGE), A_NOTHING}, /* scheduling */
     /* 296 PodFailurePolicy */
     {1328, 297, 9, 1, T(MESSAGE), A_NULL | F_LIST}, /* rules */
@@ -1680,10 +1679,10 @@ const ki_proto_field ki_proto_fields[] = {
     {9641, 0, 13, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* succeeded */
     {9654, 0, 10, 6, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* failed */
     {9664, 0, 15, 11, T(INT32), A_NOTHING | F_VARINT}, /* terminating */
-    {9679, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* completedIndexes */
-    {9699, 0, 17, 10, T(STRING), A_NOTHING | F_HELD}, /* failedIndexes */
-    {9716, 317, 27, 8, T(MESSAGE), A_NOTHING | F_HELD}, /* uncountedTerminatedPods */
-    {9743, 0, 9, 9, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* ready */
+    {9679, 0, 20, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* completedIndexes */
+    {9699, 0, 17, 10, T(STRING), A_NOTHING}, /* failedIndexes */
+    {9716, 317, 27, 8, T(MESSAGE), A_NOTHING}, /* uncountedTerminatedPods */
+    {9743, 0, 9, 9, T(INT32), A_NOTHING | F_VARINT}, /* ready */
     /* 316 JobCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
@@ -1702,21 +1701,21 @@ const ki_proto_field ki_proto_fields[] = {
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
     {4996, 0, 14, 7, T(STRING), A_ZERO}, /* signerName */
     {4975, 0, 21, 8, T(INT32), A_NOTHING | F_VARINT}, /* expirationSeconds */
-    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* usages */
-    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* username */
-    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* uid */
-    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* groups */
-    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP | F_HELD}, /* extra */
+    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
+    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* username */
+    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
+    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST}, /* groups */
+    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
     /* 320 CertificateSigningRequestStatus */
     {1536, 321, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9762, 0, 15, 2, T(BYTES), A_NOTHING | F_OMIT_ZERO}, /* certificate */
     /* 321 CertificateSigningRequestCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {282, 0, 10, 6, T(STRING), A_ZERO}, /* status */
-    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
-    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
-    {7718, 0, 18, 4, T(TIME), A_ZERO | F_HELD}, /* lastUpdateTime */
-    {1603, 0, 22, 5, T(TIME), A_ZERO | F_HELD}, /* lastTransitionTime */
+    {369, 0, 10, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
+    {7718, 0, 18, 4, T(TIME), A_ZERO}, /* lastUpdateTime */
+    {1603, 0, 22, 5, T(TIME), A_ZERO}, /* lastTransitionTime */
     /* 322 ClusterTrustBundle */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 323, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1737,7 +1736,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9834, 0, 11, 7, T(STRING), A_ZERO}, /* nodeUID */
     {5038, 0, 24, 8, T(INT32), A_NOTHING | F_VARINT}, /* maxExpirationSeconds */
     {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
-    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* unverifiedUserAnnotations */
+    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
     /* 326 PodCertificateRequestStatus */
     {1536, 43, 14, 1, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     {9895, 0, 20, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* certificateChain */
@@ -1752,11 +1751,11 @@ const ki_proto_field ki_proto_fields[] = {
     {0, 0, 11, 1, T(BYTES), A_NULL}, /* request */
     {4996, 0, 14, 7, T(STRING), A_NOTHING}, /* signerName */
     {4975, 0, 21, 8, T(INT32), A_NOTHING | F_VARINT}, /* expirationSeconds */
-    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* usages */
-    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* username */
-    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* uid */
-    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* groups */
-    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP | F_HELD}, /* extra */
+    {9752, 0, 10, 5, T(STRING), A_NOTHING | F_LIST}, /* usages */
+    {231, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* username */
+    {23, 0, 7, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* uid */
+    {243, 0, 10, 4, T(STRING), A_NOTHING | F_LIST}, /* groups */
+    {253, 5, 9, 6, T(MESSAGE), A_NOTHING | F_MAP}, /* extra */
     /* 329 PodCertificateRequest */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 330, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1773,7 +1772,7 @@ const ki_proto_field ki_proto_fields[] = {
     {9958, 0, 17, 9, T(BYTES), A_NULL}, /* pkixPublicKey */
     {9975, 0, 21, 10, T(BYTES), A_NULL}, /* proofOfPossession */
     {9845, 0, 21, 12, T(BYTES), A_NULL}, /* stubPKCS10Request */
-    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* unverifiedUserAnnotations */
+    {9866, 0, 29, 11, T(STRING), A_NOTHING | F_MAP}, /* unverifiedUserAnnotations */
     /* 331 Lease */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 332, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -1798,8 +1797,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 335 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
-    {4562, 336, 13, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* endpoints */
-    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* ports */
+    {4562, 336, 13, 2, T(MESSAGE), A_NULL | F_LIST}, /* endpoints */
+    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST}, /* ports */
     /* 336 Endpoint */
     {10182, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* addresses */
     {1536, 337, 14, 2, T(MESSAGE), A_ZERO}, /* conditions */
@@ -1828,8 +1827,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 342 EndpointSlice */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {10167, 0, 15, 4, T(STRING), A_ZERO}, /* addressType */
-    {4562, 343, 13, 2, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* endpoints */
-    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* ports */
+    {4562, 343, 13, 2, T(MESSAGE), A_NULL | F_LIST}, /* endpoints */
+    {5528, 341, 9, 3, T(MESSAGE), A_NULL | F_LIST}, /* ports */
     /* 343 Endpoint */
     {10182, 0, 13, 1, T(STRING), A_NULL | F_LIST}, /* addresses */
     {1536, 337, 14, 2, T(MESSAGE), A_ZERO}, /* conditions */
@@ -1877,9 +1876,9 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 357, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 350 IngressSpec */
     {10554, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
-    {10574, 351, 11, 1, T(MESSAGE), A_NOTHING | F_HELD}, /* backend */
-    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tls */
-    {1328, 353, 9, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* rules */
+    {10574, 351, 11, 1, T(MESSAGE), A_NOTHING}, /* backend */
+    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
+    {1328, 353, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     /* 351 IngressBackend */
     {7784, 0, 15, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* serviceName */
     {10592, 0, 15, 2, T(INT_OR_STRING), A_ZERO}, /* servicePort */
@@ -1897,7 +1896,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 356 HTTPIngressPath */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {10633, 0, 12, 3, T(STRING), A_NOTHING}, /* pathType */
-    {10574, 351, 11, 2, T(MESSAGE), A_ZERO | F_HELD}, /* backend */
+    {10574, 351, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
     /* 357 IngressStatus */
     {10645, 358, 16, 1, T(MESSAGE), A_ZERO}, /* loadBalancer */
     /* 358 IngressLoadBalancerStatus */
@@ -1942,8 +1941,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 369 ReplicaSetSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
-    {476, 19, 12, 2, T(MESSAGE), A_NOTHING | F_HELD}, /* selector */
-    {3047, 88, 12, 3, T(MESSAGE), A_ZERO | F_HELD}, /* template */
+    {476, 19, 12, 2, T(MESSAGE), A_NOTHING}, /* selector */
+    {3047, 88, 12, 3, T(MESSAGE), A_ZERO}, /* template */
     /* 370 FlowSchema */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 371, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2147,12 +2146,12 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 357, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 424 IngressSpec */
     {10554, 0, 20, 4, T(STRING), A_NOTHING}, /* ingressClassName */
-    {11320, 425, 18, 1, T(MESSAGE), A_NOTHING | F_HELD}, /* defaultBackend */
-    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* tls */
-    {1328, 428, 9, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* rules */
+    {11320, 425, 18, 1, T(MESSAGE), A_NOTHING}, /* defaultBackend */
+    {10585, 352, 7, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* tls */
+    {1328, 428, 9, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* rules */
     /* 425 IngressBackend */
     {1404, 426, 11, 4, T(MESSAGE), A_NOTHING}, /* service */
-    {38, 136, 12, 3, T(MESSAGE), A_NOTHING | F_HELD}, /* resource */
+    {38, 136, 12, 3, T(MESSAGE), A_NOTHING}, /* resource */
     /* 426 IngressServiceBackend */
     {121, 0, 8, 1, T(STRING), A_ZERO}, /* name */
     {1435, 427, 8, 2, T(MESSAGE), A_ZERO}, /* port */
@@ -2169,7 +2168,7 @@ const ki_proto_field ki_proto_fields[] = {
     /* 431 HTTPIngressPath */
     {1427, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* path */
     {10633, 0, 12, 3, T(STRING), A_NULL}, /* pathType */
-    {10574, 425, 11, 2, T(MESSAGE), A_ZERO | F_HELD}, /* backend */
+    {10574, 425, 11, 2, T(MESSAGE), A_ZERO}, /* backend */
     /* 432 IngressClass */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {528, 433, 8, 2, T(MESSAGE), A_ZERO}, /* spec */
@@ -2418,9 +2417,9 @@ const ki_proto_field ki_proto_fields[] = {
     {4600, 0, 8, 2, T(STRING), A_ZERO}, /* pool */
     {11843, 0, 10, 3, T(STRING), A_ZERO}, /* device */
     {12145, 0, 11, 7, T(STRING), A_NOTHING}, /* shareID */
-    {1536, 43, 14, 4, T(MESSAGE), A_NULL | F_LIST | F_HELD}, /* conditions */
-    {3027, 0, 8, 5, T(RAW), A_NOTHING | F_HELD}, /* data */
-    {12208, 493, 15, 6, T(MESSAGE), A_NOTHING | F_HELD}, /* networkData */
+    {1536, 43, 14, 4, T(MESSAGE), A_NULL | F_LIST}, /* conditions */
+    {3027, 0, 8, 5, T(RAW), A_NOTHING}, /* data */
+    {12208, 493, 15, 6, T(MESSAGE), A_NOTHING}, /* networkData */
     /* 493 NetworkDeviceData */
     {12223, 0, 17, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* interfaceName */
     {12240, 0, 7, 2, T(STRING), A_NOTHING | F_LIST}, /* ips */
@@ -2513,26 +2512,26 @@ const ki_proto_field ki_proto_fields[] = {
     {12770, 0, 33, 4, T(STRING), A_NOTHING}, /* defaultPartitionTypeAttribute */
     /* 512 ResourcePoolStatusRequestStatus */
     {12803, 0, 13, 6, T(INT32), A_NOTHING | F_VARINT}, /* poolCount */
-    {12816, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* pools */
-    {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
+    {12816, 513, 9, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* pools */
+    {1536, 43, 14, 3, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 513 PoolStatus */
     {4619, 0, 10, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* driver */
     {12749, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* poolName */
     {552, 0, 14, 9, T(INT64), A_ZERO | F_VARINT}, /* generation */
-    {12348, 0, 22, 8, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* resourceSliceCount */
-    {12825, 0, 16, 4, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* totalDevices */
-    {12841, 0, 20, 5, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* allocatedDevices */
-    {12861, 0, 20, 6, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* availableDevices */
-    {12881, 0, 22, 7, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* unavailableDevices */
-    {3362, 0, 12, 3, T(STRING), A_NOTHING | F_HELD}, /* nodeName */
+    {12348, 0, 22, 8, T(INT32), A_NOTHING | F_VARINT}, /* resourceSliceCount */
+    {12825, 0, 16, 4, T(INT32), A_NOTHING | F_VARINT}, /* totalDevices */
+    {12841, 0, 20, 5, T(INT32), A_NOTHING | F_VARINT}, /* allocatedDevices */
+    {12861, 0, 20, 6, T(INT32), A_NOTHING | F_VARINT}, /* availableDevices */
+    {12881, 0, 22, 7, T(INT32), A_NOTHING | F_VARINT}, /* unavailableDevices */
+    {3362, 0, 12, 3, T(STRING), A_NOTHING}, /* nodeName */
     {12903, 0, 19, 10, T(STRING), A_NOTHING}, /* validationError */
     {12922, 514, 20, 11, T(MESSAGE), A_NOTHING | F_LIST}, /* partitionSummary */
     {12942, 515, 20, 13, T(MESSAGE), A_NOTHING}, /* shareableSummary */
     /* 514 PartitionTypeStatus */
     {12962, 0, 13, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* attribute */
-    {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
-    {12975, 0, 9, 2, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* total */
-    {12984, 0, 15, 3, T(INT32), A_NOTHING | F_HELD | F_VARINT}, /* allocatable */
+    {1595, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
+    {12975, 0, 9, 2, T(INT32), A_NOTHING | F_VARINT}, /* total */
+    {12984, 0, 15, 3, T(INT32), A_NOTHING | F_VARINT}, /* allocatable */
     /* 515 ShareableSummaryStatus */
     {12999, 0, 25, 1, T(INT32), A_NOTHING | F_VARINT}, /* fullyAvailableDevices */
     {13024, 0, 29, 2, T(INT32), A_NOTHING | F_VARINT}, /* partiallyAvailableDevices */
@@ -2847,7 +2846,7 @@ const ki_proto_field ki_proto_fields[] = {
     {4481, 0, 11, 7, T(STRING), A_NOTHING | F_LIST}, /* portals */
     {4492, 0, 21, 8, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthDiscovery */
     {4513, 0, 19, 11, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* chapAuthSession */
-    {4532, 578, 13, 10, T(MESSAGE), A_NOTHING | F_HELD}, /* secretRef */
+    {4532, 578, 13, 10, T(MESSAGE), A_NOTHING}, /* secretRef */
     {4545, 0, 17, 12, T(STRING), A_NOTHING}, /* initiatorName */
     /* 580 CinderPersistentVolumeSource */
     {4320, 0, 12, 1, T(STRING), A_ZERO}, /* volumeID */
@@ -2944,8 +2943,8 @@ const ki_proto_field ki_proto_fields[] = {
     /* 599 ConfigMap */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14142, 0, 13, 4, T(BOOL), A_NOTHING | F_VARINT}, /* immutable */
-    {3027, 0, 8, 2, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* data */
-    {14155, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP | F_HELD}, /* binaryData */
+    {3027, 0, 8, 2, T(STRING), A_NOTHING | F_MAP}, /* data */
+    {14155, 0, 14, 3, T(BYTES), A_NOTHING | F_MAP}, /* binaryData */
     /* 600 Endpoints */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14169, 601, 11, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* subsets */
@@ -2957,7 +2956,7 @@ const ki_proto_field ki_proto_fields[] = {
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     {3475, 0, 12, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostname */
     {3362, 0, 12, 4, T(STRING), A_NOTHING}, /* nodeName */
-    {10195, 313, 13, 2, T(MESSAGE), A_NOTHING | F_HELD}, /* targetRef */
+    {10195, 313, 13, 2, T(MESSAGE), A_NOTHING}, /* targetRef */
     /* 603 EndpointPort */
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {1435, 0, 8, 2, T(INT32), A_ZERO | F_VARINT}, /* port */
@@ -3016,11 +3015,11 @@ const ki_proto_field ki_proto_fields[] = {
     /* 614 NodeSpec */
     {14318, 0, 11, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podCIDR */
     {14329, 0, 12, 7, T(STRING), A_NOTHING | F_LIST}, /* podCIDRs */
-    {14341, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* providerID */
-    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* unschedulable */
-    {12404, 615, 10, 5, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* taints */
-    {14372, 616, 16, 6, T(MESSAGE), A_NOTHING | F_HELD}, /* configSource */
-    {14388, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalID */
+    {14341, 0, 14, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* providerID */
+    {14355, 0, 17, 4, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* unschedulable */
+    {12404, 615, 10, 5, T(MESSAGE), A_NOTHING | F_LIST}, /* taints */
+    {14372, 616, 16, 6, T(MESSAGE), A_NOTHING}, /* configSource */
+    {14388, 0, 14, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalID */
     {14402, 618, 23, 8, T(MESSAGE), A_NOTHING}, /* podPreemptionPolicy */
     /* 615 Taint */
     {1070, 0, 7, 1, T(STRING), A_ZERO}, /* key */
@@ -3117,22 +3116,22 @@ const ki_proto_field ki_proto_fields[] = {
     {282, 636, 10, 3, T(MESSAGE), A_ZERO}, /* status */
     /* 636 PodStatus */
     {1498, 0, 22, 17, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
-    {7874, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* phase */
-    {1536, 637, 14, 2, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* conditions */
-    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
-    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
-    {14971, 0, 21, 11, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* nominatedNodeName */
-    {5833, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* hostIP */
-    {14992, 638, 11, 16, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* hostIPs */
-    {15003, 0, 9, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* podIP */
-    {15012, 639, 10, 12, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* podIPs */
-    {9610, 0, 13, 7, T(TIME), A_NOTHING | F_HELD}, /* startTime */
-    {15022, 640, 25, 10, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* initContainerStatuses */
-    {15047, 640, 21, 8, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* containerStatuses */
-    {15068, 0, 12, 9, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* qosClass */
-    {15080, 640, 30, 13, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* ephemeralContainerStatuses */
-    {15110, 0, 10, 14, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* resize */
-    {13190, 652, 25, 15, T(MESSAGE), A_NOTHING | F_LIST | F_HELD}, /* resourceClaimStatuses */
+    {7874, 0, 9, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* phase */
+    {1536, 637, 14, 2, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
+    {358, 0, 11, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
+    {369, 0, 10, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {14971, 0, 21, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* nominatedNodeName */
+    {5833, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* hostIP */
+    {14992, 638, 11, 16, T(MESSAGE), A_NOTHING | F_LIST}, /* hostIPs */
+    {15003, 0, 9, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* podIP */
+    {15012, 639, 10, 12, T(MESSAGE), A_NOTHING | F_LIST}, /* podIPs */
+    {9610, 0, 13, 7, T(TIME), A_NOTHING}, /* startTime */
+    {15022, 640, 25, 10, T(MESSAGE), A_NOTHING | F_LIST}, /* initContainerStatuses */
+    {15047, 640, 21, 8, T(MESSAGE), A_NOTHING | F_LIST}, /* containerStatuses */
+    {15068, 0, 12, 9, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* qosClass */
+    {15080, 640, 30, 13, T(MESSAGE), A_NOTHING | F_LIST}, /* ephemeralContainerStatuses */
+    {15110, 0, 10, 14, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* resize */
+    {13190, 652, 25, 15, T(MESSAGE), A_NOTHING | F_LIST}, /* resourceClaimStatuses */
     {15120, 653, 31, 18, T(MESSAGE), A_NOTHING}, /* extendedResourceClaimStatus */
     {7895, 0, 22, 19, T(QUANTITY), A_NOTHING | F_MAP}, /* allocatedResources */
     {1158, 149, 13, 20, T(MESSAGE), A_NOTHING}, /* resources */
@@ -3141,11 +3140,11 @@ const ki_proto_field ki_proto_fields[] = {
     /* 637 PodCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
     {1498, 0, 22, 7, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
-    {282, 0, 10, 2, T(STRING), A_ZERO | F_HELD}, /* status */
-    {8020, 0, 17, 3, T(TIME), A_ZERO | F_HELD}, /* lastProbeTime */
-    {1603, 0, 22, 4, T(TIME), A_ZERO | F_HELD}, /* lastTransitionTime */
-    {369, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* reason */
-    {358, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* message */
+    {282, 0, 10, 2, T(STRING), A_ZERO}, /* status */
+    {8020, 0, 17, 3, T(TIME), A_ZERO}, /* lastProbeTime */
+    {1603, 0, 22, 4, T(TIME), A_ZERO}, /* lastTransitionTime */
+    {369, 0, 10, 5, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* reason */
+    {358, 0, 11, 6, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* message */
     /* 638 HostIP */
     {7129, 0, 6, 1, T(STRING), A_ZERO}, /* ip */
     /* 639 PodIP */
@@ -3274,14 +3273,14 @@ const ki_proto_field ki_proto_fields[] = {
     /* 667 ReplicationControllerSpec */
     {7566, 0, 12, 1, T(INT32), A_NOTHING | F_VARINT}, /* replicas */
     {3077, 0, 19, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* minReadySeconds */
-    {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* selector */
-    {3047, 88, 12, 3, T(MESSAGE), A_NOTHING | F_HELD}, /* template */
+    {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
+    {3047, 88, 12, 3, T(MESSAGE), A_NOTHING}, /* template */
     /* 668 ReplicationControllerStatus */
     {7566, 0, 12, 1, T(INT32), A_ZERO | F_VARINT}, /* replicas */
     {7736, 0, 24, 2, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* fullyLabeledReplicas */
     {7634, 0, 17, 4, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* readyReplicas */
     {7651, 0, 21, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* availableReplicas */
-    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* observedGeneration */
+    {1498, 0, 22, 3, T(INT64), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* observedGeneration */
     {1536, 669, 14, 6, T(MESSAGE), A_NOTHING | F_LIST}, /* conditions */
     /* 669 ReplicationControllerCondition */
     {1595, 0, 8, 1, T(STRING), A_ZERO}, /* type */
@@ -3309,9 +3308,9 @@ const ki_proto_field ki_proto_fields[] = {
     /* 675 Secret */
     {346, 13, 12, 1, T(MESSAGE), A_ZERO}, /* metadata */
     {14142, 0, 13, 5, T(BOOL), A_NOTHING | F_VARINT}, /* immutable */
-    {3027, 0, 8, 2, T(BYTES), A_NOTHING | F_MAP | F_HELD}, /* data */
-    {15719, 0, 14, 4, T(STRING), A_NOTHING | F_MAP | F_HELD}, /* stringData */
-    {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
+    {3027, 0, 8, 2, T(BYTES), A_NOTHING | F_MAP}, /* data */
+    {15719, 0, 14, 4, T(STRING), A_NOTHING | F_MAP}, /* stringData */
+    {1595, 0, 8, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
     /* 676 SerializedReference */
     {5468, 313, 13, 1, T(MESSAGE), A_ZERO}, /* reference */
     /* 677 Service */
@@ -3323,18 +3322,18 @@ const ki_proto_field ki_proto_fields[] = {
     {476, 0, 12, 2, T(STRING), A_NOTHING | F_MAP}, /* selector */
     {15733, 0, 13, 3, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* clusterIP */
     {15746, 0, 14, 18, T(STRING), A_NOTHING | F_LIST}, /* clusterIPs */
-    {1595, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* type */
-    {15760, 0, 15, 5, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* externalIPs */
-    {15775, 0, 19, 7, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* sessionAffinity */
-    {15794, 0, 18, 8, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* loadBalancerIP */
-    {15812, 0, 28, 9, T(STRING), A_NOTHING | F_LIST | F_HELD}, /* loadBalancerSourceRanges */
-    {15840, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalName */
-    {15856, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO | F_HELD}, /* externalTrafficPolicy */
-    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* healthCheckNodePort */
-    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* publishNotReadyAddresses */
-    {15932, 680, 25, 14, T(MESSAGE), A_NOTHING | F_HELD}, /* sessionAffinityConfig */
+    {1595, 0, 8, 4, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* type */
+    {15760, 0, 15, 5, T(STRING), A_NOTHING | F_LIST}, /* externalIPs */
+    {15775, 0, 19, 7, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* sessionAffinity */
+    {15794, 0, 18, 8, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* loadBalancerIP */
+    {15812, 0, 28, 9, T(STRING), A_NOTHING | F_LIST}, /* loadBalancerSourceRanges */
+    {15840, 0, 16, 10, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalName */
+    {15856, 0, 25, 11, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* externalTrafficPolicy */
+    {15881, 0, 23, 12, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* healthCheckNodePort */
+    {15904, 0, 28, 13, T(BOOL), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* publishNotReadyAddresses */
+    {15932, 680, 25, 14, T(MESSAGE), A_NOTHING}, /* sessionAffinityConfig */
     {15957, 0, 14, 19, T(STRING), A_NOTHING | F_LIST}, /* ipFamilies */
-    {15971, 0, 18, 17, T(STRING), A_NOTHING | F_HELD}, /* ipFamilyPolicy */
+    {15971, 0, 18, 17, T(STRING), A_NOTHING}, /* ipFamilyPolicy */
     {15989, 0, 33, 20, T(BOOL), A_NOTHING | F_VARINT}, /* allocateLoadBalancerNodePorts */
     {16022, 0, 21, 21, T(STRING), A_NOTHING}, /* loadBalancerClass */
     {16043, 0, 25, 22, T(STRING), A_NOTHING}, /* internalTrafficPolicy */
@@ -3343,9 +3342,9 @@ const ki_proto_field ki_proto_fields[] = {
     {121, 0, 8, 1, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* name */
     {5821, 0, 12, 2, T(STRING), A_NOTHING | F_OMIT_ZERO}, /* protocol */
     {10282, 0, 15, 6, T(STRING), A_NOTHING}, /* appProtocol */
-    {1435, 0, 8, 3, T(INT32), A_ZERO | F_HELD | F_VARINT}, /* port */
-    {16091, 0, 14, 4, T(INT_OR_STRING), A_ZERO | F_HELD}, /* targetPort */
-    {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_HELD | F_VARINT}, /* nodePort */
+    {1435, 0, 8, 3, T(INT32), A_ZERO | F_VARINT}, /* port */
+    {16091, 0, 14, 4, T(INT_OR_STRING), A_ZERO}, /* targetPort */
+    {16105, 0, 12, 5, T(INT32), A_NOTHING | F_OMIT_ZERO | F_VARINT}, /* nodePort */
     /* 680 SessionAffinityConfig */
     {16117, 681, 12, 1, T(MESSAGE), A_NOTHING}, /* clientIP */
     /* 681 ClientIPConfig */
@@ -5174,7 +5173,7 @@ const char ki_proto_names[] =
     ",\"sessionAffinityConfig\":" ",\"ipFamilies\":" ",\"ipFamilyPolicy\":"
     ",\"allocateLoadBalancerNodePorts\":" ",\"loadBalancerClass\":" ",\"internalTrafficPolicy\":"
     ",\"trafficDistribution\":" ",\"targetPort\":" ",\"nodePort\":" ",\"clientIP\":" ",\"ipMode\":"
-    ",\"secrets\":" "                ";
+    ",\"secrets\":" "                                ";
 
 const char ki_proto_words[] =
     "AdmissionReview" "AdmissionRequest" "GroupVersionKind" "GroupVersionResource" "UserInfo" "ExtraValue"

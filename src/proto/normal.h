@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* normal - brings the fields of a message into the order of the JSON.
  *
- *   From:     proto/message.c, proto/union.c: only for messages that are not in that order
+ *   From:     proto/members.c, proto/union.c: only for messages that are not in that order
  *   To:       proto/table.h
  *   Locks:    none.
  *   Not here: the order of maps (proto/map.c); what is in the parts of a message.

@@ -3,10 +3,7 @@
 
 #include <assert.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include "proto/plain.h"
 #include "util/base64.h"
 
 void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
@@ -56,21 +53,22 @@ int ki_proto_out_int(ki_proto_out *out, int64_t number)
     char digits[DIGITS_MAX];
     size_t n = 0;
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    int rc = ki_proto_out_reserve(out, DIGITS_MAX + 1);
+    int rc = ki_proto_out_reserve(out, 2 * DIGITS_MAX);
     if (rc < 0)
         return rc;
     if ((uint64_t)number < 10) {
         *out->at++ = (char)('0' + number);
         return 0;
     }
+    *out->at = '-';
+    out->at += number < 0;
     do {
-        digits[n++] = (char)('0' + left % 10);
+        n++;
+        digits[DIGITS_MAX - n] = (char)('0' + left % 10);
         left /= 10;
     } while (left > 0);
-    if (number < 0)
-        *out->at++ = '-';
-    while (n > 0)
-        *out->at++ = digits[--n];
+    memcpy(out->at, digits + DIGITS_MAX - n, n);
+    out->at += n;
     return 0;
 }
 
@@ -88,83 +86,6 @@ int ki_proto_out_base64(ki_proto_out *out, ki_str bytes)
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Whether one of eight bytes cannot stand in a JSON string as it is, or is not ASCII. */
-static inline int has_special(uint64_t word)
-{
-    uint64_t quote = word ^ EACH('"');
-    uint64_t backslash = word ^ EACH('\\');
-    uint64_t control = (word - EACH(0x20)) & ~word;
-    return ((control | ((quote - EACH(1)) & ~quote) | ((backslash - EACH(1)) & ~backslash) | word) &
-            EACH(0x80)) != 0;
-}
-
-static inline int is_special(uint8_t byte)
-{
-    return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
-}
-
-/* Text of at most 16 bytes. Its end is read together with bytes before it, never beyond. */
-static inline int copy_short(char *to, const uint8_t *from, size_t n)
-{
-    uint64_t word = EACH('a');
-    if (n >= 8) {
-        uint64_t end;
-        memcpy(&word, from, 8);
-        memcpy(&end, from + n - 8, 8);
-        memcpy(to, &word, 8);
-        memcpy(to + n - 8, &end, 8);
-        return !has_special(word) && !has_special(end);
-    }
-    if (n >= 4) {
-        uint32_t low, high;
-        memcpy(&low, from, 4);
-        memcpy(&high, from + n - 4, 4);
-        memcpy(to, &low, 4);
-        memcpy(to + n - 4, &high, 4);
-        return !has_special((uint64_t)high << 32 | low);
-    }
-    for (size_t i = 0; i < n; i++) {
-        to[i] = (char)from[i];
-        word = word << 8 | from[i];
-    }
-    return !has_special(word);
-}
-
-/* 16 bytes; returns whether one is special. */
-#if defined(__SSE2__)
-static inline int copy_block(char *to, const uint8_t *from)
-{
-    __m128i block = _mm_loadu_si128((const __m128i *)(const void *)from);
-    _mm_storeu_si128((__m128i *)(void *)to, block);
-    /* As signed numbers, bytes that are not ASCII are less than those that are. */
-    __m128i special = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
-    special = _mm_or_si128(special, _mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
-    special = _mm_or_si128(special, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
-    return _mm_movemask_epi8(special) != 0;
-}
-#else
-static inline int copy_block(char *to, const uint8_t *from)
-{
-    uint64_t words[2];
-    memcpy(words, from, 16);
-    memcpy(to, words, 16);
-    return has_special(words[0]) || has_special(words[1]);
-}
-#endif
-
-/* Copies text that has no special byte, and returns 1; or returns 0. */
-static inline int copy_if_plain(char *to, const uint8_t *from, size_t n)
-{
-    if (n <= 16)
-        return copy_short(to, from, n);
-    for (size_t i = 0; i + 16 < n; i += 16)
-        if (copy_block(to + i, from + i))
-            return 0;
-    return !copy_block(to + n - 16, from + n - 16);
-}
-
 /* Copies up to the first special byte, and returns how many bytes that are. */
 static size_t copy_plain(char *to, const uint8_t *from, size_t n)
 {
@@ -172,11 +93,11 @@ static size_t copy_plain(char *to, const uint8_t *from, size_t n)
     for (; i + 8 <= n; i += 8) {
         uint64_t word;
         memcpy(&word, from + i, 8);
-        if (has_special(word))
+        if (ki_proto_has_special(word))
             break;
         memcpy(to + i, &word, 8);
     }
-    for (; i < n && !is_special(from[i]); i++)
+    for (; i < n && !ki_proto_is_special(from[i]); i++)
         to[i] = (char)from[i];
     return i;
 }
@@ -252,25 +173,10 @@ int ki_proto_out_string(ki_proto_out *out, ki_str bytes)
     if (rc < 0)
         return rc;
     *out->at++ = '"';
-    if (copy_if_plain(out->at, from, bytes.len)) {
+    if (ki_proto_copy_exact(out->at, from, bytes.len)) {
         out->at[bytes.len] = '"';
         out->at += bytes.len + 1;
         return 0;
     }
     return put_special_string(out, bytes);
-}
-
-int ki_proto_out_plain(ki_proto_out *out, ki_str name, ki_str bytes)
-{
-    char *at = out->at;
-    if ((size_t)(out->end - at) < name.len + 16 + bytes.len + 2)
-        return 0;
-    ki_proto_out_copy_name(at, name.ptr, name.len);
-    at += name.len;
-    *at++ = '"';
-    if (!copy_if_plain(at, (const uint8_t *)bytes.ptr, bytes.len))
-        return 0;
-    at[bytes.len] = '"';
-    out->at = at + bytes.len + 1;
-    return 1;
 }

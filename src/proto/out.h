@@ -22,10 +22,10 @@ typedef struct ki_proto_out {
     ki_json_sink *sink;
     char *at;
     char *end;
-    /* The last date that was written (proto/leaf.c): the times of an object are mostly of one day. */
-    int64_t day;
-    size_t date_len; /* 0: none */
-    char date[24];
+    /* The last time that was written (proto/leaf.c). */
+    uint64_t usual_second;
+    uint64_t usual_day;
+    char usual[24];
 } ki_proto_out;
 
 /* Begins at the end of the sink's text; ki_proto_out_end() sets its length. */
@@ -50,18 +50,20 @@ static inline void ki_proto_out_rewind(ki_proto_out *out, size_t place)
     out->at = out->sink->text.data + place;
 }
 
-/* Copies 16 bytes at a time: both sides have as many more than needed. */
+enum { KI_PROTO_NAME_BYTES = 32 };
+
+/* Copies 32 bytes at a time: both sides have as many more than needed. */
 static inline void ki_proto_out_copy_name(char *to, const char *text, size_t n)
 {
-    memcpy(to, text, 16);
-    for (size_t i = 16; i < n; i += 16)
-        memcpy(to + i, text + i, 16);
+    memcpy(to, text, KI_PROTO_NAME_BYTES);
+    for (size_t i = KI_PROTO_NAME_BYTES; i < n; i += KI_PROTO_NAME_BYTES)
+        memcpy(to + i, text + i, KI_PROTO_NAME_BYTES);
 }
 
-/* Copies at most 255 bytes of text that has 16 more bytes behind it. */
+/* Copies at most 255 bytes of text that has 32 more bytes behind it. */
 static inline int ki_proto_out_name(ki_proto_out *out, const char *text, size_t n)
 {
-    int rc = ki_proto_out_reserve(out, n + 16);
+    int rc = ki_proto_out_reserve(out, n + KI_PROTO_NAME_BYTES);
     if (rc < 0)
         return rc;
     ki_proto_out_copy_name(out->at, text, n);
@@ -85,10 +87,6 @@ KI_NODISCARD int ki_proto_out_base64(ki_proto_out *out, ki_str bytes);
 
 /* Any bytes as a JSON string. Each byte that is not part of well-formed UTF-8 becomes U+FFFD, as in Go. */
 KI_NODISCARD int ki_proto_out_string(ki_proto_out *out, ki_str bytes);
-
-/* Writes a name, as ki_proto_out_name(), and a string, if the string needs no escapes and there is room.
- * Returns whether it did. */
-int ki_proto_out_plain(ki_proto_out *out, ki_str name, ki_str bytes);
 
 /* Members and elements are written with a comma before each. These end the container that began at `start`:
  * its first comma becomes the bracket. */

@@ -36,11 +36,9 @@ enum {
     KI_PROTO_ABSENT = 3,    /* the mask of these three */
     KI_PROTO_OMIT_ZERO = 4, /* a zero value is left out although it is on the wire */
     KI_PROTO_LIST = 8,
-    KI_PROTO_MAP = 16, /* names are strings */
-    KI_PROTO_HELD =
-        32, /* a field that precedes it in the JSON may follow it on the wire, where numbers decide */
-    KI_PROTO_VARINT = 64, /* the wire type of its values; bytes if it is neither */
-    KI_PROTO_FIXED64 = 128
+    KI_PROTO_MAP = 16,     /* names are strings */
+    KI_PROTO_VARINT = 128, /* the wire type of its values, xor 2, in the two upper bits: 0 is bytes */
+    KI_PROTO_FIXED64 = 192
 };
 
 /* What a message is in JSON. */
@@ -84,7 +82,7 @@ extern const ki_proto_field ki_proto_fields[];
 extern const ki_proto_message ki_proto_messages[];
 extern const ki_proto_kind ki_proto_kinds[]; /* sorted by apiVersion, then kind */
 extern const uint8_t ki_proto_numbers[];
-extern const char ki_proto_names[]; /* 16 bytes after the last can be read */
+extern const char ki_proto_names[]; /* 32 bytes after the last can be read */
 extern const char ki_proto_words[];
 extern const size_t ki_proto_kind_count;
 extern const size_t ki_proto_message_count;

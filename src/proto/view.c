@@ -69,6 +69,7 @@ static int keeps_unknown(const ki_proto_views *views, const ki_proto_view *view)
 static void fill(const ki_proto_views *views, ki_proto_view *view)
 {
     const ki_proto_field *fields = &ki_proto_fields[view->message->first];
+    uint8_t *places = (uint8_t *)(view->rules + view->message->count);
     for (size_t i = 0; i < view->message->count; i++) {
         const ki_projection_node *node = view->node; /* members of an inline message are ours */
         if (fields[i].type != KI_PROTO_INLINE)
@@ -76,6 +77,10 @@ static void fill(const ki_proto_views *views, ki_proto_view *view)
         view->rules[i] = ki_proto_rule_of(node, view->node);
         if (fields[i].type == KI_PROTO_INLINE)
             view->rules[i] = (ki_proto_rule){.capture = -1, .is_needed = 1, .node = view->node};
+        if (!view->rules[i].is_needed)
+            continue;
+        view->needed |= UINT64_C(1) << i;
+        places[fields[i].number] = (uint8_t)(i + 1);
     }
     view->keeps_unknown = keeps_unknown(views, view);
 }
@@ -87,7 +92,8 @@ ki_proto_view *ki_proto_view_get(ki_proto_views *views, const ki_projection_node
     for (ki_proto_view *view = views->list; view != NULL; view = view->next)
         if (view->node == node && view->message == message)
             return view;
-    ki_proto_view *view = ki_calloc(1, sizeof(*view) + message->count * sizeof(view->rules[0]));
+    size_t numbers = (size_t)message->number_max + 1;
+    ki_proto_view *view = ki_calloc(1, sizeof(*view) + message->count * sizeof(view->rules[0]) + numbers);
     if (view == NULL)
         return NULL;
     view->node = node;

@@ -32,9 +32,15 @@ typedef struct ki_proto_view {
     const ki_projection_node *node;
     const ki_proto_message *message;
     struct ki_proto_view *next;
-    int keeps_unknown; /* a field that the tables do not have could be kept */
-    ki_proto_rule rules[];
+    uint64_t needed;       /* bit i: rule i is needed */
+    int keeps_unknown;     /* a field that the tables do not have could be kept */
+    ki_proto_rule rules[]; /* then a byte for each number, as in ki_proto_numbers; 0: not needed */
 } ki_proto_view;
+
+static inline const uint8_t *ki_proto_view_places(const ki_proto_view *view)
+{
+    return (const uint8_t *)(view->rules + view->message->count);
+}
 
 /* All views of one projection. Zeroed, with the projection set, it has none yet. */
 typedef struct ki_proto_views {

@@ -43,7 +43,10 @@ static inline const uint8_t *ki_wire_varint(const uint8_t *at, const uint8_t *en
         *out_number = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
         return at + 2;
     }
-    return ki_wire_long_varint(at, end, out_number);
+    uint64_t number = 0; /* so that *out_number can be in a register */
+    at = ki_wire_long_varint(at, end, &number);
+    *out_number = number;
+    return at;
 }
 
 /* Of the field; cut to 32 bits, as Go does. */

@@ -107,7 +107,7 @@ static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"b\",\"namespace\":\"default\"},"       \
     "\"spec\":{\"containers\":null},\"status\":{}}\n"
     assert_watch(&body,
-                 "REFUSED ADDED default/a KI_ERR_PROTOBUF a list is malformed\n"
+                 "REFUSED ADDED default/a KI_ERR_PROTOBUF field 1 of PodSpec is malformed\n"
                  "MODIFIED " POD_B
                  "REFUSED DELETED  KI_ERR_METADATA metadata.name contains an invalid character\n"
                  "DELETED " POD_B "REFUSED NONE  KI_ERR_NOT_AN_EVENT unknown event type \"CHANGED\"\n"
@@ -177,7 +177,7 @@ static void a_list_has_metadata_items_and_refused_items(void **state)
     assert_list(&body, &KI_CORE_V1_PODS,
                 "METADATA 349 continue \"abc\" remaining 5\n"
                 "OBJECT " POD_B "REFUSED  KI_ERR_METADATA metadata.name is missing\n"
-                "REFUSED default/a KI_ERR_PROTOBUF a list is malformed\n"
+                "REFUSED default/a KI_ERR_PROTOBUF field 1 of PodSpec is malformed\n"
                 "END\n");
     assert_list(
         &body, &KI_CORE_V1_SERVICES,
