@@ -35,7 +35,7 @@ credentials: util util/loop json config
 http: util util/loop metrics config credentials
 client: util util/loop metrics config credentials http
 rest: util util/loop json api/resource api/object api/decode http client
-reflector: util util/loop metrics api/resource api/object api/selector api/decode http client
+reflector: util util/loop metrics api/resource api/object api/selector api/decode proto http client
 store: util util/loop api/object api/selector
 queue: util util/loop api/object client store
 handler: util metrics api/object store

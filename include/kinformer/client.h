@@ -150,6 +150,7 @@ typedef struct ki_client_options {
      * the server rejects with Retry-After (429 or 5xx) ends at once, and its error says how long to wait. A
      * program that has a queue of its own sets this, so that the wait does not block a thread. */
     int request_retries_max;
+    ki_wire wire; /* of lists and watches; single calls are JSON */
     uint64_t reserved[16];
 } ki_client_options;
 

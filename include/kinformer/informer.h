@@ -108,7 +108,7 @@ typedef struct ki_informer_options {
                                       * "pods#2" */
     uint64_t pages_max;              /* of one list; one with more is abandoned. 0: 100,000 */
     uint32_t object_depth_max;       /* levels of nesting; a deeper object is left out. 0: 1,000 */
-    uint32_t reserved_number;
+    ki_wire wire;                    /* KI_WIRE_AUTO: as in the client's options */
     uint64_t reserved[6];
 } ki_informer_options;
 
@@ -337,6 +337,7 @@ typedef struct ki_informer_status {
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
     int is_unanswered; /* 1: connected, and waiting for the response to a request */
+    ki_wire wire;      /* of the last response; KI_WIRE_AUTO: none yet */
     uint64_t phase_age_ms;
     uint64_t byte_age_ms; /* since the last byte, event, bookmark arrived */
     uint64_t event_age_ms;
@@ -354,7 +355,12 @@ typedef struct ki_informer_status {
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
     uint64_t success_age_ms;              /* the age of the store: see ki_informer_age_ms() */
     uint64_t resource_version_bytes;      /* the length of `resource_version` */
-    uint64_t reserved[6];
+    /* Fields of protobuf messages that this version of the library does not know, and the first of them. With
+     * KI_WIRE_AUTO the objects concerned were read as JSON instead, so nothing is missing. */
+    uint64_t unknown_fields;
+    uint64_t unknown_number;
+    ki_str unknown_message; /* "PodSpec"; constant text */
+    uint64_t reserved[2];
     /* See ki_informer_last_resource_version(). The bytes after its NUL are not written. */
     char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;

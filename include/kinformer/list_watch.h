@@ -5,7 +5,7 @@
  * A request is a page of a LIST, or a WATCH. The informer begins it by calling the source; the source answers
  * by calling the functions below: the head, the body in pieces of any size, the end. A body is what a
  * Kubernetes API server sends: the JSON of a List, a sequence of watch events, or, with an error status, a
- * Status.
+ * Status. It may be protobuf instead: see ki_answer_set_content_type().
  *
  * What a source must know:
  *   - The first request is a watch with `send_initial_events`, unless `no_watch_list` is set. The answer is
@@ -59,6 +59,15 @@
 
 KI_EXTERN_C_BEGIN
 
+/** The format of lists and watches. Objects are the same in both. */
+typedef enum ki_wire { KI_WIRE_AUTO = 0, KI_WIRE_JSON, KI_WIRE_PROTOBUF } ki_wire;
+
+/** "json" and "protobuf"; "" for KI_WIRE_AUTO and for an unknown one. */
+KI_API const char *ki_wire_name(ki_wire wire);
+
+#define KI_CONTENT_TYPE_JSON "application/json"
+#define KI_CONTENT_TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"
+
 /** The options of a request, as in metav1.ListOptions. The texts are borrowed for the call. */
 typedef struct ki_list_options {
     ki_str label_selector;
@@ -72,7 +81,9 @@ typedef struct ki_list_options {
     int watch;                     /* 0: a LIST */
     int allow_bookmarks;
     int send_initial_events; /* a watch that begins with the list */
-    uint64_t reserved[4];
+    ki_wire wire;            /* KI_WIRE_PROTOBUF: both formats are accepted; else JSON alone */
+    uint32_t reserved_number;
+    uint64_t reserved[3];
 } ki_list_options;
 
 /** The reason for a failure, as shown in status and logs: see ki_reason_name(). */
@@ -152,6 +163,10 @@ typedef struct ki_list_watch {
 /** Reports that the request has been sent, so that the time needed for credentials or a connection does not
  * count as silence. For a source with `tells_sent`; without this call the request counts as never sent. */
 KI_API void ki_answer_sent(ki_answer *answer);
+
+/** Sets the Content-Type of the body, before the head or the first byte: with KI_CONTENT_TYPE_PROTOBUF, and any
+ * parameters after it, the body is Kubernetes' protobuf. Any other text, and the default, mean JSON. */
+KI_API void ki_answer_set_content_type(ki_answer *answer, ki_str content_type);
 
 /** Sets the HTTP status, before the body; the default is 200. The phase KI_PHASE_WATCHING begins with the
  * head or the first byte, so call this at once for a watch. `retry_after_seconds` 0: no Retry-After. */

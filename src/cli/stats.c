@@ -14,6 +14,7 @@ void cli_stats_add(cli_stats *stats, const ki_informer_status *status)
     stats->watches += status->watches;
     stats->events += status->events;
     stats->bytes_read += status->bytes_read;
+    stats->wires |= status->wire == KI_WIRE_AUTO ? 0 : 1U << status->wire;
 }
 
 /* getrusage() also counts what ran in this process before exec, so it is the fallback. */
@@ -34,6 +35,16 @@ uint64_t cli_stats_peak_rss_bytes(void)
     return kib * 1024;
 }
 
+/* A value in JSON. */
+static const char *wire_text(unsigned wires)
+{
+    if (wires == 0)
+        return "null";
+    if (wires == 1U << KI_WIRE_JSON)
+        return "\"json\"";
+    return wires == 1U << KI_WIRE_PROTOBUF ? "\"protobuf\"" : "\"mixed\"";
+}
+
 void cli_stats_write(const cli_stats *stats, cli_output *output)
 {
     char line[512];
@@ -43,9 +54,10 @@ void cli_stats_write(const cli_stats *stats, cli_output *output)
                  (unsigned)(stats->sync_ms % 1000));
     int n = snprintf(line, sizeof(line),
                      "{\"objects\":%" PRIu64 ",\"sync_seconds\":%s,\"lists\":%" PRIu64 ",\"watches\":%" PRIu64
-                     ",\"events\":%" PRIu64 ",\"bytes_read\":%" PRIu64 ",\"peak_rss_bytes\":%" PRIu64 "}\n",
+                     ",\"events\":%" PRIu64 ",\"bytes_read\":%" PRIu64
+                     ",\"wire\":%s,\"peak_rss_bytes\":%" PRIu64 "}\n",
                      stats->objects, seconds, stats->lists, stats->watches, stats->events, stats->bytes_read,
-                     stats->peak_rss_bytes);
+                     wire_text(stats->wires), stats->peak_rss_bytes);
     cli_output_put(output, (ki_str){line, (size_t)n});
     cli_output_flush(output);
 }

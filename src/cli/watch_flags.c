@@ -30,6 +30,8 @@ static const cli_flag how_flags[] = {
      "objects per page of a list (default 500); 0: no limit", NULL},
     {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN",
      "stream the first list as a watch: auto, always or never", "auto|always|never"},
+    {"wire", 0, CLI_FLAG_CHOICE, AT(wire), "FORMAT", "format of lists and watches: auto, json or protobuf",
+     "auto|json|protobuf"},
     {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "keep only these fields: /spec/nodeName,/status/podIP",
      NULL},
     {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL,
@@ -98,7 +100,8 @@ ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags)
                                  .keep_managed_fields = flags->keep_managed_fields,
                                  .resync_ms = flags->resync_ms,
                                  .page_size = page_size,
-                                 .watch_list = flags->watch_list};
+                                 .watch_list = flags->watch_list,
+                                 .wire = flags->wire};
 }
 
 static const char *const identity[] = {"/apiVersion",         "/kind",         "/metadata/name",

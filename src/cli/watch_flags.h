@@ -26,6 +26,7 @@ typedef struct cli_watch_flags {
     uint64_t resync_ms;
     int64_t page_size; /* -1 if not set */
     int watch_list;    /* a ki_watch_list */
+    int wire;          /* a ki_wire */
     const char *keep;  /* paths separated by commas */
     int keep_managed_fields;
     int until_synced;

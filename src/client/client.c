@@ -126,6 +126,7 @@ static void destroy(ki_client *client)
     ki_map_fini(&client->names);
     ki_map_fini(&client->serials);
     ki_write_gate_fini(&client->gate);
+    ki_wire_memory_fini(&client->wires);
     ki_cond_fini(&client->changed);
     ki_mutex_fini(&client->mu);
     ki_free(client);
@@ -180,6 +181,10 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
     }
     if (options->log_level < 0 || options->log_level > KI_LOG_TRACE) {
         ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a log level", options->log_level);
+        return NULL;
+    }
+    if (options->wire < KI_WIRE_AUTO || options->wire > KI_WIRE_PROTOBUF) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a ki_wire", options->wire);
         return NULL;
     }
     if (ki_fork_check(err) < 0)

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 
 #include "client/stream_memory.h"
+#include "client/wire_memory.h"
 #include "client/write_gate.h"
 #include "http/http.h"
 #include "util/hash.h"
@@ -57,9 +58,10 @@ struct ki_client {
                                   * closed */
     ki_http *http;
     char *ns;                 /* from the context; NULL: none */
-    ki_stream_memory streams; /* io's: see ki_reflector_options */
-    ki_hash_key hash_key;     /* of names; constant */
-    ki_write_gate gate;       /* has its own lock */
+    ki_stream_memory streams; /* io's: see ki_reflector_options; the next likewise */
+    ki_wire_memory wires;
+    ki_hash_key hash_key; /* of names; constant */
+    ki_write_gate gate;   /* has its own lock */
     ki_refcount refs;
     _Atomic size_t inside;   /* calls that wait or run loops; changed under mu, except by more calls
                               * entering */

@@ -43,6 +43,8 @@
     X(informer_lists_total, COUNTER, INFORMER, "Lists started, including streamed lists.")                   \
     X(informer_processing_latency_seconds, HISTOGRAM_SECONDS(processing), INFORMER,                          \
       "Time to apply a batch of changes and queue it for the handlers.")                                     \
+    X(informer_protobuf, GAUGE, INFORMER,                                                                    \
+      "1 if the last list or watch was answered in protobuf, 0 if in JSON.")                                 \
     X(informer_queued_items, GAUGE, INFORMER, "Changes waiting to be applied to the store.")                 \
     X(informer_short_watches_total, COUNTER, INFORMER,                                                       \
       "Watches that ended within a second and without an event.")                                            \
@@ -53,6 +55,8 @@
     X(informer_store_resource_version, GAUGE, INFORMER,                                                      \
       "Last 15 digits of the resource version of the store.")                                                \
     X(informer_transform_failures_total, COUNTER, INFORMER, "Failures of the transform function.")           \
+    X(informer_unknown_fields_total, COUNTER, INFORMER,                                                      \
+      "Fields of protobuf messages that this version does not know.")                                        \
     X(informer_watch_duration_seconds, HISTOGRAM_SECONDS(watch), INFORMER, "Lifetime of a watch.")           \
     X(informer_watch_events_total, COUNTER, INFORMER_AND("type"), "Events received by watches.")             \
     X(informer_watches_total, COUNTER, INFORMER, "Watches started.")                                         \

@@ -2,9 +2,12 @@
 #include "reflector/answer.h"
 
 #include <assert.h>
+#include <string.h>
+#include <strings.h>
 
 #include "api/decode/reason.h"
 #include "api/decode/refusal.h"
+#include "proto/proto_status.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -47,11 +50,7 @@ static void report_over(ki_answer *answer, const ki_failure *failure)
 
 static void drop_decoder(ki_answer *answer)
 {
-    if (answer->has_decoder && answer->kind == KI_ANSWER_LIST)
-        ki_list_decoder_fini(&answer->decoder.list);
-    else if (answer->has_decoder)
-        ki_watch_decoder_fini(&answer->decoder.watch);
-    answer->has_decoder = 0;
+    ki_body_decoder_fini(&answer->decoder);
     ki_buf_fini(&answer->error_body);
 }
 
@@ -61,9 +60,17 @@ void ki_answer_fini(ki_answer *answer)
     drop_decoder(answer);
 }
 
+static ki_body_form form_of(const ki_answer *answer)
+{
+    int is_proto = answer->wire == KI_WIRE_PROTOBUF;
+    if (answer->kind == KI_ANSWER_LIST)
+        return is_proto ? KI_BODY_PROTO_LIST : KI_BODY_JSON_LIST;
+    return is_proto ? KI_BODY_PROTO_WATCH : KI_BODY_JSON_WATCH;
+}
+
 static void open_answer(ki_answer *answer, ki_answer_kind kind)
 {
-    assert(!answer->is_open && !answer->has_decoder);
+    assert(!answer->is_open && answer->decoder.form == KI_BODY_NONE);
     answer->kind = kind;
     answer->data = NULL;
     answer->is_open = 1;
@@ -72,11 +79,9 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
     answer->is_waiting = 0;
     answer->http_status = 200;
     answer->retry_after_seconds = 0;
-    answer->has_decoder = 1;
-    if (kind == KI_ANSWER_LIST)
-        ki_list_decoder_init(&answer->decoder.list, answer->plan);
-    else
-        ki_watch_decoder_init(&answer->decoder.watch, answer->plan);
+    answer->wire = KI_WIRE_AUTO;
+    answer->seen_unknown = 0;
+    ki_body_decoder_init(&answer->decoder, form_of(answer), answer->plan);
 }
 
 /* Closes it; the decoder is ended when it is no longer in use. */
@@ -92,6 +97,7 @@ static void close_answer(ki_answer *answer, const ki_failure *failure)
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options)
 {
     open_answer(answer, kind);
+    answer->asked_wire = options->wire;
     int rc = answer->source->begin(answer, options, answer->source->user);
     if (rc >= 0 || !answer->is_open)
         return;
@@ -139,6 +145,30 @@ void ki_answer_sent(ki_answer *answer)
     leave(answer, KI_ANSWER_INSIDE);
 }
 
+static int is_type(ki_str type, const char *name)
+{
+    return type.len == strlen(name) && strncasecmp(type.ptr, name, type.len) == 0;
+}
+
+/* Anything else is decoded as JSON, which servers may send without saying so. */
+void ki_answer_set_content_type(ki_answer *answer, ki_str content_type)
+{
+    if (answer == NULL || !answer->is_open || answer->is_begun)
+        return;
+    size_t n = 0;
+    while (n < content_type.len && strchr("; \t", content_type.ptr[n]) == NULL)
+        n++;
+    content_type.len = n;
+    if (is_type(content_type, KI_CONTENT_TYPE_PROTOBUF))
+        answer->wire = KI_WIRE_PROTOBUF;
+    else
+        answer->wire = is_type(content_type, KI_CONTENT_TYPE_JSON) ? KI_WIRE_JSON : KI_WIRE_AUTO;
+    if (answer->decoder.form == form_of(answer))
+        return;
+    ki_body_decoder_fini(&answer->decoder);
+    ki_body_decoder_init(&answer->decoder, form_of(answer), answer->plan);
+}
+
 void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds)
 {
     if (answer == NULL || !answer->is_open)
@@ -157,20 +187,13 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
-static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_error *err)
-{
-    assert(answer->has_decoder);
-    return answer->kind == KI_ANSWER_LIST
-               ? ki_list_decoder_feed(&answer->decoder.list, bytes.ptr, bytes.len, out_used, err)
-               : ki_watch_decoder_feed(&answer->decoder.watch, bytes.ptr, bytes.len, out_used, err);
-}
-
 /* The decoder has failed. A Status in place of a list is reported as it is. */
 static void give_up(ki_answer *answer, const ki_error *err)
 {
     assert(answer->is_open && answer->is_feeding);
     ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
-    const ki_status *status = answer->kind == KI_ANSWER_LIST ? &answer->decoder.list.status : NULL;
+    const ki_status *status =
+        answer->kind == KI_ANSWER_LIST ? ki_body_decoder_status(&answer->decoder) : NULL;
     ki_mask_error(&answer->mask, &failure.error);
     if (err->code == KI_ERR_NO_MEMORY) {
         failure.reason = KI_REASON_NO_MEMORY;
@@ -189,23 +212,21 @@ static void give_up(ki_answer *answer, const ki_error *err)
 /* Before the server's text is used in errors and refusals. */
 static void mask_step(ki_answer *answer, int step)
 {
-    if (answer->kind == KI_ANSWER_LIST && step == KI_LIST_REFUSED)
-        ki_mask_error(&answer->mask, &answer->decoder.list.refused.error);
-    else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_REFUSED)
-        ki_mask_error(&answer->mask, &answer->decoder.watch.refused.error);
+    if (step == (answer->kind == KI_ANSWER_LIST ? (int)KI_LIST_REFUSED : (int)KI_WATCH_REFUSED))
+        ki_mask_error(&answer->mask, &ki_body_decoder_refused(&answer->decoder)->error);
     else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_ERROR)
-        ki_status_mask(&answer->decoder.watch.status, &answer->mask);
+        ki_status_mask(ki_body_decoder_status(&answer->decoder), &answer->mask);
 }
 
 static void take_body(ki_answer *answer, ki_str bytes)
 {
-    assert(answer->is_feeding && answer->has_decoder);
+    assert(answer->is_feeding && answer->decoder.form != KI_BODY_NONE);
     ki_error err = {0};
     report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD, .bytes = bytes.len});
     ki_alloc_expect(bytes.len);
     while (answer->is_open && bytes.len > 0) {
         size_t used = 0;
-        int step = feed_decoder(answer, bytes, &used, &err);
+        int step = ki_body_decoder_feed(&answer->decoder, bytes, &used, &err);
         bytes.ptr += used;
         bytes.len -= used;
         mask_step(answer, step);
@@ -253,7 +274,9 @@ int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
 static void explain_error(ki_answer *answer, ki_failure *failure)
 {
     ki_status status = {0};
-    int rc = ki_status_parse(ki_buf_str(&answer->error_body), &status, NULL);
+    int is_proto = answer->wire == KI_WIRE_PROTOBUF;
+    ki_str body = ki_buf_str(&answer->error_body);
+    int rc = is_proto ? ki_proto_status_parse(body, &status, NULL) : ki_status_parse(body, &status, NULL);
     failure->reason = ki_reason_of_status(answer->http_status, &status);
     failure->retry_after_seconds = answer->retry_after_seconds;
     if (failure->retry_after_seconds == 0)
@@ -261,17 +284,10 @@ static void explain_error(ki_answer *answer, ki_failure *failure)
     ki_refusal_explain(&(ki_refusal){.code = KI_ERR_INVALID,
                                      .http_status = answer->http_status,
                                      .status = rc == 0 ? &status : NULL,
-                                     .body = ki_buf_str(&answer->error_body),
+                                     .body = is_proto ? KI_STR("") : body,
                                      .withheld = answer->withheld},
                        &failure->error);
     ki_status_fini(&status);
-}
-
-static int end_decoder(ki_answer *answer, ki_error *err)
-{
-    assert(answer->has_decoder);
-    return answer->kind == KI_ANSWER_LIST ? ki_list_decoder_end(&answer->decoder.list, err)
-                                          : ki_watch_decoder_end(&answer->decoder.watch, err);
 }
 
 void ki_answer_blame_proxy(ki_answer *answer)
@@ -298,7 +314,7 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     } else if (reason != KI_REASON_NONE) {
         ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
                      message != NULL && message[0] != 0 ? message : ki_reason_name(reason));
-    } else if (end_decoder(answer, &failure.error) < 0) {
+    } else if (ki_body_decoder_end(&answer->decoder, &failure.error) < 0) {
         failure.reason = KI_REASON_CONNECTION_LOST; /* it has ended in the middle */
     }
     failure.party = party_of(answer, &failure);

@@ -14,8 +14,7 @@
 
 #include <kinformer/list_watch.h>
 
-#include "api/decode/list_decoder.h"
-#include "api/decode/watch_decoder.h"
+#include "reflector/body_decoder.h"
 #include "util/mask.h"
 
 /* The limit for the body of an error. A longer one is not a Status and is not read further. */
@@ -78,13 +77,12 @@ struct ki_answer {
     int is_proxys;  /* the proxy has failed, not the server */
     int is_feeding; /* inside ki_answer_body(): the decoder is in use */
     int is_waiting; /* the source was told to wait */
-    int has_decoder;
     int http_status;
     uint32_t retry_after_seconds;
-    union {
-        ki_list_decoder list;
-        ki_watch_decoder watch;
-    } decoder;
+    ki_wire asked_wire;    /* KI_WIRE_PROTOBUF: it is accepted, beside JSON */
+    ki_wire wire;          /* of the body, as the source says; AUTO: it does not */
+    uint64_t seen_unknown; /* unknown fields of this response that its owner has handled */
+    ki_body_decoder decoder;
     ki_buf error_body;
 };
 

@@ -19,6 +19,7 @@ typedef struct http_source {
 static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
 {
     (void)transfer;
+    ki_answer_set_content_type(user, ki_str_of(head->content_type));
     ki_answer_head(user, head->status, head->retry_after_seconds);
 }
 
@@ -49,10 +50,11 @@ static const ki_transfer_events events = {on_head, on_body, on_end, on_sent};
 static int send_request(const http_source *source, ki_answer *answer, const ki_list_options *options,
                         ki_str text)
 {
-    static const char *const headers[] = {"Accept: application/json", NULL};
+    static const char *const json[] = {"Accept: " KI_CONTENT_TYPE_JSON, NULL};
+    static const char *const both[] = {"Accept: " KI_CONTENT_TYPE_PROTOBUF "," KI_CONTENT_TYPE_JSON, NULL};
     bool is_list = !options->watch || options->send_initial_events;
     ki_request request = {.target = text,
-                          .headers = headers,
+                          .headers = options->wire == KI_WIRE_PROTOBUF ? both : json,
                           .events = &events,
                           .user = answer,
                           .head_timeout_ms = is_list ? ki_http_request_timeout_ms(source->http) : 0,

@@ -112,8 +112,10 @@ static int init_reflector(ki_life *life, ki_reflector_options *options, ki_error
     int rc = ki_source_open(life->client, life->resource, &life->setup.options, &options->list_watch, err);
     if (rc < 0)
         return rc;
-    if (!is_own)
+    if (!is_own) {
         options->streams = &life->client->streams;
+        options->wires = &life->client->wires;
+    }
     rc = ki_reflector_init(&life->reflector, options, err);
     if (rc < 0 && !is_own && options->list_watch.release != NULL)
         options->list_watch.release(options->list_watch.user);
@@ -143,6 +145,12 @@ int ki_life_join(ki_life *life, ki_error *err)
     return 0;
 }
 
+/* Whether requests go to a source of the program. */
+static bool is_programs(const ki_life *life)
+{
+    return life->setup.options.list_watch != NULL || life->client->options.source != NULL;
+}
+
 int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
 {
     ki_client *client = life->client;
@@ -151,6 +159,11 @@ int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
     reflector->metrics = &life->metrics;
     reflector->clock = client->clock;
     reflector->seed = client->seed;
+    reflector->wire = life->setup.options.wire;
+    if (reflector->wire == KI_WIRE_AUTO)
+        reflector->wire = client->options.wire;
+    if (reflector->wire == KI_WIRE_AUTO && is_programs(life))
+        reflector->wire = KI_WIRE_JSON;
     reflector->schedule = schedule_io;
     reflector->user = life;
     int rc = init_reflector(life, reflector, err);

@@ -117,6 +117,7 @@ void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options 
     const ki_informer_options *informer = reflector->options.informer;
     options->label_selector = ki_str_of(informer->label_selector);
     options->field_selector = ki_str_of(informer->field_selector);
+    options->wire = ki_reflector_wire(reflector);
     if (informer->tweak != NULL)
         informer->tweak(options, informer->tweak_user);
 }
@@ -220,11 +221,12 @@ static void take_sent(ki_reflector *reflector, const ki_answer *answer)
     reflector->watch.item_ns = reflector->quiet_ns;
 }
 
-static void take_heard(ki_reflector *reflector, const ki_answer *answer, size_t bytes)
+static void take_heard(ki_reflector *reflector, ki_answer *answer, size_t bytes)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
     reflector->report.bytes_read += bytes;
     ki_counter_add(reflector->options.metrics->bytes_read, bytes);
+    ki_reflector_wire_heard(reflector, answer);
     if (bytes > 0)
         reflector->report.byte_ns = now;
     if (answer != &reflector->answer)
@@ -270,8 +272,10 @@ static void count_event(const ki_reflector *reflector, int number)
     ki_counter_add(reflector->options.metrics->watch_events[label], 1);
 }
 
-static void take_step(ki_reflector *reflector, const ki_answer *answer, int number)
+static void take_step(ki_reflector *reflector, ki_answer *answer, int number)
 {
+    if (ki_reflector_wire_step(reflector, answer, number))
+        return;
     if (answer->kind == KI_ANSWER_WATCH)
         count_event(reflector, number);
     if (answer == &reflector->probe_answer)
@@ -284,8 +288,10 @@ static void take_step(ki_reflector *reflector, const ki_answer *answer, int numb
         ki_reflector_watch_step(reflector, number);
 }
 
-static void take_over(ki_reflector *reflector, const ki_answer *answer, const ki_failure *failure)
+static void take_over(ki_reflector *reflector, ki_answer *answer, const ki_failure *failure)
 {
+    if (ki_reflector_wire_over(reflector, answer, failure))
+        return;
     if (answer == &reflector->probe_answer)
         ki_reflector_probe_over(reflector, failure);
     else

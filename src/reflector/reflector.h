@@ -8,7 +8,7 @@
  *
  * A state machine: reflector.c begins requests and keeps the deadlines; reflector_list.c, reflector_stream.c,
  * reflector_watch.c and reflector_probe.c handle the responses of each kind, reflector_poll.c watches that
- * bring nothing; reflector_give.c passes changes on; reflector_status.c keeps the status. `version` is the
+ * bring nothing; reflector_wire.c chooses the format; reflector_give.c passes changes on; reflector_status.c keeps the status. `version` is the
  * received version: everything up to it was passed to on_change and accepted. Requests are never for an older
  * one.
  */
@@ -22,6 +22,7 @@
 #include "api/object/object_plan.h"
 #include "api/object/resource_version.h"
 #include "client/stream_memory.h"
+#include "client/wire_memory.h"
 #include "reflector/answer.h"
 #include "reflector/backoff.h"
 #include "reflector/reflector_metrics.h"
@@ -46,9 +47,11 @@ typedef struct ki_reflector_options {
     void *user;                                    /* of the four */
     /* On io, shared by all reflectors of one server, with the resource that is listed. NULL: not shared. */
     ki_stream_memory *streams;
+    ki_wire_memory *wires;
     const ki_resource *resource;
     const ki_reflector_metrics *metrics; /* NULL: nothing is counted */
-    size_t key_bytes_max;                /* objects with a longer key are refused; 0: no limit */
+    ki_wire wire;
+    size_t key_bytes_max; /* objects with a longer key are refused; 0: no limit */
 } ki_reflector_options;
 
 /* ---- what it is made of: for reflector/reflector*.c ---------------------------------------------------- */
@@ -136,6 +139,10 @@ typedef struct ki_reflector_report {
     uint64_t events;
     uint64_t refused;
     uint64_t bytes_read;
+    ki_wire wire; /* of the last response; AUTO: none yet */
+    uint64_t unknown_fields;
+    ki_str unknown_message; /* of the first; constant text */
+    uint32_t unknown_number;
     char message[KI_ERROR_MESSAGE_BYTES];
 } ki_reflector_report;
 
@@ -176,6 +183,7 @@ struct ki_reflector {
     uint32_t failed_streams;       /* in a row */
     uint64_t stream_again_ns;      /* until then a LIST is used instead; for this resource only */
     int is_listed_instead;         /* streams have failed, and no LIST has succeeded since */
+    uint64_t json_until_ns;        /* until then JSON alone is requested; for this reflector only */
     uint64_t bookmark_interval_ns; /* of this server; 0: none received */
     uint64_t relist_ns;            /* because of an invalid event; UINT64_MAX: none is due */
     uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */
@@ -224,7 +232,7 @@ uint64_t ki_reflector_received_ns(ki_reflector *reflector);
 void ki_reflector_retry_now(ki_reflector *reflector);
 
 /* Any thread: fills in the members that belong to the reflector: phase, reason, http_status, ages, retry_ms,
- * lists, watches, reconnects, events, refused, bytes_read, message. */
+ * lists, watches, reconnects, events, refused, bytes_read, wire, unknown_…, message. */
 void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status);
 
 #endif

@@ -216,18 +216,18 @@ static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metad
 void ki_reflector_list_step(ki_reflector *reflector, int step)
 {
     assert(reflector != NULL);
-    ki_list_decoder *decoder = &reflector->answer.decoder.list;
+    ki_body_decoder *decoder = &reflector->answer.decoder;
     switch (step) {
     case KI_LIST_METADATA:
-        take_metadata(reflector, &decoder->metadata);
+        take_metadata(reflector, ki_body_decoder_metadata(decoder));
         break;
     case KI_LIST_OBJECT:
         reflector->list.page_has_items = 1;
-        ki_reflector_give_item(reflector, ki_list_decoder_take_object(decoder));
+        ki_reflector_give_item(reflector, ki_body_decoder_take_object(decoder));
         break;
     case KI_LIST_REFUSED:
-        reflector->list.page_has_items |= ki_buf_str(&decoder->refused.key).len > 0;
-        ki_reflector_give_refused(reflector, &decoder->refused);
+        reflector->list.page_has_items |= ki_buf_str(&ki_body_decoder_refused(decoder)->key).len > 0;
+        ki_reflector_give_refused(reflector, ki_body_decoder_refused(decoder));
         break;
     default:
         break;
@@ -273,7 +273,7 @@ static void go_to_next_page(ki_reflector *reflector, ki_str token)
 
 static void finish_page(ki_reflector *reflector)
 {
-    ki_str token = reflector->answer.decoder.list.metadata.continue_token;
+    ki_str token = ki_body_decoder_metadata(&reflector->answer.decoder)->continue_token;
     reflector->list.pages++;
     if (!ki_resource_version_is_set(&reflector->list.version))
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the list has no resourceVersion");

@@ -26,6 +26,8 @@ void ki_reflector_metrics_init(ki_reflector_metrics *cells, ki_metrics *metrics,
         .list_items = KI_INFORMER_COUNTER(metrics, list_items_total, labels),
         .watches = KI_INFORMER_COUNTER(metrics, watches_total, labels),
         .short_watches = KI_INFORMER_COUNTER(metrics, short_watches_total, labels),
+        .unknown_fields = KI_INFORMER_COUNTER(metrics, unknown_fields_total, labels),
+        .protobuf = KI_INFORMER_GAUGE(metrics, protobuf, labels),
         .transform_failures = KI_INFORMER_COUNTER(metrics, transform_failures_total, labels),
         .list_duration = KI_INFORMER_HISTOGRAM(metrics, list_duration_seconds, labels),
         .watch_duration = KI_INFORMER_HISTOGRAM(metrics, watch_duration_seconds, labels),
@@ -41,6 +43,8 @@ void ki_reflector_metrics_fini(ki_reflector_metrics *cells)
     ki_counter_drop(cells->watches);
     ki_counter_drop(cells->short_watches);
     ki_counter_drop(cells->transform_failures);
+    ki_counter_drop(cells->unknown_fields);
+    ki_gauge_drop(cells->protobuf);
     for (int i = 0; i < KI_EVENT_LABELS; i++)
         ki_counter_drop(cells->watch_events[i]);
     for (int i = 0; i < KI_REASON_COUNT; i++)

@@ -38,6 +38,8 @@ typedef struct ki_reflector_metrics {
     ki_counter *watches;
     ki_counter *short_watches;
     ki_counter *transform_failures;
+    ki_counter *unknown_fields;
+    ki_gauge *protobuf;
     ki_counter *watch_events[KI_EVENT_LABELS];
     ki_counter *errors[KI_REASON_COUNT];
     ki_histogram *list_duration;

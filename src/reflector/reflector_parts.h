@@ -49,6 +49,19 @@ void ki_reflector_schedule(ki_reflector *reflector);
 /* Does what is due: gives up a request, lists again, or begins a probe. */
 void ki_reflector_check_due(ki_reflector *reflector);
 
+/* ---- reflector_wire.c: JSON or protobuf -------------------------------------------------------------- */
+
+/* The format to request: KI_WIRE_PROTOBUF means that both are accepted. */
+ki_wire ki_reflector_wire(const ki_reflector *reflector);
+
+/* A good response has begun, or goes on. */
+void ki_reflector_wire_heard(ki_reflector *reflector, ki_answer *answer);
+
+/* Before a step is handled, and before a response's end is. Each returns whether nothing is left to do,
+ * because the request is made again as JSON. */
+int ki_reflector_wire_step(ki_reflector *reflector, ki_answer *answer, int step);
+int ki_reflector_wire_over(ki_reflector *reflector, ki_answer *answer, const ki_failure *failure);
+
 /* ---- one file for each state ----------------------------------------------------------------------- */
 
 void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step);
@@ -74,7 +87,7 @@ void ki_reflector_watch_heard(ki_reflector *reflector);
 void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options);
 
 /* The failure reported by an ERROR event. */
-ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder);
+ki_failure ki_reflector_error_event(const ki_status *status);
 
 /* An invalid event that may have been a change: a list is due, at most one a minute. */
 void ki_reflector_want_relist(ki_reflector *reflector);

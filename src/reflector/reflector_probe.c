@@ -83,11 +83,11 @@ static void judge(ki_reflector *reflector)
 void ki_reflector_probe_step(ki_reflector *reflector, int step)
 {
     assert(reflector != NULL);
-    const ki_list_decoder *decoder = &reflector->probe_answer.decoder.list;
+    const ki_body_decoder *decoder = &reflector->probe_answer.decoder;
     ki_history_probe *probe = &reflector->probe;
     if (step == KI_LIST_METADATA) /* a version that is too long, or for which there is no memory, stays
                                    * unset */
-        (void)!ki_resource_version_set(&probe->version, decoder->metadata.resource_version);
+        (void)!ki_resource_version_set(&probe->version, ki_body_decoder_metadata(decoder)->resource_version);
     if (step != KI_LIST_OBJECT && step != KI_LIST_REFUSED)
         return;
     if (probe->has_item && ki_resource_version_is_set(&probe->version)) {

@@ -78,6 +78,8 @@ static int check(const ki_informer_options *options, ki_error *err)
         return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_watch_list", options->watch_list);
     if (options->mutations < KI_MUTATIONS_AUTO || options->mutations > KI_MUTATIONS_IGNORE)
         return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_mutations", options->mutations);
+    if (options->wire < KI_WIRE_AUTO || options->wire > KI_WIRE_PROTOBUF)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_wire", options->wire);
     if (options->page_size < -1)
         return ki_fail(err, KI_ERR_INVALID, "informer: invalid page size %lld",
                        (long long)options->page_size);
@@ -178,9 +180,9 @@ static bool same_numbers(const ki_informer_options *a, const ki_informer_options
     return a->keep_managed_fields == b->keep_managed_fields && a->deliver_unchanged == b->deliver_unchanged &&
            a->object_bytes_max == b->object_bytes_max && a->object_depth_max == b->object_depth_max &&
            a->pages_max == b->pages_max && a->resync_ms == b->resync_ms && a->page_size == b->page_size &&
-           a->watch_list == b->watch_list && a->mutations == b->mutations && a->backoff_ms == b->backoff_ms &&
-           a->backoff_max_ms == b->backoff_max_ms && a->queue_items_max == b->queue_items_max &&
-           a->queue_bytes_max == b->queue_bytes_max;
+           a->watch_list == b->watch_list && a->wire == b->wire && a->mutations == b->mutations &&
+           a->backoff_ms == b->backoff_ms && a->backoff_max_ms == b->backoff_max_ms &&
+           a->queue_items_max == b->queue_items_max && a->queue_bytes_max == b->queue_bytes_max;
 }
 
 /* By content: the address of a freed resource may be reused for another. */

@@ -142,5 +142,9 @@ void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_s
     out_status->events = report.events;
     out_status->refused = report.refused;
     out_status->bytes_read = report.bytes_read;
+    out_status->wire = report.wire;
+    out_status->unknown_fields = report.unknown_fields;
+    out_status->unknown_message = report.unknown_message;
+    out_status->unknown_number = report.unknown_number;
     memcpy(out_status->message, report.message, sizeof(out_status->message));
 }

@@ -65,11 +65,11 @@ static void take_end(ki_reflector *reflector, ki_str version)
 /* Bookmarks before the end prove nothing about the list, nor that more follows. A server that does not know
  * the end marker sends one a minute, among events that may continue as long as the watch: the first late one
  * reveals it. After a pause it is unknown whether one is late. */
-static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
+static void take_bookmark(ki_reflector *reflector, const ki_body_event *event)
 {
     uint64_t ignored_until_ns = reflector->watch.begun_ns + IGNORED_SECONDS * KI_NS_PER_S;
-    if (decoder->ends_initial_events)
-        take_end(reflector, decoder->resource_version);
+    if (event->ends_initial_events)
+        take_end(reflector, event->resource_version);
     else if (ki_reflector_now_ns(reflector) < ignored_until_ns || reflector->watch.was_paused)
         reflector->quiet_ns = reflector->watch.item_ns;
     else
@@ -94,32 +94,33 @@ static void take_deleted(ki_reflector *reflector, ki_object *object)
         ki_reflector_want_relist(reflector);
 }
 
-static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
+static void take_refused(ki_reflector *reflector, ki_body_decoder *decoder)
 {
-    int type = decoder->refused_type;
+    const ki_refused *refused = ki_body_decoder_refused(decoder);
+    int type = ki_body_decoder_event(decoder).refused_type;
     int is_of_object = type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED || type == KI_CHANGE_DELETED;
-    note_event(reflector, is_of_object && ki_buf_str(&decoder->refused.key).len > 0);
+    note_event(reflector, is_of_object && ki_buf_str(&refused->key).len > 0);
     switch (type) {
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
-        ki_reflector_give_refused(reflector, &decoder->refused);
+        ki_reflector_give_refused(reflector, refused);
         break;
     case KI_WATCH_ERROR:
-        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, decoder->refused.error.message);
+        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, refused->error.message);
         break;
     case KI_CHANGE_BOOKMARK:
-        ki_reflector_report_refused(reflector, &decoder->refused.error, KI_STR(""));
+        ki_reflector_report_refused(reflector, &refused->error, KI_STR(""));
         break;
     default:
-        ki_reflector_report_refused(reflector, &decoder->refused.error, ki_buf_str(&decoder->refused.key));
+        ki_reflector_report_refused(reflector, &refused->error, ki_buf_str(&refused->key));
         ki_reflector_want_relist(reflector);
         break;
     }
 }
 
-static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
+static void take_error(ki_reflector *reflector, ki_body_decoder *decoder)
 {
-    ki_failure failure = ki_reflector_error_event(decoder);
+    ki_failure failure = ki_reflector_error_event(ki_body_decoder_status(decoder));
     ki_answer_cancel(&reflector->answer);
     ki_reflector_stream_over(reflector, &failure);
 }
@@ -140,15 +141,16 @@ static void take_object(ki_reflector *reflector, int step, ki_object *object)
 void ki_reflector_stream_step(ki_reflector *reflector, int step)
 {
     assert(reflector != NULL);
-    ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
+    ki_body_decoder *decoder = &reflector->answer.decoder;
+    const ki_body_event event = ki_body_decoder_event(decoder);
     switch (step) {
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
     case KI_CHANGE_DELETED:
-        take_object(reflector, step, ki_watch_decoder_take_object(decoder));
+        take_object(reflector, step, ki_body_decoder_take_object(decoder));
         break;
     case KI_CHANGE_BOOKMARK:
-        take_bookmark(reflector, decoder);
+        take_bookmark(reflector, &event);
         break;
     case KI_WATCH_ERROR:
         take_error(reflector, decoder);

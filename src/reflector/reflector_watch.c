@@ -183,10 +183,9 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
     ki_resource_version_clear(&version);
 }
 
-ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
+ki_failure ki_reflector_error_event(const ki_status *status)
 {
-    assert(decoder != NULL);
-    const ki_status *status = &decoder->status;
+    assert(status != NULL);
     ki_failure failure = {.reason = ki_reason_of_status(200, status),
                           .http_status = status->http_status,
                           .retry_after_seconds = (uint32_t)status->retry_after_seconds};
@@ -304,39 +303,40 @@ static void end_with_error(ki_reflector *reflector, const ki_failure *failure)
     take_failure(reflector, failure, 1);
 }
 
-static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
+static void take_error(ki_reflector *reflector, ki_body_decoder *decoder)
 {
-    const ki_failure failure = ki_reflector_error_event(decoder);
+    const ki_failure failure = ki_reflector_error_event(ki_body_decoder_status(decoder));
     end_with_error(reflector, &failure);
 }
 
 /* An object that is understood but refused leaves the last good version in place; this does not work for a
  * delete. A bookmark has no object. */
-static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
+static void take_refused(ki_reflector *reflector, ki_body_decoder *decoder)
 {
-    ki_str key = ki_buf_str(&decoder->refused.key);
-    int type = decoder->refused_type;
+    const ki_refused *refused = ki_body_decoder_refused(decoder);
+    ki_str key = ki_buf_str(&refused->key);
+    int type = ki_body_decoder_event(decoder).refused_type;
     int is_understood = key.len > 0 && (type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED);
     if (type == KI_WATCH_ERROR)
-        end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = decoder->refused.error});
+        end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = refused->error});
     else if (is_understood || type == KI_CHANGE_BOOKMARK)
-        ki_reflector_report_refused(reflector, &decoder->refused.error, key);
+        ki_reflector_report_refused(reflector, &refused->error, key);
     else
-        take_nonsense(reflector, &decoder->refused.error, key);
+        take_nonsense(reflector, &refused->error, key);
 }
 
 void ki_reflector_watch_step(ki_reflector *reflector, int step)
 {
     assert(reflector != NULL);
-    ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
+    ki_body_decoder *decoder = &reflector->answer.decoder;
     switch (step) {
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
     case KI_CHANGE_DELETED:
-        take_event(reflector, (ki_change_type)step, ki_watch_decoder_take_object(decoder));
+        take_event(reflector, (ki_change_type)step, ki_body_decoder_take_object(decoder));
         break;
     case KI_CHANGE_BOOKMARK:
-        take_bookmark(reflector, decoder->resource_version);
+        take_bookmark(reflector, ki_body_decoder_event(decoder).resource_version);
         break;
     case KI_WATCH_ERROR:
         take_error(reflector, decoder);

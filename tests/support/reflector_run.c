@@ -73,7 +73,8 @@ static void schedule(uint64_t due_ns, void *user)
 void reflector_run_init(reflector_run *run)
 {
     ki_error err = {0};
-    *run = (reflector_run){.due_ns = UINT64_MAX, .informer.watch_list = KI_WATCH_LIST_NEVER};
+    *run = (reflector_run){
+        .due_ns = UINT64_MAX, .informer.watch_list = KI_WATCH_LIST_NEVER, .wire = KI_WIRE_JSON};
     ki_clock_init_virtual(&run->clock, 1000 * KI_NS_PER_S, 0);
     scripted_source_init(&run->source);
     run->plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, &err);
@@ -102,6 +103,8 @@ void reflector_run_start(reflector_run *run, const char *version)
                                     .schedule = schedule,
                                     .user = run,
                                     .streams = &run->streams,
+                                    .wires = &run->wires,
+                                    .wire = run->wire,
                                     .resource = &KI_CORE_V1_PODS};
     options.list_watch.no_watch_list = (int)run->no_watch_list;
     options.list_watch.tells_sent = run->tells_sent;
@@ -119,6 +122,7 @@ void reflector_run_fini(reflector_run *run)
         assert_int_equal(run->source.releases, 1);
     }
     ki_object_plan_free(run->plan);
+    ki_wire_memory_fini(&run->wires);
     scripted_source_fini(&run->source);
     text_log_free(&run->changes);
     text_log_free(&run->errors);

@@ -42,8 +42,10 @@ typedef struct reflector_run {
     text_log errors;   /* "Expired 410", and " d/a" for the object that was refused */
     text_log statuses; /* "BACKING_OFF Forbidden", at each change */
     uint64_t due_ns;
-    ki_stream_memory streams; /* the server's */
-    uint64_t last_retry_ms;   /* of the last error */
+    ki_stream_memory streams; /* the server's, as the next */
+    ki_wire_memory wires;
+    ki_wire wire;           /* KI_WIRE_JSON at first */
+    uint64_t last_retry_ms; /* of the last error */
     uint64_t last_success_ms;
     int last_code;
     int doubtful_items;    /* of lists that are in doubt until their end */

@@ -23,6 +23,8 @@ static void log_request(scripted_source *source, const ki_list_options *options)
         text_log_add(log, " fields=%.*s", KI_STR_ARGS(options->field_selector));
     if (options->allow_bookmarks)
         text_log_add(log, " bookmarks");
+    if (options->wire == KI_WIRE_PROTOBUF)
+        text_log_add(log, " protobuf");
     text_log_add(log, "\n");
 }
 
@@ -94,14 +96,31 @@ void scripted_head(scripted_source *source, int status, uint32_t retry_after_sec
     ki_answer_head(source->answer, status, retry_after_seconds);
 }
 
-static int give(ki_answer *answer, const char *text, int is_bytewise)
+void scripted_content_type(scripted_source *source, const char *type)
+{
+    assert_non_null(source->answer);
+    ki_answer_set_content_type(source->answer, ki_str_of(type));
+}
+
+static int give_bytes(ki_answer *answer, ki_str bytes, int is_bytewise)
 {
     int rc = 0;
     if (!is_bytewise)
-        return ki_answer_body(answer, text, strlen(text));
-    for (const char *at = text; *at != 0 && rc >= 0; at++)
-        rc = ki_answer_body(answer, at, 1);
+        return ki_answer_body(answer, bytes.ptr, bytes.len);
+    for (size_t i = 0; i < bytes.len && rc >= 0; i++)
+        rc = ki_answer_body(answer, bytes.ptr + i, 1);
     return rc;
+}
+
+static int give(ki_answer *answer, const char *text, int is_bytewise)
+{
+    return give_bytes(answer, ki_str_of(text), is_bytewise);
+}
+
+void scripted_bytes(scripted_source *source, ki_str bytes)
+{
+    assert_non_null(source->answer);
+    source->last_result = give_bytes(source->answer, bytes, source->is_bytewise);
 }
 
 void scripted_body(scripted_source *source, const char *text)

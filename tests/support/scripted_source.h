@@ -17,7 +17,8 @@ typedef struct scripted_source scripted_source;
 typedef void (*scripted_answer_cb)(scripted_source *source, const ki_list_options *options, void *user);
 
 struct scripted_source {
-    text_log requests;        /* one line each: "LIST rv=0 limit=500", "cancel", "resume" */
+    text_log requests;        /* one line each: "LIST rv=0 limit=500", "cancel", "resume";
+                               * " protobuf" where it is accepted */
     ki_answer *answer;        /* of the last request, until it has ended or was cancelled; as the next one */
     ki_answer *probe;         /* of a list of one item */
     int begin_result;         /* of the next `begin`, once */
@@ -37,9 +38,11 @@ void scripted_source_init(scripted_source *source);
 void scripted_source_fini(scripted_source *source);
 ki_list_watch scripted_source_list_watch(scripted_source *source);
 
-/* These answer the last request. */
+/* These answer the last request. The type of the content comes first, if it is not JSON. */
+void scripted_content_type(scripted_source *source, const char *type);
 void scripted_head(scripted_source *source, int status, uint32_t retry_after_seconds);
 void scripted_body(scripted_source *source, const char *text);
+void scripted_bytes(scripted_source *source, ki_str bytes);
 void scripted_end(scripted_source *source);
 void scripted_cut(scripted_source *source, ki_reason reason);
 

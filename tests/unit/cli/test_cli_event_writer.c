@@ -232,7 +232,15 @@ static void stats_are_one_json_object(void **state)
     cli_stats_add(&stats, &status);
     cli_stats_write(&stats, &b.output);
     assert_string_equal(written(), "{\"objects\":2,\"sync_seconds\":1.042,\"lists\":4,\"watches\":6,"
-                                   "\"events\":8,\"bytes_read\":10,\"peak_rss_bytes\":9}\n");
+                                   "\"events\":8,\"bytes_read\":10,\"wire\":null,\"peak_rss_bytes\":9}\n");
+    status.wire = KI_WIRE_PROTOBUF;
+    cli_stats_add(&stats, &status);
+    cli_stats_write(&stats, &b.output);
+    assert_non_null(strstr(written(), "\"wire\":\"protobuf\","));
+    status.wire = KI_WIRE_JSON;
+    cli_stats_add(&stats, &status);
+    cli_stats_write(&stats, &b.output);
+    assert_non_null(strstr(written(), "\"wire\":\"mixed\","));
     stats.sync_ms = UINT64_MAX;
     cli_stats_write(&stats, &b.output);
     assert_non_null(strstr(written(), "\"sync_seconds\":null,"));

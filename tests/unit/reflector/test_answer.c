@@ -391,7 +391,7 @@ static void a_secret_that_is_sent_back_as_an_error_is_masked(void **state)
 static void a_secret_that_is_sent_back_in_a_watch_is_masked(void **state)
 {
     probe *test = *state;
-    const ki_watch_decoder *decoder = &test->answer.decoder.watch;
+    const ki_watch_decoder *decoder = &test->answer.decoder.as.json_watch;
     test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, "{\"type\":\"ERROR\",\"object\":" ECHO "}"), 0);
