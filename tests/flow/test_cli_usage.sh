@@ -56,7 +56,7 @@ expect_stdout 0 '20s when stdout is not a terminal' help demo
 for flag in kubeconfig context cluster user server token token-file password-file certificate-authority insecure-skip-tls-verify \
     allow-plaintext-credentials \
     tls-server-name client-certificate client-key username password as as-uid as-group disable-compression \
-    namespace all-namespaces selector field-selector output request-timeout resync page-size watch-list \
+    namespace all-namespaces selector field-selector output request-timeout resync page-size watch-list wire \
     keep keep-managed-fields until-synced stats; do
     expect_stdout 0 " --$flag" watch --help
 done

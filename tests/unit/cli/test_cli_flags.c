@@ -243,13 +243,14 @@ static void the_flags_of_a_watch_reach_the_informer(void **state)
 {
     (void)state;
     parsed p = parse_well("-l app=web --field-selector metadata.name=a --resync 1m30s --page-size 7 "
-                          "--watch-list always --keep-managed-fields");
+                          "--watch-list always --wire protobuf --keep-managed-fields");
     ki_informer_options options = cli_watch_flags_options(&p.flags);
     assert_string_equal(options.label_selector, "app=web");
     assert_string_equal(options.field_selector, "metadata.name=a");
     assert_int_equal(options.resync_ms, 90000);
     assert_int_equal(options.page_size, 7);
     assert_int_equal(options.watch_list, KI_WATCH_LIST_ALWAYS);
+    assert_int_equal(options.wire, KI_WIRE_PROTOBUF);
     assert_int_equal(options.keep_managed_fields, 1);
 }
 
@@ -262,6 +263,8 @@ static void a_page_size_of_zero_is_no_limit_and_none_is_the_default(void **state
     assert_int_equal(cli_watch_flags_options(&p.flags).page_size, 0);
     assert_int_equal(cli_watch_flags_options(&p.flags).watch_list, KI_WATCH_LIST_AUTO);
     assert_int_equal(parse_well("--watch-list never").flags.watch_list, KI_WATCH_LIST_NEVER);
+    assert_int_equal(cli_watch_flags_options(&p.flags).wire, KI_WIRE_AUTO);
+    assert_int_equal(parse_well("--wire json").flags.wire, KI_WIRE_JSON);
 }
 
 static void every_format_has_its_word(void **state)
