@@ -60,7 +60,13 @@
 KI_EXTERN_C_BEGIN
 
 /** The format of lists and watches. Objects are the same in both. */
-typedef enum ki_wire { KI_WIRE_AUTO = 0, KI_WIRE_JSON, KI_WIRE_PROTOBUF } ki_wire;
+typedef enum ki_wire {
+    KI_WIRE_AUTO = 0, /* protobuf for built-in kinds where the server has it and nothing would be lost, else
+                       * JSON; for a source of the program, JSON */
+    KI_WIRE_JSON,
+    KI_WIRE_PROTOBUF /* the same, but fields that this version does not know are left out, counted and logged.
+                      * Custom resources are JSON */
+} ki_wire;
 
 /** "json" and "protobuf"; "" for KI_WIRE_AUTO and for an unknown one. */
 KI_API const char *ki_wire_name(ki_wire wire);
@@ -164,8 +170,8 @@ typedef struct ki_list_watch {
  * count as silence. For a source with `tells_sent`; without this call the request counts as never sent. */
 KI_API void ki_answer_sent(ki_answer *answer);
 
-/** Sets the Content-Type of the body, before the head or the first byte: with KI_CONTENT_TYPE_PROTOBUF, and any
- * parameters after it, the body is Kubernetes' protobuf. Any other text, and the default, mean JSON. */
+/** Sets the Content-Type of the body, before the head or the first byte: with KI_CONTENT_TYPE_PROTOBUF, and
+ * any parameters after it, the body is Kubernetes' protobuf. Any other text, and the default, mean JSON. */
 KI_API void ki_answer_set_content_type(ki_answer *answer, ki_str content_type);
 
 /** Sets the HTTP status, before the body; the default is 200. The phase KI_PHASE_WATCHING begins with the

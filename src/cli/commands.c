@@ -31,10 +31,15 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-/* A closed pipe is not an error. */
+/* A closed pipe is not an error. When a write has failed before, because there was more text than the buffer
+ * holds, another one fails for the same reason. */
 int cli_finish_stdout(void)
 {
-    if (fflush(stdout) == 0 || errno == EPIPE || errno == EBADF)
+    int has_failed = ferror(stdout);
+    errno = EIO;
+    if (has_failed)
+        (void)fputc('\n', stdout);
+    if ((fflush(stdout) == 0 && !has_failed) || errno == EPIPE || errno == EBADF)
         return CLI_EXIT_OK;
     cli_say("stdout: %s", strerror(errno));
     return CLI_EXIT_FAILED;

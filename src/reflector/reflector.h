@@ -8,9 +8,9 @@
  *
  * A state machine: reflector.c begins requests and keeps the deadlines; reflector_list.c, reflector_stream.c,
  * reflector_watch.c and reflector_probe.c handle the responses of each kind, reflector_poll.c watches that
- * bring nothing; reflector_wire.c chooses the format; reflector_give.c passes changes on; reflector_status.c keeps the status. `version` is the
- * received version: everything up to it was passed to on_change and accepted. Requests are never for an older
- * one.
+ * bring nothing; reflector_wire.c chooses the format; reflector_give.c passes changes on; reflector_status.c
+ * keeps the status. `version` is the received version: everything up to it was passed to on_change and
+ * accepted. Requests are never for an older one.
  */
 #ifndef KI_REFLECTOR_REFLECTOR_H
 #define KI_REFLECTOR_REFLECTOR_H
