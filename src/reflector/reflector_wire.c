@@ -172,8 +172,8 @@ int ki_reflector_wire_over(ki_reflector *reflector, ki_answer *answer, const ki_
     if (!is_refused && !is_malformed)
         return 0;
     remember_json(reflector, KI_WIRE_NOT_OFFERED);
-    if (is_probe)
-        return 0;
+    if (is_probe || (is_refused && reflector->doing == KI_STEP_STREAM))
+        return 0; /* the stream may be what is refused: it is handled as any refusal of one */
     ki_answer_cancel(&reflector->probe_answer);
     if (is_malformed) {
         ki_reflector_retry(reflector, failure, same_step(reflector), 0);

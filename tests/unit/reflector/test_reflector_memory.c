@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/proto_pods.h"
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
@@ -19,10 +20,63 @@ static const struct {
 
 enum { EVENTS = sizeof(events) / sizeof(events[0]) };
 
+/* ---- the same server in protobuf ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *type;
+    proto_pod pod;
+} proto_events[EVENTS] = {
+    {"ADDED", {.name = "b", .version = "11"}},
+    {"MODIFIED", {.name = "a", .version = "12"}},
+    {"BOOKMARK", {.name = "", .version = "13"}},
+    {"DELETED", {.name = "b", .version = "14"}},
+};
+
+static void give(scripted_source *source, proto_body body)
+{
+    if (source->answer != NULL)
+        scripted_bytes(source, proto_body_str(&body));
+    proto_body_free(&body);
+}
+
+static void answer_list(scripted_source *source, int is_second)
+{
+    const proto_pod pod = {.name = is_second ? "c" : "a", .version = is_second ? "6" : "5"};
+    give(source, proto_pods_list("10", is_second ? "" : "t", &pod, 1));
+    scripted_end(source);
+}
+
+static void answer_in_protobuf(scripted_source *source, const ki_list_options *options)
+{
+    scripted_content_type(source, PROTOBUF);
+    if (!options->watch) {
+        answer_list(source, options->continue_token.len > 0);
+        return;
+    }
+    int is_newer = options->send_initial_events;
+    if (is_newer) {
+        give(source, proto_pods_event("ADDED", &(proto_pod){.name = "a", .version = "5"}));
+        give(source, proto_pods_event("ADDED", &(proto_pod){.name = "c", .version = "6"}));
+        give(source, proto_pods_event("BOOKMARK", &(proto_pod){.name = "", .version = "10", .ends_list = 1}));
+    }
+    for (size_t i = 0; i < EVENTS; i++) {
+        ki_str version = ki_str_of(proto_events[i].pod.version);
+        int order = 0;
+        if (!is_newer)
+            assert_int_equal(ki_resource_version_compare(version, options->resource_version, &order), 0);
+        if (is_newer || order > 0)
+            give(source, proto_pods_event(proto_events[i].type, &proto_events[i].pod));
+    }
+}
+
 /* A server with two pages, a list on a stream, and four events behind version 10. */
 static void answer(scripted_source *source, const ki_list_options *options, void *user)
 {
     (void)user;
+    if (options->wire == KI_WIRE_PROTOBUF) {
+        answer_in_protobuf(source, options);
+        return;
+    }
     if (!options->watch && options->continue_token.len > 0) {
         scripted_whole(source, LIST("10", "", POD("c", "6")));
         return;
@@ -60,6 +114,7 @@ static int run_once(size_t fail_at, const ki_informer_options *options)
     run.informer.watch_list = options->watch_list;
     run.informer.transform = options->transform;
     run.informer.transform_user = options->transform_user;
+    run.wire = options->wire;
     run.source.at_once = answer;
     failing_allocator_fail_at(fail_at);
     reflector_run_start(&run, "");
@@ -92,12 +147,21 @@ static size_t run_with_every_failure(const ki_informer_options *options)
 static void pages_and_a_watch_survive_every_failure(void **state)
 {
     (void)state;
-    assert_true(run_with_every_failure(&(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER}) > 5);
+    assert_true(run_with_every_failure(
+                    &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER, .wire = KI_WIRE_JSON}) > 5);
 }
 
 static void a_streamed_list_survives_every_failure(void **state)
 {
     (void)state;
+    assert_true(run_with_every_failure(
+                    &(ki_informer_options){.watch_list = KI_WATCH_LIST_AUTO, .wire = KI_WIRE_JSON}) > 5);
+}
+
+static void lists_and_watches_in_protobuf_survive_every_failure(void **state)
+{
+    (void)state;
+    assert_true(run_with_every_failure(&(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER}) > 5);
     assert_true(run_with_every_failure(&(ki_informer_options){.watch_list = KI_WATCH_LIST_AUTO}) > 5);
 }
 
@@ -124,7 +188,7 @@ static void copies_of_what_a_transform_takes_from_others_survive_every_failure(v
 {
     (void)state;
     ki_object *others[PODS];
-    ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER};
+    ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .wire = KI_WIRE_JSON};
     size_t without = run_with_every_failure(&options);
     for (size_t i = 0; i < PODS; i++)
         others[i] = ki_object_new(NULL, ki_str_of(pods[i]), NULL, NULL);
@@ -158,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(pages_and_a_watch_survive_every_failure),
         WITH_MEMORY_CHECK(a_streamed_list_survives_every_failure),
+        WITH_MEMORY_CHECK(lists_and_watches_in_protobuf_survive_every_failure),
         WITH_MEMORY_CHECK(copies_of_what_a_transform_takes_from_others_survive_every_failure),
         WITH_MEMORY_CHECK(an_error_survives_every_failure),
     };
