@@ -293,15 +293,15 @@ typedef struct ki_apiserver_request {
     const char *method; /* "PUT" */
     const char *path;   /* with the query, as the client wrote it */
     const char *user_agent;
-    const char *remote;   /* "127.0.0.1:40123" */
-    const char *user;     /* "admin"; "" for a request that was not authenticated */
-    const char *group;    /* "apps"; "" for the core group */
-    const char *resource; /* "deployments" */
+    const char *remote;    /* "127.0.0.1:40123" */
+    const char *user_name; /* "admin"; "" for a request that was not authenticated */
+    const char *group;     /* "apps"; "" for the core group */
+    const char *resource;  /* "deployments" */
     const char *ns;
     const char *name;
     const char *subresource; /* "status" */
     const char *fault;       /* the action of the fault that was applied, "status" */
-    int32_t status;          /* of the response; 0: there was none */
+    int http_status;         /* of the response; 0: there was none */
     uint32_t reserved_word;  /* 0 */
     uint64_t reserved[4];    /* 0 */
 } ki_apiserver_request;

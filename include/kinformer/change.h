@@ -39,6 +39,7 @@ typedef struct ki_change {
     /* For REPLACED: the list may turn out to be older than what was reported before; its end decides. An
      * object that is unknown and not newer may have been deleted since. */
     int is_doubtful;
+    uint64_t reserved[2];
 } ki_change;
 
 /**

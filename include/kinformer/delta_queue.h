@@ -34,11 +34,11 @@ typedef struct ki_delta {
     ki_change_type change_type;
     uint32_t list; /* 0; informers use it, like the next two, for their own queues */
     uint32_t after_list;
-    uint8_t is_doubtful;
-    uint8_t final_state_unknown; /* the delete was missed: the object is the last known state */
-    uint8_t reserved[2];
+    int is_doubtful;
+    int final_state_unknown; /* the delete was missed: the object is the last known state */
     const ki_object *object;
     size_t bytes; /* size of the object when it was queued; set by the queue */
+    uint64_t reserved[2];
 } ki_delta;
 
 /** The changes of one key. Borrowed for the call. */

@@ -26,6 +26,7 @@ typedef struct ki_factory ki_factory;
 typedef struct ki_factory_resync {
     const ki_resource *resource;
     uint64_t resync_ms;
+    uint64_t reserved[2];
 } ki_factory_resync;
 
 /** Zero means default. What it points at is copied, except the `user` pointers of callbacks. */

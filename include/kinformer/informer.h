@@ -354,13 +354,13 @@ typedef struct ki_informer_status {
     uint64_t bytes_read;
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
     uint64_t success_age_ms;              /* the age of the store: see ki_informer_age_ms() */
-    uint64_t resource_version_bytes;      /* the length of `resource_version` */
+    size_t resource_version_bytes;        /* the length of `resource_version` */
     /* Fields of protobuf messages that this version of the library does not know, and the first of them. With
      * KI_WIRE_AUTO the objects concerned were read as JSON instead, so nothing is missing. */
     uint64_t unknown_fields;
     uint64_t unknown_number;
     ki_str unknown_message; /* "PodSpec"; constant text */
-    uint64_t reserved[2];
+    uint64_t reserved[6];
     /* See ki_informer_last_resource_version(). The bytes after its NUL are not written. */
     char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;

@@ -233,6 +233,7 @@ KI_API KI_NODISCARD int ki_store_copy_one_n(ki_store *store, const char *index, 
 typedef struct ki_object_list {
     ki_object **objects;
     size_t count;
+    uint64_t reserved[2];
 } ki_object_list;
 
 /** Drops the references and frees the array. A zeroed list is allowed. */
@@ -242,6 +243,7 @@ KI_API void ki_object_list_fini(ki_object_list *list);
 typedef struct ki_str_list {
     ki_str *texts;
     size_t count;
+    uint64_t reserved[2];
 } ki_str_list;
 
 KI_API void ki_str_list_fini(ki_str_list *list);

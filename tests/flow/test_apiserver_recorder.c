@@ -86,7 +86,7 @@ static void count(const ki_apiserver_request *request, void *user)
     t->posts += strcmp(request->method, "POST") == 0;
     t->patches += strcmp(request->method, "PATCH") == 0;
     t->others += strcmp(request->method, "POST") != 0 && strcmp(request->method, "PATCH") != 0;
-    t->unanswered += request->status == 0;
+    t->unanswered += request->http_status == 0;
 }
 
 /* Writes of events. */

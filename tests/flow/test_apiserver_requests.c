@@ -64,10 +64,10 @@ static void note(const ki_apiserver_request *request, void *user)
     *one = (struct note){.number = request->number,
                          .time_us = request->time_us,
                          .version = request->version,
-                         .status = request->status};
+                         .status = request->http_status};
     snprintf(one->text, sizeof(one->text), "%s %s %s %s/%s/%s/%s/%s %s %s", request->user_agent,
              request->method, request->path, request->group, request->resource, request->ns, request->name,
-             request->subresource, request->user, request->fault);
+             request->subresource, request->user_name, request->fault);
     assert_int_equal(strncmp(request->remote, "127.0.0.1:", 10), 0);
 }
 

@@ -230,12 +230,12 @@ static void look(const ki_apiserver_request *request, void *user)
         return;
     r->writes++;
     r->faulty += request->fault[0] != 0;
-    r->conflicts += request->status == 409 && request->fault[0] == 0;
+    r->conflicts += request->http_status == 409 && request->fault[0] == 0;
     int map = -1;
     if (sscanf(request->name, "m%d", &map) != 1 || map < 0 || map >= MAPS)
         return;
     r->too_early += request->time_us < r->not_before_us[map];
-    if (request->status == 429)
+    if (request->http_status == 429)
         r->not_before_us[map] = request->time_us + 1000000;
 }
 

@@ -33,7 +33,7 @@ static const struct {
     [KI_AS_REQUEST_PATH] = {"path", offsetof(ki_apiserver_request, path)},
     [KI_AS_REQUEST_USER_AGENT] = {"userAgent", offsetof(ki_apiserver_request, user_agent)},
     [KI_AS_REQUEST_REMOTE] = {"remote", offsetof(ki_apiserver_request, remote)},
-    [KI_AS_REQUEST_USER] = {"user", offsetof(ki_apiserver_request, user)},
+    [KI_AS_REQUEST_USER] = {"user", offsetof(ki_apiserver_request, user_name)},
     [KI_AS_REQUEST_GROUP] = {"group", offsetof(ki_apiserver_request, group)},
     [KI_AS_REQUEST_RESOURCE] = {"resource", offsetof(ki_apiserver_request, resource)},
     [KI_AS_REQUEST_NAMESPACE] = {"namespace", offsetof(ki_apiserver_request, ns)},
@@ -69,8 +69,10 @@ static struct entry *make(const struct ki_as_request_note *note)
     if (entry == NULL)
         return NULL;
     ki_refcount_init(&entry->refs);
-    entry->request = (ki_apiserver_request){
-        .time_us = note->time_us, .took_us = note->took_us, .version = note->version, .status = note->status};
+    entry->request = (ki_apiserver_request){.time_us = note->time_us,
+                                            .took_us = note->took_us,
+                                            .version = note->version,
+                                            .http_status = note->status};
     char *at = entry->texts;
     for (size_t i = 0; i < KI_AS_REQUEST_TEXTS; i++) {
         copy_text(at, note->texts[i]);
@@ -164,7 +166,7 @@ json_t *ki_as_request_json(const ki_apiserver_request *request)
     char text[40];
     write_time(request->time_us, text);
     json_t *tree = json_pack("{s:I, s:s, s:I, s:i}", "number", (json_int_t)request->number, "time", text,
-                             "tookMicros", (json_int_t)request->took_us, "status", request->status);
+                             "tookMicros", (json_int_t)request->took_us, "status", request->http_status);
     for (size_t i = 0; i < KI_AS_REQUEST_TEXTS; i++) {
         const char *value = *(const char *const *)(const void *)((const char *)request + texts[i].offset);
         if (value[0] != 0)

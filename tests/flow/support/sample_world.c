@@ -110,7 +110,7 @@ static void count_one(const ki_apiserver_request *request, void *user)
     const sample_query *q = c->query;
     c->count += matches(q->method, request->method) && matches(q->resource, request->resource) &&
                 (q->user_agent == NULL || strstr(request->user_agent, q->user_agent) != NULL) &&
-                (q->status == 0 || q->status == request->status);
+                (q->status == 0 || q->status == request->http_status);
 }
 
 size_t sample_count(ki_apiserver *server, const sample_query *query)

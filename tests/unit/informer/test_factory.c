@@ -218,7 +218,8 @@ static void some_resources_have_a_resync_of_their_own(void **state)
 {
     (void)state;
     run r;
-    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_PODS, 1000}, {&KI_CORE_V1_NODES, 0}, {0}};
+    const ki_factory_resync resyncs[] = {
+        {.resource = &KI_CORE_V1_PODS, .resync_ms = 1000}, {.resource = &KI_CORE_V1_NODES}, {0}};
     run_init_with(&r, &(ki_factory_options){.informer = {.resync_ms = 9000}, .resync = resyncs});
     assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL)->check_ms, 1000);
     assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL)->check_ms, 0);
@@ -480,7 +481,8 @@ static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(vo
 {
     (void)state;
     const ki_resource nameless = {.version = "v1", .kind = "Thing"};
-    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_NODES, 1000}, {&nameless, 1000}, {0}};
+    const ki_factory_resync resyncs[] = {
+        {.resource = &KI_CORE_V1_NODES, .resync_ms = 1000}, {.resource = &nameless, .resync_ms = 1000}, {0}};
     assert_refuses(&(ki_factory_options){.informer = {.page_size = -7}}, "-7");
     assert_refuses(&(ki_factory_options){.informer = {.ns = "b", .label_selector = "a in ("}},
                    "label_selector");
@@ -568,7 +570,7 @@ static void without_memory_set_up_calls_fail_and_are_remembered(void **state)
     }
     start_and_sync(&r);
     ki_factory *factory = NULL;
-    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_PODS, 1000}, {0}};
+    const ki_factory_resync resyncs[] = {{.resource = &KI_CORE_V1_PODS, .resync_ms = 1000}, {0}};
     for (size_t n = 1; factory == NULL; n++) {
         failing_allocator_fail_at(n);
         factory = ki_factory_new(r.rig.client, &(ki_factory_options){.resync = resyncs});

@@ -239,7 +239,7 @@ static void what_cannot_be_listed_is_refused(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
-    ki_object_list list = {NULL, 7};
+    ki_object_list list = {.count = 7};
     keys k = {0};
     ki_lister all = ki_lister_of(store, (ki_str){0});
     ki_lister unknown = ki_lister_index(all, "ip", KI_STR("x"));
@@ -279,7 +279,7 @@ static void without_memory_a_list_fails_or_is_whole(void **state)
     size_t failures = 0;
     int has_failed = 1;
     for (size_t n = 1; has_failed; n++) {
-        ki_object_list list = {NULL, 0};
+        ki_object_list list = {0};
         failing_allocator_fail_at(n);
         int rc = ki_lister_list(all, web, &list);
         has_failed = failing_allocator_has_failed();

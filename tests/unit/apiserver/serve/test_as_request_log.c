@@ -122,14 +122,14 @@ static void a_line_has_the_time_in_microseconds(void **state)
                                     .path = "/a?b=c",
                                     .user_agent = "\"",
                                     .remote = "127.0.0.1:1",
-                                    .user = "admin",
+                                    .user_name = "admin",
                                     .group = "apps",
                                     .resource = "deployments",
                                     .ns = "default",
                                     .name = "d",
                                     .subresource = "status",
                                     .fault = "",
-                                    .status = 409};
+                                    .http_status = 409};
     json_t *tree = ki_as_request_json(&request);
     char *text = json_dumps(tree, JSON_COMPACT);
     assert_string_equal(text, "{\"number\":7,\"time\":\"2025-11-17T16:00:00.000042Z\",\"tookMicros\":5,"
