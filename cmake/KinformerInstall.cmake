@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(FILES include/kinformer.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/kinformer.h include/kinformer.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/kinformer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS kinformer kinformer_static EXPORT kinformer
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

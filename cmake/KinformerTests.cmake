@@ -205,4 +205,11 @@ if(NOT KI_SANITIZE AND NOT KI_COVERAGE AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_install.sh
         ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
     set_tests_properties(install PROPERTIES TIMEOUT 300)
+    # C++ is not a language of this project: the script calls the compilers.
+    add_test(NAME cxx COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_cxx.sh ${PROJECT_BINARY_DIR})
+    set_tests_properties(cxx PROPERTIES TIMEOUT 300)
+    find_program(KI_CXX NAMES g++ clang++)
+    if(NOT KI_CXX)
+        set_tests_properties(cxx PROPERTIES DISABLED ON)
+    endif()
 endif()

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // kinformer.hpp - RAII and lambdas over <kinformer.h>, for C++17; header only.
 //
-//     kinformer::client client;                                  // as kubectl would connect
+//     kinformer::client client; // as kubectl would connect
 //     kinformer::factory factory(client);
 //     kinformer::informer pods = factory.informer(KI_CORE_V1_PODS);
-//     pods.add_handler({.on_add = [](const ki_event &e) { std::cout << ki_object_key(e.object) << '\n'; }});
+//     kinformer::handler printing;
+//     printing.on_add = [](const ki_event &e) { std::cout << ki_object_key(e.object) << '\n'; };
+//     pods.add_handler(printing);
+//     pods.add_index_path("node", KI_PATH_NODE);
 //     factory.start();
 //     factory.wait_for_sync(10s);
+//     kinformer::object pod = pods.find_one("node", "worker-1");
 //
-// Each class owns one object of the C interface and gives it with get(), so all functions of <kinformer.h> can
-// be used beside it. What fails throws kinformer::error. Functions that are passed in are kept until their last
-// call has returned; they must not throw.
+// Each class has a get() for the pointer of the C interface, so all functions of <kinformer.h> can be used with
+// it. Failures throw kinformer::error. Functions that are passed in are kept until their last call has
+// returned; one that throws ends the program.
 #ifndef KINFORMER_HPP
 #define KINFORMER_HPP
 
@@ -20,7 +24,6 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -37,7 +40,7 @@ private:
 };
 
 namespace detail {
-// Calls function(..., &err), and throws what it reports.
+// Calls function(&err), and throws what it reports.
 template <typename Function> auto checked(Function &&function)
 {
     ki_error why{};
@@ -47,62 +50,31 @@ template <typename Function> auto checked(Function &&function)
     return result;
 }
 
-inline void check(int rc)
+// Throws for a code that has no message of its own.
+inline int check(int rc)
 {
-    if (rc >= 0)
-        return;
     ki_error why{};
     why.code = rc;
-    std::string(ki_error_text(rc)).copy(why.message, sizeof(why.message) - 1);
-    throw error(why);
+    if (rc < 0)
+        std::string_view(ki_error_text(rc)).copy(why.message, sizeof(why.message) - 1);
+    return rc < 0 ? throw error(why) : rc;
 }
 
 template <auto Free> struct deleter {
-    template <typename T> void operator()(T *object) const noexcept { Free(object); }
+    template <typename T> void operator()(T *held) const noexcept { Free(held); }
 };
-
-template <typename T, auto Free> using owned = std::unique_ptr<T, deleter<Free>>;
-
-template <typename Function> void release(void *user) { delete static_cast<Function *>(user); }
-
-inline uint64_t milliseconds(std::chrono::milliseconds time) { return static_cast<uint64_t>(time.count()); }
+template <typename Function> void release(void *user) noexcept { delete static_cast<Function *>(user); }
 } // namespace detail
 
-inline std::string_view view(ki_str text) { return {text.ptr == nullptr ? "" : text.ptr, text.len}; }
-inline ki_str str(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view view(ki_str text) { return {text.len == 0 ? "" : text.ptr, text.len}; }
+inline ki_str str(std::string_view text) { return ki_str_from(text.data(), text.size()); }
 
-// A reference to an object; copies are further references.
-class object {
-public:
-    object() = default;
-    explicit object(const ki_object *borrowed) : held_(ki_object_ref(borrowed)) {}
-    static object adopt(ki_object *reference)
-    {
-        object taken;
-        taken.held_ = reference;
-        return taken;
-    }
-    object(const object &other) : held_(ki_object_ref(other.held_)) {}
-    object(object &&other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
-    object &operator=(object other) noexcept
-    {
-        std::swap(held_, other.held_);
-        return *this;
-    }
-    ~object() { ki_object_unref(held_); }
-    explicit operator bool() const noexcept { return held_ != nullptr; }
-    const ki_object *get() const noexcept { return held_; }
-    std::string_view key() const { return view(ki_object_key_str(held_)); }
-    std::string_view name() const { return view(ki_object_name(held_)); }
-    std::string_view string(const char *pointer) const { return view(ki_object_string(held_, pointer)); }
-
-private:
-    ki_object *held_ = nullptr;
-};
+// A reference to an object, or none; ref() takes another one.
+using object = std::unique_ptr<ki_object, detail::deleter<ki_object_unref>>;
+inline object ref(const ki_object *borrowed) { return object(ki_object_ref(borrowed)); }
 
 // What is peeked at stays valid until the end of the scope.
-class read_section {
-public:
+struct read_section {
     read_section() { ki_read_lock(); }
     ~read_section() { ki_read_unlock(); }
     read_section(const read_section &) = delete;
@@ -110,31 +82,25 @@ public:
 };
 
 struct handler {
-    std::function<void(const ki_event &)> on_add{};
-    std::function<void(const ki_event &)> on_update{};
-    std::function<void(const ki_event &)> on_delete{};
-    std::function<void()> on_synced{};
-    std::function<void()> on_batch_end{};
+    std::function<void(const ki_event &)> on_add{}, on_update{}, on_delete{};
+    std::function<void()> on_synced{}, on_batch_end{};
 };
 
 class client {
 public:
-    client() : client(ki_client_options{}) {}
-    explicit client(const ki_client_options &options)
+    explicit client(const ki_client_options &options = {})
         : held_(detail::checked([&](ki_error *err) { return ki_client_new(&options, err); }))
-    {
-    }
+    {}
     ki_client *get() const noexcept { return held_.get(); }
     int fd() const noexcept { return ki_client_fd(get()); }
-    bool dispatch(uint64_t budget_ms = 0) const // true: work is left
+    // Returns whether work is left.
+    bool dispatch(uint64_t budget_ms = 0) const
     {
-        int rc = ki_client_dispatch(get(), budget_ms);
-        detail::check(rc);
-        return rc > 0;
+        return detail::check(ki_client_dispatch(get(), budget_ms)) > 0;
     }
 
 private:
-    detail::owned<ki_client, ki_client_free> held_;
+    std::unique_ptr<ki_client, detail::deleter<ki_client_free>> held_;
 };
 
 // An informer of a factory, which must outlive it.
@@ -143,10 +109,13 @@ public:
     explicit informer(ki_informer *borrowed) noexcept : held_(borrowed) {}
     ki_informer *get() const noexcept { return held_; }
     ki_store *store() const noexcept { return ki_informer_store(held_); }
-    bool has_synced() const noexcept { return ki_informer_has_synced(held_) != 0; }
     object find(std::string_view ns, std::string_view name) const
     {
-        return object::adopt(ki_store_get(store(), str(ns), str(name)));
+        return object(ki_store_get(store(), str(ns), str(name)));
+    }
+    object find_one(const char *index, std::string_view value) const
+    {
+        return object(ki_store_get_one(store(), index, str(value)));
     }
 
     // `options` has everything but the callbacks: overflow, limits, resyncs.
@@ -160,10 +129,15 @@ public:
         options.on_synced = on_moment<&handler::on_synced>;
         options.on_batch_end = on_moment<&handler::on_batch_end>;
         options.on_release = detail::release<handler>;
-        auto *added =
-            detail::checked([&](ki_error *err) { return ki_informer_add_handler(held_, &options, err); });
+        auto add = [&](ki_error *err) { return ki_informer_add_handler(held_, &options, err); };
+        ki_registration *added = detail::checked(add);
         (void)kept.release(); // on_release frees it
         return added;
+    }
+
+    void add_index_path(const char *name, const char *path) const
+    {
+        detail::check(ki_informer_add_index_path(held_, name, path));
     }
 
     // values(object, emit) calls emit(text) for each value of the object.
@@ -171,31 +145,27 @@ public:
     {
         auto kept = std::make_unique<Values>(std::move(values));
         detail::check(ki_informer_add_release(held_, detail::release<Values>, kept.get()));
-        Values *user = kept.release();
-        detail::check(ki_informer_add_index(held_, name, emit_values<Values>, user));
+        detail::check(ki_informer_add_index(held_, name, emit_values<Values>, kept.release()));
     }
 
 private:
-    template <auto Member> static void on_event(const ki_event *event, void *user)
+    template <auto Member> static void on_event(const ki_event *event, void *user) noexcept
     {
-        const auto &function = static_cast<handler *>(user)->*Member;
-        if (function)
+        if (const auto &function = static_cast<handler *>(user)->*Member)
             function(*event);
     }
-    template <auto Member> static void on_moment(void *user)
+    template <auto Member> static void on_moment(void *user) noexcept
     {
-        const auto &function = static_cast<handler *>(user)->*Member;
-        if (function)
+        if (const auto &function = static_cast<handler *>(user)->*Member)
             function();
     }
     template <typename Values>
-    static int emit_values(const ki_object *object, ki_index_emit *emit, void *user)
+    static int emit_values(const ki_object *indexed, ki_index_emit *emit, void *user) noexcept
     {
-        int rc = 0;
-        (*static_cast<Values *>(user))(object, [&](std::string_view text) {
-            rc = rc < 0 ? rc : ki_index_emit_value(emit, str(text));
-        });
-        return rc;
+        // The store notices a value that cannot be added.
+        (*static_cast<Values *>(user))(indexed,
+                                       [emit](auto text) { (void)ki_index_emit_value(emit, str(text)); });
+        return 0;
     }
 
     ki_informer *held_;
@@ -206,26 +176,28 @@ public:
     explicit factory(const client &of, const ki_factory_options &options = {})
         : held_(ki_factory_new(of.get(), &options))
     {
-        if (held_ == nullptr)
-            detail::check(KI_ERR_NO_MEMORY);
+        detail::check(held_ == nullptr ? KI_ERR_NO_MEMORY : 0);
     }
     ki_factory *get() const noexcept { return held_.get(); }
     class informer informer(const ki_resource &resource, const ki_informer_options *options = nullptr) const
     {
-        return kinformer::informer(ki_factory_informer(get(), &resource, options)); // start() reports errors
+        ki_informer *made = ki_factory_informer(get(), &resource, options);
+        if (made == nullptr)
+            start(); // throws the reason
+        return kinformer::informer(made);
     }
     void start() const
     {
-        (void)detail::checked([&](ki_error *err) { return ki_factory_start(get(), err); });
+        detail::checked([&](ki_error *err) { return ki_factory_start(get(), err); });
     }
     void wait_for_sync(std::chrono::milliseconds timeout) const
     {
-        uint64_t ms = detail::milliseconds(timeout);
-        (void)detail::checked([&](ki_error *err) { return ki_factory_wait_for_sync(get(), ms, err); });
+        auto ms = static_cast<uint64_t>(timeout.count());
+        detail::checked([&](ki_error *err) { return ki_factory_wait_for_sync(get(), ms, err); });
     }
 
 private:
-    detail::owned<ki_factory, ki_factory_free> held_;
+    std::unique_ptr<ki_factory, detail::deleter<ki_factory_free>> held_;
 };
 
 } // namespace kinformer

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that every public header compiles alone, as C11 and as C++17, with gcc and clang, without a warning,
-# that kinformer.h includes all of them, that ki_struct_bytes() knows every struct, and that no member has a
+# Checks that every public header compiles alone, as C11 and as C++17, with gcc and clang, without a warning, and
+# kinformer.hpp as C++17 and C++20; that kinformer.h includes all of them, that ki_struct_bytes() knows every struct, and that no member has a
 # name that is a keyword in a language of likely bindings.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,6 +24,11 @@ for path in include/kinformer.h include/kinformer/*.h; do
         echo "headers: kinformer.h does not include <$header>" >&2
         failed=1
     fi
+done
+
+for language in 'g++ c++ c++17' 'clang++ c++ c++17' 'g++ c++ c++20' 'clang++ c++ c++20'; do
+    # shellcheck disable=SC2086  # three words
+    compiles $language kinformer.hpp || { echo "headers: kinformer.hpp does not compile: $language" >&2; failed=1; }
 done
 
 for name in $(sed -nE 's/^(typedef )?struct (ki_[a-z_]+) \{.*/\2/p' include/kinformer/*.h); do

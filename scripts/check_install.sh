@@ -49,6 +49,15 @@ expect_output 'pkg-config, the API server, shared' "$work/apiserver"
 expect_output 'pkg-config, the API server, static' "$work/apiserver_static"
 expected="$version KI_ERR_INVALID"
 
+# A program in C++, with kinformer.hpp.
+if command -v g++ >/dev/null; then
+    expected='kinformer.hpp: ok'
+    # shellcheck disable=SC2046
+    g++ -std=c++17 tests/headers/cxx/hpp.cpp -o "$work/cxx" $(pkg-config --cflags --libs kinformer kinformer-apiserver)
+    expect_output 'pkg-config, C++' "$work/cxx"
+    expected="$version KI_ERR_INVALID"
+fi
+
 # The program that the README shows.
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/first.c"
 # shellcheck disable=SC2046
@@ -86,9 +95,24 @@ expected='0 pods'
 expect_output 'find_package, the API server, shared' "$work/consumer/consumer_apiserver"
 expect_output 'find_package, the API server, static' "$work/consumer/consumer_apiserver_static"
 
+# A component that does not exist.
+mkdir "$work/nonsense"
+printf 'cmake_minimum_required(VERSION 3.25)\nproject(nonsense LANGUAGES C)\nfind_package(kinformer REQUIRED COMPONENTS nonsense)\n' \
+    >"$work/nonsense/CMakeLists.txt"
+if cmake -G Ninja -S "$work/nonsense" -B "$work/nonsense/build" -DCMAKE_C_COMPILER="$compiler" \
+    -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" 2>&1; then
+    echo "install: find_package: a component that does not exist was found" >&2
+    exit 1
+fi
+if ! tr -s '\n ' ' ' <"$work/log" | grep -qF 'there is no component nonsense; the only one is apiserver'; then
+    cat "$work/log" >&2
+    echo "install: find_package: the message does not name the component" >&2
+    exit 1
+fi
+
 DESTDIR=$work/stage cmake --install "$build" --prefix /usr >/dev/null
 if ! grep -qx 'prefix=/usr' "$work/stage/usr/${libdir#"$work/prefix/"}/pkgconfig/kinformer.pc"; then
     echo "install: kinformer.pc below DESTDIR does not name the prefix" >&2
     exit 1
 fi
-echo "installed, and nine programs built against it"
+echo "installed, and programs built against it"
