@@ -16,6 +16,7 @@ help: ## list the targets
 
 deps: ## install the packages needed to build, test and lint (Debian)
 	@scripts/deps.sh build test lint
+	@scripts/deps.sh --optional loops bindings
 
 build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
@@ -28,6 +29,7 @@ run: ## build and run the demo: a simulated cluster, informers, injected faults 
 
 test: ## build and run all tests: release, address + undefined, thread sanitizer
 	@scripts/deps.sh build test
+	@scripts/deps.sh --optional loops
 	@scripts/test.sh release asan tsan
 
 test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kernel
@@ -74,6 +76,7 @@ fuzz-merge: ## add small inputs that reach new code to the fuzz corpus
 
 lint: ## compile with gcc and clang -Werror; format, text, tidy, includes, headers, symbols
 	@scripts/deps.sh build test lint
+	@scripts/deps.sh --optional bindings
 	@scripts/lint.sh
 
 format: ## format all sources in place

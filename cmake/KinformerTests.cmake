@@ -157,6 +157,33 @@ if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
         ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 
+# Foreign event loops: each tests/loops/test_on_*.c, those of libraries where these are installed. One that is not
+# is listed by ctest as not run, and does not count.
+if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
+    add_library(kinformer_loop_work STATIC tests/loops/loop_work.c)
+    target_link_libraries(kinformer_loop_work PUBLIC kinformer_test_base)
+    pkg_check_modules(LOOP_libuv IMPORTED_TARGET libuv)
+    pkg_check_modules(LOOP_libevent IMPORTED_TARGET libevent)
+    pkg_check_modules(LOOP_glib IMPORTED_TARGET glib-2.0)
+    foreach(loop IN ITEMS epoll workers libuv libevent glib)
+        set(name test_on_${loop})
+        if(loop MATCHES "^(epoll|workers)$" OR LOOP_${loop}_FOUND)
+            add_executable(${name} tests/loops/${name}.c)
+            target_link_libraries(${name} PRIVATE kinformer_loop_work)
+            add_test(NAME ${name} COMMAND ${name})
+        else()
+            message(STATUS "${name} is not built: there is no development package of ${loop}")
+            add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E false)
+            set_tests_properties(${name} PROPERTIES DISABLED ON)
+        endif()
+        if(LOOP_${loop}_FOUND)
+            target_link_libraries(${name} PRIVATE PkgConfig::LOOP_${loop})
+        endif()
+        set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} LABELS flow
+            ENVIRONMENT "${KI_TEST_ENVIRONMENT}" PROCESSORS 1)
+    endforeach()
+endif()
+
 # Simulations: each tests/sim/sim_*.c is a program and a ctest, and what they share is beside them.
 file(GLOB sim_programs CONFIGURE_DEPENDS tests/sim/sim_*.c)
 file(GLOB sim_sources CONFIGURE_DEPENDS tests/sim/*.c)

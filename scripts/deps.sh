@@ -2,7 +2,9 @@
 # Checks that the tools and libraries of the given groups are installed, and installs what is missing; silent
 # otherwise.
 #
-#   scripts/deps.sh [--list] build test lint bench fuzz coverage arm64 distro
+#   scripts/deps.sh [--list | --optional] build test lint bench fuzz coverage arm64 distro loops bindings
+#
+# With --optional, what cannot be installed is only reported: the tests and checks that need it are not run.
 #
 # A tool or library counts as installed when it works, wherever it comes from. Missing ones are installed from
 # Debian packages, as root or through a sudo that needs no password. Where that is not possible, the script
@@ -47,6 +49,15 @@ command curl curl' ;;
 clang_runtime fuzzer libclang-rt-dev' ;;
     coverage)
         echo 'command gcovr gcovr' ;;
+    loops)
+        echo 'library libuv libuv1-dev
+library libevent libevent-dev
+library glib-2.0 libglib2.0-dev' ;;
+    bindings)
+        echo 'command bindgen bindgen
+python cffi python3-cffi
+command luajit luajit
+command abidw abigail-tools' ;;
     distro)
         echo 'daemon debootstrap debootstrap' ;;
     arm64)
@@ -63,6 +74,7 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 # Directories that are not in every $PATH.
 has_daemon() { has_command "$1" || has_command "/usr/sbin/$1"; }
 has_library() { has_command pkg-config && pkg-config --exists "$1"; }
+has_python() { has_command python3 && python3 -c "import $1" 2>/dev/null; }
 # A compiler is of no use without the C library's headers.
 has_compiler() { has_command "$1" && echo '#include <stdlib.h>' | "$1" -E -x c - >/dev/null 2>&1; }
 has_clang_runtime() {
@@ -109,10 +121,15 @@ install_packages() {
 has_package_lists() { ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; }
 
 list=0
-if [ "${1-}" = --list ]; then
+optional=0
+case ${1-} in
+--list)
     list=1
-    shift
-fi
+    shift ;;
+--optional)
+    optional=1
+    shift ;;
+esac
 for group in "$@"; do
     needs "$group" >/dev/null
 done
@@ -136,6 +153,15 @@ line_to_type() {
 
 missing=$(missing_packages "$@")
 [ -n "$missing" ] || exit 0
+
+# One attempt with the package lists that are there: a machine without a network need not wait.
+if [ $optional -eq 1 ]; then
+    # shellcheck disable=SC2086
+    can_install && install_packages $missing 2>/dev/null || true
+    missing=$(missing_packages "$@")
+    [ -z "$missing" ] || echo "deps: not installed, so what needs them is not run: $missing"
+    exit 0
+fi
 
 if ! has_command apt-get; then
     echo "deps: missing (names of Debian packages): $missing" >&2
