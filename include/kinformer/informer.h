@@ -262,7 +262,7 @@ KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb tran
 typedef struct ki_informer_error {
     ki_reason reason;
     ki_party party;
-    int http_status;           /* 0: none */
+    int http_status;           /* of the response; 0: there was none, or a proxy did not connect */
     uint64_t since_success_ms; /* since a list ended, or an event or a bookmark arrived; UINT64_MAX: never
                                 * yet */
     uint64_t retry_ms;         /* until the next attempt; 0: at once, or none is needed */
