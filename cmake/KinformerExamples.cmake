@@ -23,7 +23,7 @@ target_link_libraries(sample_controller PRIVATE kinformer kinformer_flags)
 add_dependencies(kinformer_examples sample_controller)
 
 # The API server is in the program, too.
-foreach(name IN ITEMS without_cluster write)
+foreach(name IN ITEMS by_hand without_cluster write)
     if(TARGET example_${name})
         target_link_libraries(example_${name} PRIVATE kinformer_apiserver)
     endif()
@@ -90,6 +90,16 @@ if(KI_TESTS AND TARGET example_without_cluster)
     set_tests_properties(example_without_cluster PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
         PASS_REGULAR_EXPRESSION
         "2 pods on n1\n1 pod on n1\nheard:\n\\+ default/a Pending\n~ default/a Running\n\\+ default/b Pending\n- default/b Pending\n$")
+endif()
+if(KI_TESTS AND TARGET example_by_hand)
+    add_test(NAME example_by_hand COMMAND example_by_hand)
+    set_tests_properties(example_by_hand PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
+        PASS_REGULAR_EXPRESSION "default/c cannot be copied: metadata.name\n(.*\n)?default/a is copied to default/b\n$;default/a is copied to default/b\ndefault/c cannot be copied: metadata.name\n$")
+endif()
+if(KI_TESTS AND TARGET example_capacity AND NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME example_capacity COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_capacity.sh
+        $<TARGET_FILE:example_capacity> $<TARGET_FILE:kinformer_program>)
+    set_tests_properties(example_capacity PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 if(KI_TESTS AND TARGET example_write)
     add_test(NAME example_write COMMAND example_write)

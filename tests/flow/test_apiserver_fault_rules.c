@@ -296,6 +296,17 @@ static void what_is_done_by_post_is_not_got(void **state)
     assert_int_equal(call_status(*state, "POST", "/debug/nothing"), 404);
 }
 
+static void each_action_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    assert_string_equal(ki_apiserver_fault_name(KI_FAULT_CLOSE), "close");
+    for (uint32_t a = KI_FAULT_CLOSE; a <= KI_FAULT_NO_BOOKMARKS; a++)
+        for (uint32_t b = KI_FAULT_CLOSE; b < a; b++)
+            assert_string_not_equal(ki_apiserver_fault_name(a), ki_apiserver_fault_name(b));
+    assert_null(ki_apiserver_fault_name(KI_FAULT_NO_BOOKMARKS + 1));
+    assert_null(ki_apiserver_fault_name(0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -313,6 +324,7 @@ int main(void)
         TEST(whoever_cuts_all_others_is_answered),
         TEST(a_rewind_wants_a_number),
         TEST(what_is_done_by_post_is_not_got),
+        cmocka_unit_test(each_action_has_a_name_of_its_own),
     };
     return RUN_TESTS(tests);
 }

@@ -264,6 +264,49 @@ static void bad_options_are_named(void **state)
     ki_client_free(client);
 }
 
+/* What a write of the guarded client ends with. */
+static int try_write(ki_client *guarded, ki_error *err)
+{
+    ki_body *body = ki_body_format("{metadata:{generateName:'w-'}}");
+    ki_rest_answer answer = {0};
+    ki_rest_request request = {
+        .verb = KI_REST_CREATE, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "default", .content = body};
+    *err = (ki_error){0};
+    int rc = ki_rest_run(guarded, &request, &answer, err);
+    ki_rest_answer_fini(&answer);
+    ki_body_free(body);
+    return rc;
+}
+
+static void a_guarded_client_writes_only_while_its_process_leads(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(NULL);
+    ki_error err = {0};
+    contender a = {0};
+    contender b = {0};
+    begin(&a, server, "a", KI_MODE_THREADS);
+    WAIT_UNTIL(&a, a.started == 1);
+    begin(&b, server, "b", KI_MODE_THREADS);
+    ki_client *guarded = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
+    assert_int_equal(ki_leader_guard(b.leader, b.client), KI_ERR_INVALID);
+    assert_int_equal(ki_leader_guard(NULL, guarded), KI_ERR_INVALID);
+    assert_int_equal(ki_leader_guard(b.leader, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_leader_guard(b.leader, guarded), 0);
+    assert_int_equal(try_write(guarded, &err), KI_ERR_REFUSED);
+    assert_non_null(strstr(err.message, "is not held by b"));
+    end(&a);
+    WAIT_UNTIL(&b, ki_leader_is_leading(b.leader));
+    assert_int_equal(try_write(guarded, &err), 0);
+    ki_leader_stop(b.leader);
+    assert_int_equal(try_write(guarded, &err), KI_ERR_REFUSED);
+    end(&b);
+    assert_int_equal(try_write(guarded, &err), KI_ERR_REFUSED);
+    assert_non_null(strstr(err.message, "leader election has ended"));
+    ki_client_free(guarded);
+    ki_apiserver_free(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +317,7 @@ int main(void)
         cmocka_unit_test(it_can_be_freed_inside_its_callback_and_after_its_client),
         cmocka_unit_test(a_start_after_a_stop_contends_again),
         cmocka_unit_test(bad_options_are_named),
+        cmocka_unit_test(a_guarded_client_writes_only_while_its_process_leads),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/body.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -294,6 +295,25 @@ static void each_allocation_may_fail(void **state)
     assert_true(failures > 10);
 }
 
+static int set_through(ki_body *body, const char *pointer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int rc = ki_body_vset(body, pointer, format, args);
+    va_end(args);
+    return rc;
+}
+
+static void values_may_come_as_a_va_list(void **state)
+{
+    (void)state;
+    ki_body *body = body_of("{}");
+    assert_int_equal(set_through(body, "/a", "{n:%d,t:%s}", 7, "x\"y"), 0);
+    assert_text(body, "{\"a\":{\"n\":7,\"t\":\"x\\\"y\"}}");
+    assert_int_equal(set_through(body, "a", "%d", 1), KI_ERR_INVALID);
+    ki_body_free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +327,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_merge_patch_has_the_failure_of_what_it_was_made_from),
         WITH_MEMORY_CHECK(differences_that_are_too_deep_are_an_error),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
+        WITH_MEMORY_CHECK(values_may_come_as_a_va_list),
     };
     return RUN_TESTS(tests);
 }
