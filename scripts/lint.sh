@@ -20,9 +20,11 @@ step generated scripts/check_generated.sh
 step layers scripts/check_layers.py --objects build/gcc
 step signposts scripts/check_signposts.py
 step headers scripts/check_headers.sh
+step api scripts/check_api.py
 step bindings scripts/check_bindings.sh build/gcc/libkinformer.so
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
 step symbols-apiserver scripts/check_symbols.sh build/gcc/libkinformer-apiserver.so
+step abi scripts/check_abi.sh build/gcc
 
 if [ -n "$failed" ]; then
     echo "lint: failed:$failed" >&2

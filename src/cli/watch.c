@@ -65,7 +65,7 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
     cli_watch_note_status(follower, cli_moment_now_ms(), status);
 }
 
-static void on_watch_error(ki_informer *informer, const ki_informer_error *error, void *user)
+static void on_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
@@ -92,7 +92,7 @@ static int follow(cli_follower *follower, const ki_informer_options *options, ki
         return err->code;
     (void)ki_informer_add_handler(follower->informer, &handler, NULL);
     (void)ki_informer_set_status_handler(follower->informer, on_status, follower);
-    (void)ki_informer_set_error_handler(follower->informer, on_watch_error, follower);
+    (void)ki_informer_set_error_handler(follower->informer, on_error, follower);
     return ki_informer_start(follower->informer, err);
 }
 

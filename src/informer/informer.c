@@ -306,8 +306,8 @@ int ki_informer_set_error_handler(ki_informer *informer, ki_informer_error_cb ca
     ki_mutex_lock(&informer->life.mu);
     int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
     if (rc == 0) {
-        informer->on_watch_error = callback;
-        informer->watch_error_user = user;
+        informer->on_error = callback;
+        informer->error_user = user;
     }
     ki_mutex_unlock(&informer->life.mu);
     return rc;

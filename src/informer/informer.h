@@ -49,8 +49,8 @@ struct ki_informer {
     uint64_t check_ms; /* of resyncs */
     ki_list registrations;
     ki_list releases; /* of ki_informer_add_release() */
-    ki_informer_error_cb on_watch_error;
-    void *watch_error_user;
+    ki_informer_error_cb on_error;
+    void *error_user;
     ki_informer_status_cb on_status;
     void *status_user;
 };

@@ -97,8 +97,8 @@ void ki_informer_report(const ki_informer_error *error, void *user)
     ki_informer *informer = ki_informer_of(user);
     KI_ASSERT_ON(informer->life.client->io);
     ki_error_log_write(&informer->life.errors, error);
-    if (informer->on_watch_error != NULL) /* never changes once started */
-        informer->on_watch_error(informer, error, informer->watch_error_user);
+    if (informer->on_error != NULL) /* never changes once started */
+        informer->on_error(informer, error, informer->error_user);
 }
 
 void ki_informer_report_status(void *user)

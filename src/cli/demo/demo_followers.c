@@ -63,7 +63,7 @@ static void on_delete(const ki_event *event, void *user)
          (event->flags & KI_EVENT_FINAL_STATE_UNKNOWN) != 0 ? " (deletion not observed)" : "");
 }
 
-static void on_watch_error(ki_informer *informer, const ki_informer_error *error, void *user)
+static void on_error(ki_informer *informer, const ki_informer_error *error, void *user)
 {
     (void)informer;
     cli_demo_follower *follower = user;
@@ -81,7 +81,7 @@ static int follow(cli_demo_follower *follower, ki_client *client, ki_error *err)
     if (follower->informer == NULL)
         return err->code;
     follower->registration = ki_informer_add_handler(follower->informer, &handler, NULL);
-    (void)ki_informer_set_error_handler(follower->informer, on_watch_error, follower);
+    (void)ki_informer_set_error_handler(follower->informer, on_error, follower);
     if (follower->resource == &KI_CORE_V1_PODS) {
         (void)ki_informer_add_index_path(follower->informer, CLI_DEMO_INDEX_NODE, KI_PATH_NODE);
         (void)ki_informer_add_index(follower->informer, CLI_DEMO_INDEX_STATE, index_by_state, NULL);
