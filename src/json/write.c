@@ -58,8 +58,10 @@ void ki_json_writer_fail(ki_json_writer *writer, int code, const char *message)
 
 int ki_json_writer_finish(ki_json_writer *writer, ki_str *out_text, ki_error *err)
 {
-    if (writer == NULL || out_text == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "writer and output must not be NULL");
+    if (writer == NULL)
+        return ki_fail_missing(err, "no writer");
+    if (out_text == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "the output must not be NULL");
     if (writer->error != 0)
         return ki_fail(err, writer->error, "%s", writer->message);
     if (writer->depth > 0)

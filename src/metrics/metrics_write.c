@@ -85,8 +85,10 @@ int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, ki_error
 {
     walk w = {0};
     int rc = 0;
-    if (metrics == NULL || callback == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "metrics and callback must not be NULL");
+    if (metrics == NULL)
+        return ki_fail_missing(err, "no metrics");
+    if (callback == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "the callback must not be NULL");
     ki_buf_init(&w.text, PIECE_BYTES_MAX);
     ki_buf_init(&w.labels, PIECE_BYTES_MAX);
     (void)ki_metrics_ref(metrics);
@@ -112,8 +114,10 @@ static int append(ki_str name, ki_str text, void *user)
 int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *err)
 {
     ki_buf text;
-    if (metrics == NULL || out_text == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "metrics and the output pointer must not be NULL");
+    if (metrics == NULL)
+        return ki_fail_missing(err, "no metrics");
+    if (out_text == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "the output must not be NULL");
     ki_buf_init(&text, metrics->bytes_max);
     int rc = ki_metrics_write(metrics, append, err, &text);
     if (rc == 0)

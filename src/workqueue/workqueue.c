@@ -220,6 +220,8 @@ int ki_workqueue_done(ki_workqueue *queue, ki_str key)
 
 int ki_workqueue_fd(ki_workqueue *queue, ki_error *err)
 {
+    if (queue == NULL)
+        return ki_fail_missing(err, "no queue");
     int rc = ki_workqueue_check(queue);
     if (rc < 0 || queue->clock->is_virtual)
         return ki_fail(err, rc < 0 ? rc : KI_ERR_INVALID, "%s", ki_error_text(rc < 0 ? rc : KI_ERR_INVALID));

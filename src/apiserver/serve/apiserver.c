@@ -175,12 +175,14 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
 
 int ki_as_check_process(const struct ki_apiserver *server, ki_error *err)
 {
+    if (server == NULL)
+        return ki_fail_missing(err, "no server");
     return server->generation == ki_fork_generation()
                ? 0
                : ki_fail(err, KI_ERR_FORKED, "the server can only be used by the process that started it");
 }
 
-static bool is_forked(const struct ki_apiserver *server)
+static bool is_of_no_use(const struct ki_apiserver *server)
 {
     return ki_as_check_process(server, NULL) < 0;
 }
@@ -188,7 +190,7 @@ static bool is_forked(const struct ki_apiserver *server)
 /* A forked child frees nothing: its copy belongs to threads that run only in the parent. */
 void ki_apiserver_free(ki_apiserver *server)
 {
-    if (server == NULL || is_forked(server))
+    if (is_of_no_use(server))
         return;
     ki_as_power_fini(server);
     ki_as_http_stop(server);
@@ -211,28 +213,29 @@ void ki_apiserver_free(ki_apiserver *server)
 
 const char *ki_apiserver_url(const ki_apiserver *server)
 {
-    return server->url;
+    return server == NULL ? "" : server->url;
 }
 
 const char *ki_apiserver_certificate(const ki_apiserver *server)
 {
-    return server->certificate;
+    return server == NULL ? NULL : server->certificate;
 }
 
 /* ---- faults -------------------------------------------------------------------------------------------- */
 
 int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault, ki_error *err)
 {
-    if (server == NULL || fault == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no server, or no fault");
-    if (is_forked(server))
-        return ki_fail(err, KI_ERR_FORKED, "%s", ki_error_text(KI_ERR_FORKED));
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
+    if (fault == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no fault");
     return ki_as_faults_add(server->faults, fault, err);
 }
 
 void ki_apiserver_heal(ki_apiserver *server)
 {
-    if (is_forked(server))
+    if (is_of_no_use(server))
         return;
     ki_as_faults_clear(server->faults);
     ki_as_http_heal(server);
@@ -240,7 +243,7 @@ void ki_apiserver_heal(ki_apiserver *server)
 
 void ki_apiserver_compact(ki_apiserver *server)
 {
-    if (is_forked(server))
+    if (is_of_no_use(server))
         return;
     ki_as_storage_lock(server->storage);
     ki_as_storage_compact(server->storage);
@@ -249,11 +252,12 @@ void ki_apiserver_compact(ki_apiserver *server)
 
 int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 {
-    if (is_forked(server))
-        return ki_as_check_process(server, err);
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
     ki_as_storage_lock(server->storage);
     bool is_possible = by < ki_as_storage_version(server->storage);
-    int rc = is_possible ? ki_as_storage_rewind(server->storage, by) : KI_ERR_INVALID;
+    rc = is_possible ? ki_as_storage_rewind(server->storage, by) : KI_ERR_INVALID;
     ki_as_storage_unlock(server->storage);
     if (!is_possible)
         return ki_fail(err, KI_ERR_INVALID, "the history does not reach back that far");
@@ -262,7 +266,7 @@ int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 
 void ki_apiserver_cut(ki_apiserver *server, int is_reset)
 {
-    if (!is_forked(server))
+    if (!is_of_no_use(server))
         ki_as_http_cut(server, is_reset != 0, NULL);
 }
 
@@ -270,5 +274,5 @@ void ki_apiserver_cut(ki_apiserver *server, int is_reset)
 
 uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each, void *user)
 {
-    return is_forked(server) ? since : ki_as_request_log_read(server->requests, since, each, user);
+    return is_of_no_use(server) ? since : ki_as_request_log_read(server->requests, since, each, user);
 }

@@ -99,13 +99,13 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
 {
     json_error_t why;
     struct ki_as_failure failure = {0};
-    if (server != NULL && ki_as_check_process(server, err) < 0)
-        return KI_ERR_FORKED;
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
     json_t *tree = json == NULL ? NULL : ki_as_decode_body(ki_str_of(json), &why);
-    int rc = 0;
     if (!json_is_object(tree))
         rc = ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
                      json == NULL || tree != NULL ? "" : ": ", json == NULL || tree != NULL ? "" : why.text);
@@ -124,8 +124,9 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
     struct ki_as_failure failure = {0};
     struct ki_as_object *object = NULL;
     bool is_gone = false;
-    if (server != NULL && ki_as_check_process(server, err) < 0)
-        return KI_ERR_FORKED;
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
@@ -135,7 +136,7 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
                               .name = ki_str_of(name),
                               .field_manager = ki_str_of(manager),
                               .is_purge = true};
-    int rc = ki_as_delete(&call, NULL, &object, &is_gone, &failure);
+    rc = ki_as_delete(&call, NULL, &object, &is_gone, &failure);
     ki_as_object_unref(object);
     ki_as_resource_unref(found);
     return rc < 0 ? fail_with(&failure, err) : 0;
@@ -247,11 +248,12 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
     struct ki_as_load load = {.take = on_object, .user = &loading};
     if (err == NULL)
         err = &own;
-    if (server == NULL || path == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no server or path given");
-    if (ki_as_check_process(server, err) < 0)
-        return KI_ERR_FORKED;
-    int rc = ki_as_load_path(path, &load, err);
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
+    if (path == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no path given");
+    rc = ki_as_load_path(path, &load, err);
     loaded.files = load.files;
     loading.is_definitions = false;
     if (rc == 0)
@@ -268,7 +270,7 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
 size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
 {
     size_t count = 0;
-    if (server != NULL && ki_as_check_process(server, NULL) < 0)
+    if (ki_as_check_process(server, NULL) < 0)
         return 0;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)

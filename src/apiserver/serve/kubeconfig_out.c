@@ -93,8 +93,10 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file, 
 {
     ki_buf text;
     ki_buf pretty;
-    if (server == NULL || file == NULL || file[0] == 0)
-        return ki_fail(err, KI_ERR_INVALID, "a kubeconfig needs a server and a file");
+    if (server == NULL)
+        return ki_fail_missing(err, "no server");
+    if (file == NULL || file[0] == 0)
+        return ki_fail(err, KI_ERR_INVALID, "a kubeconfig needs a file");
     ki_buf_init(&text, KUBECONFIG_BYTES_MAX);
     ki_buf_init(&pretty, KUBECONFIG_BYTES_MAX);
     json_t *tree = tree_of(server);
