@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define PODS 1000
+#define BATCH_EVENTS_MAX 64
 #define READS 200
 #define LONG_WAIT_MS (10 * 60 * 1000)
 #define TIME_LIMIT_SECONDS 600
@@ -21,6 +22,7 @@ static void added(const ki_event *event, void *user)
 {
     loop_work *work = user;
     LOOP_REQUIRE(event->flags & KI_EVENT_INITIAL && work->syncs == 0);
+    LOOP_REQUIRE(!ki_registration_has_synced(work->handler));
     /* Some work, so that the list is more than a budget of a millisecond. */
     for (int i = 0; i < READS; i++)
         LOOP_REQUIRE(ki_object_string(event->object, "/status/phase").len == 7);
@@ -43,7 +45,14 @@ static void synced(void *user)
 {
     loop_work *work = user;
     LOOP_REQUIRE(work->adds == PODS && ki_informer_has_synced(work->pods));
+    LOOP_REQUIRE(ki_registration_has_synced(work->handler) && work->batches >= PODS / BATCH_EVENTS_MAX);
     work->syncs++;
+    work->batches = 0;
+}
+
+static void batch_ended(void *user)
+{
+    ((loop_work *)user)->batches++;
 }
 
 static void put(loop_work *work, int number, const char *phase)
@@ -69,8 +78,12 @@ void loop_work_begin(loop_work *work, ki_mode mode, uint64_t budget_ms)
         work->client,
         &(ki_factory_options){.informer = {.backoff_ms = LONG_WAIT_MS, .backoff_max_ms = LONG_WAIT_MS}});
     work->pods = ki_factory_informer(work->factory, &KI_CORE_V1_PODS, NULL);
-    ki_handler handler = {
-        .on_add = added, .on_update = updated, .on_delete = deleted, .on_synced = synced, .user = work};
+    ki_handler handler = {.on_add = added,
+                          .on_update = updated,
+                          .on_delete = deleted,
+                          .on_synced = synced,
+                          .on_batch_end = batch_ended,
+                          .user = work};
     work->handler = ki_informer_add_handler(work->pods, &handler, &err);
     LOOP_REQUIRE(ki_factory_start(work->factory, &err) == 0);
     LOOP_REQUIRE(err.code == 0 && work->handler != NULL);
@@ -80,7 +93,7 @@ void loop_work_begin(loop_work *work, ki_mode mode, uint64_t budget_ms)
 
 static int update_one(loop_work *work)
 {
-    if (!ki_registration_has_synced(work->handler))
+    if (work->syncs == 0 || work->batches == 0) /* the end of its batch follows the sync */
         return 0;
     LOOP_REQUIRE(work->adds == PODS && work->syncs == 1 && work->updates == 0);
     LOOP_REQUIRE(ki_store_count(ki_informer_store(work->pods)) == PODS);

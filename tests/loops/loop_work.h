@@ -26,7 +26,8 @@ typedef struct loop_work {
     int updates;
     int deletes;
     int syncs;
-    int stops; /* dispatches that left work */
+    int batches; /* before the sync, then after it */
+    int stops;   /* dispatches that left work */
     int step;
 } loop_work;
 
