@@ -74,7 +74,7 @@ fuzz-merge: ## add small inputs that reach new code to the fuzz corpus
 	@scripts/build.sh fuzz
 	@scripts/fuzz.sh merge
 
-lint: ## compile with gcc and clang -Werror; format, text, tidy, includes, headers, symbols
+lint: ## compile with gcc and clang -Werror; format, text, tidy, includes, headers, bindings, symbols, ABI
 	@scripts/deps.sh build test lint
 	@scripts/deps.sh --optional bindings
 	@scripts/lint.sh

@@ -12,8 +12,8 @@
 //     factory.wait_for_sync(10s);
 //     kinformer::object pod = pods.find_one("node", "worker-1");
 //
-// Each class has a get() for the pointer of the C interface, so all functions of <kinformer.h> can be used with
-// it. Failures throw kinformer::error. Functions that are passed in are kept until their last call has
+// Each class has a get() for the pointer of the C interface, so all functions of <kinformer.h> can be used
+// with it. Failures throw kinformer::error. Functions that are passed in are kept until their last call has
 // returned; one that throws ends the program.
 #ifndef KINFORMER_HPP
 #define KINFORMER_HPP

@@ -89,7 +89,7 @@ void loop_work_begin(loop_work *work, ki_mode mode, uint64_t budget_ms)
     LOOP_REQUIRE(err.code == 0 && work->handler != NULL);
 }
 
-/* ---- the steps: each begins when what it waits for has happened ------------------------------------------ */
+/* ---- the steps: each begins when what it waits for has happened -------------------------------------- */
 
 static int update_one(loop_work *work)
 {

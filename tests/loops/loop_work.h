@@ -4,10 +4,10 @@
  *   From:     tests/loops/test_on_*.c, which poll the client's descriptor and nothing else
  *   To:       the embedded API server
  *
- * A program polls ki_client_fd() and calls loop_work_go_on() each time it is readable, until that returns 1. The
- * steps: 1,000 pods are listed; one is updated, one deleted; the informer is stopped and started between two
- * dispatches; the server goes away until the informer waits for ten minutes, and ki_informer_retry_now() ends
- * the wait. A wake that is lost leaves the loop polling for ever: SIGALRM ends the program then.
+ * A program polls ki_client_fd() and calls loop_work_go_on() each time it is readable, until that returns 1.
+ * The steps: 1,000 pods are listed; one is updated, one deleted; the informer is stopped and started between
+ * two dispatches; the server goes away until the informer waits for ten minutes, and ki_informer_retry_now()
+ * ends the wait. A wake that is lost leaves the loop polling for ever: SIGALRM ends the program then.
  */
 #ifndef KI_TESTS_LOOPS_LOOP_WORK_H
 #define KI_TESTS_LOOPS_LOOP_WORK_H
@@ -39,8 +39,8 @@ typedef struct loop_work {
     } while (0)
 _Noreturn void loop_work_fail(const char *file, int line, const char *condition);
 
-/* Starts a server and an informer in KI_MODE_EVENT_LOOP or KI_MODE_HANDLERS_ON_LOOP. With the latter, the last
- * step is left out, because nothing wakes the loop while the library's threads wait. */
+/* Starts a server and an informer in KI_MODE_EVENT_LOOP or KI_MODE_HANDLERS_ON_LOOP. With the latter, the
+ * last step is left out, because nothing wakes the loop while the library's threads wait. */
 void loop_work_begin(loop_work *work, ki_mode mode, uint64_t budget_ms);
 
 /* Dispatches once, and takes the next step when its time has come. Returns 1 after the last one. */

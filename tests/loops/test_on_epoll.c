@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer on an epoll loop, level-triggered and edge-triggered, with the smallest budget and without one. */
+/* An informer on an epoll loop, level-triggered and edge-triggered,
+ * with the smallest budget and without one. */
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that forks its workers, each with a client on a loop of its own and a budget of 2 ms, as a proxy does.
- * Each reports the CPU time of its longest dispatch during the sync of 5,000 pods: at most the budget and one
- * callback, or a piece of a response. Reported, not asserted: a sanitizer or a busy machine takes longer. */
+/* A program that forks its workers, each with a client on a loop of its own and a budget of 2 ms, as a proxy
+ * does. Each reports the CPU time of its longest dispatch during the sync of 5,000 pods: at most the budget
+ * and one callback, or a piece of a response. Reported, not asserted: a sanitizer or a busy machine takes
+ * longer. */
 #include <poll.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls on an object that could not be made: each fails, and keeps the error that says why it was not made. */
+/* Calls on an object that could not be made: each fails,
+ * and keeps the error that says why it was not made. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
