@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What C++ programs do with the C interface, as C++17 without a warning: every public struct
-// zero-initialised, every callback type from a lambda, the macros. scripts/check_cxx.sh builds it with each compiler and
-// standard, runs it, and checks that no struct and no callback type is missing.
+// zero-initialised, every callback type from a lambda, the macros. scripts/check_cxx.sh builds it with each
+// compiler and standard, runs it, and checks that no struct and no callback type is missing.
 #include <kinformer.h>
 
 #include <cstdio>
