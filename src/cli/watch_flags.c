@@ -100,8 +100,8 @@ ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags)
                                  .keep_managed_fields = flags->keep_managed_fields,
                                  .resync_ms = flags->resync_ms,
                                  .page_size = page_size,
-                                 .watch_list = flags->watch_list,
-                                 .wire = flags->wire};
+                                 .watch_list = (ki_watch_list)flags->watch_list,
+                                 .wire = (ki_wire)flags->wire};
 }
 
 static const char *const identity[] = {"/apiVersion",         "/kind",         "/metadata/name",

@@ -52,7 +52,7 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
     KI_ASSERT_ON(leader->client->dispatch);
     assert(request.action != KI_ELECTION_NOTHING && leader->election.in_flight == request.action);
     ki_error err = {0};
-    ki_rest_request call = {.verb = verbs[request.action],
+    ki_rest_request call = {.verb = (ki_rest_verb)verbs[request.action],
                             .resource = &KI_COORDINATION_V1_LEASES,
                             .ns = leader->ns,
                             .name = request.action == KI_ELECTION_CREATE ? NULL : leader->name,

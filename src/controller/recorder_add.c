@@ -118,7 +118,7 @@ int ki_recorder_event(ki_recorder *recorder, const ki_object *object, ki_record_
     if (format == NULL)
         return KI_ERR_INVALID;
     ki_record record = {.object = object,
-                        .severity = (int)severity,
+                        .severity = (ki_record_severity)severity,
                         .reason = ki_str_of(reason),
                         .action = ki_str_of(action)};
     int rc = check(recorder, &record);

@@ -13,7 +13,8 @@
 
 static ki_rest_request map(int verb, const char *name)
 {
-    return (ki_rest_request){.verb = verb, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "rest", .name = name};
+    return (ki_rest_request){
+        .verb = (ki_rest_verb)verb, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "rest", .name = name};
 }
 
 /* Runs it, which has to end like that. The caller ends the answer. */
@@ -98,7 +99,7 @@ static void patch_in_four_ways(ki_client *client)
     };
     for (size_t i = 0; i < COUNT(patches); i++) {
         ki_rest_request patch = map(KI_REST_PATCH, "a");
-        patch.patch = patches[i].patch;
+        patch.patch = (ki_patch)patches[i].patch;
         patch.body = ki_str_of(patches[i].body);
         patch.field_manager = "tests";
         ki_rest_answer answer = run(client, &patch, 0);
@@ -170,7 +171,8 @@ static void an_object_lives_its_life(void **state)
 
 static ki_rest_request pod(int verb)
 {
-    return (ki_rest_request){.verb = verb, .resource = &KI_CORE_V1_PODS, .ns = "rest", .name = "p"};
+    return (ki_rest_request){
+        .verb = (ki_rest_verb)verb, .resource = &KI_CORE_V1_PODS, .ns = "rest", .name = "p"};
 }
 
 static void a_pod_has_a_status_and_can_be_evicted(void **state)

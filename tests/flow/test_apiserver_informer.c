@@ -34,7 +34,7 @@ static void world_init(world *w, int watch_list)
     if (w->client == NULL)
         fail_msg("%s", err.message);
     ki_informer_options options = {
-        .watch_list = watch_list, .page_size = 7, .backoff_ms = 10, .backoff_max_ms = 40};
+        .watch_list = (ki_watch_list)watch_list, .page_size = 7, .backoff_ms = 10, .backoff_max_ms = 40};
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, &err);
     assert_non_null(w->informer);
 }

@@ -72,7 +72,8 @@ static void begin(contender *c, ki_apiserver *server, const char *identity, int 
 {
     ki_error err = {0};
     *c = (contender){.server = server, .frees_itself = c->frees_itself};
-    c->client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server), .mode = mode}, &err);
+    c->client =
+        ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server), .mode = (ki_mode)mode}, &err);
     assert_non_null(c->client);
     c->leader = ki_leader_new(c->client,
                               &(ki_leader_options){.name = "lock",

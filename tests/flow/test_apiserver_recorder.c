@@ -31,8 +31,8 @@ static void begin_with(rig *r, int mode, ki_recorder_options options)
 {
     ki_error err = {0};
     r->server = api_rig_start(NULL);
-    r->client =
-        ki_client_new(&(ki_client_options){.server = ki_apiserver_url(r->server), .mode = mode}, &err);
+    r->client = ki_client_new(
+        &(ki_client_options){.server = ki_apiserver_url(r->server), .mode = (ki_mode)mode}, &err);
     assert_non_null(r->client);
     options.component = "tester";
     r->recorder = ki_recorder_new(r->client, &options, &err);
@@ -42,7 +42,7 @@ static void begin_with(rig *r, int mode, ki_recorder_options options)
 
 static void begin(rig *r, int mode, int api)
 {
-    begin_with(r, mode, (ki_recorder_options){.api = api});
+    begin_with(r, mode, (ki_recorder_options){.api = (ki_recorder_api)api});
 }
 
 /* What was not freed already. */

@@ -117,8 +117,8 @@ static void begin(site *s, int mode)
 {
     ki_error err = {0};
     *s = (site){.server = api_rig_start(NULL), .mode = mode};
-    s->client =
-        ki_client_new(&(ki_client_options){.server = ki_apiserver_url(s->server), .mode = mode}, &err);
+    s->client = ki_client_new(
+        &(ki_client_options){.server = ki_apiserver_url(s->server), .mode = (ki_mode)mode}, &err);
     assert_non_null(s->client);
     ki_informer_options options = {
         .ns = "default", .backoff_ms = 20, .backoff_max_ms = 100, .watch_list = KI_WATCH_LIST_NEVER};

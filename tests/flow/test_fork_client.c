@@ -113,9 +113,10 @@ static void count_add(const ki_event *event, void *user)
 
 static void make_client(world *w)
 {
-    w->client = ki_client_new(
-        &(ki_client_options){.mode = w->mode, .server = server_url, .insecure_skip_tls_verify = is_tls},
-        NULL);
+    w->client = ki_client_new(&(ki_client_options){.mode = (ki_mode)w->mode,
+                                                   .server = server_url,
+                                                   .insecure_skip_tls_verify = is_tls},
+                              NULL);
     CHECK(w->client != NULL);
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
     CHECK(w->informer != NULL);

@@ -67,7 +67,8 @@ static void world_init(world *w, int mode, const char *url, const ki_informer_op
     int spare = process_libcurl_wake_fds();
     *w = (world){.mode = mode, .descriptors = process_descriptors(), .spare = spare};
     w->client = ki_client_new(
-        &(ki_client_options){.mode = mode, .server = url, .insecure_skip_tls_verify = url[4] == 's'}, NULL);
+        &(ki_client_options){.mode = (ki_mode)mode, .server = url, .insecure_skip_tls_verify = url[4] == 's'},
+        NULL);
     assert_non_null(w->client);
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, options, NULL);
     assert_non_null(w->informer);

@@ -36,8 +36,8 @@ static void world_init(world *w, int mode)
         snprintf(name, sizeof(name), "pod-%d", i);
         api_put_pod(w->server, name, "web", "node-1");
     }
-    w->client =
-        ki_client_new(&(ki_client_options){.mode = mode, .server = ki_apiserver_url(w->server)}, &err);
+    w->client = ki_client_new(
+        &(ki_client_options){.mode = (ki_mode)mode, .server = ki_apiserver_url(w->server)}, &err);
     assert_string_equal(err.message, "");
     assert_non_null(w->client);
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, &err);

@@ -396,7 +396,7 @@ static void calls_share_the_connection_of_the_watches(void **state)
     start_informer(&w, 0, NULL, NULL);
     wait_for_watches(&w, 1);
     for (int i = 0; i < CALLS; i++) {
-        ki_rest_request request = {.verb = verbs[i % 3],
+        ki_rest_request request = {.verb = (ki_rest_verb)verbs[i % 3],
                                    .resource = &KI_CORE_V1_CONFIGMAPS,
                                    .ns = "default",
                                    .name = "a",

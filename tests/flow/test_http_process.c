@@ -202,7 +202,8 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
     int fds = count_fds(false);
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         ki_config config = {.server = unknown_server};
-        ki_client *client = ki_client_new(&(ki_client_options){.mode = modes[i], .no_cluster = 1}, NULL);
+        ki_client *client =
+            ki_client_new(&(ki_client_options){.mode = (ki_mode)modes[i], .no_cluster = 1}, NULL);
         set_hangs(true);
         assert_int_equal(ki_client_connect(client, &config, NULL, NULL), 0);
         ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_PODS, NULL, NULL);

@@ -91,7 +91,8 @@ static void world_fini(world *w)
 
 static ki_informer *start(world *w, const ki_resource *resource, ki_watch_list choice)
 {
-    ki_informer_options options = {.watch_list = (int)choice, .backoff_ms = 10, .backoff_max_ms = 20};
+    ki_informer_options options = {
+        .watch_list = (ki_watch_list)choice, .backoff_ms = 10, .backoff_max_ms = 20};
     ki_error err = {0};
     ki_informer *informer = ki_informer_new(w->client, resource, &options, &err);
     assert_non_null(informer);

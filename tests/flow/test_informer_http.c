@@ -30,7 +30,7 @@ typedef struct world {
 static void world_init(world *w, scripted_serve_cb serve, const ki_informer_options *options)
 {
     ki_informer_options used = options != NULL ? *options : (ki_informer_options){0};
-    ki_client_options client = {.mode = w->mode, .no_cluster = 1};
+    ki_client_options client = {.mode = (ki_mode)w->mode, .no_cluster = 1};
     ki_config config = {0};
     ki_error err = {0};
     fake_credentials_reset();

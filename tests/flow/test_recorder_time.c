@@ -67,7 +67,8 @@ static void world_init(world *w, int api)
                                         &w->clock, 0, &err);
     assert_non_null(w->client);
     assert_int_equal(ki_client_connect(w->client, &config, NULL, &err), 0);
-    w->recorder = ki_recorder_new(w->client, &(ki_recorder_options){.component = "tester", .api = api}, &err);
+    w->recorder = ki_recorder_new(
+        w->client, &(ki_recorder_options){.component = "tester", .api = (ki_recorder_api)api}, &err);
 }
 
 static void world_fini(world *w)
@@ -227,7 +228,8 @@ static bool run_without_memory(int api, size_t n)
     failing_allocator_fail_at(n);
     ki_error err = {0};
     int refused = 0;
-    w.recorder = ki_recorder_new(w.client, &(ki_recorder_options){.component = "tester", .api = api}, &err);
+    w.recorder = ki_recorder_new(
+        w.client, &(ki_recorder_options){.component = "tester", .api = (ki_recorder_api)api}, &err);
     if (w.recorder == NULL)
         assert_int_equal(err.code, KI_ERR_NO_MEMORY);
     for (int i = 0; w.recorder != NULL && i < 4; i++) {

@@ -478,7 +478,8 @@ static void nothing_is_attempted_again_for_a_client_that_was_freed(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
-        last_attempt a = {.client = ki_client_new(&(ki_client_options){.mode = mode, .no_cluster = 1}, NULL)};
+        last_attempt a = {
+            .client = ki_client_new(&(ki_client_options){.mode = (ki_mode)mode, .no_cluster = 1}, NULL)};
         assert_non_null(a.client);
         assert_int_equal(ki_retry_on_conflict(a.client, free_and_fail, NULL, &a), KI_ERR_CONFLICT);
         assert_int_equal(a.count, 1);

@@ -89,7 +89,7 @@ static void on_release(void *user)
 static void world_init(world *w, int mode)
 {
     *w = (world){0};
-    local_rig_init(&w->rig, (ki_client_options){.mode = mode});
+    local_rig_init(&w->rig, (ki_client_options){.mode = (ki_mode)mode});
     ki_handler handler = {.on_add = on_event, .on_update = on_event, .on_release = on_release, .user = w};
     assert_non_null(ki_informer_add_handler(w->rig.informer, &handler, NULL));
 }

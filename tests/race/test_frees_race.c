@@ -202,7 +202,7 @@ static void add_handler(world *w, ki_informer *informer)
                           .on_batch_end = maybe,
                           .on_release = on_release,
                           .filter = filter,
-                          .overflow = (int)below(w, 3),
+                          .overflow = (ki_overflow)below(w, 3),
                           .backlog_items_max = 1 + below(w, 3),
                           .user = w};
     w->added++;
@@ -424,7 +424,8 @@ static void world_init(world *w, int mode)
     *w = (world){.source = local_source_new(), .mode = mode};
     w->seed = (unsigned)number_of("KI_FREES_SEED", 0) * SEEDS + ++rounds * SEEDS_OF_ROUND;
     w->client = ki_client_new(
-        &(ki_client_options){.mode = mode, .source = local_source_open, .source_user = w->source}, NULL);
+        &(ki_client_options){.mode = (ki_mode)mode, .source = local_source_open, .source_user = w->source},
+        NULL);
     assert_non_null(w->client);
     local_source_attach(w->source, w->client);
     w->store = ki_store_new(NULL, NULL);

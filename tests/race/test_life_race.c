@@ -166,7 +166,8 @@ static void world_init(world *w, int mode)
     for (int i = 0; i < 3; i++)
         (void)local_source_put(w->source, "a", (const char *[]){"x", "y", "z"}[i], i);
     w->client = ki_client_new(
-        &(ki_client_options){.mode = mode, .source = local_source_open, .source_user = w->source}, NULL);
+        &(ki_client_options){.mode = (ki_mode)mode, .source = local_source_open, .source_user = w->source},
+        NULL);
     assert_non_null(w->client);
     local_source_attach(w->source, w->client);
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);

@@ -92,7 +92,7 @@ static void add_handler(monkey *m, guest *g)
                                                             .on_update = on_event,
                                                             .on_delete = on_event,
                                                             .on_release = on_release,
-                                                            .overflow = (int)below(m, 3),
+                                                            .overflow = (ki_overflow)below(m, 3),
                                                             .split_replaced = (int)below(m, 2),
                                                             .backlog_items_max = 1 + below(m, 3),
                                                             .backlog_bytes_max = bytes[below(m, 3)],

@@ -60,7 +60,7 @@ static void play(ki_apiserver *server, int round)
     require(w.client != NULL);
     w.recorder = ki_recorder_new(w.client,
                                  &(ki_recorder_options){.component = "tester",
-                                                        .api = round % 2,
+                                                        .api = (ki_recorder_api)(round % 2),
                                                         .queue_max = round % 3 == 0 ? 20 : 0,
                                                         .free_timeout_ms = 50},
                                  &err);

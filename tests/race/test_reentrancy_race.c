@@ -253,7 +253,7 @@ static void world_init_without_callbacks(world *w, int mode)
     w->source = local_source_new();
     (void)local_source_put(w->source, "a", "x", 0);
     (void)local_source_put(w->source, "a", "y", 0);
-    w->client = ki_client_new(&(ki_client_options){.mode = mode,
+    w->client = ki_client_new(&(ki_client_options){.mode = (ki_mode)mode,
                                                    .source = local_source_open,
                                                    .source_user = w->source,
                                                    .log = on_log,

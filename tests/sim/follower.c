@@ -66,7 +66,7 @@ void sim_follower_plan(sim_follower *follower)
     ki_informer_options *options = &follower->options;
     plan_objects(follower);
     options->page_size = pages[sim_below(run, 5)];
-    options->watch_list = (int)sim_below(run, 3);
+    options->watch_list = (ki_watch_list)sim_below(run, 3);
     options->queue_items_max = queues[sim_below(run, 4)];
     options->queue_bytes_max = bytes[sim_below(run, 4)];
     options->resync_ms = sim_chance(run, 0.4) ? 1000 + sim_below(run, 30000) : 0;

@@ -104,7 +104,8 @@ void sim_run_open(sim_run *run)
     for (uint32_t i = 0; i < run->plan.first_objects; i++)
         sim_world_mutate(run->world);
     uint64_t seed = ki_random_next(&run->random) | 1;
-    run->client = ki_client_new_simulated(&(ki_client_options){.mode = (int)mode}, &run->clock, seed, &err);
+    run->client =
+        ki_client_new_simulated(&(ki_client_options){.mode = (ki_mode)mode}, &run->clock, seed, &err);
     if (run->client == NULL) {
         sim_run_fail(run, "client: %s", err.message);
         return;

@@ -281,7 +281,7 @@ static ki_handler random_handler(sim_run *run, sim_witness *witness)
     if (sim_chance(run, 0.3))
         handler.filter = passes;
     handler.split_replaced = sim_chance(run, 0.3);
-    handler.overflow = (int)sim_below(run, 3);
+    handler.overflow = (ki_overflow)sim_below(run, 3);
     handler.backlog_items_max = backlogs[sim_below(run, 5)];
     handler.backlog_bytes_max = bytes[sim_below(run, 4)];
     uint64_t resync_ms = sim_chance(run, 0.3) ? 500 + sim_below(run, 20000) : 0;

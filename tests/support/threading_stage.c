@@ -147,7 +147,7 @@ static void note_client_gone(void *user)
 /* A client none of whose loops runs calls what is posted when it is freed. */
 static void set_up_own(stage *s)
 {
-    s->own_client = ki_client_new(&(ki_client_options){.mode = s->mode, .no_cluster = 1}, NULL);
+    s->own_client = ki_client_new(&(ki_client_options){.mode = (ki_mode)s->mode, .no_cluster = 1}, NULL);
     assert_int_equal(ki_client_post(s->own_client, note_client_gone, s), 0);
     s->own_store = ki_store_new(NULL, NULL);
     s->queue =
@@ -169,7 +169,7 @@ static void take_down_own(stage *s)
 void stage_init(stage *s, int mode, int is_of_factory)
 {
     *s = (stage){.mode = mode, .armed = -1};
-    local_rig_init(&s->rig, (ki_client_options){.mode = mode});
+    local_rig_init(&s->rig, (ki_client_options){.mode = (ki_mode)mode});
     s->registration = listen(s, &s->own, s->rig.informer,
                              is_of_factory ? PLACE_HANDLER_OF_ANOTHER_INFORMER : PLACE_OWN_HANDLER);
     (void)listen(s, &s->sibling, s->rig.informer, PLACE_HANDLER_OF_THE_SAME_INFORMER);

@@ -112,7 +112,7 @@ ki_resource *ki_resource_from_parts(const ki_resource_parts *parts)
     if (resource == NULL)
         return NULL;
     char *cursor = (char *)(resource + 1);
-    *resource = (ki_resource){.scope = parts->scope};
+    *resource = (ki_resource){.scope = (ki_scope)parts->scope};
     resource->group = copy_string(&cursor, parts->group);
     resource->version = copy_string(&cursor, parts->version);
     resource->plural = copy_string(&cursor, parts->plural);

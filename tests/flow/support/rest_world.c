@@ -12,7 +12,8 @@
 
 ki_rest_request rest_request(int verb)
 {
-    ki_rest_request request = {.verb = verb, .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "a"};
+    ki_rest_request request = {
+        .verb = (ki_rest_verb)verb, .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "a"};
     if (verb == KI_REST_CREATE || verb == KI_REST_LIST)
         request.name = NULL;
     if (verb == KI_REST_PATCH)
@@ -48,7 +49,7 @@ void rest_world_init(rest_world *w, scripted_serve_cb serve, void *user)
     fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = user});
     config.server = (char *)(uintptr_t)scripted_http_url(w->server);
-    w->options.mode = w->mode;
+    w->options.mode = (ki_mode)w->mode;
     w->options.no_cluster = 1;
     w->client = ki_client_new(&w->options, &err);
     assert_non_null(w->client);

@@ -34,7 +34,7 @@ static void run_init(run *r, int mode)
 {
     heard_init(&r->what);
     r->main_thread = pthread_self();
-    local_rig_init(&r->rig, (ki_client_options){.mode = mode});
+    local_rig_init(&r->rig, (ki_client_options){.mode = (ki_mode)mode});
     ki_handler handler = heard_handler(&r->what);
     assert_non_null(ki_informer_add_handler(r->rig.informer, &handler, NULL));
     r->what.in_event = r->what.in_synced = check_thread;
@@ -82,7 +82,7 @@ static void a_mode_that_does_not_exist_is_refused(void **state)
     ki_error err = {0};
     assert_null(ki_client_new(&(ki_client_options){.mode = 3}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
-    assert_null(ki_client_new(&(ki_client_options){.mode = -1}, NULL));
+    assert_null(ki_client_new(&(ki_client_options){.mode = (ki_mode)-1}, NULL));
 }
 
 static void a_null_client_is_harmless(void **state)

@@ -72,7 +72,7 @@ static void run_until_told(local_rig *rig, log *l)
 static void errors_of_a_collection_are_its_clients(int mode)
 {
     logs l;
-    logs_begin(&l, (ki_client_options){.mode = mode});
+    logs_begin(&l, (ki_client_options){.mode = (ki_mode)mode});
     local_source_set_status(l.rig.source, 500);
     assert_int_equal(ki_informer_start(l.rig.informer, NULL), 0);
     run_until_told(&l.rig, &l.own);

@@ -27,7 +27,7 @@ static void a_post_that_posts_itself_leaves_others_their_turn(void **state)
     static const int modes[] = {KI_MODE_THREADS, KI_MODE_EVENT_LOOP};
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         local_rig rig;
-        local_rig_init(&rig, (ki_client_options){.mode = modes[i]});
+        local_rig_init(&rig, (ki_client_options){.mode = (ki_mode)modes[i]});
         poster p = {.client = rig.client};
         assert_int_equal(ki_client_post(rig.client, post_again, &p), 0);
         local_rig_sync(&rig);

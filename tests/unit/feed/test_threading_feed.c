@@ -83,7 +83,7 @@ static int is_watching(stage *s)
 static void stage_init(stage *s, int mode)
 {
     *s = (stage){.mode = mode, .armed = -1};
-    local_rig_init(&s->rig, (ki_client_options){.mode = mode});
+    local_rig_init(&s->rig, (ki_client_options){.mode = (ki_mode)mode});
     const ki_feed_options options = {
         .informer = {.transform = transform, .transform_user = s, .backoff_ms = 10},
         .on_change = on_change,

@@ -138,7 +138,7 @@ static void ten_quiet_minutes_with_bookmarks_are_no_reason_to_fail_open(void **s
     (void)state;
     for (int watch_list = KI_WATCH_LIST_AUTO; watch_list <= KI_WATCH_LIST_NEVER; watch_list++) {
         rig r;
-        rig_init(&r, &(ki_informer_options){.watch_list = watch_list}, MINUTE_MS);
+        rig_init(&r, &(ki_informer_options){.watch_list = (ki_watch_list)watch_list}, MINUTE_MS);
         sync(&r);
         run(&r, 10 * MINUTE_MS);
         assert_true(r.oldest_ms < FAIL_OPEN_MS);
@@ -414,7 +414,8 @@ static void whatever_a_broken_server_says_makes_nothing_fresh(void **state)
     for (sim_manner manner = 0; manner < SIM_MANNER_COUNT; manner++)
         for (int watch_list = KI_WATCH_LIST_AUTO; watch_list <= KI_WATCH_LIST_NEVER; watch_list++) {
             rig r;
-            rig_init(&r, &(ki_informer_options){.watch_list = watch_list, .page_size = 2}, 10 * 1000);
+            rig_init(&r, &(ki_informer_options){.watch_list = (ki_watch_list)watch_list, .page_size = 2},
+                     10 * 1000);
             sync(&r);
             sim_server_break(r.server, (sim_breakage){SIM_LISTS | SIM_WATCHES | SIM_STREAMS, manner});
             run(&r, 2 * FAIL_OPEN_MS);

@@ -24,7 +24,7 @@ static void write_into_an_object(int mutations)
 {
     virtual_rig rig;
     int errors = 0;
-    virtual_rig_init(&rig, &(ki_informer_options){.mutations = mutations});
+    virtual_rig_init(&rig, &(ki_informer_options){.mutations = (ki_mutations)mutations});
     ki_set_log(count_errors, KI_LOG_ERROR, &errors);
     virtual_rig_sync(&rig);
     ki_object *object = ki_store_get(ki_informer_store(rig.informer), KI_STR("a"), KI_STR("n1"));

@@ -142,9 +142,9 @@ static void rig_init(rig *r)
 static void rig_init_informer(rig *r, int watch_list)
 {
     rig_init(r);
-    r->informer =
-        ki_informer_new(r->client, &KI_CORE_V1_PODS,
-                        &(ki_informer_options){.list_watch = &r->list_watch, .watch_list = watch_list}, NULL);
+    r->informer = ki_informer_new(
+        r->client, &KI_CORE_V1_PODS,
+        &(ki_informer_options){.list_watch = &r->list_watch, .watch_list = (ki_watch_list)watch_list}, NULL);
     assert_non_null(r->informer);
     r->store = ki_informer_store(r->informer);
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .user = r};

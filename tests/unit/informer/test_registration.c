@@ -87,7 +87,7 @@ static void run_init_with(run *r, size_t backlog_items_max, ki_overflow overflow
     local_rig_init(&r->rig, (ki_client_options){0});
     ki_handler handler = heard_handler(&r->what);
     handler.backlog_items_max = backlog_items_max;
-    handler.overflow = (int)overflow;
+    handler.overflow = (ki_overflow)overflow;
     r->registration = ki_informer_add_handler(r->rig.informer, &handler, NULL);
     assert_non_null(r->registration);
 }

@@ -177,7 +177,7 @@ static void run_seed(uint64_t seed)
     test.newest = 100;
     ki_random_init(&test.random, seed);
     reflector_run_init(&test.run);
-    test.run.informer.watch_list = (int)below(&test, 3);
+    test.run.informer.watch_list = (ki_watch_list)below(&test, 3);
     test.run.source.at_once = check_request;
     test.run.source.user = &test;
     reflector_run_start(&test.run, below(&test, 4) == 0 ? "50" : "");

@@ -163,9 +163,9 @@ static void options_that_mean_nothing_are_refused_with_the_reason(void **state)
     (void)state;
     ki_list_watch half = source;
     expect_refused(&(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER + 1}, "ki_watch_list");
-    expect_refused(&(ki_informer_options){.watch_list = -1}, "-1");
+    expect_refused(&(ki_informer_options){.watch_list = (ki_watch_list)-1}, "-1");
     expect_refused(&(ki_informer_options){.mutations = KI_MUTATIONS_IGNORE + 1}, "ki_mutations");
-    expect_refused(&(ki_informer_options){.mutations = -1}, "-1");
+    expect_refused(&(ki_informer_options){.mutations = (ki_mutations)-1}, "-1");
     expect_refused(&(ki_informer_options){.page_size = -2}, "page size -2");
     half.begin = NULL;
     expect_refused(&(ki_informer_options){.list_watch = &half}, "begin");

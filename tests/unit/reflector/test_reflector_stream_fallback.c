@@ -11,7 +11,7 @@
 
 static void start(reflector_run *run, ki_watch_list choice)
 {
-    run->informer.watch_list = (int)choice;
+    run->informer.watch_list = (ki_watch_list)choice;
     reflector_run_start(run, "");
 }
 

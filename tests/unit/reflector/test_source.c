@@ -40,7 +40,7 @@ static int streams_none(const ki_client *client, ki_watch_list choice)
 {
     ki_error err = {0};
     ki_list_watch source = {0};
-    ki_informer_options options = {.ns = "", .watch_list = (int)choice};
+    ki_informer_options options = {.ns = "", .watch_list = (ki_watch_list)choice};
     assert_int_equal(ki_source_open(client, &KI_CORE_V1_PODS, &options, &source, &err), 0);
     source.release(source.user);
     return source.no_watch_list;

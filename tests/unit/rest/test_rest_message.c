@@ -186,7 +186,7 @@ static void each_kind_of_patch_has_its_type(void **state)
                                         "Content-Type: application/strategic-merge-patch+json"};
     for (int patch = KI_PATCH_JSON; patch <= KI_PATCH_STRATEGIC; patch++)
         check_sent(&(sent){{.verb = KI_REST_PATCH,
-                            .patch = patch,
+                            .patch = (ki_patch)patch,
                             .resource = &KI_CORE_V1_NODES,
                             .name = "n",
                             .body = KI_STR("{}")},

@@ -359,7 +359,7 @@ static void malformed_custom_resources_are_refused(void **state)
         {"example.com", "v1", "widgets", "Wid\"get", 1, 0},
         {"example.com", "v1", "widgets", long_label, 1, 0},
         {"example.com", "v1", "widgets", "Widget", 2, 0},
-        {"example.com", "v1", "widgets", "Widget", -1, 0},
+        {"example.com", "v1", "widgets", "Widget", (ki_scope)-1, 0},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         ki_error err = {0};
