@@ -27,7 +27,7 @@ typedef struct ki_event_write {
 
 /* The reporter. Texts are borrowed. */
 typedef struct ki_event_source {
-    int api; /* a ki_recorder_api */
+    ki_recorder_api api;
     ki_str component;
     ki_str instance; /* empty: none */
     ki_recorded_hash hash;

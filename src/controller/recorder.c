@@ -317,7 +317,7 @@ static int copy_texts(ki_recorder *recorder, const ki_recorder_options *options,
     return 0;
 }
 
-static int init_sender(ki_recorder *recorder, int api, ki_error *err)
+static int init_sender(ki_recorder *recorder, ki_recorder_api api, ki_error *err)
 {
     ki_event_source source = {
         .api = api, .component = ki_str_of(recorder->component), .instance = ki_str_of(recorder->instance)};

@@ -12,7 +12,7 @@ enum { TRIES_MAX = 2, IGNORED_SECONDS = 60 };
 int ki_reflector_may_stream(const ki_reflector *reflector)
 {
     assert(reflector != NULL);
-    int choice = reflector->options.informer->watch_list;
+    ki_watch_list choice = reflector->options.informer->watch_list;
     if (choice == KI_WATCH_LIST_NEVER || reflector->options.list_watch.no_watch_list)
         return 0;
     uint64_t now_ns = ki_reflector_now_ns(reflector);

@@ -41,7 +41,7 @@ static bool is_broken(const stage *now, unsigned kind)
 
 static bool can_list(const sim_follower *follower, const stage *now)
 {
-    int choice = follower->options.watch_list;
+    ki_watch_list choice = follower->options.watch_list;
     bool is_cycle_unseen = now->breakage.manner == SIM_CYCLES && follower->options.page_size < 0;
     bool lists = !is_broken(now, SIM_LISTS) || is_cycle_unseen;
     bool streams = !is_broken(now, SIM_STREAMS);

@@ -15,7 +15,7 @@ typedef struct ki_resource_parts {
     ki_str version;
     ki_str plural;
     ki_str kind;
-    int32_t scope;
+    ki_scope scope;
 } ki_resource_parts;
 
 /* NULL in a resource is "". */

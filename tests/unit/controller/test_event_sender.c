@@ -10,7 +10,7 @@ static ki_event_sender sender;
 static uint64_t now_ns;
 static int64_t wall_ns; /* counts events */
 
-static void begin(int api)
+static void begin(ki_recorder_api api)
 {
     now_ns = 1000 * KI_NS_PER_S;
     wall_ns = 100;

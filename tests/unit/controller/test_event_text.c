@@ -14,7 +14,7 @@
 /* 2026-11-16T20:00:00Z */
 static const int64_t evening_ns = INT64_C(1794859200) * 1000000000;
 
-static ki_event_source source_of(int api, const char *instance)
+static ki_event_source source_of(ki_recorder_api api, const char *instance)
 {
     return (ki_event_source){.api = api,
                              .component = KI_STR("sample-controller"),
