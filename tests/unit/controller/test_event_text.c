@@ -91,7 +91,7 @@ static void a_related_object_is_written_when_there_is_one(void **state)
     ki_recorded *event =
         ki_recorded_new(&(ki_record){.object = pod, .related = other, .reason = KI_STR("R")}, 10);
     for (int api = KI_RECORDER_CORE_V1; api <= KI_RECORDER_EVENTS_V1; api++) {
-        ki_event_source source = source_of(api, "me");
+        ki_event_source source = source_of((ki_recorder_api)api, "me");
         ki_buf body;
         ki_buf_init(&body, 1 << 20);
         assert_int_equal(ki_event_body(&source, &(ki_event_write){.event = event}, &body), 0);
