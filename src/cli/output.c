@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -149,6 +150,7 @@ static void put_unicode(cli_output *output, unsigned character)
 static void put_control(cli_output *output, const char *at, size_t n)
 {
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f};
+    assert(n >= 1 && n < sizeof(masks));
     unsigned character = (unsigned char)at[0] & masks[n];
     for (size_t i = 1; i < n; i++)
         character = character << 6 | ((unsigned char)at[i] & 0x3f);

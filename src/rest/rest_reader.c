@@ -2,6 +2,7 @@
 #include "rest/rest_reader.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "api/decode/reason.h"
 #include "api/decode/refusal.h"
@@ -35,7 +36,9 @@ static void drop_objects(ki_rest_answer *answer)
 /* The first reserved word of an answer points to it. */
 static memory *memory_of(const ki_rest_answer *answer)
 {
-    return (memory *)(uintptr_t)answer->reserved[0];
+    memory *found;
+    memcpy(&found, &answer->reserved[0], sizeof(found));
+    return found;
 }
 
 /* Clears the result of an attempt; the memory is kept for the next. */

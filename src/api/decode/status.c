@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <string.h>
 
 #include "util/alloc.h"
 #include "util/error.h"
@@ -61,7 +62,9 @@ static void read_details(reader *r, ki_json details, ki_status *status)
 /* The texts of a Status are in one block, which its first reserved word points to. */
 static char *texts_of(const ki_status *status)
 {
-    return (char *)(uintptr_t)status->reserved[0];
+    char *texts;
+    memcpy(&texts, &status->reserved[0], sizeof(texts));
+    return texts;
 }
 
 int ki_status_read(ki_json json, ki_status *out)
