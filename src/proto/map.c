@@ -127,13 +127,14 @@ static inline int put_usual_entry(ki_proto_reader *reader, const ki_proto_field 
     ki_str text;
     if (!usual_text(field, e, &text) || (size_t)(out->end - to) < e->name.len + text.len + ROOM)
         return 0;
-    memcpy(to, ",\"", 2);
-    to += 2;
+    *to++ = ',';
+    *to++ = '"';
     if (!ki_proto_copy_plain(to, (const uint8_t *)e->name.ptr, e->name.len, reader->readable_end))
         return 0;
     to += e->name.len;
-    memcpy(to, "\":\"", 3);
-    to += 3;
+    *to++ = '"';
+    *to++ = ':';
+    *to++ = '"';
     if (!ki_proto_copy_plain(to, (const uint8_t *)text.ptr, text.len, reader->readable_end))
         return 0;
     to[text.len] = '"';

@@ -138,6 +138,7 @@ static int put_located(ki_proto_reader *reader, const ki_proto_scope *s, const k
 static int put_regular(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
 {
     ki_proto_located located;
+    located.present = 0;
     if (s->view == NULL)
         return ki_proto_put_whole_members(reader, s->message, value);
     int rc = ki_proto_locate(reader, s, value, &located);

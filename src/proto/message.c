@@ -28,9 +28,9 @@ void ki_proto_reader_fini(ki_proto_reader *reader)
     ki_json_sink_fini(&reader->raw);
 }
 
-int ki_proto_malformed(ki_proto_reader *reader, const char *what)
+void ki_proto_note_malformed(ki_proto_reader *reader, const char *what)
 {
-    return ki_fail(reader->err, KI_ERR_PROTOBUF, "%s is malformed", what);
+    ki_error_set(reader->err, KI_ERR_PROTOBUF, 0, "%s is malformed", what);
 }
 
 int ki_proto_irregular(ki_proto_reader *reader)

@@ -125,7 +125,10 @@ static inline void ki_proto_leave(ki_proto_reader *reader)
     reader->depth--;
 }
 
-int ki_proto_malformed(ki_proto_reader *reader, const char *what);
+void ki_proto_note_malformed(ki_proto_reader *reader, const char *what);
+
+/* An expression whose value is the code; a macro, so that analysers see the code. */
+#define ki_proto_malformed(reader, what) (ki_proto_note_malformed((reader), (what)), KI_ERR_PROTOBUF)
 
 /* The message must be read carefully. */
 int ki_proto_irregular(ki_proto_reader *reader);

@@ -128,6 +128,7 @@ static size_t put_special(ki_proto_out *out, const uint8_t *from, size_t n)
         ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
     static const char digits[] = "0123456789abcdef";
     uint8_t byte = from[0];
+    assert(out->at != NULL);
     if (byte >= 0x80) {
         size_t len = character_len(from, n);
         memcpy(out->at, len == 0 ? "\xef\xbf\xbd" : (const char *)from, len == 0 ? 3 : len);
@@ -151,6 +152,7 @@ static size_t put_special(ki_proto_out *out, const uint8_t *from, size_t n)
 static int put_special_string(ki_proto_out *out, ki_str bytes)
 {
     const uint8_t *from = (const uint8_t *)bytes.ptr;
+    assert(out->at != NULL);
     for (size_t i = 0; i < bytes.len;) {
         size_t plain = copy_plain(out->at, from + i, bytes.len - i);
         out->at += plain;

@@ -12,6 +12,7 @@
 #ifndef KI_PROTO_OUT_H
 #define KI_PROTO_OUT_H
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -36,7 +37,9 @@ KI_NODISCARD int ki_proto_out_grow(ki_proto_out *out, size_t n);
 
 static inline int ki_proto_out_reserve(ki_proto_out *out, size_t n)
 {
-    return (size_t)(out->end - out->at) >= n ? 0 : ki_proto_out_grow(out, n);
+    int rc = (size_t)(out->end - out->at) >= n ? 0 : ki_proto_out_grow(out, n);
+    assert(rc < 0 || n == 0 || out->at != NULL);
+    return rc;
 }
 
 /* The position, which remains valid when the text moves. */

@@ -36,7 +36,7 @@ static void drop_objects(ki_rest_answer *answer)
 /* The first reserved word of an answer points to it. */
 static memory *memory_of(const ki_rest_answer *answer)
 {
-    memory *found;
+    void *found;
     memcpy(&found, &answer->reserved[0], sizeof(found));
     return found;
 }
