@@ -197,7 +197,8 @@ static void settle_later(ki_deferred *deferred)
     ki_callback_leave();
 }
 
-/* The status and the timer are updated once for all pieces of a body that one job reads. */
+/* The status and the timer are updated once for all pieces of a body that one job reads. But a new phase is
+ * reported at once: a watch may be answered and end in the same job. */
 static void leave(ki_reflector *reflector, ki_answer_place place)
 {
     assert(reflector->depth > 0);
@@ -205,6 +206,8 @@ static void leave(ki_reflector *reflector, ki_answer_place place)
         run(reflector);
         settle(reflector);
     } else if (reflector->depth == 1) {
+        if (reflector->report.phase != reflector->told_phase)
+            ki_reflector_publish(reflector);
         ki_loop_defer(&reflector->end_of_pieces, settle_later);
     }
     reflector->depth--;
