@@ -10,30 +10,11 @@
 #include "support/failing_allocator.h"
 #include "support/feed_rig.h"
 #include "support/informer_rig.h"
+#include "support/last_record.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-static char logged[512];
-static int records;
-
-static void keep_record(const ki_log_record *record, void *user)
-{
-    (void)user;
-    records++;
-    snprintf(logged, sizeof(logged), "%s", record->message);
-}
-
-static void begin_log(void)
-{
-    records = 0;
-    logged[0] = 0;
-    ki_set_log(keep_record, KI_LOG_WARNING, NULL);
-}
-
-static void end_log(void)
-{
-    ki_set_log(NULL, KI_LOG_WARNING, NULL);
-}
+static last_record logged;
 
 static size_t count_values(ki_store *store, const char *index)
 {
@@ -130,11 +111,11 @@ static void after_the_start_a_dropped_path_is_refused_by_name(void **state)
     virtual_rig rig;
     virtual_rig_init(&rig, &(ki_informer_options){.keep = only_names});
     virtual_rig_sync(&rig);
-    begin_log();
+    last_record_begin(&logged);
     assert_int_equal(ki_informer_add_index_path(rig.informer, "value", "/spec/value"), KI_ERR_INVALID);
-    end_log();
-    assert_non_null(strstr(logged, "\"/spec/value\""));
-    assert_non_null(strstr(logged, "\"value\""));
+    last_record_end();
+    assert_non_null(strstr(logged.message, "\"/spec/value\""));
+    assert_non_null(strstr(logged.message, "\"value\""));
     assert_int_equal(ki_informer_add_index_path(rig.informer, "name", "/metadata/name"), 0);
     assert_int_equal(values_of(&rig, "name"), 5);
     virtual_rig_fini(&rig);
@@ -188,14 +169,14 @@ static void a_function_that_looks_for_a_dropped_field_is_warned_about_once(void 
     virtual_rig rig;
     virtual_rig_init(&rig, &(ki_informer_options){.keep = only_names});
     assert_int_equal(ki_informer_add_index(rig.informer, "value", by_value, NULL), 0);
-    begin_log();
+    last_record_begin(&logged);
     virtual_rig_sync(&rig);
     for (int i = 0; i < 5; i++)
         sim_world_update(rig.world, 0);
     virtual_rig_run(&rig, 10 * 1000);
-    end_log();
-    assert_int_equal(records, 1);
-    assert_non_null(strstr(logged, "/spec/value"));
+    last_record_end();
+    assert_int_equal(logged.count, 1);
+    assert_non_null(strstr(logged.message, "/spec/value"));
     virtual_rig_fini(&rig);
 }
 
@@ -205,13 +186,13 @@ static void a_function_that_is_added_later_is_warned_about_at_once(void **state)
     virtual_rig rig;
     virtual_rig_init(&rig, &(ki_informer_options){.keep = only_names});
     virtual_rig_sync(&rig);
-    begin_log();
+    last_record_begin(&logged);
     assert_int_equal(ki_informer_add_index(rig.informer, "app", by_label, NULL), 0);
-    assert_int_equal(records, 1);
-    assert_non_null(strstr(logged, "/metadata/labels"));
+    assert_int_equal(logged.count, 1);
+    assert_non_null(strstr(logged.message, "/metadata/labels"));
     assert_int_equal(ki_informer_add_index(rig.informer, "value", by_value, NULL), 0);
-    end_log();
-    assert_int_equal(records, 2);
+    last_record_end();
+    assert_int_equal(logged.count, 2);
     virtual_rig_fini(&rig);
 }
 
@@ -222,13 +203,13 @@ static void a_label_that_is_dropped_beside_one_that_is_kept_is_noticed(void **st
     virtual_rig rig;
     virtual_rig_init(&rig, &(ki_informer_options){.keep = keep});
     virtual_rig_sync(&rig);
-    begin_log();
+    last_record_begin(&logged);
     assert_int_equal(ki_informer_add_index(rig.informer, "app", by_label, NULL), 0);
-    assert_int_equal(records, 0);
+    assert_int_equal(logged.count, 0);
     assert_int_equal(ki_informer_add_index(rig.informer, "tier", by_label, &rig), 0);
-    end_log();
-    assert_int_equal(records, 1);
-    assert_non_null(strstr(logged, "label:tier"));
+    last_record_end();
+    assert_int_equal(logged.count, 1);
+    assert_non_null(strstr(logged.message, "label:tier"));
     virtual_rig_fini(&rig);
 }
 
@@ -240,12 +221,12 @@ static void a_field_that_is_missing_but_not_dropped_is_not_warned_about(void **s
     ki_object *other = ki_object_new(NULL, KI_STR("{\"metadata\":{\"name\":\"n\"}}"), NULL, NULL);
     virtual_rig_init(&rig, &(ki_informer_options){.keep = keep});
     virtual_rig_sync(&rig);
-    begin_log();
+    last_record_begin(&logged);
     assert_int_equal(ki_informer_add_index(rig.informer, "value", by_value, NULL), 0);
     assert_int_equal(ki_informer_add_index(rig.informer, "tier", by_label, &rig), 0);
     assert_int_equal(ki_informer_add_index(rig.informer, "other", by_other, other), 0);
-    end_log();
-    assert_int_equal(records, 0);
+    last_record_end();
+    assert_int_equal(logged.count, 0);
     virtual_rig_fini(&rig);
     (void)ki_object_unref(other);
 }
@@ -266,10 +247,10 @@ static void a_feed_keeps_the_paths_of_its_store(void **state)
     feed_rig_run(&r, 5);
     assert_true(ki_feed_has_synced(r.feed));
     assert_true(count_values(r.store, "value") > 0);
-    begin_log();
+    last_record_begin(&logged);
     assert_int_equal(ki_store_add_index_path(r.store, "app", KI_PATH_LABEL("app")), KI_ERR_INVALID);
-    end_log();
-    assert_non_null(strstr(logged, "\"label:app\""));
+    last_record_end();
+    assert_non_null(strstr(logged.message, "\"label:app\""));
     feed_rig_fini(&r);
 }
 

@@ -9,30 +9,11 @@
 
 #include "store/store.h"
 #include "support/failing_allocator.h"
+#include "support/last_record.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-static char logged[512];
-static int records;
-
-static void keep_record(const ki_log_record *record, void *user)
-{
-    (void)user;
-    records++;
-    snprintf(logged, sizeof(logged), "%s", record->message);
-}
-
-static void begin_log(void)
-{
-    records = 0;
-    logged[0] = 0;
-    ki_set_log(keep_record, KI_LOG_WARNING, NULL);
-}
-
-static void end_log(void)
-{
-    ki_set_log(NULL, KI_LOG_WARNING, NULL);
-}
+static last_record logged;
 
 /* Adds "n" with this beside its metadata. */
 static void put_rest(ki_store *store, const char *rest)
@@ -210,23 +191,23 @@ static void malformed_paths_are_refused_and_named_in_the_log(void **state)
     static const char *const paths[] = {"",    "status", "*",     "label:", "/a/~2",
                                         "/a~", "/~",     "a/b/c", " /a",    "Label:x"};
     ki_store *store = store_begin();
-    begin_log();
+    last_record_begin(&logged);
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         char quoted[32];
         assert_int_equal(ki_store_add_index_path(store, "x", paths[i]), KI_ERR_INVALID);
         snprintf(quoted, sizeof(quoted), "\"%s\"", paths[i]);
-        assert_non_null(strstr(logged, quoted));
-        assert_non_null(strstr(logged, "\"x\""));
+        assert_non_null(strstr(logged.message, quoted));
+        assert_non_null(strstr(logged.message, "\"x\""));
     }
     assert_int_equal(ki_store_add_index_path(store, "x", NULL), KI_ERR_INVALID);
     assert_int_equal(ki_store_add_index_path(store, NULL, "/a"), KI_ERR_INVALID);
     assert_int_equal(ki_store_add_index_path(NULL, "x", "/a"), KI_ERR_INVALID);
     assert_int_equal(ki_store_add_index_path(store, KI_INDEX_NAMESPACE, "/a"), KI_ERR_INVALID);
-    assert_non_null(strstr(logged, "already in use"));
+    assert_non_null(strstr(logged.message, "already in use"));
     ki_read_lock();
     assert_int_equal(ki_store_add_index_path(store, "x", "/a"), KI_ERR_WOULD_DEADLOCK);
     ki_read_unlock();
-    end_log();
+    last_record_end();
     assert_int_equal(ki_store_add_index_path(store, "x", "/a"), 0); /* the name is still free */
     store_end(store);
 }
@@ -238,10 +219,10 @@ static void a_path_has_at_most_32_parts(void **state)
     for (size_t i = 0; i < 33; i++)
         memcpy(path + 2 * i, i == 0 ? "/a" : "/*", 3);
     ki_store *store = store_begin();
-    begin_log();
+    last_record_begin(&logged);
     assert_int_equal(ki_store_add_index_path(store, "x", path), KI_ERR_INVALID);
-    assert_non_null(strstr(logged, "too many parts"));
-    end_log();
+    assert_non_null(strstr(logged.message, "too many parts"));
+    last_record_end();
     store_end(store);
     path[2 * 32] = 0;
     for (size_t i = 0; i < 31; i++)
@@ -302,11 +283,11 @@ static void more_text_than_an_index_takes_leaves_the_object_out_of_it(void **sta
     }
     ki_store *store = store_begin();
     assert_int_equal(ki_store_add_index_path(store, "x", "/a/*"), 0);
-    begin_log();
+    last_record_begin(&logged);
     put_rest(store, rest);
-    end_log();
+    last_record_end();
     free(rest);
-    assert_int_equal(records, 1);
+    assert_int_equal(logged.count, 1);
     assert_int_equal(ki_store_index_failures(store), 1);
     assert_int_equal(ki_store_count(store), 1);
     put_rest(store, "\"a\":[\"small\"]");
@@ -320,7 +301,7 @@ static void lacking_memory_leaves_the_store_as_it_was(void **state)
     ki_store *store = store_begin();
     put_rest(store, "\"l\":[\"\\n1\",\"2\"]");
     int rc = KI_ERR_NO_MEMORY;
-    begin_log();
+    last_record_begin(&logged);
     for (size_t n = 1; rc == KI_ERR_NO_MEMORY; n++) {
         failing_allocator_fail_at(n);
         rc = ki_store_add_index_path(store, "x", "/l/*");
@@ -328,7 +309,7 @@ static void lacking_memory_leaves_the_store_as_it_was(void **state)
         store_assert_sound(store);
         assert_true(n < 1000);
     }
-    end_log();
+    last_record_end();
     assert_int_equal(rc, 0);
     assert_int_equal(store_count_by_index(store, "x", "\n1"), 1);
     store_end(store);
