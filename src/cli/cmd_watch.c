@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinformer watch RESOURCE[,RESOURCE...] */
+/* kinformer watch RESOURCE[,RESOURCE...] [NAME] */
 #include <kinformer/log.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/failure.h"
 #include "cli/resource_lookup.h"
 #include "cli/signals.h"
 #include "cli/watch.h"
+#include "cli/watch_notes.h"
 
 static const char help_head[] =
     "usage: kinformer watch RESOURCE[,RESOURCE...] [flags]\n"
+    "       kinformer watch RESOURCE NAME [flags]\n"
     "\n"
     "Lists objects, then writes every change as it happens. Reconnects and recovers from server errors\n"
     "for as long as it runs, and reports problems on stderr. Exits with 0 on SIGINT or SIGTERM, and\n"
@@ -22,8 +25,9 @@ static const char help_head[] =
     "are not built in are looked up on the server, unless named in full: widgets.v1.example.com.\n"
     "\n"
     "  kinformer watch pods -A\n"
+    "  kinformer watch deployments web -n shop\n"
     "  kinformer watch pods,services -n web -l app=api -o events\n"
-    "  kinformer watch nodes --server http://127.0.0.1:8001 -o none --until-synced --stats\n";
+    "  kinformer watch nodes --server http://127.0.0.1:8001 -o none --until-synced --timeout 30s --stats\n";
 
 static const char help_tail[] =
     "\n"
@@ -37,7 +41,8 @@ static const char help_tail[] =
     "Tokens and passwords given on the command line are overwritten as soon as they are read. Other\n"
     "users of the machine never see those given in a file or in the environment.\n"
     "A DURATION is written as 100ms, 2s or 1m30s. Exit status: 0 success, 1 a system call failed,\n"
-    "2 wrong usage or an unusable configuration.\n";
+    "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 likewise, and the server\n"
+    "has forbidden it (HTTP status 403).\n";
 
 static int print_help(const cli_flag_set *set)
 {
@@ -49,26 +54,71 @@ static int print_help(const cli_flag_set *set)
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
 
+static void write_stats(const cli_watch *watch)
+{
+    static cli_output numbers;
+    cli_stats stats = cli_watch_stats(watch);
+    cli_output_init(&numbers, STDERR_FILENO, cli_signals_is_stopped);
+    cli_stats_write(&stats, &numbers);
+}
+
+/* After the timeout: the reason comes first, because a reader that does not read may delay the rest. */
+static int end_unsynced(const cli_watch *watch)
+{
+    return cli_watch_note_unsynced(watch) ? CLI_EXIT_FORBIDDEN : CLI_EXIT_TIMEOUT;
+}
+
 /* The remaining output comes before the statistics, and these before memory is freed, which may take a
- * moment. */
+ * moment. Returns the exit status. */
 static int run_client(cli_watch *watch, ki_error *err)
 {
-    int rc = cli_watch_start(watch, err);
-    if (rc < 0)
-        return rc;
-    rc = cli_watch_run(watch);
+    int code = CLI_EXIT_OK;
+    if (cli_watch_start(watch, err) < 0)
+        return cli_end_with(err);
+    int rc = cli_watch_run(watch);
     if (rc < 0) {
-        (void)cli_fail(err, "the client failed: %s", ki_error_text(rc));
-        err->code = KI_ERR_SYSTEM;
+        cli_say("the client failed: %s", ki_error_text(rc));
+        code = CLI_EXIT_FAILED;
+    } else if (cli_signals_has_expired() && !cli_watch_is_synced(watch)) {
+        code = end_unsynced(watch);
     }
     cli_watch_stop(watch);
-    if (watch->flags->stats) {
-        static cli_output numbers;
-        cli_stats stats = cli_watch_stats(watch);
-        cli_output_init(&numbers, STDERR_FILENO, cli_signals_is_stopped);
-        cli_stats_write(&stats, &numbers);
-    }
-    return rc;
+    if (watch->flags->stats)
+        write_stats(watch);
+    if (code != CLI_EXIT_OK || watch->output->state != CLI_OUTPUT_FAILED)
+        return code;
+    cli_say("stdout: %s", strerror(watch->output->error));
+    return CLI_EXIT_FAILED;
+}
+
+/* The names of the resources have to be known first. Returns the exit status. */
+static int look_up_and_run(cli_watch *watch, cli_resource_list *resources, ki_error *err)
+{
+    cli_resource_lookup lookup = {.client = watch->client,
+                                  .resources = resources,
+                                  .is_stopped = watch->is_stopped,
+                                  .stop_fd = watch->stop_fd,
+                                  .output = watch->flags->format == CLI_FORMAT_NONE ? NULL : watch->output};
+    if (lookup.output != NULL && cli_output_is_closed(lookup.output))
+        return CLI_EXIT_OK;
+    if (cli_resource_lookup_run(&lookup, err) < 0)
+        return cli_end_with(err);
+    const cli_resource *unknown = cli_resource_list_wanted(resources);
+    if (unknown == NULL)
+        return run_client(watch, err);
+    if (!cli_signals_has_expired())
+        return CLI_EXIT_OK;
+    char length[CLI_DURATION_BYTES];
+    cli_duration_format(watch->flags->timeout_ms, length);
+    cli_say("%s: not synced after %s: not a built-in resource, and the server could not be asked: %s",
+            unknown->name, length, lookup.last.code == 0 ? "it has not responded" : lookup.last.message);
+    return lookup.last.code == KI_ERR_FORBIDDEN ? CLI_EXIT_FORBIDDEN : CLI_EXIT_TIMEOUT;
+}
+
+/* A signal may have interrupted the reading of a file: then that is not an error. */
+static int is_interrupted(void)
+{
+    return cli_signals_is_stopped() && !cli_signals_has_expired();
 }
 
 /* An unknown resource name is mentioned first: it may be the mistake. */
@@ -78,6 +128,8 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
     ki_error both = {0};
     char short_reason[120];
     char why[sizeof(short_reason) + 32];
+    if (is_interrupted())
+        return CLI_EXIT_OK;
     if (item == NULL || err->code == KI_ERR_NO_MEMORY)
         return cli_end_with(err);
     cli_shorten(short_reason, sizeof(short_reason), ki_str_of(err->message));
@@ -95,16 +147,15 @@ static void say_record(const ki_log_record *record, void *user)
         cli_say("%s", record->message);
 }
 
-static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_error *err)
+static int run(const cli_watch_flags *flags, cli_resource_list *resources, int stop_fd, ki_error *err)
 {
     static cli_output output;
     ki_client_options options = cli_connection_options(&flags->connection);
     options.mode = KI_MODE_EVENT_LOOP;
     options.ns = flags->ns == NULL || flags->ns[0] == 0 ? NULL : flags->ns;
-    int stop_fd = cli_signals_install(err);
-    if (stop_fd < 0)
-        return cli_end_with(err);
-    ki_set_log(say_record, KI_LOG_WARNING, NULL);
+    ki_set_log(say_record, flags->quiet ? KI_LOG_ERROR : KI_LOG_WARNING, NULL);
+    if (flags->timeout_ms != UINT64_MAX)
+        cli_signals_set_deadline(flags->timeout_ms);
     ki_client *client = ki_client_new(&options, err);
     if (client == NULL)
         return end_without_client(resources, err);
@@ -115,39 +166,36 @@ static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_er
                        .output = &output,
                        .is_stopped = cli_signals_is_stopped,
                        .stop_fd = stop_fd};
-    int rc = cli_resource_lookup_run(
-        &(cli_resource_lookup){client, resources, cli_signals_is_stopped, stop_fd}, err);
-    if (rc == 0 && cli_resource_list_wanted(resources) == NULL)
-        rc = run_client(&watch, err);
+    int code = look_up_and_run(&watch, resources, err);
     cli_watch_fini(&watch);
     ki_client_free(client);
-    if (rc < 0)
-        return cli_end_with(err);
-    if (output.state != CLI_OUTPUT_FAILED)
-        return CLI_EXIT_OK;
-    cli_say("stdout: %s", strerror(output.error));
-    return CLI_EXIT_FAILED;
+    return code;
 }
 
 /* ---- the command --------------------------------------------------------------------------------------- */
 
-static int fail_second(const char *word, ki_error *err)
+static int fail_third(const char *word, ki_error *err)
 {
     char shown[100];
     cli_shorten(shown, sizeof(shown), ki_str_of(word));
     return cli_fail(err,
-                    "watch: what is \"%s\"? Several resources are written as pods,services; one object is "
-                    "chosen by --field-selector metadata.name=%s",
-                    shown, shown);
+                    "watch: unexpected argument \"%s\": one object can be named, as in `watch pods web`; "
+                    "several resources are written as pods,services",
+                    shown);
 }
 
-static int check_arguments(const cli_arguments *arguments, ki_error *err)
+/* RESOURCE[,RESOURCE...], or RESOURCE NAME. */
+static int read_arguments(const cli_arguments *arguments, cli_watch_flags *flags,
+                          cli_resource_list *out_resources, ki_error *err)
 {
     if (arguments->count == 0)
         return cli_fail(err, "watch: no resource given; for example `kinformer watch pods,services`");
-    if (arguments->count > 1)
-        return fail_second(arguments->items[1], err);
-    return 0;
+    if (arguments->count > 2)
+        return fail_third(arguments->items[2], err);
+    if (arguments->count == 2 && strchr(arguments->items[0], ',') != NULL)
+        return cli_fail(err, "watch: a name needs a single resource, as in `kinformer watch pods web`");
+    int rc = arguments->count < 2 ? 0 : cli_watch_flags_set_name(flags, arguments->items[1], err);
+    return rc < 0 ? rc : cli_resource_list_parse(arguments->items[0], out_resources, err);
 }
 
 int cli_cmd_watch(int argc, char **argv)
@@ -162,17 +210,20 @@ int cli_cmd_watch(int argc, char **argv)
     int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
     if (rc == 0 && arguments.is_help)
         return print_help(&set);
-    if (rc == 0)
-        rc = check_arguments(&arguments, &err);
-    if (rc == 0)
-        rc = cli_connection_read_secrets(&flags.connection, &err);
+    int stop_fd = rc < 0 ? -1 : cli_signals_install(&err); /* reading a file may take long */
+    if (rc == 0 && stop_fd < 0)
+        rc = stop_fd;
     if (rc == 0)
         rc = cli_watch_flags_check(&flags, &err);
     if (rc == 0)
-        rc = cli_resource_list_parse(arguments.items[0], &resources, &err);
-    if (rc < 0)
-        return cli_end_with(&err);
-    int code = run(&flags, &resources, &err);
+        rc = read_arguments(&arguments, &flags, &resources, &err);
+    if (rc == 0)
+        rc = cli_connection_read_secrets(&flags.connection, &err);
+    int code = CLI_EXIT_OK;
+    if (rc == 0)
+        code = run(&flags, &resources, stop_fd, &err);
+    else if (!is_interrupted())
+        code = cli_end_with(&err);
     cli_resource_list_fini(&resources);
     return code;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/moment.h"
+
 enum {
     TYPE_WIDTH = 9,
     VERSION_WIDTH = 16,
@@ -49,11 +51,19 @@ static void put_member(cli_output *out, const char *name, const char *value)
     cli_output_put_json_string(out, ki_str_of(value));
 }
 
-/* The resource is not named, because the object's kind and apiVersion identify it: the line is the same
- * however many resources there are. */
-static void write_event(cli_output *out, const ki_event *event)
+/* What every line begins with. */
+static void begin_line(cli_output *out, const char *type, const cli_resource *resource)
 {
-    put_member(out, "{\"type\":", type_name(event));
+    char now[KI_TIMESTAMP_BYTES];
+    cli_moment_format_now(now);
+    put_member(out, "{\"type\":", type);
+    put_member(out, ",\"resource\":", resource->name);
+    put_member(out, ",\"time\":", now);
+}
+
+static void write_event(cli_output *out, const cli_resource *resource, const ki_event *event)
+{
+    begin_line(out, type_name(event), resource);
     if (event->change_type == KI_CHANGE_ADDED)
         cli_output_put_text(out,
                             event->flags & KI_EVENT_INITIAL ? ",\"initial\":true" : ",\"initial\":false");
@@ -72,7 +82,7 @@ void cli_event_writer_synced(cli_event_writer *writer, const cli_resource *resou
     cli_output *out = writer->output;
     if (writer->format != CLI_FORMAT_EVENTS)
         return;
-    put_member(out, "{\"type\":\"SYNCED\",\"resource\":", resource->name);
+    begin_line(out, "SYNCED", resource);
     cli_output_put_text(out, ",\"objects\":");
     cli_output_put_number(out, objects);
     put_member(out, ",\"resourceVersion\":", version);
@@ -85,7 +95,7 @@ void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resou
     cli_output *out = writer->output;
     if (writer->format != CLI_FORMAT_EVENTS)
         return;
-    put_member(out, "{\"type\":\"STATUS\",\"resource\":", resource->name);
+    begin_line(out, "STATUS", resource);
     put_member(out, ",\"phase\":", ki_phase_name(status->phase));
     put_member(out, ",\"reason\":", ki_reason_name(status->reason));
     put_member(out, ",\"message\":", status->message);
@@ -187,7 +197,7 @@ void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resour
         write_line(writer, resource, event);
         break;
     case CLI_FORMAT_EVENTS:
-        write_event(writer->output, event);
+        write_event(writer->output, resource, event);
         break;
     case CLI_FORMAT_JSON:
         write_json(writer->output, event);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moment - the monotonic time in milliseconds; it continues while the machine is suspended, like the
- * library's.
+/* moment - the monotonic time in milliseconds, which continues while the machine is suspended, like the
+ * library's; and the time of day, also as text.
  *
- *   From:     cli/watch.c, cli/demo/demo.c
+ *   From:     cli/watch.c, cli/event_writer.c, cli/demo/demo.c
  *   Locks:    none.
  */
 #ifndef KI_CLI_MOMENT_H
 #define KI_CLI_MOMENT_H
 
+#include <kinformer/timestamp.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -25,5 +26,11 @@ static inline int64_t cli_moment_wall_s(void)
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return now.tv_sec;
 }
+
+/* "2026-11-15T20:45:57.012345Z": RFC 3339, always with six digits of a second. */
+void cli_moment_format(ki_timestamp time, char out[KI_TIMESTAMP_BYTES]);
+
+/* The same for the current time of day. */
+void cli_moment_format_now(char out[KI_TIMESTAMP_BYTES]);
 
 #endif

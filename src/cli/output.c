@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -113,10 +114,12 @@ void cli_output_put_number(cli_output *output, uint64_t number)
     cli_output_put(output, (ki_str){text, (size_t)n});
 }
 
+/* Read-only: as cli_signals_guard_descriptors() leaves a stdout that was closed from the start. */
 int cli_output_is_closed(cli_output *output)
 {
     struct pollfd reader = {.fd = output->fd, .events = 0};
-    if (output->state == CLI_OUTPUT_OPEN && poll(&reader, 1, 0) > 0)
+    int mode = fcntl(output->fd, F_GETFL);
+    if (output->state == CLI_OUTPUT_OPEN && ((mode & O_ACCMODE) == O_RDONLY || poll(&reader, 1, 0) > 0))
         note_failure(output, EPIPE);
     return output->state == CLI_OUTPUT_CLOSED;
 }

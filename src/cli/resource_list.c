@@ -19,7 +19,7 @@ static int is_plausible(ki_str name)
     return name.len > 0;
 }
 
-/* "pod/web-0", as in kubectl: single objects are selected differently here. */
+/* "pod/web-0", which kubectl accepts: the name is a word of its own here. */
 static int fail_named(ki_str text, ki_error *err)
 {
     char resource[64];
@@ -29,8 +29,8 @@ static int fail_named(ki_str text, ki_error *err)
     cli_shorten(resource, sizeof(resource), (ki_str){text.ptr, before});
     cli_shorten(name, sizeof(name), (ki_str){slash + 1, text.len - before - 1});
     return cli_fail(err,
-                    "\"%s/%s\": one object is chosen by its name, as in "
-                    "`kinformer watch %s --field-selector metadata.name=%s`",
+                    "\"%s/%s\": to follow one object, write its name as a word of its own: "
+                    "`kinformer watch %s %s`",
                     resource, name, resource, name);
 }
 
@@ -109,12 +109,16 @@ static int add(cli_resource_list *list, ki_str name, ki_error *err)
     return 0;
 }
 
-static int is_plural_shared(const cli_resource_list *list, size_t which)
+/* Another version of the same resource is in the list. */
+static int has_several_versions(const cli_resource_list *list, size_t which)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (i != which && list->items[i].resource != NULL &&
-            strcmp(list->items[i].resource->plural, list->items[which].resource->plural) == 0)
+    const ki_resource *one = list->items[which].resource;
+    for (size_t i = 0; i < list->count; i++) {
+        const ki_resource *other = list->items[i].resource;
+        if (i != which && other != NULL && strcmp(other->plural, one->plural) == 0 &&
+            strcmp(other->group, one->group) == 0)
             return 1;
+    }
     return 0;
 }
 
@@ -125,10 +129,11 @@ static void name_all(cli_resource_list *list)
         const ki_resource *r = item->resource;
         if (r == NULL)
             snprintf(item->name, sizeof(item->name), "%s", item->wanted);
-        else if (is_plural_shared(list, i))
+        else if (has_several_versions(list, i))
             snprintf(item->name, sizeof(item->name), "%s.%s.%s", r->plural, r->version, r->group);
         else
-            snprintf(item->name, sizeof(item->name), "%s", r->plural);
+            snprintf(item->name, sizeof(item->name), "%s%s%s", r->plural, r->group[0] == 0 ? "" : ".",
+                     r->group);
     }
 }
 

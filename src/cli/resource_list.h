@@ -15,8 +15,9 @@ enum { CLI_RESOURCES_MAX = 256, CLI_RESOURCE_NAME_BYTES = 320 };
 typedef struct cli_resource {
     const ki_resource *resource; /* built in, or `made`; NULL if `wanted` must be looked up first */
     ki_resource *made;
-    char *wanted;                       /* neither built in nor named in full; NULL once it is resolved */
-    char name[CLI_RESOURCE_NAME_BYTES]; /* the plural; with the group if another one has the same plural */
+    char *wanted; /* neither built in nor named in full; NULL once it is resolved */
+    /* As kubectl writes it: "pods", "deployments.apps"; with the version if the list has several. */
+    char name[CLI_RESOURCE_NAME_BYTES];
 } cli_resource;
 
 typedef struct cli_resource_list {

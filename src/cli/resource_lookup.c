@@ -28,18 +28,26 @@ static int min_timeout(int a, uint64_t b)
     return a < 0 || b < (uint64_t)a ? (int)b : a;
 }
 
+static int is_stopped(const cli_resource_lookup *d)
+{
+    return d->is_stopped() || (d->output != NULL && d->output->state != CLI_OUTPUT_OPEN);
+}
+
 /* Runs the client until the search is over (NULL: for the given time), or the program is stopped. */
 static int live(const cli_resource_lookup *d, const search *s, uint64_t ms)
 {
     uint64_t deadline_ms = cli_moment_now_ms() + ms;
-    for (uint64_t now_ms = 0; !d->is_stopped() && (s == NULL || !s->is_over);) {
+    for (uint64_t now_ms = 0; !is_stopped(d) && (s == NULL || !s->is_over);) {
         struct pollfd fds[] = {{.fd = ki_client_fd(d->client), .events = POLLIN},
-                               {.fd = d->stop_fd, .events = POLLIN}};
+                               {.fd = d->stop_fd, .events = POLLIN},
+                               {.fd = d->output != NULL ? d->output->fd : -1}};
         now_ms = cli_moment_now_ms();
         if (s == NULL && now_ms >= deadline_ms)
             break;
         int timeout = ki_client_timeout_ms(d->client);
-        (void)poll(fds, 2, s == NULL ? min_timeout(timeout, deadline_ms - now_ms) : timeout);
+        int ready = poll(fds, 3, s == NULL ? min_timeout(timeout, deadline_ms - now_ms) : timeout);
+        if (ready > 0 && fds[2].revents != 0)
+            (void)cli_output_is_closed(d->output);
         int rc = ki_client_dispatch(d->client, SLICE_MS);
         if (rc < 0)
             return rc;
@@ -48,7 +56,7 @@ static int live(const cli_resource_lookup *d, const search *s, uint64_t ms)
 }
 
 /* If the server does not respond, it is asked again; if it has no such resource, it is not. */
-static int find(const cli_resource_lookup *d, cli_resource *item, uint64_t delay_ms, ki_error *err)
+static int find(cli_resource_lookup *d, cli_resource *item, uint64_t delay_ms, ki_error *err)
 {
     static search s; /* an abandoned search ends with the client */
     s = (search){0};
@@ -68,17 +76,18 @@ static int find(const cli_resource_lookup *d, cli_resource *item, uint64_t delay
         return cli_resource_list_fail_unknown(item, "It was not found on the server either", err);
     if (s.err.code == KI_ERR_NO_MEMORY)
         return cli_fail_no_memory(err);
+    d->last = s.err;
     cli_say("%s: not a built-in resource, and the server could not be asked: %s; retrying in %d s",
             item->wanted, s.err.message, (int)(delay_ms / 1000));
     return live(d, NULL, delay_ms);
 }
 
-int cli_resource_lookup_run(const cli_resource_lookup *d, ki_error *err)
+int cli_resource_lookup_run(cli_resource_lookup *d, ki_error *err)
 {
     uint64_t delay_ms = FIRST_DELAY_MS;
     int rc = 0;
     for (cli_resource *item;
-         rc == 0 && !d->is_stopped() && (item = cli_resource_list_wanted(d->resources)) != NULL;) {
+         rc == 0 && !is_stopped(d) && (item = cli_resource_list_wanted(d->resources)) != NULL;) {
         rc = find(d, item, delay_ms, err);
         delay_ms = delay_ms * 2 < DELAY_MS_MAX ? delay_ms * 2 : DELAY_MS_MAX;
     }

@@ -15,31 +15,41 @@
 enum { PATIENCE_NS = 700 * 1000 * 1000 };
 
 static volatile sig_atomic_t has_come;
+static volatile sig_atomic_t has_expired;
 static int event_fd = -1;
-static timer_t patience;
+static timer_t timer;            /* for the deadline, then for the end */
 static void (*last_words)(void); /* NULL: an end that takes too long is forced */
 
-/* Only calls async-signal-safe functions. */
-static void on_stop(int number)
+/* Only calls async-signal-safe functions, like those below. */
+static void stop(void)
 {
-    (void)number;
     int saved = errno;
     uint64_t one = 1;
-    if (has_come && last_words != NULL) {
-        last_words();
-        _exit(CLI_EXIT_FAILED);
-    }
     if (!has_come && last_words == NULL)
-        (void)timer_settime(patience, 0, &(struct itimerspec){.it_value = {.tv_nsec = PATIENCE_NS}}, NULL);
+        (void)timer_settime(timer, 0, &(struct itimerspec){.it_value = {.tv_nsec = PATIENCE_NS}}, NULL);
     has_come = 1;
     (void)!write(event_fd, &one, sizeof(one));
     errno = saved;
 }
 
-static void on_impatience(int number)
+static void on_stop(int number)
 {
     (void)number;
-    _exit(CLI_EXIT_OK);
+    if (has_come && last_words != NULL) {
+        last_words();
+        _exit(CLI_EXIT_FAILED);
+    }
+    stop();
+}
+
+/* The deadline; or the end takes too long. */
+static void on_alarm(int number)
+{
+    (void)number;
+    if (has_come)
+        _exit(has_expired ? CLI_EXIT_TIMEOUT : CLI_EXIT_OK);
+    has_expired = 1;
+    stop();
 }
 
 /* Without SA_RESTART: a write that waits for its reader returns. */
@@ -59,9 +69,8 @@ int cli_signals_install(ki_error *err)
 {
     struct sigevent ring = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (event_fd < 0 || timer_create(CLOCK_MONOTONIC, &ring, &patience) < 0 ||
-        handle(SIGALRM, on_impatience) < 0 || handle(SIGINT, on_stop) < 0 || handle(SIGTERM, on_stop) < 0 ||
-        handle(SIGPIPE, SIG_IGN) < 0) {
+    if (event_fd < 0 || timer_create(CLOCK_MONOTONIC, &ring, &timer) < 0 || handle(SIGALRM, on_alarm) < 0 ||
+        handle(SIGINT, on_stop) < 0 || handle(SIGTERM, on_stop) < 0 || handle(SIGPIPE, SIG_IGN) < 0) {
         (void)cli_fail(err, "cannot install signal handlers: %s", strerror(errno));
         err->code = KI_ERR_SYSTEM;
         return KI_ERR_SYSTEM;
@@ -74,9 +83,22 @@ void cli_signals_be_patient(void (*words)(void))
     last_words = words;
 }
 
+void cli_signals_set_deadline(uint64_t ms)
+{
+    const struct itimerspec at = {
+        .it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)}};
+    if (!has_come)
+        (void)timer_settime(timer, 0, &at, NULL);
+}
+
 int cli_signals_is_stopped(void)
 {
     return has_come;
+}
+
+int cli_signals_has_expired(void)
+{
+    return has_expired;
 }
 
 /* Opened for reading, so that a write fails as it would have before. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signals - SIGINT and SIGTERM end the program with 0 within a second, whatever it is doing.
+/* signals - SIGINT and SIGTERM end the program with 0 within a second, whatever it is doing; so does a
+ * deadline, with CLI_EXIT_TIMEOUT.
  *
  *   From:     long-running cli/cmd_*.c
  *   To:       a descriptor to poll; _exit() if the end takes too long
@@ -19,8 +20,14 @@ KI_NODISCARD int cli_signals_install(ki_error *err);
  * CLI_EXIT_FAILED, after calling `words`, which must be async-signal-safe. */
 void cli_signals_be_patient(void (*words)(void));
 
-/* 1 if a signal was received. */
+/* Stops the program after this time, as a signal would. Not to be used after cli_signals_be_patient(). */
+void cli_signals_set_deadline(uint64_t ms);
+
+/* 1 if a signal was received, or the deadline has passed. */
 int cli_signals_is_stopped(void);
+
+/* 1 if it was the deadline. */
+int cli_signals_has_expired(void);
 
 /* Opens descriptors 0, 1 and 2 if they are closed, so that no other file gets their number; writing to
  * such a stdout fails. Must be called before anything is opened. */

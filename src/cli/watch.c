@@ -47,7 +47,9 @@ static void on_synced(void *user)
     uint64_t now_ms = cli_moment_now_ms();
     char version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
     (void)ki_informer_last_resource_version(follower->informer, version, sizeof(version));
-    if (++watch->synced_count == watch->resources->count)
+    follower->is_synced = 1;
+    watch->synced_count++;
+    if (cli_watch_is_synced(watch))
         watch->sync_ms = now_ms - watch->began_ms;
     cli_event_writer_synced(&watch->writer, follower->resource, follower->objects, version);
     cli_watch_note_synced(follower, now_ms, version);
@@ -133,10 +135,15 @@ int cli_watch_start(cli_watch *watch, ki_error *err)
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
+int cli_watch_is_synced(const cli_watch *watch)
+{
+    return watch->synced_count == watch->resources->count;
+}
+
 static int is_over(const cli_watch *watch)
 {
     return (watch->is_stopped != NULL && watch->is_stopped()) || watch->output->state != CLI_OUTPUT_OPEN ||
-           (watch->flags->until_synced && watch->synced_count == watch->resources->count);
+           (watch->flags->until_synced && cli_watch_is_synced(watch));
 }
 
 static int timeout_ms(const cli_watch *watch)

@@ -35,6 +35,7 @@ typedef struct cli_follower {
     uint64_t objects; /* reported to the reader, minus deleted ones */
     ki_phase phase;   /* the last that was reported, like the next */
     ki_reason reason;
+    int is_synced;
     int was_watching;
     int is_polled;     /* it was reported that lists replace watches */
     ki_reason trouble; /* the last reported problem */
@@ -67,6 +68,9 @@ KI_NODISCARD int cli_watch_run(cli_watch *watch);
 
 /* Ends the informers, which writes the last output. */
 void cli_watch_stop(cli_watch *watch);
+
+/* 1 if all resources have synced. */
+int cli_watch_is_synced(const cli_watch *watch);
 
 cli_stats cli_watch_stats(const cli_watch *watch);
 

@@ -23,6 +23,9 @@ static const cli_flag what_flags[] = {
 static const cli_flag how_flags[] = {
     {"until-synced", 0, CLI_FLAG_BOOL, AT(until_synced), NULL,
      "exit once all existing objects have been written", NULL},
+    {"timeout", 0, CLI_FLAG_DURATION, AT(timeout_ms), "DURATION",
+     "with --until-synced: exit with 3 or 4 after this time; 0: no limit", NULL},
+    {"quiet", 0, CLI_FLAG_BOOL, AT(quiet), NULL, "write nothing but errors to stderr", NULL},
     {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "write statistics to stderr on exit, as JSON", NULL},
     {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION",
      "repeat every object at this interval; 0 disables it", NULL},
@@ -40,7 +43,7 @@ static const cli_flag how_flags[] = {
 
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS])
 {
-    *flags = (cli_watch_flags){.page_size = -1};
+    *flags = (cli_watch_flags){.page_size = -1, .timeout_ms = UINT64_MAX};
     out_groups[0] =
         (cli_flag_group){"What to watch", what_flags, sizeof(what_flags) / sizeof(what_flags[0]), flags};
     out_groups[1] = (cli_flag_group){"Options", how_flags, sizeof(how_flags) / sizeof(how_flags[0]), flags};
@@ -48,6 +51,42 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
 }
 
 /* ---- checks -------------------------------------------------------------------------------------------- */
+
+/* Servers accept every name that can be part of a path. */
+static int is_object_name(const char *name)
+{
+    return name[0] != 0 && strlen(name) <= CLI_OBJECT_NAME_BYTES_MAX && strpbrk(name, "/%") == NULL &&
+           strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* Special characters of field selectors are escaped. */
+static void format_name_selector(char *out, const char *name)
+{
+    out = stpcpy(out, "metadata.name=");
+    for (; *name != 0; name++) {
+        if (strchr(",=\\", *name) != NULL)
+            *out++ = '\\';
+        *out++ = *name;
+    }
+    *out = 0;
+}
+
+/* The combinations that kubectl refuses are refused here. */
+int cli_watch_flags_set_name(cli_watch_flags *flags, const char *name, ki_error *err)
+{
+    char shown[100];
+    cli_shorten(shown, sizeof(shown), ki_str_of(name));
+    if (!is_object_name(name))
+        return cli_fail(err, "watch: \"%s\" is not a valid object name", shown);
+    if (flags->label_selector != NULL || flags->field_selector != NULL)
+        return cli_fail(err, "watch: the name \"%s\" cannot be used together with a selector", shown);
+    if (flags->all_namespaces)
+        return cli_fail(
+            err, "watch: the name \"%s\" cannot be used together with -A; choose a namespace with -n", shown);
+    format_name_selector(flags->name_selector, name);
+    flags->field_selector = flags->name_selector;
+    return 0;
+}
 
 /* As required by servers: letters, digits and '-', at most 63. */
 static int check_namespace(const char *ns, ki_error *err)
@@ -75,10 +114,21 @@ static int check_selectors(const cli_watch_flags *flags, ki_error *err)
     return 0;
 }
 
+static int check_combinations(const cli_watch_flags *flags, ki_error *err)
+{
+    if (flags->all_namespaces && flags->ns != NULL && flags->ns[0] != 0)
+        return cli_fail(err, "-n (--namespace) and -A (--all-namespaces) cannot be used together");
+    if (flags->timeout_ms != UINT64_MAX && !flags->until_synced)
+        return cli_fail(err, "--timeout can only be used together with --until-synced");
+    return 0;
+}
+
 int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err)
 {
     const char **paths = NULL;
     int rc = flags->ns == NULL ? 0 : check_namespace(flags->ns, err);
+    if (rc == 0)
+        rc = check_combinations(flags, err);
     if (rc == 0)
         rc = check_selectors(flags, err);
     if (rc == 0)

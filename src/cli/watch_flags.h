@@ -14,7 +14,7 @@
 #include "cli/event_writer.h"
 #include "cli/flags.h"
 
-enum { CLI_WATCH_GROUPS = 3 };
+enum { CLI_WATCH_GROUPS = 3, CLI_OBJECT_NAME_BYTES_MAX = 253 };
 
 typedef struct cli_watch_flags {
     cli_connection connection;
@@ -30,11 +30,18 @@ typedef struct cli_watch_flags {
     const char *keep;  /* paths separated by commas */
     int keep_managed_fields;
     int until_synced;
+    uint64_t timeout_ms; /* 0 for no limit; UINT64_MAX if not set */
+    int quiet;
     int stats;
+    char name_selector[2 * CLI_OBJECT_NAME_BYTES_MAX + 16]; /* the field selector for one object */
 } cli_watch_flags;
 
 /* Sets the defaults, and returns the groups of flags that fill it in. */
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS]);
+
+/* Restricts the watch to the object of this name: not together with selectors or all namespaces. Returns
+ * 0, KI_ERR_INVALID. */
+KI_NODISCARD int cli_watch_flags_set_name(cli_watch_flags *flags, const char *name, ki_error *err);
 
 /* Checks everything that can be checked without a server. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err);

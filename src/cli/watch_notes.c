@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/duration.h"
+#include "cli/failure.h"
 
 /* A function that prints a line. */
 typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
@@ -36,6 +37,11 @@ static void say(const speaker *by, const char *format, ...)
 
 #define note(follower, now_ms, ...)                                                                          \
     say(&(speaker){follower, now_ms, cli_notices_add, KI_REASON_NONE}, __VA_ARGS__)
+
+static int is_quiet(const cli_follower *follower)
+{
+    return follower->watch->flags->quiet;
+}
 
 /* ---- outages ------------------------------------------------------------------------------------------- */
 
@@ -92,7 +98,7 @@ static void note_back(cli_follower *follower, uint64_t now_ms, const ki_informer
 
 /* ---- phases -------------------------------------------------------------------------------------------- */
 
-static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
+static void say_watching(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     int is_back = follower->trouble != KI_REASON_NONE;
     int was_following = follower->was_watching || status->has_synced; /* a watch may be lost with its head */
@@ -101,6 +107,12 @@ static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_info
         note_back(follower, now_ms, status);
     else
         say(&by, follower->was_watching ? "watching again" : "watching");
+}
+
+static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
+{
+    if (!is_quiet(follower))
+        say_watching(follower, now_ms, status);
     follower->was_watching = 1;
     follower->is_polled = 0;
     follower->trouble = KI_REASON_NONE;
@@ -126,10 +138,9 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
     follower->outage.remind_ms = 0; /* it is progressing */
     switch (status->phase) {
     case KI_PHASE_LISTING:
-        note(follower, now_ms, "listing");
-        break;
     case KI_PHASE_STREAMING_LIST:
-        note(follower, now_ms, "listing (streamed)");
+        if (!is_quiet(follower))
+            note(follower, now_ms, status->phase == KI_PHASE_LISTING ? "listing" : "listing (streamed)");
         break;
     case KI_PHASE_WATCHING:
         note_watching(follower, now_ms, status);
@@ -144,6 +155,8 @@ void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *
 {
     enum { SHOWN_BYTES_MAX = 64 };
     uint64_t ms = now_ms - follower->watch->began_ms;
+    if (is_quiet(follower))
+        return;
     note(follower, now_ms, "synced: %" PRIu64 " objects at version %.*s%s, after %" PRIu64 ".%03u s",
          follower->objects, SHOWN_BYTES_MAX, version, strlen(version) > SHOWN_BYTES_MAX ? "..." : "",
          ms / 1000, (unsigned)(ms % 1000));
@@ -232,4 +245,33 @@ void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_info
         follower->trouble = error->reason;
         follower->is_delay_said = error->retry_ms > 0;
     }
+}
+
+/* ---- a timeout ----------------------------------------------------------------------------------------- */
+
+/* What it is waiting for. */
+static const char *missing(const cli_follower *follower)
+{
+    ki_informer_status status;
+    if (follower->trouble != KI_REASON_NONE)
+        return follower->outage.why;
+    if (follower->watch->output->state == CLI_OUTPUT_STOPPED)
+        return "the reader of stdout does not keep up";
+    ki_informer_read_status(follower->informer, &status);
+    return status.is_unanswered ? "the server has not responded" : "the list is not complete";
+}
+
+int cli_watch_note_unsynced(const cli_watch *watch)
+{
+    char length[CLI_DURATION_BYTES];
+    int is_forbidden = 0;
+    cli_duration_format(watch->flags->timeout_ms, length);
+    for (size_t i = 0; i < watch->resources->count; i++) {
+        const cli_follower *follower = &watch->followers[i];
+        if (follower->is_synced)
+            continue;
+        cli_say("%s: not synced after %s: %s", follower->resource->name, length, missing(follower));
+        is_forbidden |= follower->trouble == KI_REASON_FORBIDDEN;
+    }
+    return is_forbidden;
 }

@@ -21,6 +21,10 @@ void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_info
  * less often. */
 void cli_watch_note_tick(cli_follower *follower, uint64_t now_ms);
 
+/* Reports every resource that has not synced within --timeout, and why. Returns 1 if the server has forbidden
+ * one of them. */
+int cli_watch_note_unsynced(const cli_watch *watch);
+
 /* When cli_watch_note_tick() has something to do; UINT64_MAX for never. */
 uint64_t cli_watch_note_due_ms(const cli_follower *follower);
 

@@ -117,8 +117,8 @@ static void two_resources_sync_at_once(void **state)
     world_init(&w, NULL);
     cli_process_start(&p, w.server, "pods,services -o events --until-synced --stats --watch-list never");
     assert_int_equal(cli_process_finish(&p), 0);
-    assert_true(cli_process_has(&p.written, "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":1,"));
-    assert_true(cli_process_has(&p.written, "{\"type\":\"SYNCED\",\"resource\":\"services\",\"objects\":2,"));
+    assert_true(cli_process_has(&p.written, HEAD("SYNCED", "pods") "\"objects\":1,"));
+    assert_true(cli_process_has(&p.written, HEAD("SYNCED", "services") "\"objects\":2,"));
     assert_true(cli_process_has(&p.said, "\"lists\":2,"));
     assert_int_equal(w.lists, 2);
     cli_process_free(&p);
@@ -133,7 +133,7 @@ static void a_resync_tells_of_what_has_not_changed(void **state)
     world_init(&w, NULL);
     cli_process_start(&p, w.server, "pods -o events --resync 1s --watch-list never");
     cli_process_wait_for(&p, &p.written,
-                         "{\"type\":\"MODIFIED\",\"resync\":true,\"object\":" OBJECT("Pod", "a", "5"));
+                         HEAD("MODIFIED", "pods") "\"resync\":true,\"object\":" OBJECT("Pod", "a", "5"));
     assert_int_equal(w.lists, 1);
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
@@ -149,7 +149,7 @@ static void watch_list_always_never_lists_and_says_why(void **state)
     cli_process_start(&p, w.server, "pods -o events --watch-list always");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"");
     cli_process_wait_for(&p, &p.said, "sendInitialEvents is forbidden here");
-    cli_process_wait_for(&p, &p.written, "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":1,");
+    cli_process_wait_for(&p, &p.written, HEAD("SYNCED", "pods") "\"objects\":1,");
     assert_true(cli_process_has(&p.written, "\"phase\":\"STREAMING_LIST\""));
     assert_false(cli_process_has(&p.written, "\"phase\":\"LISTING\""));
     assert_int_equal(w.lists, 0);
@@ -187,6 +187,25 @@ static void flags_become_what_is_asked_for(void **state)
     assert_null(strstr(w.last_list, "limit="));
     assert_null(p.written.text);
     cli_process_free(&p);
+}
+
+static void a_name_selects_one_object(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"web-0", "fieldSelector=metadata.name%3Dweb-0"},
+        {"system:a,b=c\\", "metadata.name%3Dsystem%3Aa%5C%2Cb%5C%3Dc%5C%5C"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        world w = {0};
+        cli_process p;
+        char line[256];
+        (void)snprintf(line, sizeof(line), "pods %s -n web -o none --until-synced --watch-list never",
+                       rows[i][0]);
+        run(&w, &p, line);
+        assert_memory_equal(w.last_list, "/api/v1/namespaces/web/pods?", 28);
+        assert_non_null(strstr(w.last_list, rows[i][1]));
+        cli_process_free(&p);
+    }
 }
 
 static void only_what_is_to_be_kept_is_written(void **state)
@@ -444,6 +463,7 @@ int main(void)
         cmocka_unit_test(watch_list_always_never_lists_and_says_why),
         cmocka_unit_test(a_server_that_restarts_is_followed_again),
         cmocka_unit_test(flags_become_what_is_asked_for),
+        cmocka_unit_test(a_name_selects_one_object),
         cmocka_unit_test(only_what_is_to_be_kept_is_written),
         cmocka_unit_test(the_namespace_is_the_contexts_unless_one_is_given),
         cmocka_unit_test(a_rotated_certificate_is_used_on_a_new_connection),

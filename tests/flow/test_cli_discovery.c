@@ -66,8 +66,7 @@ static void the_server_is_asked_for_a_name_that_is_not_built_in(void **state)
         cli_process_start(&p, server, line);
         assert_int_equal(cli_process_finish(&p), 0);
         assert_true(cli_process_has(&p.written, "\"kind\":\"Widget\",\"apiVersion\":\"example.com/v1\""));
-        assert_true(
-            cli_process_has(&p.written, "{\"type\":\"SYNCED\",\"resource\":\"widgets\",\"objects\":1"));
+        assert_true(cli_process_has(&p.written, HEAD("SYNCED", "widgets.example.com") "\"objects\":1"));
         assert_int_equal(w.asked, 1);
         cli_process_free(&p);
         scripted_http_stop(server);

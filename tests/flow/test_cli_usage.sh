@@ -57,7 +57,7 @@ for flag in kubeconfig context cluster user server token token-file password-fil
     allow-plaintext-credentials \
     tls-server-name client-certificate client-key username password as as-uid as-group disable-compression \
     namespace all-namespaces selector field-selector output request-timeout resync page-size watch-list wire \
-    keep keep-managed-fields until-synced stats; do
+    keep keep-managed-fields until-synced timeout quiet stats; do
     expect_stdout 0 " --$flag" watch --help
 done
 
@@ -181,8 +181,19 @@ expect_refusal 'unknown command "frob"' frob
 expect_refusal 'unknown command "frob"' help frob
 expect_refusal 'takes no arguments' version now
 expect_refusal 'no resource given' watch
-expect_refusal 'metadata.name=web' watch pods web
-expect_refusal 'watch pod --field-selector metadata.name=web-0' watch pod/web-0
+expect_refusal 'unexpected argument "api"' watch pods web api
+expect_refusal 'needs a single resource' watch pods,services web
+expect_refusal 'together with a selector' watch pods web -l app=web
+expect_refusal 'together with a selector' watch pods web --field-selector metadata.name=web
+expect_refusal 'together with -A' watch pods web -A
+expect_refusal 'is not a valid object name' watch pods a/b
+expect_refusal 'is not a valid object name' watch pods ''
+expect_refusal 'is not a valid object name' watch pods ..
+expect_refusal 'watch pod web-0' watch pod/web-0
+expect_refusal '-n (--namespace) and -A (--all-namespaces) cannot be used together' watch pods -n web -A
+expect_refusal '--timeout can only be used together with --until-synced' watch pods --timeout 3s
+expect_refusal '--timeout can only be used together with --until-synced' watch pods --timeout 0
+expect_refusal 'lacks a unit' watch pods --until-synced --timeout 3
 expect_refusal 'did you mean "pods"' watch podz
 expect_refusal 'widgets.v1.example.com' watch widgets
 expect_refusal '--namespace' watch pods --namspace web
@@ -214,7 +225,13 @@ expect_refusal '--for' demo --for ever
 expect_refusal '--trouble' demo --trouble 1ms
 expect_refusal '--port' demo --port 70000
 
-# A reader that has gone is no failure; a full disk is one.
+# Without a stdout there is nothing to do.
+got=0
+timeout 20 "$program" watch pods --server http://127.0.0.1:1 >&- 2>"$work/err" || got=$?
+[ $got -eq 0 ] || complain "watch ends with $got without a stdout"
+[ ! -s "$work/err" ] || complain "watch says without a stdout: $(cat "$work/err")"
+
+# A reader that has gone is not a failure; a full disk is one.
 got=0
 { "$program" --help 2>"$work/err" || echo $? >"$work/code"; } | true
 [ ! -e "$work/code" ] || complain "--help fails without a reader"

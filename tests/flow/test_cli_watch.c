@@ -124,8 +124,8 @@ static scripted_http *start(scripted_serve_cb serve, void *user)
 /* ---- what it writes ------------------------------------------------------------------------------------ */
 
 #define STATUS_LINE(phase, version)                                                                          \
-    "{\"type\":\"STATUS\",\"resource\":\"pods\",\"phase\":\"" phase                                          \
-    "\",\"reason\":\"\",\"message\":\"\",\"resourceVersion\":\"" version "\"}\n"
+    HEAD("STATUS", "pods")                                                                                   \
+    "\"phase\":\"" phase "\",\"reason\":\"\",\"message\":\"\",\"resourceVersion\":\"" version "\"}\n"
 
 static void events_are_json_lines(void **state)
 {
@@ -137,13 +137,13 @@ static void events_are_json_lines(void **state)
     cli_process_wait_for(&p, &p.said, "synced: 1 objects at version 10");
     assert_true(cli_process_has(&p.written, STATUS_LINE("LISTING", "")));
     assert_true(
-        cli_process_has(&p.written, "{\"type\":\"ADDED\",\"initial\":true,\"object\":{\"kind\":\"Pod\","));
-    assert_true(cli_process_has(&p.written, "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":1,"));
+        cli_process_has(&p.written, HEAD("ADDED", "pods") "\"initial\":true,\"object\":{\"kind\":\"Pod\","));
+    assert_true(cli_process_has(&p.written, HEAD("SYNCED", "pods") "\"objects\":1,"));
     assert_true(cli_process_has(&p.written,
-                                "{\"type\":\"ADDED\",\"initial\":false,\"object\":" POD("b", "11") "}\n"));
-    assert_true(cli_process_has(&p.written,
-                                "{\"type\":\"MODIFIED\",\"object\":" POD("b", "12") ",\"old\":" POD(
-                                    "b", "11") "}\n{\"type\":\"DELETED\",\"object\":" POD("b", "13") "}\n"));
+                                HEAD("ADDED", "pods") "\"initial\":false,\"object\":" POD("b", "11") "}\n"));
+    assert_true(cli_process_has(
+        &p.written, HEAD("MODIFIED", "pods") "\"object\":" POD("b", "12") ",\"old\":" POD(
+                        "b", "11") "}\n" HEAD("DELETED", "pods") "\"object\":" POD("b", "13") "}\n"));
     assert_false(cli_process_has(&p.written, "managedFields"));
     cli_process_stop(&p, SIGTERM);
     while (cli_process_read(&p))
@@ -239,7 +239,7 @@ static void a_gap_in_the_history_is_closed_by_a_list(void **state)
     cli_process p;
     cli_process_start(&p, server, "pods -o events --watch-list never");
     cli_process_wait_for(&p, &p.written,
-                         "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":{\"kind\":\"Pod\",");
+                         HEAD("DELETED", "pods") "\"finalStateUnknown\":true,\"object\":{\"kind\":\"Pod\",");
     assert_true(cli_process_has(&p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Expired\""));
     assert_false(cli_process_has(&p.written, "\"phase\":\"WATCHING\",\"reason\":\"Expired\""));
     cli_process_wait_for(&p, &p.said, "s: relisted\n");

@@ -2,6 +2,7 @@
 #include "flow/support/blackbox_lines.h"
 
 #include <jansson.h>
+#include <kinformer/timestamp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,13 +84,25 @@ static void take_status(blackbox_lines *lines, const json_t *tree)
         text_log_add(&lines->phases, ":%s", reason);
 }
 
+/* Every line says of what it is, and when it was delivered, in microseconds. */
+static void check_head(const json_t *tree)
+{
+    ki_timestamp time;
+    const char *text = text_at(tree, "time");
+    assert_string_not_equal(text_at(tree, "resource"), "");
+    if (strlen(text) != strlen("2026-11-15T20:45:57.012345Z") ||
+        ki_timestamp_parse(ki_str_of(text), &time) < 0)
+        fail_msg("not a time in microseconds: \"%s\"", text);
+}
+
 static void take_line(blackbox_lines *lines, const char *line, size_t len)
 {
     json_error_t error;
     json_t *tree = json_loadb(line, len, 0, &error);
     if (tree == NULL)
-        fail_msg("no JSON (%s): %.*s", error.text, (int)len, line);
+        fail_msg("not JSON (%s): %.*s", error.text, (int)len, line);
     const char *type = text_at(tree, "type");
+    check_head(tree);
     if (strcmp(type, "STATUS") == 0) {
         take_status(lines, tree);
     } else if (strcmp(type, "SYNCED") == 0) {

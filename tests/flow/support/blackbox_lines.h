@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blackbox_lines - what `-o events` has written, in the words of blackbox.h.
  *
- * Fails the test for a line that is no JSON, for BACKING_OFF without a reason, and for a history of a key
- * that cannot be. */
+ * Fails the test for a line that is not JSON or lacks its resource or its time, for BACKING_OFF without a
+ * reason, and for an impossible history of a key. */
 #ifndef KI_TESTS_FLOW_SUPPORT_BLACKBOX_LINES_H
 #define KI_TESTS_FLOW_SUPPORT_BLACKBOX_LINES_H
 

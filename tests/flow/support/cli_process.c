@@ -89,9 +89,23 @@ int cli_process_read(cli_process *p)
     return p->out >= 0 || p->err >= 0;
 }
 
+static int begins_with(const char *text, const char *part)
+{
+    for (; *part != 0; part++) {
+        if (*part == ANY_TEXT[0])
+            text += strcspn(text, "\"");
+        else if (*part != *text++)
+            return 0;
+    }
+    return 1;
+}
+
 int cli_process_has(const text_log *log, const char *part)
 {
-    return log->text != NULL && strstr(log->text, part) != NULL;
+    for (const char *at = log->text; at != NULL && *at != 0; at++)
+        if (begins_with(at, part))
+            return 1;
+    return 0;
 }
 
 void cli_process_wait_for(cli_process *p, const text_log *log, const char *part)

@@ -26,6 +26,12 @@ void cli_process_free(cli_process *p);
 /* Reads what comes within a moment. Returns 0 when both have ended. */
 int cli_process_read(cli_process *p);
 
+/* Stands for any text up to the next quotation mark. */
+#define ANY_TEXT "\x01"
+/* How a line of `-o events` begins. */
+#define HEAD(type, resource) "{\"type\":\"" type "\",\"resource\":\"" resource "\",\"time\":\"" ANY_TEXT "\","
+
+/* `part` may have ANY_TEXT in it. */
 int cli_process_has(const text_log *log, const char *part);
 
 /* Reads until `log`, one of the two, has it; fails the test when that takes too long. */

@@ -2,6 +2,7 @@
 /* What is written of events: the contract of `-o events`, the other formats, and the numbers of `--stats`. */
 #include <fcntl.h>
 #include <kinformer/resources.h>
+#include <kinformer/timestamp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,13 +48,22 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* What has been written; a line of JSON begins with `HEAD(type)` if its time is a valid one. */
 static const char *written(void)
 {
+    static const char sample[] = "2026-11-15T20:45:57.012345Z";
     static char text[8192];
+    ki_timestamp time;
     ssize_t n = read(b.fds[0], text, sizeof(text) - 1);
     text[n < 0 ? 0 : n] = 0;
+    char *at = strstr(text, "\"time\":\"");
+    size_t length = at == NULL ? 0 : strcspn(at += strlen("\"time\":\""), "\"");
+    if (length == strlen(sample) && ki_timestamp_parse((ki_str){at, length}, &time) == 0)
+        memmove(at, at + length, strlen(at + length) + 1);
     return text;
 }
+
+#define HEAD(type) "{\"type\":\"" type "\",\"resource\":\"pods\",\"time\":\"\","
 
 static void write_event(ki_change_type type, uint32_t flags)
 {
@@ -68,9 +78,9 @@ static void an_add_says_whether_it_is_initial(void **state)
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
     write_event(KI_CHANGE_ADDED, KI_EVENT_INITIAL);
-    assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":true,\"object\":" JSON_OF("5") "}\n");
+    assert_string_equal(written(), HEAD("ADDED") "\"initial\":true,\"object\":" JSON_OF("5") "}\n");
     write_event(KI_CHANGE_ADDED, 0);
-    assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
+    assert_string_equal(written(), HEAD("ADDED") "\"initial\":false,\"object\":" JSON_OF("5") "}\n");
 }
 
 static void an_update_has_the_old_object_and_says_what_kind_it_is(void **state)
@@ -79,22 +89,22 @@ static void an_update_has_the_old_object_and_says_what_kind_it_is(void **state)
     b.writer.format = CLI_FORMAT_EVENTS;
     write_event(KI_CHANGE_UPDATED, 0);
     assert_string_equal(written(),
-                        "{\"type\":\"MODIFIED\",\"object\":" JSON_OF("5") ",\"old\":" JSON_OF("4") "}\n");
+                        HEAD("MODIFIED") "\"object\":" JSON_OF("5") ",\"old\":" JSON_OF("4") "}\n");
     write_event(KI_CHANGE_UPDATED, KI_EVENT_REPLACED);
-    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"replaced\":true,\"object\":"));
+    assert_non_null(strstr(written(), HEAD("MODIFIED") "\"replaced\":true,\"object\":"));
     write_event(KI_CHANGE_UPDATED, KI_EVENT_RESYNC);
-    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"resync\":true,\"object\":"));
+    assert_non_null(strstr(written(), HEAD("MODIFIED") "\"resync\":true,\"object\":"));
 }
 
-static void a_delete_says_when_nobody_saw_it(void **state)
+static void a_delete_says_when_it_was_missed(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
     write_event(KI_CHANGE_DELETED, 0);
-    assert_string_equal(written(), "{\"type\":\"DELETED\",\"object\":" JSON_OF("5") "}\n");
+    assert_string_equal(written(), HEAD("DELETED") "\"object\":" JSON_OF("5") "}\n");
     write_event(KI_CHANGE_DELETED, KI_EVENT_FINAL_STATE_UNKNOWN);
     assert_string_equal(written(),
-                        "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":" JSON_OF("5") "}\n");
+                        HEAD("DELETED") "\"finalStateUnknown\":true,\"object\":" JSON_OF("5") "}\n");
 }
 
 static void events_are_the_same_however_many_resources_there_are(void **state)
@@ -103,11 +113,11 @@ static void events_are_the_same_however_many_resources_there_are(void **state)
     b.writer.format = CLI_FORMAT_EVENTS;
     b.writer.shows_resource = 1;
     write_event(KI_CHANGE_ADDED, 0);
-    assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
+    assert_string_equal(written(), HEAD("ADDED") "\"initial\":false,\"object\":" JSON_OF("5") "}\n");
     write_event(KI_CHANGE_UPDATED, 0);
-    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"object\":{"));
+    assert_non_null(strstr(written(), HEAD("MODIFIED") "\"object\":{"));
     write_event(KI_CHANGE_DELETED, 0);
-    assert_string_equal(written(), "{\"type\":\"DELETED\",\"object\":" JSON_OF("5") "}\n");
+    assert_string_equal(written(), HEAD("DELETED") "\"object\":" JSON_OF("5") "}\n");
 }
 
 static void synced_and_status_are_lines_of_their_own(void **state)
@@ -119,12 +129,12 @@ static void synced_and_status_are_lines_of_their_own(void **state)
                                  .resource_version = "78"};
     b.writer.format = CLI_FORMAT_EVENTS;
     cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
-    assert_string_equal(
-        written(), "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":3,\"resourceVersion\":\"77\"}\n");
+    assert_string_equal(written(), HEAD("SYNCED") "\"objects\":3,\"resourceVersion\":\"77\"}\n");
     cli_event_writer_status(&b.writer, &b.pods, &status);
-    assert_string_equal(written(),
-                        "{\"type\":\"STATUS\",\"resource\":\"pods\",\"phase\":\"BACKING_OFF\",\"reason\":"
-                        "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"78\"}\n");
+    assert_string_equal(
+        written(),
+        HEAD("STATUS") "\"phase\":\"BACKING_OFF\",\"reason\":"
+                       "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"78\"}\n");
 }
 
 /* ---- the other formats --------------------------------------------------------------------------------- */
@@ -270,7 +280,7 @@ static void json_for_a_terminal_does_not_steer_it(void **state)
         assert_string_equal(written(), line);
         b.writer.format = CLI_FORMAT_EVENTS;
         write_event(KI_CHANGE_ADDED, 0);
-        snprintf(line, sizeof(line), "{\"type\":\"ADDED\",\"initial\":false,\"object\":%s}\n", expected);
+        snprintf(line, sizeof(line), HEAD("ADDED") "\"initial\":false,\"object\":%s}\n", expected);
         assert_string_equal(written(), line);
     }
 }
@@ -282,7 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WRITER_TEST(an_add_says_whether_it_is_initial),
         WRITER_TEST(an_update_has_the_old_object_and_says_what_kind_it_is),
-        WRITER_TEST(a_delete_says_when_nobody_saw_it),
+        WRITER_TEST(a_delete_says_when_it_was_missed),
         WRITER_TEST(events_are_the_same_however_many_resources_there_are),
         WRITER_TEST(synced_and_status_are_lines_of_their_own),
         WRITER_TEST(only_events_have_synced_and_status),

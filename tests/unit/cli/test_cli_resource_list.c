@@ -22,7 +22,7 @@ static void resources_are_named_as_kubectl_accepts_them(void **state)
     assert_int_equal(list.count, 4);
     assert_string_equal(list.items[0].name, "pods");
     assert_string_equal(list.items[1].name, "services");
-    assert_string_equal(list.items[2].resource->group, "apps");
+    assert_string_equal(list.items[2].name, "deployments.apps");
     assert_int_equal(list.items[3].resource->scope, KI_SCOPE_CLUSTER);
     cli_resource_list_fini(&list);
 }
@@ -32,7 +32,7 @@ static void a_custom_resource_is_named_in_full(void **state)
     (void)state;
     cli_resource_list list = parse("widgets.v1.example.com");
     assert_int_equal(list.count, 1);
-    assert_string_equal(list.items[0].name, "widgets");
+    assert_string_equal(list.items[0].name, "widgets.example.com");
     assert_string_equal(list.items[0].resource->group, "example.com");
     assert_string_equal(list.items[0].resource->version, "v1");
     cli_resource_list_fini(&list);
@@ -46,18 +46,20 @@ static void what_is_named_twice_is_there_once(void **state)
     cli_resource_list_fini(&list);
 }
 
-static void a_plural_that_two_share_is_told_apart_by_its_group(void **state)
+static void resources_with_the_same_plural_have_different_names(void **state)
 {
     (void)state;
-    cli_resource_list list = parse("events.v1.,events.v1.events.k8s.io,pods");
-    assert_int_equal(list.count, 3);
-    assert_string_equal(list.items[0].name, "events.v1.");
-    assert_string_equal(list.items[1].name, "events.v1.events.k8s.io");
-    assert_string_equal(list.items[2].name, "pods");
+    cli_resource_list list =
+        parse("events.v1.,events.v1.events.k8s.io,hpa.v1.autoscaling,hpa.v2.autoscaling");
+    assert_int_equal(list.count, 4);
+    assert_string_equal(list.items[0].name, "events");
+    assert_string_equal(list.items[1].name, "events.events.k8s.io");
+    assert_string_equal(list.items[2].name, "horizontalpodautoscalers.v1.autoscaling");
+    assert_string_equal(list.items[3].name, "horizontalpodautoscalers.v2.autoscaling");
     cli_resource_list_fini(&list);
 }
 
-static void a_name_that_is_nobodys_is_refused_with_a_hint(void **state)
+static void an_impossible_name_is_refused_with_a_hint(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {{"pod_z", "pod_z"},      {"pods,non sense", "non sense"},
@@ -72,7 +74,7 @@ static void a_name_that_is_nobodys_is_refused_with_a_hint(void **state)
     }
 }
 
-static void one_object_is_chosen_by_a_selector(void **state)
+static void a_resource_with_a_slash_is_refused_with_a_hint(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -80,11 +82,11 @@ static void one_object_is_chosen_by_a_selector(void **state)
     char text[900] = "pod/";
     assert_int_equal(cli_resource_list_parse("pod/web-0", &list, &err), KI_ERR_INVALID);
     assert_string_equal(err.message,
-                        "\"pod/web-0\": one object is chosen by its name, as in `kinformer watch pod "
-                        "--field-selector metadata.name=web-0`");
+                        "\"pod/web-0\": to follow one object, write its name as a word of its own: "
+                        "`kinformer watch pod web-0`");
     memset(text + 4, 'x', 800);
     assert_int_equal(cli_resource_list_parse(text, &list, &err), KI_ERR_INVALID);
-    assert_non_null(strstr(err.message, "`kinformer watch pod --field-selector metadata.name=xxx"));
+    assert_non_null(strstr(err.message, "`kinformer watch pod xxx"));
     assert_string_equal(err.message + strlen(err.message) - 5, "x\xe2\x80\xa6`");
 }
 
@@ -104,7 +106,7 @@ static void a_name_that_a_server_might_know_is_left_to_be_asked_for(void **state
     cli_resource_list_fini(&list);
 }
 
-static void a_name_that_nobody_knows_gets_a_hint(void **state)
+static void an_unknown_name_gets_a_hint(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -144,11 +146,11 @@ int main(void)
         WITH_MEMORY_CHECK(resources_are_named_as_kubectl_accepts_them),
         WITH_MEMORY_CHECK(a_custom_resource_is_named_in_full),
         WITH_MEMORY_CHECK(what_is_named_twice_is_there_once),
-        WITH_MEMORY_CHECK(a_plural_that_two_share_is_told_apart_by_its_group),
-        WITH_MEMORY_CHECK(a_name_that_is_nobodys_is_refused_with_a_hint),
-        WITH_MEMORY_CHECK(one_object_is_chosen_by_a_selector),
+        WITH_MEMORY_CHECK(resources_with_the_same_plural_have_different_names),
+        WITH_MEMORY_CHECK(an_impossible_name_is_refused_with_a_hint),
+        WITH_MEMORY_CHECK(a_resource_with_a_slash_is_refused_with_a_hint),
         WITH_MEMORY_CHECK(a_name_that_a_server_might_know_is_left_to_be_asked_for),
-        WITH_MEMORY_CHECK(a_name_that_nobody_knows_gets_a_hint),
+        WITH_MEMORY_CHECK(an_unknown_name_gets_a_hint),
         WITH_MEMORY_CHECK(without_memory_there_is_no_list),
     };
     return RUN_TESTS(tests);
