@@ -41,7 +41,7 @@ static void a_duration_that_is_not_zero_never_becomes_zero(void **state)
     assert_int_equal(read_ms("0ns"), 0);
 }
 
-static void what_is_no_duration_is_refused_and_says_how_to_write_one(void **state)
+static void what_is_not_a_duration_is_refused_and_says_how_to_write_one(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"",  "5",  "s",   "-1s",   "1x", "1s5", "1 s",
@@ -89,7 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_are_read_as_go_writes_them),
         cmocka_unit_test(a_duration_that_is_not_zero_never_becomes_zero),
-        cmocka_unit_test(what_is_no_duration_is_refused_and_says_how_to_write_one),
+        cmocka_unit_test(what_is_not_a_duration_is_refused_and_says_how_to_write_one),
         cmocka_unit_test(durations_are_written_for_people),
         cmocka_unit_test(a_duration_beyond_what_can_be_counted_is_refused),
     };

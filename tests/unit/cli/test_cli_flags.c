@@ -85,7 +85,7 @@ static void letters_may_share_a_word(void **state)
     expect_refusal("-Az", "-z");
 }
 
-static void what_is_no_flag_is_an_argument(void **state)
+static void what_is_not_a_flag_is_an_argument(void **state)
 {
     (void)state;
     parsed p = parse_well("pods -A -- -n");
@@ -254,7 +254,7 @@ static void the_flags_of_a_watch_reach_the_informer(void **state)
     assert_int_equal(options.keep_managed_fields, 1);
 }
 
-static void a_page_size_of_zero_is_no_limit_and_none_is_the_default(void **state)
+static void a_page_size_of_zero_means_no_limit(void **state)
 {
     (void)state;
     parsed p = parse_well("--page-size 0");
@@ -358,7 +358,7 @@ int main(void)
         cmocka_unit_test(values_follow_or_stand_behind_an_equals_sign),
         cmocka_unit_test(flags_without_a_value_may_say_true_or_false),
         cmocka_unit_test(letters_may_share_a_word),
-        cmocka_unit_test(what_is_no_flag_is_an_argument),
+        cmocka_unit_test(what_is_not_a_flag_is_an_argument),
         cmocka_unit_test(help_is_given_whatever_follows),
         cmocka_unit_test(all_common_flags_reach_the_client),
         cmocka_unit_test(token_and_password_may_come_from_the_environment),
@@ -367,7 +367,7 @@ int main(void)
         cmocka_unit_test(a_long_time_for_requests_is_none_for_connecting),
         cmocka_unit_test(what_was_not_said_is_left_to_the_kubeconfig),
         cmocka_unit_test(the_flags_of_a_watch_reach_the_informer),
-        cmocka_unit_test(a_page_size_of_zero_is_no_limit_and_none_is_the_default),
+        cmocka_unit_test(a_page_size_of_zero_means_no_limit),
         cmocka_unit_test(every_format_has_its_word),
         cmocka_unit_test(the_paths_to_keep_come_with_those_that_name_the_object),
         cmocka_unit_test(without_keep_everything_is_kept),

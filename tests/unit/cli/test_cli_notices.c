@@ -365,7 +365,7 @@ static void the_end_of_an_outage_says_whether_all_was_relisted(void **state)
     EXPECT_SAID("pods: watching again after 1.5s: resumed\n");
 }
 
-static void an_error_beside_a_watch_is_no_loss(void **state)
+static void an_error_beside_a_watch_is_not_a_loss(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -446,7 +446,7 @@ int main(void)
         NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
         NOTICE_TEST(a_long_outage_is_said_again_ever_more_seldom),
         NOTICE_TEST(the_end_of_an_outage_says_whether_all_was_relisted),
-        NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
+        NOTICE_TEST(an_error_beside_a_watch_is_not_a_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
         NOTICE_TEST(phases_are_said_when_all_is_well),
         NOTICE_TEST(that_lists_make_up_for_watches_is_said_once),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How text gets to stdout, and what happens when nobody takes it. */
+/* How text gets to stdout, and what happens when it is not read. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* posix_openpt; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -174,7 +174,7 @@ static void strings_are_escaped_as_json_wants_it(void **state)
     expect_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
-static void what_is_no_utf8_is_replaced(void **state)
+static void what_is_not_utf8_is_replaced(void **state)
 {
     (void)state;
     expect_json("a\xff", 2, "\"a\xef\xbf\xbd\"");
@@ -238,7 +238,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_a_failure_with_its_reason),
         cmocka_unit_test(a_reader_that_does_not_read_is_not_waited_for_at_the_end),
         cmocka_unit_test(strings_are_escaped_as_json_wants_it),
-        cmocka_unit_test(what_is_no_utf8_is_replaced),
+        cmocka_unit_test(what_is_not_utf8_is_replaced),
         cmocka_unit_test(a_terminal_is_known_by_its_descriptor),
         cmocka_unit_test(what_is_said_on_stderr_does_not_steer_a_terminal),
     };

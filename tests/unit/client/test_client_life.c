@@ -186,7 +186,7 @@ static void a_factory_without_informers_outlives_its_client(void **state)
     ki_factory_free(factory);
 }
 
-/* A cache that nobody keeps up to date any more can be read until it is freed. */
+/* A cache that is no longer kept up to date can be read until it is freed. */
 static void a_store_is_read_after_the_client_was_freed(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void a_store_is_read_after_the_client_was_freed(void **state)
     world_fini(&w);
 }
 
-/* Handlers of a client that was freed are let go by whoever frees the informer. */
+/* Handlers of a client that was freed are released by the call that frees the informer. */
 static void a_handler_is_added_and_removed_after_the_client_was_freed(void **state)
 {
     (void)state;

@@ -129,7 +129,7 @@ static int refuse(const ki_object *object, ki_index_emit *emit, void *user)
     return KI_ERR_TYPE;
 }
 
-static void a_store_is_its_clients_or_nobodys(void **state)
+static void a_store_logs_to_its_client_or_to_the_process(void **state)
 {
     (void)state;
     logs l;
@@ -153,7 +153,7 @@ static void put_elsewhere(void *user)
     store_put(user, store_object("ns", "one", 1, ""));
 }
 
-static void a_store_of_the_programs_is_nobodys_on_a_thread_of_a_client_either(void **state)
+static void a_programs_store_logs_to_the_process_on_a_clients_thread_too(void **state)
 {
     (void)state;
     logs l;
@@ -190,8 +190,8 @@ int main(void)
         cmocka_unit_test(errors_of_a_collection_reach_the_log_of_its_client),
         cmocka_unit_test(a_client_without_a_log_speaks_to_that_of_the_process),
         cmocka_unit_test(what_is_said_on_a_thread_of_the_programs_is_the_clients_too),
-        cmocka_unit_test(a_store_is_its_clients_or_nobodys),
-        cmocka_unit_test(a_store_of_the_programs_is_nobodys_on_a_thread_of_a_client_either),
+        cmocka_unit_test(a_store_logs_to_its_client_or_to_the_process),
+        cmocka_unit_test(a_programs_store_logs_to_the_process_on_a_clients_thread_too),
         cmocka_unit_test(a_log_of_a_client_has_a_level_of_its_own),
     };
     return RUN_TESTS(tests);

@@ -446,7 +446,7 @@ static void the_proxy_of_the_environment_is_used_without_another(void **state)
     ki_config_fini(&config);
 }
 
-static void a_variable_that_is_no_proxy_is_named_without_its_value(void **state)
+static void a_variable_that_is_not_a_proxy_is_named_without_its_value(void **state)
 {
     (void)state;
     setenv("HTTPS_PROXY", "ftp://jane:s3cret@proxy", 1);
@@ -540,7 +540,7 @@ int main(void)
         TEST(a_kubeconfig_goes_before_the_files_of_a_pod),
         TEST(an_empty_kubeconfig_leaves_it_to_the_pod),
         TEST(the_proxy_of_the_environment_is_used_without_another),
-        TEST(a_variable_that_is_no_proxy_is_named_without_its_value),
+        TEST(a_variable_that_is_not_a_proxy_is_named_without_its_value),
         TEST(holding_files_without_memory_is_an_error),
         TEST(running_out_of_memory_anywhere_is_an_error),
     };

@@ -30,7 +30,7 @@ static void real_certificates_and_keys_are_good(void **state)
     certificate_free(&made);
 }
 
-/* The last bytes of the base64 are the padding, or a few bits that nobody misses. */
+/* The last bytes of the base64 are the padding, or a few bits that do not matter. */
 static void a_certificate_that_ends_too_early_is_none(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void what_is_none_is_said(void **state)
         assert_string_equal(problem_of(cases[i].text, cases[i].kind), cases[i].problem);
 }
 
-static void a_zero_byte_is_no_text(void **state)
+static void a_zero_byte_is_not_text(void **state)
 {
     (void)state;
     const char *problem = NULL;
@@ -114,7 +114,7 @@ int main(void)
         cmocka_unit_test(a_certificate_that_ends_too_early_is_none),
         cmocka_unit_test(what_stands_between_blocks_is_passed_over),
         cmocka_unit_test(what_is_none_is_said),
-        cmocka_unit_test(a_zero_byte_is_no_text),
+        cmocka_unit_test(a_zero_byte_is_not_text),
         cmocka_unit_test(without_memory_nothing_is_known),
     };
     return RUN_TESTS(tests);

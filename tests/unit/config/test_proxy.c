@@ -195,7 +195,7 @@ static void the_address_of_a_proxy_is_taken_apart(void **state)
     }
 }
 
-static void what_is_no_address_of_a_proxy_is_refused(void **state)
+static void what_is_not_an_address_of_a_proxy_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(an_address_is_split_into_its_parts),
         cmocka_unit_test(a_host_is_a_name_or_an_address),
         cmocka_unit_test(the_address_of_a_proxy_is_taken_apart),
-        cmocka_unit_test(what_is_no_address_of_a_proxy_is_refused),
+        cmocka_unit_test(what_is_not_an_address_of_a_proxy_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -208,7 +208,7 @@ static void the_wait_ends_with_its_time(void **state)
     controller_rig_fini(&rig);
 }
 
-static void a_version_that_is_no_number_is_met_or_timed_out(void **state)
+static void a_version_that_is_not_a_number_is_met_or_timed_out(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -299,7 +299,7 @@ static void what_has_no_version_is_refused(void **state)
 }
 
 /* Keys that are never worked on again are not remembered for ever. */
-static void what_nobody_asks_for_is_forgotten(void **state)
+static void what_is_not_asked_for_is_forgotten(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -330,12 +330,12 @@ int main(void)
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),
         WITH_MEMORY_CHECK(a_history_that_was_reset_ends_the_wait),
         WITH_MEMORY_CHECK(the_wait_ends_with_its_time),
-        WITH_MEMORY_CHECK(a_version_that_is_no_number_is_met_or_timed_out),
+        WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_met_or_timed_out),
         WITH_MEMORY_CHECK(the_highest_of_several_writes_is_waited_for),
         WITH_MEMORY_CHECK(every_informer_is_waited_for),
         WITH_MEMORY_CHECK(an_informer_that_is_freed_is_expected_nothing_of),
         WITH_MEMORY_CHECK(what_has_no_version_is_refused),
-        WITH_MEMORY_CHECK(what_nobody_asks_for_is_forgotten),
+        WITH_MEMORY_CHECK(what_is_not_asked_for_is_forgotten),
     };
     return RUN_TESTS(tests);
 }

@@ -224,7 +224,7 @@ static ki_result say_nonsense(controller_rig *rig, ki_request *request)
     return ki_request_failures(request) == 0 ? (ki_result){.verdict = (ki_verdict)77} : ki_done();
 }
 
-static void what_is_no_result_is_a_failure(void **state)
+static void what_is_not_a_result_is_a_failure(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -303,7 +303,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_key_that_was_given_up_waits_for_the_next_change),
         WITH_MEMORY_CHECK(as_many_reconciles_are_unfinished_as_there_are_workers),
         WITH_MEMORY_CHECK(a_request_may_be_finished_before_its_function_returns),
-        WITH_MEMORY_CHECK(what_is_no_result_is_a_failure),
+        WITH_MEMORY_CHECK(what_is_not_a_result_is_a_failure),
         WITH_MEMORY_CHECK(a_reconcile_that_takes_too_long_is_reported_once),
         WITH_MEMORY_CHECK(a_key_of_the_programs_own_may_come_later),
         WITH_MEMORY_CHECK(many_keys_are_all_worked_on),

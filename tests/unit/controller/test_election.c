@@ -189,7 +189,7 @@ static void a_renewal_within_the_same_second_counts(void **state)
     end();
 }
 
-static void a_change_of_other_fields_is_no_renewal(void **state)
+static void a_change_of_other_fields_is_not_a_renewal(void **state)
 {
     (void)state;
     begin();
@@ -460,7 +460,7 @@ static void a_start_takes_back_a_stop(void **state)
     end();
 }
 
-static void a_release_of_ours_that_is_read_again_is_not_ours(void **state)
+static void our_own_release_that_is_read_again_is_not_our_lease(void **state)
 {
     (void)state;
     begin();
@@ -482,7 +482,7 @@ int main(void)
         cmocka_unit_test(an_acquisition_that_is_answered_late_is_none),
         cmocka_unit_test(a_lease_of_another_is_taken_when_it_has_not_changed_for_its_duration),
         cmocka_unit_test(a_renewal_within_the_same_second_counts),
-        cmocka_unit_test(a_change_of_other_fields_is_no_renewal),
+        cmocka_unit_test(a_change_of_other_fields_is_not_a_renewal),
         cmocka_unit_test(a_released_lease_is_taken_at_once),
         cmocka_unit_test(a_holder_renews_every_retry_period_without_reading),
         cmocka_unit_test(a_conflict_is_followed_by_a_read_at_once),
@@ -499,7 +499,7 @@ int main(void)
         cmocka_unit_test(a_release_is_given_up_in_the_end),
         cmocka_unit_test(an_option_keeps_the_lease_on_a_stop),
         cmocka_unit_test(a_start_takes_back_a_stop),
-        cmocka_unit_test(a_release_of_ours_that_is_read_again_is_not_ours),
+        cmocka_unit_test(our_own_release_that_is_read_again_is_not_our_lease),
     };
     return RUN_TESTS(tests);
 }

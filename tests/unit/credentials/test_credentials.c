@@ -39,7 +39,7 @@ static void basic_authentication_becomes_a_header(void **state)
     ki_credentials_free(credentials);
 }
 
-static void nobody_in_particular_has_no_header(void **state)
+static void without_credentials_there_is_no_header(void **state)
 {
     (void)state;
     ki_credentials *credentials = credentials_rig_new(&(ki_config){0});
@@ -232,7 +232,7 @@ static void note_warning(const ki_log_record *record, void *user)
     snprintf(noted->message, sizeof(noted->message), "%s", record->message);
 }
 
-/* Whoever drops privileges: nobody else's file can be read, nor anything in the folder of one who is root. */
+/* After privileges are dropped, files of other users cannot be read, nor anything in a folder of root. */
 static void lose_access(const char *path)
 {
     assert_int_equal(chmod(path, 0), 0);
@@ -382,7 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_token_becomes_a_header),
         TEST(basic_authentication_becomes_a_header),
-        TEST(nobody_in_particular_has_no_header),
+        TEST(without_credentials_there_is_no_header),
         TEST(somebody_else_is_asked_for_in_headers),
         TEST(what_no_header_can_have_is_refused),
         TEST(a_token_file_is_read_again_each_minute),

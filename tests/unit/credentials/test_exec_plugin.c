@@ -274,7 +274,7 @@ static void last_words_without_their_beginning_are_not_shown(void **state)
 static void an_answer_without_end_is_cut_off(void **state)
 {
     (void)state;
-    /* Nobody waits for its end: the pipe is full, and the loop looks again and again. */
+    /* Nothing waits for its end: the pipe is full, and the loop checks again and again. */
     ki_config_exec exec = exec_of("while :; do echo s3cret s3cret s3cret s3cret s3cret; done");
     ki_config config = {.exec = &exec, .user = "jane"};
     ki_exec_plugin plugin;
@@ -509,8 +509,8 @@ static void a_status_that_the_program_throws_away_is_not_needed(void **state)
     ki_exec_plugin_fini(&plugin);
 }
 
-/* Whoever waits for it sleeps until something happens. */
-static void nobody_looks_while_nothing_happens(void **state)
+/* A thread that waits for it sleeps until something happens. */
+static void nothing_is_polled_while_nothing_happens(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("echo one; sleep 600; :");
@@ -599,7 +599,7 @@ int main(void)
         TEST(the_cluster_is_told_when_the_plug_in_wants_it),
         TEST(a_cluster_whose_certificates_cannot_be_read_is_an_error),
     };
-    const struct CMUnitTest watched[] = {TEST(nobody_looks_while_nothing_happens)};
+    const struct CMUnitTest watched[] = {TEST(nothing_is_polled_while_nothing_happens)};
     int failures = RUN_TESTS(tests);
     has_fd = 1;
     return failures + RUN_TESTS(tests) + RUN_TESTS(watched);

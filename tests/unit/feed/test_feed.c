@@ -26,7 +26,7 @@ static void store_follows_the_world_through_relists(void **state)
     feed_rig_fini(&r);
 }
 
-static void what_an_idle_feed_took_out_of_its_store_is_let_go_within_a_second(void **state)
+static void an_idle_feed_frees_what_it_removed_within_a_second(void **state)
 {
     (void)state;
     feed_rig r;
@@ -272,7 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(store_follows_the_world_through_relists),
-        cmocka_unit_test(what_an_idle_feed_took_out_of_its_store_is_let_go_within_a_second),
+        cmocka_unit_test(an_idle_feed_frees_what_it_removed_within_a_second),
         cmocka_unit_test(queue_follows_the_world_through_relists),
         cmocka_unit_test(callback_follows_the_world_through_relists),
         cmocka_unit_test(store_follows_a_server_with_faults),

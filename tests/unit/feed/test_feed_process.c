@@ -225,7 +225,7 @@ static void stop_and_start_from_a_callback_loses_nothing(void **state)
     feed_rig_fini(&r);
 }
 
-static void nobody_waits_for_a_feed_that_was_never_started(void **state)
+static void a_wait_for_a_feed_that_was_never_started_ends_at_once(void **state)
 {
     (void)state;
     feed_rig r;
@@ -306,7 +306,7 @@ static void wait_for_sync_says_why_it_ends(void **state)
     feed_rig r;
     ki_error err = {0};
     feed_rig_start_store(&r, 47);
-    assert_int_equal(ki_feed_wait_for_sync(r.feed, 1000, &err), KI_ERR_TIMEOUT); /* nobody moves the clock */
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, 1000, &err), KI_ERR_TIMEOUT); /* the clock does not move */
     assert_non_null(strstr(err.message, "pods: not ready in time"));
     feed_rig_run(&r, 5);
     assert_int_equal(ki_feed_wait_for_sync(r.feed, 1000, &err), 0);
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(stopped_feed_continues_where_it_was),
         cmocka_unit_test(stopped_feed_processes_nothing),
         cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),
-        cmocka_unit_test(nobody_waits_for_a_feed_that_was_never_started),
+        cmocka_unit_test(a_wait_for_a_feed_that_was_never_started_ends_at_once),
         cmocka_unit_test(feed_that_was_never_started_can_be_freed),
         cmocka_unit_test(free_from_on_change_is_carried_out_afterwards),
         cmocka_unit_test(free_from_process_is_carried_out_afterwards),

@@ -54,7 +54,7 @@ static void a_shorter_period_after_the_start_becomes_the_check_period(void **sta
     assert_int_equal(check_ms, 30000);
 }
 
-static void without_a_check_period_nobody_is_reminded(void **state)
+static void without_a_check_period_there_is_no_resync(void **state)
 {
     (void)state;
     uint64_t check_ms = 0;
@@ -139,7 +139,7 @@ int main(void)
         MEMORY_TEST(a_shorter_period_before_the_start_shortens_the_check_period),
         MEMORY_TEST(a_longer_period_leaves_the_check_period),
         MEMORY_TEST(a_shorter_period_after_the_start_becomes_the_check_period),
-        MEMORY_TEST(without_a_check_period_nobody_is_reminded),
+        MEMORY_TEST(without_a_check_period_there_is_no_resync),
         MEMORY_TEST(a_handler_that_asks_for_nothing_is_never_due),
         MEMORY_TEST(the_first_turn_is_a_period_after_it_comes),
         MEMORY_TEST(the_next_turn_is_a_period_after_the_check),

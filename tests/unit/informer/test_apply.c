@@ -53,7 +53,7 @@ static void a_delete_carries_the_object_of_the_event(void **state)
     expect("(1 a3 )5 | -a7 -b8", "+a3i synced -a7", "");
 }
 
-static void a_delete_that_nobody_saw_carries_the_last_that_was_known(void **state)
+static void a_missed_delete_has_the_last_known_object(void **state)
 {
     (void)state;
     expect("(1 a3 )5 | -a7?", "+a3i synced -a3u", "");
@@ -147,15 +147,15 @@ static void an_item_of_a_list_is_alive_whatever_its_version(void **state)
     expect("(1 )10 | (2 a3 )12", "synced +a3", "a3");
 }
 
-/* ---- versions that are no numbers --------------------------------------------------------------------- */
+/* ---- versions that are not numbers --------------------------------------------------------------------- */
 
-static void versions_that_are_no_numbers_apply_when_they_differ(void **state)
+static void versions_that_are_not_numbers_apply_when_they_differ(void **state)
 {
     (void)state;
     expect("(1 ax )k | ~aw ~aw -av", "+axi synced ~ax>w -av", "");
 }
 
-static void the_same_version_that_is_no_number_applies_when_the_text_differs(void **state)
+static void the_same_version_that_is_not_a_number_applies_when_the_text_differs(void **state)
 {
     (void)state;
     expect("(1 ax:u=1 )k | ~ax:u=1 ~ax:u=2", "+axi synced ~ax>x", "ax");
@@ -173,7 +173,7 @@ static void an_event_of_an_absent_key_that_cannot_be_compared_applies(void **sta
     expect("(1 )k | +ax +bk", "synced +ax +bk", "ax bk");
 }
 
-static void the_last_version_received_is_the_complete_one_if_they_are_no_numbers(void **state)
+static void the_last_version_received_is_the_complete_one_if_they_are_not_numbers(void **state)
 {
     (void)state;
     apply_run run;
@@ -358,7 +358,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_older_or_equal_version_changes_nothing),
         WITH_MEMORY_CHECK(an_older_delete_changes_nothing_and_an_equal_one_deletes),
         WITH_MEMORY_CHECK(a_delete_carries_the_object_of_the_event),
-        WITH_MEMORY_CHECK(a_delete_that_nobody_saw_carries_the_last_that_was_known),
+        WITH_MEMORY_CHECK(a_missed_delete_has_the_last_known_object),
         WITH_MEMORY_CHECK(another_uid_is_a_replacement),
         WITH_MEMORY_CHECK(a_delete_tells_what_the_handler_knew),
         WITH_MEMORY_CHECK(a_delete_of_another_uid_tells_it_to_the_backlog),
@@ -369,11 +369,11 @@ int main(void)
         WITH_MEMORY_CHECK(an_echo_of_something_deleted_does_not_bring_it_back),
         WITH_MEMORY_CHECK(an_echo_is_judged_by_what_was_received_before_it),
         WITH_MEMORY_CHECK(an_item_of_a_list_is_alive_whatever_its_version),
-        WITH_MEMORY_CHECK(versions_that_are_no_numbers_apply_when_they_differ),
-        WITH_MEMORY_CHECK(the_same_version_that_is_no_number_applies_when_the_text_differs),
+        WITH_MEMORY_CHECK(versions_that_are_not_numbers_apply_when_they_differ),
+        WITH_MEMORY_CHECK(the_same_version_that_is_not_a_number_applies_when_the_text_differs),
         WITH_MEMORY_CHECK(a_missing_version_applies_when_the_text_differs),
         WITH_MEMORY_CHECK(an_event_of_an_absent_key_that_cannot_be_compared_applies),
-        WITH_MEMORY_CHECK(the_last_version_received_is_the_complete_one_if_they_are_no_numbers),
+        WITH_MEMORY_CHECK(the_last_version_received_is_the_complete_one_if_they_are_not_numbers),
         WITH_MEMORY_CHECK(the_version_moves_with_events_bookmarks_and_ends),
         WITH_MEMORY_CHECK(the_version_is_what_had_been_received_before_the_head_of_the_queue),
         WITH_MEMORY_CHECK(the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied),

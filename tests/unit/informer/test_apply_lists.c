@@ -115,7 +115,7 @@ static void what_only_a_failed_list_has_met_is_swept_by_the_next(void **state)
     expect("(1 a1 )5 | (2 a1 b7 | (3 a1 )9", "+a1i synced +b7 -b7u", "a1");
 }
 
-static void sweeps_do_not_look_at_versions_that_are_no_numbers(void **state)
+static void sweeps_do_not_look_at_versions_that_are_not_numbers(void **state)
 {
     (void)state;
     expect("(1 ax by )k | (2 by )c", "+axi +byi synced -axu", "by");
@@ -296,7 +296,7 @@ static void histories_may_follow_each_other(void **state)
 
 /* ---- resync ------------------------------------------------------------------------------------------- */
 
-static void a_resync_reminds_those_who_are_due_and_nobody_else(void **state)
+static void a_resync_calls_only_handlers_that_are_due(void **state)
 {
     (void)state;
     apply_run run;
@@ -450,7 +450,7 @@ int main(void)
         WITH_MEMORY_CHECK(what_a_later_list_has_met_counts_as_seen),
         WITH_MEMORY_CHECK(a_list_that_fails_sweeps_nothing_and_completes_nothing),
         WITH_MEMORY_CHECK(what_only_a_failed_list_has_met_is_swept_by_the_next),
-        WITH_MEMORY_CHECK(sweeps_do_not_look_at_versions_that_are_no_numbers),
+        WITH_MEMORY_CHECK(sweeps_do_not_look_at_versions_that_are_not_numbers),
         WITH_MEMORY_CHECK(what_is_told_after_the_end_of_a_list_is_not_swept_by_it),
         WITH_MEMORY_CHECK(a_stale_list_sweeps_nothing_and_moves_no_version),
         WITH_MEMORY_CHECK(what_a_stale_list_has_only_met_stays),
@@ -471,7 +471,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_new_history_that_was_popped_is_not_forgotten),
         WITH_MEMORY_CHECK(what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now),
         WITH_MEMORY_CHECK(histories_may_follow_each_other),
-        WITH_MEMORY_CHECK(a_resync_reminds_those_who_are_due_and_nobody_else),
+        WITH_MEMORY_CHECK(a_resync_calls_only_handlers_that_are_due),
         WITH_MEMORY_CHECK(a_resync_moves_no_version),
         WITH_MEMORY_CHECK(a_sweep_is_done_in_steps),
         WITH_MEMORY_CHECK(a_handler_that_comes_in_the_middle_of_a_sweep_has_a_consistent_picture),

@@ -46,7 +46,7 @@ static void what_is_not_known_and_not_newer_waits_for_the_end_of_its_list(void *
     expect("(1 )10 | (2? b3 | b8 | b7 | )12 | ~b13", "synced +b8 ~b8>13", "b13");
     expect("(1 )10 | (2? b3 | b11 | )12", "synced +b11", "b11");
     expect("(1 )10 | (2 b3 |", "synced +b3", "b3"); /* its metadata came first */
-    expect("(1 )k | (2? bx |", "synced +bx", "bx"); /* versions that are no numbers tell nothing */
+    expect("(1 )k | (2? bx |", "synced +bx", "bx"); /* versions that are not numbers tell nothing */
     expect("(1? b3 |", "+b3i", "b3");               /* nothing is complete yet */
 }
 

@@ -30,7 +30,7 @@ static void an_informer_fills_its_store_and_follows_the_server(void **state)
 }
 
 /* An idle informer is woken for that once, and not again. */
-static void what_an_idle_informer_took_out_is_let_go_within_a_second(void **state)
+static void an_idle_informer_frees_what_it_removed_within_a_second(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -141,7 +141,7 @@ static void a_version_that_is_there_is_not_waited_for(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_version_that_is_no_number_is_waited_for_in_vain_among_numbers(void **state)
+static void waiting_for_a_version_that_is_not_a_number_times_out_among_numbers(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -264,14 +264,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_informer_fills_its_store_and_follows_the_server),
-        WITH_MEMORY_CHECK(what_an_idle_informer_took_out_is_let_go_within_a_second),
+        WITH_MEMORY_CHECK(an_idle_informer_frees_what_it_removed_within_a_second),
         WITH_MEMORY_CHECK(an_informer_that_took_nothing_out_is_not_woken_to_let_go),
         WITH_MEMORY_CHECK(an_informer_asks_for_nothing_before_it_is_started),
         WITH_MEMORY_CHECK(the_store_of_an_informer_refuses_writes),
         WITH_MEMORY_CHECK(an_informer_knows_its_resource),
         WITH_MEMORY_CHECK(the_last_version_is_empty_first_and_then_the_servers),
         WITH_MEMORY_CHECK(a_version_that_is_there_is_not_waited_for),
-        WITH_MEMORY_CHECK(a_version_that_is_no_number_is_waited_for_in_vain_among_numbers),
+        WITH_MEMORY_CHECK(waiting_for_a_version_that_is_not_a_number_times_out_among_numbers),
         WITH_MEMORY_CHECK(the_age_is_how_long_the_server_has_said_nothing),
         WITH_MEMORY_CHECK(a_bookmark_moves_the_version_and_resets_the_age),
         WITH_MEMORY_CHECK(an_index_may_come_before_the_start),

@@ -82,7 +82,7 @@ static void selectors_and_tweaks_reach_the_source(void **state)
 
 /* ---- what is left out -------------------------------------------------------------------------------- */
 
-static void only_what_is_to_be_kept_is_kept_and_told(void **state)
+static void only_fields_of_keep_are_stored_and_reported(void **state)
 {
     (void)state;
     static const char *const keep[] = {"/metadata/name", "/metadata/namespace", NULL};
@@ -180,7 +180,7 @@ static void a_small_queue_can_be_stopped_and_started_when_it_is_full(void **stat
     for (int i = 0; i < 20; i++) {
         assert_int_equal(ki_informer_start(t.rig.informer, NULL), 0);
         (void)ki_client_dispatch(t.rig.client, KI_BUDGET_NONE);
-        sim_server_step(t.rig.server); /* the queue is full, and nobody has had a turn to make room */
+        sim_server_step(t.rig.server); /* the queue is full, and no thread has had a chance to make room */
         ki_informer_stop(t.rig.informer);
         virtual_rig_run(&t.rig, SECOND);
     }
@@ -265,7 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(selectors_and_tweaks_reach_the_source),
-        WITH_MEMORY_CHECK(only_what_is_to_be_kept_is_kept_and_told),
+        WITH_MEMORY_CHECK(only_fields_of_keep_are_stored_and_reported),
         WITH_MEMORY_CHECK(an_item_that_is_refused_is_not_swept_away),
         WITH_MEMORY_CHECK(a_server_whose_history_was_reset_is_followed_again),
         WITH_MEMORY_CHECK(a_small_queue_makes_the_server_wait_and_loses_nothing),

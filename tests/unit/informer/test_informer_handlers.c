@@ -51,7 +51,7 @@ static void what_happens_afterwards_is_told_as_it_is(void **state)
     told_fini(&t);
 }
 
-static void a_delete_that_nobody_saw_has_an_unknown_final_state(void **state)
+static void a_missed_delete_has_an_unknown_final_state(void **state)
 {
     (void)state;
     told t;
@@ -457,7 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(what_the_first_list_has_is_told_as_initial_adds),
         WITH_MEMORY_CHECK(what_happens_afterwards_is_told_as_it_is),
-        WITH_MEMORY_CHECK(a_delete_that_nobody_saw_has_an_unknown_final_state),
+        WITH_MEMORY_CHECK(a_missed_delete_has_an_unknown_final_state),
         WITH_MEMORY_CHECK(another_object_of_the_same_name_is_a_replacement),
         WITH_MEMORY_CHECK(a_repeated_list_tells_only_what_differs),
         WITH_MEMORY_CHECK(handlers_find_the_store_as_new_as_the_event),

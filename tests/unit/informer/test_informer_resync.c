@@ -60,7 +60,7 @@ static void a_handler_lowers_the_check_period_only_before_the_start(void **state
     heard_fini(&late);
 }
 
-static void nobody_is_reminded_before_the_first_list_has_ended(void **state)
+static void there_is_no_resync_before_the_first_list_has_ended(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -253,7 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_resync_reaches_only_the_handler_that_asked_for_it),
         WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
-        WITH_MEMORY_CHECK(nobody_is_reminded_before_the_first_list_has_ended),
+        WITH_MEMORY_CHECK(there_is_no_resync_before_the_first_list_has_ended),
         WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
         WITH_MEMORY_CHECK(resyncs_go_on_after_a_reset_of_the_history),
         WITH_MEMORY_CHECK(a_period_without_an_end_is_never_over),

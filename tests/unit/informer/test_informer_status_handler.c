@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever asked for it is told of each change of phase or reason. */
+/* The status handler is called after each change of phase or reason. */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>

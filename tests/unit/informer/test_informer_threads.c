@@ -167,7 +167,7 @@ static void a_wait_for_a_silent_server_names_the_phase(void **state)
     run_fini(&r);
 }
 
-static void nobody_waits_for_an_informer_that_was_never_started(void **state)
+static void a_wait_for_an_informer_that_was_never_started_ends_at_once(void **state)
 {
     (void)state;
     run r;
@@ -504,7 +504,7 @@ int main(void)
         cmocka_unit_test(a_wait_that_times_out_says_what_is_going_on),
         cmocka_unit_test(a_wait_for_a_silent_server_names_the_phase),
         cmocka_unit_test(a_stop_ends_the_wait_of_another_thread),
-        cmocka_unit_test(nobody_waits_for_an_informer_that_was_never_started),
+        cmocka_unit_test(a_wait_for_an_informer_that_was_never_started_ends_at_once),
         cmocka_unit_test(a_stop_waits_for_the_callback_that_runs),
         cmocka_unit_test(removing_and_waiting_waits_for_the_callback_that_runs),
         cmocka_unit_test(removing_does_not_wait_for_the_callback_that_runs),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions as long as they may be, and longer: through an informer, and a feed, from bytes to what is said of
- * them. They are no numbers, so each is only the same as itself. */
+ * them. They are not numbers, so each is only the same as itself. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,7 +361,7 @@ static void numbers_of_4096_digits_are_ordered_and_measured(void **state)
 }
 
 /* Its end looks like a number. */
-static void a_version_that_is_no_number_is_not_measured(void **state)
+static void a_version_that_is_not_a_number_is_not_measured(void **state)
 {
     (void)state;
     rig r;
@@ -499,7 +499,7 @@ int main(void)
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_lists_and_watches),
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_streamed_lists),
         WITH_MEMORY_CHECK(numbers_of_4096_digits_are_ordered_and_measured),
-        WITH_MEMORY_CHECK(a_version_that_is_no_number_is_not_measured),
+        WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_not_measured),
         WITH_MEMORY_CHECK(a_list_with_a_longer_version_fails_and_says_so),
         WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_continues),
         WITH_MEMORY_CHECK(an_informer_of_long_versions_survives_every_failure),

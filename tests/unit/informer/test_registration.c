@@ -217,7 +217,7 @@ static void look_at_informer(heard *what, const ki_event *event)
     r->has_synced = ki_informer_has_synced(r->rig.informer) && version[0] != 0;
 }
 
-/* By chance it may also be so when nobody takes care of it, but not each time. */
+/* It may also hold by chance, but not each time. */
 static void the_informer_has_synced_inside_on_synced(void **state)
 {
     (void)state;

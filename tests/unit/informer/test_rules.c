@@ -152,7 +152,7 @@ static void an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_c
     }
 }
 
-static void a_delete_removes_what_is_no_newer(void **state)
+static void a_delete_removes_what_is_not_newer(void **state)
 {
     (void)state;
     const row rows[] = {
@@ -181,7 +181,7 @@ static void an_item_that_could_not_be_used_is_seen_when_it_is_there(void **state
     CHECK_ROWS(rows);
 }
 
-static void a_list_covers_what_is_no_newer_and_what_cannot_be_compared(void **state)
+static void a_list_covers_what_is_not_newer_and_what_cannot_be_compared(void **state)
 {
     (void)state;
     static const struct {
@@ -210,9 +210,9 @@ int main(void)
         WITH_MEMORY_CHECK(an_item_of_a_list_is_always_put_when_nothing_is_there),
         WITH_MEMORY_CHECK(an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete),
         WITH_MEMORY_CHECK(an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete),
-        WITH_MEMORY_CHECK(a_delete_removes_what_is_no_newer),
+        WITH_MEMORY_CHECK(a_delete_removes_what_is_not_newer),
         WITH_MEMORY_CHECK(an_item_that_could_not_be_used_is_seen_when_it_is_there),
-        WITH_MEMORY_CHECK(a_list_covers_what_is_no_newer_and_what_cannot_be_compared),
+        WITH_MEMORY_CHECK(a_list_covers_what_is_not_newer_and_what_cannot_be_compared),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reader that stays inside a read section delays the freeing of memory; and, where too much waits for
- * it, the writer of the same store. Nobody else waits for it: what does would hang here. */
+ * it, the writer of the same store. No other thread waits for it; one that did would hang here. */
 #include <kinformer.h>
 #include <unistd.h>
 

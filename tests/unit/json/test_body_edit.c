@@ -112,7 +112,7 @@ static void the_first_failure_stays(void **state)
     ki_body_free(body);
 }
 
-static void text_that_is_no_json_is_not_copied(void **state)
+static void text_that_is_not_json_is_not_copied(void **state)
 {
     (void)state;
     ki_body *body = ki_body_copy((ki_json){KI_STR("{\"a\":}")});
@@ -320,7 +320,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_value_is_set_at_a_pointer),
         WITH_MEMORY_CHECK(values_are_formats),
         WITH_MEMORY_CHECK(the_first_failure_stays),
-        WITH_MEMORY_CHECK(text_that_is_no_json_is_not_copied),
+        WITH_MEMORY_CHECK(text_that_is_not_json_is_not_copied),
         WITH_MEMORY_CHECK(a_body_is_never_too_deep),
         WITH_MEMORY_CHECK(a_value_is_removed_with_its_comma),
         WITH_MEMORY_CHECK(a_merge_patch_says_what_differs),

@@ -74,7 +74,7 @@ static void names_are_strings_too(void **state)
                      "{\"a\":\"b\",\"/\":[\"c\"],\"\\\\\":1}");
 }
 
-/* An escaped backslash before a u is no escape of a character. */
+/* An escaped backslash before a u is not an escape of a character. */
 static void a_backslash_escapes_one_character_only(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void integers_are_exact_however_they_are_spelt(void **state)
     }
 }
 
-static void what_is_no_int64_has_the_right_error(void **state)
+static void what_is_not_an_int64_has_the_right_error(void **state)
 {
     (void)state;
     static const struct {
@@ -318,7 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_exact_however_they_are_spelt),
-        cmocka_unit_test(what_is_no_int64_has_the_right_error),
+        cmocka_unit_test(what_is_not_an_int64_has_the_right_error),
         cmocka_unit_test(malformed_numbers_are_refused),
         cmocka_unit_test(doubles_are_the_nearest_ones),
         cmocka_unit_test(past_the_largest_double_is_out_of_range),

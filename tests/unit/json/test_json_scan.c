@@ -150,7 +150,7 @@ static void values_may_follow_each_other(void **state)
                 (expectation){0, 72, 35, KI_STR("[{}]")});
 }
 
-static void nothing_but_white_space_is_no_value(void **state)
+static void nothing_but_white_space_is_not_a_value(void **state)
 {
     (void)state;
     assert_scan(KI_STR(""), (expectation){0, 0, 0, {0}});
@@ -503,7 +503,7 @@ int main(void)
         cmocka_unit_test(an_element_is_followed_by_white_space_comma_or_bracket),
         cmocka_unit_test(a_number_without_digits_is_refused_in_every_split),
         cmocka_unit_test(values_may_follow_each_other),
-        cmocka_unit_test(nothing_but_white_space_is_no_value),
+        cmocka_unit_test(nothing_but_white_space_is_not_a_value),
         cmocka_unit_test(offsets_count_over_all_values),
         cmocka_unit_test(a_container_ends_with_its_last_byte),
         cmocka_unit_test(a_number_ends_with_the_byte_behind_it),

@@ -36,7 +36,7 @@ static void a_string_with_escapes_needs_memory(void **state)
     assert_true(ki_str_equal(text, KI_STR("untouched")));
 }
 
-static void what_is_no_string_is_refused(void **state)
+static void what_is_not_a_string_is_refused(void **state)
 {
     (void)state;
     const char *const wrong[] = {"1",       "null",     "[\"a\"]", "\"",  "\"a",
@@ -245,7 +245,7 @@ static void a_string_ends_at_its_own_quote(void **state)
     assert_int_equal(ki_json_skip_string("\"abc", 4), 0);
 }
 
-/* One byte at a time, as plainly as can be. A backslash outside of a string is no JSON: SIZE_MAX. */
+/* One byte at a time, as plainly as can be. A backslash outside a string is not JSON: SIZE_MAX. */
 static size_t plain_container_len(const char *text, size_t n)
 {
     size_t depth = 0;
@@ -303,7 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_string_without_escapes_is_borrowed),
         cmocka_unit_test(a_string_with_escapes_needs_memory),
-        cmocka_unit_test(what_is_no_string_is_refused),
+        cmocka_unit_test(what_is_not_a_string_is_refused),
         cmocka_unit_test(every_escape_is_undone),
         cmocka_unit_test(a_small_buffer_is_refused),
         cmocka_unit_test(malformed_escapes_are_errors),

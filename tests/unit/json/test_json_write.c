@@ -292,7 +292,7 @@ static void a_text_past_its_maximum_is_refused(void **state)
     assert_failed(writer, KI_ERR_TOO_LARGE);
 }
 
-static void what_is_no_value_is_not_written(void **state)
+static void what_is_not_a_value_is_not_written(void **state)
 {
     (void)state;
     const char *const wrong[] = {"[1 2]",  "[1,]",     "[,1]",       "{\"a\"}", "{\"a\":}",
@@ -310,7 +310,7 @@ static void what_is_no_value_is_not_written(void **state)
     assert_failed(writer, KI_ERR_INVALID);
 }
 
-static void no_writer_is_no_crash(void **state)
+static void no_writer_does_not_crash(void **state)
 {
     (void)state;
     ki_str text;
@@ -466,8 +466,8 @@ int main(void)
         cmocka_unit_test(infinities_and_nan_are_refused),
         cmocka_unit_test(nesting_ends_at_a_thousand_levels),
         cmocka_unit_test(a_text_past_its_maximum_is_refused),
-        cmocka_unit_test(what_is_no_value_is_not_written),
-        cmocka_unit_test(no_writer_is_no_crash),
+        cmocka_unit_test(what_is_not_a_value_is_not_written),
+        cmocka_unit_test(no_writer_does_not_crash),
         cmocka_unit_test(what_is_written_reads_as_what_was_meant),
         cmocka_unit_test(reformatting_gives_the_text_byte_by_byte),
         cmocka_unit_test(recorded_answers_survive_reformatting),

@@ -392,7 +392,7 @@ static void a_name_matches_as_a_whole(void **state)
     assert_kept(PATHS("//"), NOTHING, "{\"\":{\"\":1,\"a\":2}}", "{\"\":{\"\":1}}");
 }
 
-static void what_is_no_string_is_no_name(void **state)
+static void what_is_not_a_string_is_not_a_name(void **state)
 {
     (void)state;
     ki_projection *projection = compile(PATHS("/*", "/a"), NOTHING);
@@ -405,7 +405,7 @@ static void what_is_no_string_is_no_name(void **state)
     ki_projection_free(projection);
 }
 
-static void strings_that_are_no_names_match_nothing(void **state)
+static void strings_that_are_not_names_match_nothing(void **state)
 {
     (void)state;
     assert_kept(PATHS("/a"), NOTHING, "{\"b\":\"a\",\"c\":{\"a\":1},\"d\":[\"a\",{\"a\":2}],\"a\":\"b\"}",
@@ -486,8 +486,8 @@ int main(void)
         cmocka_unit_test(names_are_compared_unescaped),
         cmocka_unit_test(tilde_and_slash_are_escaped_in_paths),
         cmocka_unit_test(a_name_matches_as_a_whole),
-        cmocka_unit_test(what_is_no_string_is_no_name),
-        cmocka_unit_test(strings_that_are_no_names_match_nothing),
+        cmocka_unit_test(what_is_not_a_string_is_not_a_name),
+        cmocka_unit_test(strings_that_are_not_names_match_nothing),
         cmocka_unit_test(of_a_name_that_comes_twice_the_first_counts),
         WITH_MEMORY_CHECK(without_memory_there_is_no_projection),
         WITH_MEMORY_CHECK(freeing_nothing_is_fine),

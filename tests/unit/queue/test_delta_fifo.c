@@ -287,7 +287,7 @@ static void push_text_version(ki_delta_fifo *fifo, const char *name, const char 
     assert_int_equal(fifo_push_new(fifo, delta, ki_str_of(version)), 0);
 }
 
-static void of_versions_that_are_no_numbers_the_last_received_counts(void **state)
+static void the_last_received_version_counts_if_they_are_not_numbers(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -342,7 +342,7 @@ int main(void)
         WITH_MEMORY_CHECK(items_of_a_list_have_no_version_but_its_end_has),
         WITH_MEMORY_CHECK(a_bookmark_moves_the_version_when_it_leaves),
         WITH_MEMORY_CHECK(an_older_version_does_not_move_it_back),
-        WITH_MEMORY_CHECK(of_versions_that_are_no_numbers_the_last_received_counts),
+        WITH_MEMORY_CHECK(the_last_received_version_counts_if_they_are_not_numbers),
         WITH_MEMORY_CHECK(a_version_that_is_too_long_is_refused_and_changes_nothing),
     };
     return RUN_TESTS(tests);

@@ -55,7 +55,7 @@ static void deletes_with_an_add_between_them_both_stay(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void a_delete_of_what_nobody_knows_is_left_out(void **state)
+static void a_delete_of_an_unknown_key_is_left_out(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("known", 1);
@@ -83,7 +83,7 @@ static void a_delete_of_what_is_being_processed_is_queued(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void what_is_no_change_is_refused(void **state)
+static void what_is_not_a_change_is_refused(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -252,9 +252,9 @@ int main(void)
         WITH_MEMORY_CHECK(changes_of_a_key_leave_together_in_its_first_place),
         WITH_MEMORY_CHECK(of_two_deletes_the_earlier_stays_unless_its_final_state_is_unknown),
         WITH_MEMORY_CHECK(deletes_with_an_add_between_them_both_stay),
-        WITH_MEMORY_CHECK(a_delete_of_what_nobody_knows_is_left_out),
+        WITH_MEMORY_CHECK(a_delete_of_an_unknown_key_is_left_out),
         WITH_MEMORY_CHECK(a_delete_of_what_is_being_processed_is_queued),
-        WITH_MEMORY_CHECK(what_is_no_change_is_refused),
+        WITH_MEMORY_CHECK(what_is_not_a_change_is_refused),
         WITH_MEMORY_CHECK(a_missing_queue_is_empty),
         WITH_MEMORY_CHECK(a_key_function_says_what_belongs_together),
         WITH_MEMORY_CHECK(a_key_that_no_store_takes_is_refused),

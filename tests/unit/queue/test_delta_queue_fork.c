@@ -157,7 +157,7 @@ static int use_and_free(void *user)
     return pop_all_and_free(c);
 }
 
-/* In the child nobody waits, and the condition is not waited for either. */
+/* In the child no thread waits, and the condition is not waited for either. */
 static void a_child_frees_a_queue_that_another_thread_waits_for(void **state)
 {
     (void)state;

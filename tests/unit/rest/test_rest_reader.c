@@ -241,7 +241,7 @@ static void what_has_no_name_is_good_where_none_is_expected(void **state)
     ki_rest_answer_fini(&answer);
 }
 
-static void what_is_no_json_or_no_list_is_an_error(void **state)
+static void what_is_not_json_or_not_a_list_is_an_error(void **state)
 {
     (void)state;
     static const struct {
@@ -376,7 +376,7 @@ int main(void)
         cmocka_unit_test(a_delete_may_be_answered_by_a_status),
         cmocka_unit_test(what_was_deleted_of_a_collection_is_the_body),
         cmocka_unit_test(what_has_no_name_is_good_where_none_is_expected),
-        cmocka_unit_test(what_is_no_json_or_no_list_is_an_error),
+        cmocka_unit_test(what_is_not_json_or_not_a_list_is_an_error),
         cmocka_unit_test(half_a_page_is_none),
         cmocka_unit_test(an_answer_has_a_limit),
         cmocka_unit_test(what_is_cut_says_why),

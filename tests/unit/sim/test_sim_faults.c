@@ -370,7 +370,7 @@ static void sim_faults_repeat_events(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_send_what_is_no_event(void **state)
+static void sim_faults_send_what_is_not_an_event(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -386,7 +386,7 @@ static void sim_faults_send_what_is_no_event(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_send_what_nobody_can_read(void **state)
+static void sim_faults_send_unreadable_bytes(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -552,8 +552,8 @@ int main(void)
         cmocka_unit_test(sim_faults_cut_between_events),
         cmocka_unit_test(sim_faults_cut_inside_an_event),
         cmocka_unit_test(sim_faults_repeat_events),
-        cmocka_unit_test(sim_faults_send_what_is_no_event),
-        cmocka_unit_test(sim_faults_send_what_nobody_can_read),
+        cmocka_unit_test(sim_faults_send_what_is_not_an_event),
+        cmocka_unit_test(sim_faults_send_unreadable_bytes),
         cmocka_unit_test(sim_faults_send_an_error_in_the_stream),
         cmocka_unit_test(sim_faults_spoil_objects),
         cmocka_unit_test(sim_server_sends_nothing_to_who_is_paused),

@@ -142,7 +142,7 @@ static void an_object_that_leaves_is_checked(void **state)
     (void)ki_object_unref(object);
 }
 
-/* It leaves under the store's locks; nobody is called there. */
+/* It leaves under the store's locks, where no callback is called. */
 static void what_leaves_is_reported_when_asked_for_and_kept_until_then(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void no_constant_of_the_header_is_overlooked(void **state)
     (void)ki_object_unref(object);
 }
 
-static void references_and_unescaping_are_no_mutation(void **state)
+static void references_and_unescaping_are_not_mutations(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -453,7 +453,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_end_checks_what_is_left),
         WITH_MEMORY_CHECK(no_byte_is_overlooked),
         WITH_MEMORY_CHECK(no_constant_of_the_header_is_overlooked),
-        WITH_MEMORY_CHECK(references_and_unescaping_are_no_mutation),
+        WITH_MEMORY_CHECK(references_and_unescaping_are_not_mutations),
         WITH_MEMORY_CHECK(the_detector_keeps_its_objects),
         WITH_MEMORY_CHECK(an_object_added_twice_is_watched_until_it_is_removed_twice),
         WITH_MEMORY_CHECK(one_that_is_off_watches_nothing),

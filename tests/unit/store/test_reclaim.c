@@ -47,7 +47,7 @@ static void one_grace_period_serves_all(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-static void a_flush_of_nothing_waits_for_nobody(void **state)
+static void a_flush_of_nothing_does_not_wait(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -94,7 +94,7 @@ static void settle_waits_for_the_limit_of_things(void **state)
 
 /* ---- beside a reader, who is this thread: nothing here waits for it ---------------------------------- */
 
-static void what_a_reader_may_see_stays_and_nobody_waits(void **state)
+static void what_a_reader_may_see_stays_and_no_thread_waits(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -217,7 +217,7 @@ static void a_long_array_is_given_back(void **state)
     (void)ki_object_unref(object);
 }
 
-static void what_nobody_sees_is_freed_at_once(void **state)
+static void what_no_reader_sees_is_freed_at_once(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -235,17 +235,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(what_is_handed_over_lives_until_the_flush),
         WITH_MEMORY_CHECK(one_grace_period_serves_all),
-        WITH_MEMORY_CHECK(a_flush_of_nothing_waits_for_nobody),
+        WITH_MEMORY_CHECK(a_flush_of_nothing_does_not_wait),
         WITH_MEMORY_CHECK(settle_waits_for_half_the_limit_of_bytes),
         WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_things),
-        WITH_MEMORY_CHECK(what_a_reader_may_see_stays_and_nobody_waits),
+        WITH_MEMORY_CHECK(what_a_reader_may_see_stays_and_no_thread_waits),
         WITH_MEMORY_CHECK(what_has_come_behind_a_grace_period_has_one_of_its_own),
         WITH_MEMORY_CHECK(there_is_room_up_to_the_limit_and_again_when_the_reader_has_left),
         WITH_MEMORY_CHECK(to_reserve_without_memory_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(something_whole_is_freed_by_its_own_function),
         WITH_MEMORY_CHECK(without_memory_a_grace_period_makes_room),
         WITH_MEMORY_CHECK(a_long_array_is_given_back),
-        WITH_MEMORY_CHECK(what_nobody_sees_is_freed_at_once),
+        WITH_MEMORY_CHECK(what_no_reader_sees_is_freed_at_once),
     };
     return RUN_TESTS(tests);
 }

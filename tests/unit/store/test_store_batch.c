@@ -128,7 +128,7 @@ static void a_batch_gives_out_what_was_there(void **state)
     store_end(store);
 }
 
-static void what_has_waited_for_a_second_is_let_go_when_the_writer_comes_by(void **state)
+static void what_has_waited_for_a_second_is_freed_by_the_next_write(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -279,7 +279,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_key_that_did_not_fit_is_refused_and_not_read),
         WITH_MEMORY_CHECK(what_waits_or_writes_is_refused_in_a_read_section),
         WITH_MEMORY_CHECK(a_batch_gives_out_what_was_there),
-        WITH_MEMORY_CHECK(what_has_waited_for_a_second_is_let_go_when_the_writer_comes_by),
+        WITH_MEMORY_CHECK(what_has_waited_for_a_second_is_freed_by_the_next_write),
         WITH_MEMORY_CHECK(what_was_let_go_before_is_not_waited_for),
         WITH_MEMORY_CHECK(a_batch_that_looks_first_puts_and_removes_what_it_found),
         WITH_MEMORY_CHECK(a_batch_that_looks_first_refuses_a_key_that_no_store_takes),

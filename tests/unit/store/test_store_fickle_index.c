@@ -246,7 +246,7 @@ static void a_function_that_changes_its_mind_is_counted_and_named(void **state)
     }
 }
 
-static void to_be_short_of_memory_when_an_object_leaves_is_no_failure(void **state)
+static void running_out_of_memory_when_an_object_leaves_is_not_a_failure(void **state)
 {
     (void)state;
     char line[300];
@@ -261,7 +261,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_index_is_as_it_was_when_the_function_of_a_late_one_fails),
         WITH_MEMORY_CHECK(replacing_everything_twice_in_one_list_is_safe_too),
         WITH_MEMORY_CHECK(a_function_that_changes_its_mind_is_counted_and_named),
-        WITH_MEMORY_CHECK(to_be_short_of_memory_when_an_object_leaves_is_no_failure),
+        WITH_MEMORY_CHECK(running_out_of_memory_when_an_object_leaves_is_not_a_failure),
     };
     return RUN_TESTS(tests);
 }

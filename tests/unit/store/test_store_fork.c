@@ -62,7 +62,7 @@ static void put_some(ki_store *store, uint64_t version, const char *tags)
     }
 }
 
-/* Its grace periods wait for nobody of the parent's. */
+/* Its grace periods do not wait for threads of the parent. */
 static void make_and_free_a_store(void *user)
 {
     (void)user;

@@ -91,7 +91,7 @@ static void an_answer_without_headers_is_one(void **state)
     assert_int_equal(answer.headers.len, 0);
 }
 
-static void what_is_no_answer_is_refused(void **state)
+static void what_is_not_an_answer_is_refused(void **state)
 {
     (void)state;
     fixture_http answer;
@@ -122,7 +122,7 @@ int main(void)
         cmocka_unit_test(the_length_header_agrees_with_the_body),
         cmocka_unit_test(a_header_is_found_in_any_case_and_by_its_whole_name),
         cmocka_unit_test(an_answer_without_headers_is_one),
-        cmocka_unit_test(what_is_no_answer_is_refused),
+        cmocka_unit_test(what_is_not_an_answer_is_refused),
         cmocka_unit_test(a_missing_file_is_named),
     };
     return RUN_TESTS(tests);

@@ -86,7 +86,7 @@ static void a_device_without_anything_in_it_is_an_empty_file(void **state)
     assert_refused("/dev/zero", KI_ERR_TOO_LARGE, "larger than the limit of 1000 bytes");
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void what_is_not_a_file_is_refused(void **state)
 {
     (void)state;
     assert_refused(temp_dir_path(&dir, "none"), KI_ERR_NOT_FOUND, "No such file or directory");
@@ -134,7 +134,7 @@ int main(void)
         TEST(a_file_that_says_it_is_empty_is_read_to_its_end),
         TEST(a_file_may_be_as_large_as_the_limit),
         TEST(a_device_without_anything_in_it_is_an_empty_file),
-        TEST(what_is_no_file_is_refused),
+        TEST(what_is_not_a_file_is_refused),
         TEST(a_mark_changes_with_the_file),
         TEST(running_out_of_memory_is_an_error),
     };

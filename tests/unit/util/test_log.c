@@ -51,7 +51,7 @@ static void without_a_sink_every_level_is_off(void **state)
     (void)state;
     ki_set_log(NULL, KI_LOG_TRACE, NULL);
     assert_false(ki_log_is_on(KI_LOG_ERROR));
-    ki_log(KI_LOG_ERROR, "test", KI_LOG_NO_FIELDS, "nobody listens");
+    ki_log(KI_LOG_ERROR, "test", KI_LOG_NO_FIELDS, "no callback");
 }
 
 static void a_sink_gets_its_level_and_the_less_talkative_ones(void **state)

@@ -283,7 +283,7 @@ static void look_at_mutex(void *user)
     h->is_held_elsewhere = ki_mutex_is_held(&h->mu);
 }
 
-/* Where assertions are off nobody knows, and nothing is refused. */
+/* Where assertions are off it is not known, and nothing is refused. */
 #ifdef NDEBUG
 enum { HELD_WHEN_NOT = true };
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that are no JSON, but whose end is known: they alone are refused, and what follows is read. */
+/* Objects that are not JSON, but whose end is known: they alone are refused, and what follows is read. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static void bookmarks_and_errors_are_refused_as_such(void **state)
 }
 
 /* A key must be one that an object can have. */
-static void a_name_with_the_mistake_in_it_is_no_key(void **state)
+static void a_name_with_the_mistake_in_it_is_not_a_key(void **state)
 {
     (void)state;
     static const char *const names[] = {"a\\ud800", "a\\q", "a\xff", "\xc3", "a\nb"};
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(an_event_is_refused_with_its_key_and_the_watch_continues),
         cmocka_unit_test(an_object_before_its_type_is_refused_as_well),
         cmocka_unit_test(bookmarks_and_errors_are_refused_as_such),
-        cmocka_unit_test(a_name_with_the_mistake_in_it_is_no_key),
+        cmocka_unit_test(a_name_with_the_mistake_in_it_is_not_a_key),
         cmocka_unit_test(very_deep_items_are_passed_over),
         cmocka_unit_test(other_mistakes_behind_it_end_the_list),
         cmocka_unit_test(a_refused_item_that_is_cut_cuts_the_list),

@@ -107,7 +107,7 @@ static void elements_come_one_by_one(void **state)
     assert_steps("{\"list\":[ 1 ]}", "NAME \"list\"\nELEMENT 1\nARRAY_END\nEND\n");
 }
 
-static void what_is_no_array_is_taken_as_a_value(void **state)
+static void what_is_not_an_array_is_taken_as_a_value(void **state)
 {
     (void)state;
     assert_steps("{\"list\":null}", "NAME \"list\"\nVALUE null\nEND\n");
@@ -263,7 +263,7 @@ int main(void)
         cmocka_unit_test(members_are_named_and_taken),
         cmocka_unit_test(skipped_values_are_not_kept),
         cmocka_unit_test(elements_come_one_by_one),
-        cmocka_unit_test(what_is_no_array_is_taken_as_a_value),
+        cmocka_unit_test(what_is_not_an_array_is_taken_as_a_value),
         cmocka_unit_test(an_array_that_is_not_asked_for_in_elements_is_a_value),
         cmocka_unit_test(objects_follow_each_other),
         cmocka_unit_test(a_projection_applies_to_values_and_elements),

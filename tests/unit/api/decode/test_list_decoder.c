@@ -97,7 +97,7 @@ static void the_first_of_equal_members_counts(void **state)
         METADATA("7") "END\n");
 }
 
-static void items_twice_are_no_list(void **state)
+static void items_twice_are_not_a_list(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -291,7 +291,7 @@ static void metadata_of_the_list_that_is_too_large_ends_it(void **state)
 
 /* ---- the decoder as such ------------------------------------------------------------------------------- */
 
-static void an_object_that_nobody_takes_is_freed(void **state)
+static void an_object_that_is_not_taken_is_freed(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
@@ -377,7 +377,7 @@ int main(void)
         cmocka_unit_test(unknown_members_are_passed_over),
         cmocka_unit_test(names_of_members_may_be_escaped),
         cmocka_unit_test(the_first_of_equal_members_counts),
-        cmocka_unit_test(items_twice_are_no_list),
+        cmocka_unit_test(items_twice_are_not_a_list),
         cmocka_unit_test(lists_of_metadata_and_lists_of_anything_fit_every_resource),
         cmocka_unit_test(a_list_teaches_the_kind_that_the_resource_does_not_know),
         cmocka_unit_test(an_item_keeps_the_names_that_it_has),
@@ -389,7 +389,7 @@ int main(void)
         cmocka_unit_test(what_is_dropped_does_not_count_as_size),
         cmocka_unit_test(an_item_that_is_far_too_large_is_refused_alone),
         cmocka_unit_test(metadata_of_the_list_that_is_too_large_ends_it),
-        cmocka_unit_test(an_object_that_nobody_takes_is_freed),
+        cmocka_unit_test(an_object_that_is_not_taken_is_freed),
         cmocka_unit_test(an_object_is_given_out_with_its_last_byte),
         cmocka_unit_test(feeding_nothing_changes_nothing),
         cmocka_unit_test(a_projection_keeps_less_and_the_key_whatever_it_keeps),

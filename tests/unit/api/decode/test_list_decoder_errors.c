@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that are no list, and mistakes in those that are. */
+/* Bodies that are not a list, and mistakes in those that are. */
 #include "api/decode/list_decoder.h"
 
 #include <kinformer/resources.h>
@@ -18,9 +18,9 @@
     "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":" items  \
     "}"
 
-/* ---- what is no list ----------------------------------------------------------------------------------- */
+/* ---- what is not a list ------------------------------------------------------------------------------ */
 
-static void what_has_no_items_is_no_list(void **state)
+static void what_has_no_items_is_not_a_list(void **state)
 {
     (void)state;
     decode_assert_pod_list("{}", "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list: it has no items\n");
@@ -99,7 +99,7 @@ static void what_is_nested_deeper_than_the_plan_has_it_is_refused(void **state)
     ki_object_plan_free(plan);
 }
 
-static void a_recorded_table_is_no_list(void **state)
+static void a_recorded_table_is_not_a_list(void **state)
 {
     (void)state;
     recorded answer;
@@ -110,7 +110,7 @@ static void a_recorded_table_is_no_list(void **state)
     recorded_free(&answer);
 }
 
-static void a_recorded_object_is_no_list(void **state)
+static void a_recorded_object_is_not_a_list(void **state)
 {
     (void)state;
     recorded answer;
@@ -121,7 +121,7 @@ static void a_recorded_object_is_no_list(void **state)
     recorded_free(&answer);
 }
 
-static void a_recorded_plain_text_is_no_json(void **state)
+static void a_recorded_plain_text_is_not_json(void **state)
 {
     (void)state;
     recorded answer;
@@ -138,7 +138,7 @@ static void an_empty_body_is_cut(void **state)
     decode_assert_pod_list(" \n", "FAILED KI_ERR_JSON_TRUNCATED 2 the list ends early, after 2 bytes\n");
 }
 
-static void values_that_are_no_object_are_no_list(void **state)
+static void values_that_are_not_an_object_are_not_a_list(void **state)
 {
     (void)state;
     decode_assert_pod_list("[]", "FAILED KI_ERR_JSON_SYNTAX 0 JSON: unexpected character at byte 0\n");
@@ -289,16 +289,16 @@ static void what_follows_the_list_must_be_white_space(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_no_items_is_no_list),
+        cmocka_unit_test(what_has_no_items_is_not_a_list),
         cmocka_unit_test(items_must_be_an_array),
         cmocka_unit_test(another_kind_ends_the_list_at_once),
         cmocka_unit_test(lists_of_custom_resources_have_any_name_but_a_few),
         cmocka_unit_test(what_is_nested_deeper_than_the_plan_has_it_is_refused),
-        cmocka_unit_test(a_recorded_table_is_no_list),
-        cmocka_unit_test(a_recorded_object_is_no_list),
-        cmocka_unit_test(a_recorded_plain_text_is_no_json),
+        cmocka_unit_test(a_recorded_table_is_not_a_list),
+        cmocka_unit_test(a_recorded_object_is_not_a_list),
+        cmocka_unit_test(a_recorded_plain_text_is_not_json),
         cmocka_unit_test(an_empty_body_is_cut),
-        cmocka_unit_test(values_that_are_no_object_are_no_list),
+        cmocka_unit_test(values_that_are_not_an_object_are_not_a_list),
         cmocka_unit_test(recorded_errors_say_their_reason),
         cmocka_unit_test(members_of_a_status_come_in_any_order),
         cmocka_unit_test(a_mistake_is_found_at_its_byte),

@@ -112,7 +112,7 @@ static void a_recorded_status_is_read_whole_or_not_at_all(void **state)
     recorded_free(&answer);
 }
 
-static void plain_text_and_nothing_are_no_status(void **state)
+static void plain_text_and_nothing_are_not_a_status(void **state)
 {
     (void)state;
     recorded answer;
@@ -141,7 +141,7 @@ static void the_cause_of_a_version_from_the_future_is_found(void **state)
 
 /* ---- hand-made ones ------------------------------------------------------------------------------------ */
 
-static void what_is_no_status_is_refused_with_a_reason(void **state)
+static void what_is_not_a_status_is_refused_with_a_reason(void **state)
 {
     (void)state;
     static const char *const others[] = {"{}",
@@ -264,9 +264,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_recorded_status_is_read_as_jansson_reads_it),
         cmocka_unit_test(a_recorded_status_is_read_whole_or_not_at_all),
-        cmocka_unit_test(plain_text_and_nothing_are_no_status),
+        cmocka_unit_test(plain_text_and_nothing_are_not_a_status),
         cmocka_unit_test(the_cause_of_a_version_from_the_future_is_found),
-        cmocka_unit_test(what_is_no_status_is_refused_with_a_reason),
+        cmocka_unit_test(what_is_not_a_status_is_refused_with_a_reason),
         cmocka_unit_test(a_status_that_says_nothing_is_empty),
         cmocka_unit_test(members_of_a_wrong_type_are_left_empty),
         cmocka_unit_test(numbers_beyond_an_int_are_cut),

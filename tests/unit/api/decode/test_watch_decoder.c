@@ -25,7 +25,7 @@ static void events_come_in_their_order(void **state)
         "ADDED a " POD("a") "\nMODIFIED b " POD("b") "\nDELETED c " POD("c") "\nADDED a " POD("a") "\n");
 }
 
-static void nothing_is_no_event_and_no_mistake(void **state)
+static void an_empty_stream_has_no_event_and_no_error(void **state)
 {
     (void)state;
     decode_assert_pod_watch("", "");
@@ -118,7 +118,7 @@ static void an_event_is_given_out_with_the_byte_that_completes_it(void **state)
     ki_object_plan_free(plan);
 }
 
-static void an_object_that_nobody_takes_is_freed(void **state)
+static void an_object_that_is_not_taken_is_freed(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
@@ -456,7 +456,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_in_their_order),
-        cmocka_unit_test(nothing_is_no_event_and_no_mistake),
+        cmocka_unit_test(an_empty_stream_has_no_event_and_no_error),
         cmocka_unit_test(events_need_no_line_of_their_own),
         cmocka_unit_test(kind_and_api_version_are_supplied),
         cmocka_unit_test(the_object_may_come_before_the_type),
@@ -464,7 +464,7 @@ int main(void)
         cmocka_unit_test(unknown_members_are_passed_over),
         cmocka_unit_test(the_first_of_equal_members_counts),
         cmocka_unit_test(an_event_is_given_out_with_the_byte_that_completes_it),
-        cmocka_unit_test(an_object_that_nobody_takes_is_freed),
+        cmocka_unit_test(an_object_that_is_not_taken_is_freed),
         cmocka_unit_test(a_bookmark_has_a_version),
         cmocka_unit_test(a_bookmark_may_have_no_version),
         cmocka_unit_test(the_version_of_a_bookmark_is_not_that_of_the_next),

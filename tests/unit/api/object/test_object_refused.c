@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making objects: what cannot be one, and what is let pass. */
+/* Making objects: what is refused, and what is accepted. */
 #include "api/object/object_build.h"
 
 #include <kinformer/object.h>

@@ -89,7 +89,8 @@ static void text_of_something_else_is_refused(void **state)
                      KI_ERR_INVALID);
     assert_int_equal(ki_object_text(object, ki_json_of(KI_STR("\"plain\"")), &text), KI_ERR_INVALID);
     quote = ki_object_find(object, "/metadata/annotations/quote");
-    ki_json inside = {{quote.raw.ptr + 2, quote.raw.len - 2}}; /* "x\"", which is no string of the object */
+    ki_json inside = {
+        {quote.raw.ptr + 2, quote.raw.len - 2}}; /* "x\"", which is not a string of the object */
     assert_int_equal(ki_object_text(object, inside, &text), KI_ERR_INVALID);
     assert_int_equal(ki_object_text(object, ki_object_find(object, "/spec"), &text), KI_ERR_TYPE);
     assert_int_equal(ki_object_text(object, (ki_json){0}, &text), KI_ERR_TYPE);

@@ -176,7 +176,7 @@ static void what_an_int64_cannot_hold_is_cut(void **state)
     ASSERT_AMOUNTS(table);
 }
 
-static void what_is_no_quantity_is_refused(void **state)
+static void what_is_not_a_quantity_is_refused(void **state)
 {
     (void)state;
     static const char *const table[] = {
@@ -404,7 +404,7 @@ int main(void)
         cmocka_unit_test(exponents_are_read),
         cmocka_unit_test(what_is_finer_than_a_billionth_is_rounded_away_from_zero),
         cmocka_unit_test(what_an_int64_cannot_hold_is_cut),
-        cmocka_unit_test(what_is_no_quantity_is_refused),
+        cmocka_unit_test(what_is_not_a_quantity_is_refused),
         cmocka_unit_test(a_text_need_not_end_with_a_nul),
         cmocka_unit_test(values_are_rounded_away_from_zero),
         cmocka_unit_test(quantities_compare_as_numbers),

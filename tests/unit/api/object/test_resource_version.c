@@ -181,7 +181,7 @@ static void any_version_is_newer_than_none(void **state)
     assert_false(is_newer("", ""));
 }
 
-static void of_versions_that_are_no_numbers_neither_is_newer(void **state)
+static void neither_of_two_versions_is_newer_if_they_are_not_numbers(void **state)
 {
     (void)state;
     assert_false(is_newer("b", "a"));
@@ -231,7 +231,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_latest_of_long_versions_is_the_one_that_came_last),
         WITH_MEMORY_CHECK(decimal_versions_compare_as_numbers_of_any_size),
         WITH_MEMORY_CHECK(any_version_is_newer_than_none),
-        WITH_MEMORY_CHECK(of_versions_that_are_no_numbers_neither_is_newer),
+        WITH_MEMORY_CHECK(neither_of_two_versions_is_newer_if_they_are_not_numbers),
         WITH_MEMORY_CHECK(advance_takes_the_newer_of_two_numbers),
         WITH_MEMORY_CHECK(advance_takes_the_last_one_received_when_they_cannot_be_compared),
         WITH_MEMORY_CHECK(advance_by_none_changes_nothing),

@@ -159,7 +159,7 @@ static void names_that_no_path_can_have_are_passed_over(void **state)
     expect("K", KI_STR(ALL("1,null,{\"versions\":7},{\"versions\":[{\"resources\":{}}]}")), "", "");
 }
 
-static void anything_else_is_no_answer(void **state)
+static void anything_else_is_not_an_answer(void **state)
 {
     (void)state;
     static const char *const texts[] = {"", "[]", "{\"kind\":\"PodList\"}", "{\"kind\":", "<html>"};
@@ -234,7 +234,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_full_name_goes_before_a_short_one),
         WITH_MEMORY_CHECK(what_cannot_be_watched_is_not_found_and_remembered),
         WITH_MEMORY_CHECK(names_that_no_path_can_have_are_passed_over),
-        WITH_MEMORY_CHECK(anything_else_is_no_answer),
+        WITH_MEMORY_CHECK(anything_else_is_not_an_answer),
         WITH_MEMORY_CHECK(groups_lead_to_paths_the_preferred_version_first),
         WITH_MEMORY_CHECK(a_name_without_a_group_leads_to_all_of_them),
         WITH_MEMORY_CHECK(the_resources_of_a_version_are_searched_without_their_subresources),

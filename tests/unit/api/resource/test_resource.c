@@ -413,7 +413,7 @@ static void a_full_name_of_a_built_in_resource_brings_kind_and_scope(void **stat
     }
 }
 
-static void what_is_no_full_name_makes_no_resource(void **state)
+static void what_is_not_a_full_name_makes_no_resource(void **state)
 {
     (void)state;
     static const char *const table[] = {
@@ -469,7 +469,7 @@ int main(void)
         cmocka_unit_test(resources_are_equal_by_group_version_and_plural),
         cmocka_unit_test(a_full_name_makes_a_custom_resource),
         cmocka_unit_test(a_full_name_of_a_built_in_resource_brings_kind_and_scope),
-        cmocka_unit_test(what_is_no_full_name_makes_no_resource),
+        cmocka_unit_test(what_is_not_a_full_name_makes_no_resource),
         WITH_MEMORY_CHECK(without_memory_there_is_no_resource),
     };
     return RUN_TESTS(tests);

@@ -403,7 +403,7 @@ static void labels_with_escapes_are_compared_unescaped(void **state)
     assert_matches(table, COUNT(table));
 }
 
-static void a_label_that_is_no_string_has_no_value(void **state)
+static void a_label_that_is_not_a_string_has_no_value(void **state)
 {
     (void)state;
     static const struct {
@@ -444,7 +444,7 @@ static void everything_and_nothing_match_so(void **state)
     ki_object_unref(object);
 }
 
-static void null_selects_nothing_and_is_no_argument(void **state)
+static void null_selects_nothing_and_is_refused(void **state)
 {
     (void)state;
     char text[4];
@@ -537,9 +537,9 @@ int main(void)
         cmocka_unit_test(labels_are_matched_as_kubernetes_does),
         cmocka_unit_test(whole_numbers_are_compared_as_numbers),
         cmocka_unit_test(labels_with_escapes_are_compared_unescaped),
-        cmocka_unit_test(a_label_that_is_no_string_has_no_value),
+        cmocka_unit_test(a_label_that_is_not_a_string_has_no_value),
         cmocka_unit_test(everything_and_nothing_match_so),
-        cmocka_unit_test(null_selects_nothing_and_is_no_argument),
+        cmocka_unit_test(null_selects_nothing_and_is_refused),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_selector_does_not_need_its_text),
         cmocka_unit_test(a_text_of_any_length_is_read_or_refused),

@@ -17,7 +17,7 @@ static json_t *set_of(const char *before_text, const char *text)
     return set;
 }
 
-static void all_of_a_new_object_is_in_it_but_what_is_nobodys(void **state)
+static void all_of_a_new_object_is_in_it_except_fields_without_an_owner(void **state)
 {
     (void)state;
     assert_tree(
@@ -95,7 +95,7 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_a_new_object_is_in_it_but_what_is_nobodys),
+        cmocka_unit_test(all_of_a_new_object_is_in_it_except_fields_without_an_owner),
         cmocka_unit_test(only_what_differs_is_in_it),
         cmocka_unit_test(equal_objects_differ_in_nothing),
         cmocka_unit_test(sets_are_added_and_subtracted),

@@ -47,7 +47,7 @@ static void it_is_the_text_of_the_set(void **state)
         "'resources':{'limits':{'cpu':'1'}},'command':['a','b']}]},'status':{'phase':'Running'}}");
 }
 
-static void what_belongs_to_nobody_is_not_in_it(void **state)
+static void fields_without_an_owner_are_not_in_it(void **state)
 {
     (void)state;
     assert_text_of("{" POD ",'metadata':{'name':'a','namespace':'b','uid':'u','resourceVersion':'1'}}");
@@ -132,7 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_text_of_the_set),
-        cmocka_unit_test(what_belongs_to_nobody_is_not_in_it),
+        cmocka_unit_test(fields_without_an_owner_are_not_in_it),
         cmocka_unit_test(keys_are_ordered_and_filled_in),
         cmocka_unit_test(values_of_sets_are_named_by_themselves),
         cmocka_unit_test(names_are_escaped),

@@ -120,7 +120,7 @@ static void what_others_have_stays(void **state)
     assert_object(tree, CONFIG("'b':'2'", "'paused':true,'replicas':5"));
 }
 
-static void fields_that_nobody_has_stay(void **state)
+static void fields_without_an_owner_stay(void **state)
 {
     (void)state;
     json_t *tree = tree_of(
@@ -158,7 +158,7 @@ static void assert_conflict(json_t *current, const char *config_text, const char
 }
 
 /* Neither in the applied configuration, nor in what another manager has applied. */
-static void an_empty_map_is_no_conflict(void **state)
+static void an_empty_map_is_not_a_conflict(void **state)
 {
     (void)state;
     struct ki_as_resource maps = resource_of("v1", "configmaps", "ConfigMap");
@@ -383,8 +383,8 @@ int main(void)
         cmocka_unit_test(the_same_again_changes_nothing),
         cmocka_unit_test(what_is_wanted_no_more_goes),
         cmocka_unit_test(what_others_have_stays),
-        cmocka_unit_test(fields_that_nobody_has_stay),
-        cmocka_unit_test(an_empty_map_is_no_conflict),
+        cmocka_unit_test(fields_without_an_owner_stay),
+        cmocka_unit_test(an_empty_map_is_not_a_conflict),
         cmocka_unit_test(an_empty_map_is_owned),
         cmocka_unit_test(conflicts_are_named),
         cmocka_unit_test(who_changes_nothing_has_no_time),

@@ -157,7 +157,7 @@ static void incomplete_operations_are_refused(void **state)
     refused("{}", "[{'op':'copy','path':'/a'}]", "operation, missing from field: missing value");
 }
 
-static void what_is_no_patch_is_a_bad_request(void **state)
+static void what_is_not_a_patch_is_a_bad_request(void **state)
 {
     (void)state;
     json_t *current = tree_of("{}");
@@ -306,7 +306,7 @@ int main(void)
         cmocka_unit_test(what_does_not_apply_is_refused),
         cmocka_unit_test(what_is_replaced_need_not_be_there),
         cmocka_unit_test(incomplete_operations_are_refused),
-        cmocka_unit_test(what_is_no_patch_is_a_bad_request),
+        cmocka_unit_test(what_is_not_a_patch_is_a_bad_request),
         cmocka_unit_test(too_many_operations_are_too_large),
         cmocka_unit_test(copies_of_copies_have_a_bound),
         cmocka_unit_test(what_becomes_too_deep_is_refused),

@@ -50,7 +50,7 @@ static void an_object_takes_the_place_of_a_scalar(void **state)
     patched("{'a':[1]}", "{'a':{'b':{'c':null}}}", "{'a':{'b':{}}}");
 }
 
-static void what_is_no_object_is_a_bad_request(void **state)
+static void what_is_not_an_object_is_a_bad_request(void **state)
 {
     (void)state;
     json_t *current = tree_of("{}");
@@ -93,7 +93,7 @@ int main(void)
         cmocka_unit_test(the_examples_of_the_rfc_hold),
         cmocka_unit_test(the_example_of_section_3_holds),
         cmocka_unit_test(an_object_takes_the_place_of_a_scalar),
-        cmocka_unit_test(what_is_no_object_is_a_bad_request),
+        cmocka_unit_test(what_is_not_an_object_is_a_bad_request),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };
     return RUN_TESTS(tests);

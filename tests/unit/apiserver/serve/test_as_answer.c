@@ -124,7 +124,7 @@ static void tokens_of_a_real_server_are_understood(void **state)
     ki_free(token.after);
 }
 
-static void what_is_no_token_is_400(void **state)
+static void what_is_not_a_token_is_400(void **state)
 {
     (void)state;
     /* In order: {} · another version · rv 0 · rv text · no start · an empty start. */
@@ -156,7 +156,7 @@ int main(void)
         cmocka_unit_test(text_is_indented_by_two),
         cmocka_unit_test(a_token_is_read_as_it_was_written),
         cmocka_unit_test(tokens_of_a_real_server_are_understood),
-        cmocka_unit_test(what_is_no_token_is_400),
+        cmocka_unit_test(what_is_not_a_token_is_400),
     };
     return RUN_TESTS(tests);
 }

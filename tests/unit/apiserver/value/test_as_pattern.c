@@ -113,7 +113,7 @@ static void flags_names_and_unicode_classes_are_known(void **state)
     matches("^\\Q(\\E$", "(");
 }
 
-static void what_is_no_pattern_is_wrong(void **state)
+static void what_is_not_a_pattern_is_wrong(void **state)
 {
     (void)state;
     static const char *const patterns[] = {"(a", "a)",    "[a",         "^[a-z",    "a**", "*",   "a{2,1}",
@@ -233,7 +233,7 @@ int main(void)
         cmocka_unit_test(parts_are_repeated),
         cmocka_unit_test(one_of_several_is_enough),
         cmocka_unit_test(flags_names_and_unicode_classes_are_known),
-        cmocka_unit_test(what_is_no_pattern_is_wrong),
+        cmocka_unit_test(what_is_not_a_pattern_is_wrong),
         cmocka_unit_test(classes_in_brackets_have_opposites),
         cmocka_unit_test(a_compiled_pattern_serves_many_texts),
         cmocka_unit_test(compiling_is_charged),

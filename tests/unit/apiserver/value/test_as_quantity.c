@@ -56,7 +56,7 @@ static void amounts_are_written_in_their_shortest_form(void **state)
         assert_written(pairs[i][0], pairs[i][1]);
 }
 
-static void what_is_no_amount_is_refused(void **state)
+static void what_is_not_an_amount_is_refused(void **state)
 {
     static const char *const texts[] = {"",    "x",   "1x", "100MiB", "1 ", " 1",  "m",   "1.2.3",
                                         "1mi", "--1", "1e", "1e+",    "1K", "1ki", "0x1", "1e3m"};
@@ -121,7 +121,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_are_written_in_their_shortest_form),
-        cmocka_unit_test(what_is_no_amount_is_refused),
+        cmocka_unit_test(what_is_not_an_amount_is_refused),
         cmocka_unit_test(what_does_not_fit_is_kept_as_it_is),
         cmocka_unit_test(numbers_become_texts),
         cmocka_unit_test(amounts_are_compared_by_what_they_say),

@@ -65,7 +65,7 @@ static void version_zero_is_none(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_version_that_is_no_number_is_refused(void **state)
+static void a_version_that_is_not_a_number_is_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -432,7 +432,7 @@ int main(void)
         cmocka_unit_test(an_update_replaces_and_keeps_what_is_the_servers),
         cmocka_unit_test(a_stale_version_is_a_conflict),
         cmocka_unit_test(version_zero_is_none),
-        cmocka_unit_test(a_version_that_is_no_number_is_refused),
+        cmocka_unit_test(a_version_that_is_not_a_number_is_refused),
         cmocka_unit_test(what_changes_nothing_has_no_new_version),
         cmocka_unit_test(generations_count_changes_of_the_spec_alone),
         cmocka_unit_test(generations_count_annotations_of_deployments),

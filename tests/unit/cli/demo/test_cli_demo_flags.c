@@ -36,7 +36,7 @@ static void without_flags_it_is_calm_and_continues_while_somebody_looks(void **s
     assert_int_equal(flags.trouble_ms, 6000);
 }
 
-static void where_nobody_looks_it_ends_by_itself_unless_told_otherwise(void **state)
+static void without_a_terminal_it_ends_by_itself_by_default(void **state)
 {
     (void)state;
     cli_demo_flags flags;
@@ -64,7 +64,7 @@ static void churn_is_a_number_a_second_or_a_minute(void **state)
     assert_true(flags.writes_per_second == 0.25);
 }
 
-static void what_is_no_rate_is_refused(void **state)
+static void what_is_not_a_rate_is_refused(void **state)
 {
     (void)state;
     static const char *const lines[] = {"--churn fast", "--churn -1/s",  "--churn 50/h", "--churn /s",
@@ -79,9 +79,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_flags_it_is_calm_and_continues_while_somebody_looks),
-        cmocka_unit_test(where_nobody_looks_it_ends_by_itself_unless_told_otherwise),
+        cmocka_unit_test(without_a_terminal_it_ends_by_itself_by_default),
         cmocka_unit_test(churn_is_a_number_a_second_or_a_minute),
-        cmocka_unit_test(what_is_no_rate_is_refused),
+        cmocka_unit_test(what_is_not_a_rate_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -414,7 +414,7 @@ static void a_loop_belongs_to_its_one_runner(void **state)
     (void)state;
     bench b;
     bench_init_virtual(&b);
-    assert_true(ki_loop_is_mine(&b.loop)); /* nobody steps it, and it has no threads */
+    assert_true(ki_loop_is_mine(&b.loop)); /* no thread steps it, and it has none of its own */
     b.tasks[0].act = look_whose_loop;
     ki_job_wake(&b.tasks[0].job);
     assert_int_equal(ki_loop_step(&b.loop, 0), 1);
