@@ -240,7 +240,7 @@ static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
         "endless-pages, no-watch-list, no-end-marker, no-bookmarks");
 }
 
-static void a_body_that_is_no_rule_is_told_what_one_is(void **state)
+static void a_body_that_is_not_a_rule_gets_an_explanation(void **state)
 {
     expect_refusal(*state, "x", "the body is not JSON");
     expect_refusal(*state, "x", "expected a fault such as {\"action\":\"reset\"");
@@ -252,7 +252,7 @@ static void a_body_that_is_no_rule_is_told_what_one_is(void **state)
 
 /* ---- the rest of /debug -------------------------------------------------------------------------------- */
 
-static void whoever_cuts_all_others_is_answered(void **state)
+static void a_request_that_cuts_all_others_gets_its_response(void **state)
 {
     static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for (int is_reset = 0; is_reset < 2; is_reset++) {
@@ -320,8 +320,8 @@ int main(void)
         TEST(rules_that_would_do_nothing_are_refused),
         TEST(fields_that_mean_nothing_are_refused_by_name),
         TEST(a_list_of_rules_is_added_as_a_whole_or_not),
-        TEST(a_body_that_is_no_rule_is_told_what_one_is),
-        TEST(whoever_cuts_all_others_is_answered),
+        TEST(a_body_that_is_not_a_rule_gets_an_explanation),
+        TEST(a_request_that_cuts_all_others_gets_its_response),
         TEST(a_rewind_wants_a_number),
         TEST(what_is_done_by_post_is_not_got),
         cmocka_unit_test(each_action_has_a_name_of_its_own),

@@ -197,7 +197,7 @@ static void one_byte_is_a_chunk(void **state)
     close(fd);
 }
 
-static void garbage_is_no_json(void **state)
+static void garbage_is_not_json(void **state)
 {
     add(*state, (ki_fault){.action = KI_FAULT_GARBAGE, .after_bytes = 50, .times = 2});
     api_answer answer = api_get(*state, LIST);
@@ -482,7 +482,7 @@ int main(void)
         TEST(a_fault_that_is_healed_before_its_moment_does_not_come),
         TEST(delay_comes_later),
         TEST(one_byte_is_a_chunk),
-        TEST(garbage_is_no_json),
+        TEST(garbage_is_not_json),
         TEST(a_truncated_body_looks_complete),
         TEST(a_fault_can_answer_with_any_status),
         TEST(versions_expire_on_request),

@@ -228,7 +228,7 @@ static void expect_same(const ki_apiserver *server, const char *name, const api_
     } else if (r.tree != NULL && answer.tree != NULL) {
         compare(&c, r.tree, answer.tree, "");
     } else if ((r.tree != NULL) != (answer.tree != NULL)) {
-        print_error("%s: one is no JSON\n", name);
+        print_error("%s: one is not JSON\n", name);
         c.count++;
     }
     ki_str type = fixture_http_header(&r.http, "Content-Type");

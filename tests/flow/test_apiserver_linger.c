@@ -107,7 +107,7 @@ static void who_asks_first_need_not_send(void **state)
     ki_apiserver_free(server);
 }
 
-static void a_stop_waits_for_nobody_who_sends(void **state)
+static void a_stop_does_not_wait_for_clients_that_send(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -134,7 +134,7 @@ int main(void)
         cmocka_unit_test(a_client_is_answered_while_it_sends),
         cmocka_unit_test(a_client_is_answered_over_tls_too),
         cmocka_unit_test(who_asks_first_need_not_send),
-        cmocka_unit_test(a_stop_waits_for_nobody_who_sends),
+        cmocka_unit_test(a_stop_does_not_wait_for_clients_that_send),
     };
     return RUN_TESTS(tests);
 }

@@ -52,7 +52,7 @@ static char *send_raw(ki_apiserver *server, const char *bytes, size_t n)
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
-static void bodies_that_are_no_objects_are_400(void **state)
+static void bodies_that_are_not_objects_are_400(void **state)
 {
     static const char *const bodies[] = {"{",
                                          "[]",
@@ -187,7 +187,7 @@ static void pipelined_requests_are_answered_in_turn(void **state)
     close(fd);
 }
 
-static void half_a_request_hurts_nobody(void **state)
+static void half_a_request_does_no_harm(void **state)
 {
     static const char *const parts[] = {
         "",
@@ -246,7 +246,7 @@ static void random_bytes_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(bodies_that_are_no_objects_are_400),
+        TEST(bodies_that_are_not_objects_are_400),
         TEST(a_body_in_an_unknown_format_is_415),
         TEST(deep_nesting_is_refused),
         TEST(addresses_that_name_nothing_are_404),
@@ -255,7 +255,7 @@ int main(void)
         TEST(huge_headers_are_an_error),
         TEST(garbage_behind_a_request_does_not_hurt_it),
         TEST(pipelined_requests_are_answered_in_turn),
-        TEST(half_a_request_hurts_nobody),
+        TEST(half_a_request_does_no_harm),
         TEST(clients_that_leave_at_once_cost_nothing),
         TEST(random_bytes_are_survived),
     };

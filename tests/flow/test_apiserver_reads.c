@@ -232,7 +232,7 @@ static void metadata_alone_is_a_list_of_its_own(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_form_that_nobody_writes_is_406(void **state)
+static void an_unsupported_format_is_406(void **state)
 {
     api_answer answer =
         api_call(*state, &(api_request){.path = "/api/v1/pods",
@@ -476,7 +476,7 @@ int main(void)
         TEST(a_version_of_the_future_is_504_after_three_seconds),
         TEST(a_table_has_a_row_for_each_object),
         TEST(metadata_alone_is_a_list_of_its_own),
-        TEST(a_form_that_nobody_writes_is_406),
+        TEST(an_unsupported_format_is_406),
         TEST(people_get_indented_text),
         TEST(a_large_list_is_compressed_when_asked_for),
         TEST(the_server_says_what_it_is),

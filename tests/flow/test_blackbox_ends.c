@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the program ends, whatever it is at; and what has no common size. */
+/* How the program ends, whatever it is doing; and input of unusual size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void play_versions_of_4097(const scenario *s)
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
 static const scenario scenarios[] = {
-    {.name = "a signal ends it while nobody answers", .lists = REPLIES(SILENCE), .requests = "list=0"},
+    {.name = "a signal ends it while the server is silent", .lists = REPLIES(SILENCE), .requests = "list=0"},
     {.name = "a signal ends it within a list",
      .lists = REPLIES(HOLD("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
                            "\"10\"},\"items\":[" A ",")),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists as a user sees them: refusals, pages, what is no list, what is unchanged, lists that lag behind. */
+/* Lists as a user sees them: refusals, pages, what is not a list, what is unchanged,
+ * lists that lag behind. */
 #include "flow/support/blackbox.h"
 
 #define A POD("a", "5")
@@ -12,7 +13,7 @@
 /* What is in the place of a list, and then a good one. */
 #define NO_LIST(title, text, reason)                                                                         \
     {                                                                                                        \
-        .name = title " is no list", .lists = REPLIES(WHOLE(text), GOOD),                                    \
+        .name = title " is not a list", .lists = REPLIES(WHOLE(text), GOOD),                                 \
         .requests = "list=0 list=0 watch=10", .events = SYNCED,                                              \
         .phases = "BACKING_OFF:" reason " LISTING:" reason " WATCHING"                                       \
     }
@@ -52,7 +53,7 @@ static const scenario scenarios[] = {
      .lists = REPLIES(REFUSE("410", "Expired"), GOOD),
      .requests = "list=0 list= watch=10",
      .events = SYNCED},
-    {.name = "410 on each list is no hot loop",
+    {.name = "410 on each list does not cause a hot loop",
      .lists = REPLIES(REFUSE("410", "Expired")),
      .requests = "list=0 list= list= ...",
      .events = "",
@@ -143,7 +144,7 @@ static const scenario scenarios[] = {
      .requests = "list=0 watch=10 list=10 list=10 watch=12",
      .events = "*a@5 *b@6 synced"},
 
-    /* ---- what is no list ------------------------------------------------------------------------------ */
+    /* ---- what is not a list -------------------------------------------------------------------------- */
     NO_LIST("an object", A, "Malformed"),
     NO_LIST("a Status with 200", FAILURE("500", "InternalError"), "ServerError"),
     NO_LIST("a body without items",

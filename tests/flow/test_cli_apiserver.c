@@ -81,7 +81,7 @@ static process run(int fd, const char *path, const char *port)
     assert_int_equal(pipe(ends), 0);
     p.pid = fork();
     if (p.pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails nobody else ends it */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails, nothing else ends it */
         dup2(ends[1], fd);
         execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", port, path == NULL ? NULL : "--load",
               path, NULL);
@@ -137,7 +137,7 @@ static void expect_end(process *p, int signal_number)
     close(p->out);
 }
 
-static void a_signal_ends_it_at_once_whoever_watches(void **state)
+static void a_signal_ends_it_at_once_despite_watches(void **state)
 {
     (void)state;
     static const int signals[] = {SIGTERM, SIGINT};
@@ -153,7 +153,7 @@ static void a_signal_ends_it_at_once_whoever_watches(void **state)
     }
 }
 
-static void a_signal_ends_it_while_nobody_is_there(void **state)
+static void a_signal_ends_it_without_clients(void **state)
 {
     (void)state;
     process p = start();
@@ -205,7 +205,7 @@ static void find_port(char out[8])
     close(fd);
 }
 
-static void whoever_reaches_it_finds_all_that_is_loaded(void **state)
+static void clients_find_everything_that_was_loaded(void **state)
 {
     (void)state;
     static const char request[] =
@@ -227,7 +227,7 @@ static void whoever_reaches_it_finds_all_that_is_loaded(void **state)
     temp_dir_remove(&dir);
 }
 
-/* What is not served ends it, so that nobody waits for it. */
+/* What is not served ends it, so that no client waits for it. */
 static void it_warns_of_fields_that_a_kind_does_not_have(void **state)
 {
     (void)state;
@@ -287,10 +287,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_warns_when_others_reach_it),
-        cmocka_unit_test(a_signal_ends_it_at_once_whoever_watches),
-        cmocka_unit_test(a_signal_ends_it_while_nobody_is_there),
+        cmocka_unit_test(a_signal_ends_it_at_once_despite_watches),
+        cmocka_unit_test(a_signal_ends_it_without_clients),
         cmocka_unit_test(it_says_what_it_has_loaded),
-        cmocka_unit_test(whoever_reaches_it_finds_all_that_is_loaded),
+        cmocka_unit_test(clients_find_everything_that_was_loaded),
         cmocka_unit_test(it_warns_of_fields_that_a_kind_does_not_have),
         cmocka_unit_test(it_says_in_full_what_it_could_not_load),
     };

@@ -19,7 +19,7 @@ typedef struct world {
     atomic_int lists;
     atomic_int streams; /* lists that were asked for as watches */
     atomic_int refusals_left;
-    char last_list[4096]; /* what was asked for, and by whom; read when the program has ended */
+    char last_list[4096]; /* the last list request and its user; read when the program has ended */
     char last_client[64];
     atomic_bool is_rotated; /* only the second certificate, or the second token, counts */
 } world;
@@ -208,7 +208,7 @@ static void a_name_selects_one_object(void **state)
     }
 }
 
-static void only_what_is_to_be_kept_is_written(void **state)
+static void only_fields_of_keep_are_written(void **state)
 {
     (void)state;
     world w = {0};
@@ -322,7 +322,7 @@ static void start_with_kubeconfig(cli_process *p, const char *path)
 }
 
 /* The files are replaced, the server accepts the new certificate only,
- * and nobody has to start anything again. */
+ * and nothing has to be restarted. */
 static void a_rotated_certificate_is_used_on_a_new_connection(void **state)
 {
     (void)state;
@@ -464,7 +464,7 @@ int main(void)
         cmocka_unit_test(a_server_that_restarts_is_followed_again),
         cmocka_unit_test(flags_become_what_is_asked_for),
         cmocka_unit_test(a_name_selects_one_object),
-        cmocka_unit_test(only_what_is_to_be_kept_is_written),
+        cmocka_unit_test(only_fields_of_keep_are_written),
         cmocka_unit_test(the_namespace_is_the_contexts_unless_one_is_given),
         cmocka_unit_test(a_rotated_certificate_is_used_on_a_new_connection),
         cmocka_unit_test(a_certificate_can_be_given_by_flags),

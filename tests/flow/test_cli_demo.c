@@ -121,7 +121,7 @@ static void expect(const process *p, const char *part)
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
-static void everything_goes_wrong_and_the_cache_is_equal_in_the_end(void **state)
+static void every_fault_happens_and_the_cache_is_equal_in_the_end(void **state)
 {
     (void)state;
     process p;
@@ -280,7 +280,7 @@ static void a_terminal_can_show_lines_instead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_goes_wrong_and_the_cache_is_equal_in_the_end),
+        cmocka_unit_test(every_fault_happens_and_the_cache_is_equal_in_the_end),
         cmocka_unit_test(a_signal_ends_it_with_the_comparison),
         cmocka_unit_test(a_signal_while_the_server_is_away_ends_it_likewise),
         cmocka_unit_test(a_cluster_in_which_nothing_happens_is_equal_too),

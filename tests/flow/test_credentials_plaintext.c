@@ -168,7 +168,7 @@ static void nothing_of_the_options_goes_out_in_clear(void **state)
     world_fini(&w);
 }
 
-/* A server that lets nobody in as somebody answers 403. */
+/* A server that allows no impersonation responds with 403. */
 static void a_403_says_so_too(void **state)
 {
     (void)state;

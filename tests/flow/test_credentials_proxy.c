@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Proxies whose address is wrong: nothing is sent past them, and nobody hears their password. */
+/* Proxies whose address is wrong: nothing is sent past them, and their password is not revealed. */
 #include <kinformer.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 END
 
-# What it writes is read up to its address: nobody sleeps.
+# What it writes is read up to its address: nothing sleeps.
 mkfifo "$work/server"
 "$program" apiserver --port 0 --load "$work/crd.yaml" --load "$work/objects.yaml" --kubeconfig-out "$work/kubeconfig" >"$work/server" &
 server_pid=$!

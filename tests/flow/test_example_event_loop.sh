@@ -27,7 +27,7 @@ spec: {containers: [{name: c, image: i}]}
 END
 done >"$work/pods.yaml"
 
-# What it writes is read up to its address: nobody sleeps.
+# What it writes is read up to its address: nothing sleeps.
 mkfifo "$work/server"
 "$program" apiserver --port 0 --load "$work/pods.yaml" >"$work/server" &
 server_pid=$!

@@ -320,7 +320,7 @@ static void lose_contact(const ki_fault *fault)
     assert_int_equal(v.stray[0] + v.stray[1], 0);
 }
 
-static void a_leader_that_reaches_nobody_stops_acting_and_contends_again(void **state)
+static void a_leader_without_a_server_stops_acting_and_contends_again(void **state)
 {
     (void)state;
     lose_contact(&(ki_fault){.action = KI_FAULT_RESET, .user_agent = " a"});
@@ -342,7 +342,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_reconcile_that_was_paused_in_its_middle_writes_nothing_more, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(a_leader_that_reaches_nobody_stops_acting_and_contends_again, setup,
+        cmocka_unit_test_setup_teardown(a_leader_without_a_server_stops_acting_and_contends_again, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_leader_that_hears_nothing_stops_acting_and_contends_again, setup,
                                         teardown),

@@ -29,7 +29,7 @@ status: {podIPs: [{ip: 10.0.0.$number}, {ip: "fd00::$number"}]}
 END
 done >"$work/pods.yaml"
 
-# What it writes is read up to its address: nobody sleeps.
+# What it writes is read up to its address: nothing sleeps.
 mkfifo "$work/server"
 "$program" apiserver --port 0 --load "$work/pods.yaml" >"$work/server" &
 server_pid=$!

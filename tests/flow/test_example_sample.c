@@ -231,7 +231,7 @@ static void nothing_is_written_when_nothing_has_to_change(void **state)
 
 /* ---- what it says about itself ----------------------------------------------------------------------- */
 
-/* Asks sample-controller itself; the answer is freed with free(). NULL: nobody listens yet. */
+/* Asks sample-controller itself; the answer is freed with free(). NULL: nothing listens yet. */
 static char *ask(const struct sockaddr_in *address, const char *request)
 {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -300,8 +300,8 @@ static void a_reconcile_that_runs_ends_before_the_process_does(void **state)
         1);
 }
 
-/* Its Deployment is made and nobody hears of it, and then nothing of the lease is answered either. Without a
- * limit it would wait for a minute, which is how long a call may take. */
+/* Its Deployment is made, but the response is lost, and then nothing of the lease is answered either. Without
+ * a limit it would wait for a minute, which is how long a call may take. */
 static void a_reconcile_that_hangs_is_cut_off(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void a_server_that_puts_writes_off_is_waited_for(void **state)
     example_end(&process);
 }
 
-/* The write is carried out, and nobody hears of it. */
+/* The write is carried out, but the response is lost. */
 static void answers_that_are_lost_make_nothing_twice(void **state)
 {
     (void)state;

@@ -310,7 +310,7 @@ static void be_a_parent(void *user)
 /* ---- the server -------------------------------------------------------------------------------------- */
 
 static pid_t server_process;
-static int server_end[2]; /* it ends when nobody can write there any more */
+static int server_end[2]; /* it ends when the last writer is gone */
 
 static void be_a_server(int url_fd)
 {

@@ -85,7 +85,7 @@ static void live(world *w)
 
 /* ---- connecting ---------------------------------------------------------------------------------------- */
 
-/* A port that nobody answers on. With a full queue the kernel does not even let anybody connect. */
+/* A port without responses. With a full queue the kernel does not even accept connections. */
 typedef struct dead_end {
     int listener;
     int fillers[FILLERS];

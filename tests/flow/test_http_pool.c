@@ -147,7 +147,8 @@ static void the_calendar_may_jump_either_way(void **state)
     http_bench_fini(&bench);
 }
 
-/* Whoever gives up a silent one takes the network for gone: with it those that lie idle, all of them. */
+/* A request that gives up a silent connection assumes that the network is gone: all idle connections are
+ * closed too. */
 static void after_a_silent_one_none_is_used_again(void **state)
 {
     (void)state;
@@ -229,8 +230,8 @@ static void proxied_fini(proxied *p)
 }
 
 /* Of those that share a silent connection, one after the other notices;
- * meanwhile nobody comes to it any more. */
-static void nobody_joins_a_connection_that_seems_dead(void **state)
+ * meanwhile no new request uses it. */
+static void no_request_joins_a_connection_that_seems_dead(void **state)
 {
     (void)state;
     proxied p;
@@ -255,7 +256,7 @@ static void nobody_joins_a_connection_that_seems_dead(void **state)
     proxied_fini(&p);
 }
 
-static void with_another_certificate_nobody_joins(void **state)
+static void requests_with_another_certificate_do_not_join(void **state)
 {
     (void)state;
     proxied p;
@@ -296,8 +297,8 @@ int main(void)
         FLOW_TEST(after_a_silent_one_none_is_used_again),
         FLOW_TEST(one_that_was_given_up_at_once_says_nothing_of_the_others),
         FLOW_TEST(without_an_answer_none_is_used_again),
-        FLOW_TEST(nobody_joins_a_connection_that_seems_dead),
-        FLOW_TEST(with_another_certificate_nobody_joins),
+        FLOW_TEST(no_request_joins_a_connection_that_seems_dead),
+        FLOW_TEST(requests_with_another_certificate_do_not_join),
         FLOW_TEST(a_watch_does_not_get_the_connection_of_a_list),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);

@@ -91,7 +91,7 @@ static bool is_libcurls_own(int fd)
            size == sizeof(name.sun_family);
 }
 
-/* Descriptors that are open; those of ours that a program that is started would inherit, when asked for. */
+/* Descriptors that are open; optionally those of the library that a started program would inherit. */
 static int count_fds(bool inherited_only)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -107,7 +107,7 @@ static int count_fds(bool inherited_only)
     return count;
 }
 
-/* The lookup's thread is let go, and takes its descriptor with it; some releases of libcurl close that
+/* The thread of the lookup is detached, and keeps its descriptor; some releases of libcurl close that
  * before. */
 static void wait_for_fds(int count)
 {
@@ -120,7 +120,7 @@ static void wait_for_fds(int count)
 
 static char unknown_server[] = "http://api.example:8080";
 
-static void a_name_that_nobody_knows_is_a_failure_of_dns(void **state)
+static void an_unknown_host_name_is_a_dns_failure(void **state)
 {
     (void)state;
     http_bench bench = {.config.server = unknown_server};
@@ -220,7 +220,7 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
     }
 }
 
-static void an_informer_says_that_nobody_knows_the_name(void **state)
+static void an_informer_reports_an_unknown_host_name(void **state)
 {
     (void)state;
     int fds = count_fds(false);
@@ -254,7 +254,7 @@ static scripted_next serve_watch(scripted_connection *c, const scripted_request 
     return SCRIPTED_CLOSE;
 }
 
-static void no_descriptor_of_ours_reaches_a_program_that_is_started(void **state)
+static void a_started_program_inherits_no_descriptor_of_the_library(void **state)
 {
     (void)state;
     certificate authority = certificate_make("authority", NULL, NULL);
@@ -422,13 +422,13 @@ static void without_memory_a_request_fails_and_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_name_that_nobody_knows_is_a_failure_of_dns),
+        FLOW_TEST(an_unknown_host_name_is_a_dns_failure),
         FLOW_TEST(no_signal_of_the_program_ends_up_in_a_lookup),
         FLOW_TEST(a_cancel_during_a_name_lookup_does_not_wait),
         FLOW_TEST(a_lookup_takes_no_longer_than_connecting_may),
         FLOW_TEST(a_client_is_freed_while_a_name_is_looked_up),
-        FLOW_TEST(an_informer_says_that_nobody_knows_the_name),
-        FLOW_TEST(no_descriptor_of_ours_reaches_a_program_that_is_started),
+        FLOW_TEST(an_informer_reports_an_unknown_host_name),
+        FLOW_TEST(a_started_program_inherits_no_descriptor_of_the_library),
         FLOW_TEST(no_descriptor_is_left_at_the_end),
         FLOW_TEST(a_dead_peer_is_noticed_within_a_minute),
         FLOW_TEST(without_memory_nothing_is_made_and_nothing_leaks),

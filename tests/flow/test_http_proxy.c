@@ -410,7 +410,7 @@ static void an_https_proxy_without_tls_is_asked_for_by_http(void **state)
     scene_fini(&s);
 }
 
-static void an_https_proxy_that_refuses_the_way_is_no_question_of_tls(void **state)
+static void an_https_proxy_that_refuses_the_tunnel_is_not_a_tls_failure(void **state)
 {
     (void)state;
     scene s = {.notes.port = 1};
@@ -661,7 +661,7 @@ int main(void)
         FLOW_TEST(an_https_proxy_that_asks_sees_our_certificate_and_no_token),
         FLOW_TEST(a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy),
         FLOW_TEST(an_https_proxy_without_tls_is_asked_for_by_http),
-        FLOW_TEST(an_https_proxy_that_refuses_the_way_is_no_question_of_tls),
+        FLOW_TEST(an_https_proxy_that_refuses_the_tunnel_is_not_a_tls_failure),
         FLOW_TEST(a_proxy_without_a_port_has_the_one_that_kubectl_takes),
         FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
         FLOW_TEST(a_proxy_that_wants_credentials_is_named),

@@ -231,7 +231,7 @@ static void a_certificate_without_an_alternative_name_is_not_trusted(void **stat
     }
 }
 
-/* Nobody is asked who he is. */
+/* The server's identity is not verified. */
 static void without_verification_no_alternative_name_is_wanted(void **state)
 {
     (void)state;
@@ -537,7 +537,7 @@ static scripted_next serve_large(scripted_connection *c, const scripted_request 
     return SCRIPTED_KEEP;
 }
 
-/* What TLS has read from the socket and nobody has taken yet must not be forgotten. */
+/* What TLS has read from the socket and the caller has not taken yet must not be forgotten. */
 static void a_body_that_is_paused_at_each_piece_comes_whole(void **state)
 {
     (void)state;

@@ -297,7 +297,7 @@ static void an_error_in_protobuf_is_read(void **state)
 
 /* ---- responses that cannot be used --------------------------------------------------------------------- */
 
-/* The list, or the watch, has a field that nobody knows. */
+/* The list, or the watch, has an unknown field. */
 static scripted_next serve_news(scripted_connection *c, const scripted_request *r, void *user)
 {
     static const proto_pod pods[] = {{.name = "a", .version = "9"},

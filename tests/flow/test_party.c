@@ -12,7 +12,7 @@
 
 /* What answers, and what the handler has to be told. */
 typedef struct scene {
-    const char *status;    /* of each answer; NULL: nobody listens */
+    const char *status;    /* of each response; NULL: nothing listens */
     const char *user_yaml; /* of the kubeconfig */
     const char *behind;    /* it is a proxy before this server; NULL: it is the server */
     ki_party party;

@@ -148,7 +148,7 @@ static void each_call_has_its_callback_once(void **state)
     }
 }
 
-static void nobody_need_listen(void **state)
+static void a_call_needs_no_callback(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
@@ -322,7 +322,7 @@ static void run_aside(void *user)
         abort();
 }
 
-static void any_thread_may_wait_where_io_has_one_of_ours(void **state)
+static void any_thread_may_wait_if_io_has_a_thread(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_HANDLERS_ON_LOOP; mode++) {
@@ -336,7 +336,7 @@ static void any_thread_may_wait_where_io_has_one_of_ours(void **state)
         assert_true(aside_ends_within(&waiter, HANG_MS));
         aside_join(&waiter);
         if (mode == KI_MODE_HANDLERS_ON_LOOP)
-            assert_int_equal(told.times, 0); /* nobody has dispatched, and the waiter must not */
+            assert_int_equal(told.times, 0); /* no thread has dispatched, and the waiter must not */
         rest_world_wait(&w, &told, 1);
         rest_world_fini(&w);
     }
@@ -409,7 +409,7 @@ static void requests_are_counted_as_client_go_does(void **state)
 
 /* ---- what cannot be begun ---------------------------------------------------------------------------- */
 
-static void what_cannot_be_begun_calls_nobody_back(void **state)
+static void a_call_that_cannot_begin_is_not_called_back(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
@@ -445,15 +445,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(each_verb_is_sent_as_it_should_be),
         FLOW_TEST(each_call_has_its_callback_once),
-        FLOW_TEST(nobody_need_listen),
+        FLOW_TEST(a_call_needs_no_callback),
         FLOW_TEST(a_callback_may_begin_the_next_call_and_keep_the_object),
         FLOW_TEST(a_list_is_read_page_by_page),
         FLOW_TEST(a_refusal_comes_with_its_status),
         FLOW_TEST(an_endless_answer_is_cut),
-        FLOW_TEST(any_thread_may_wait_where_io_has_one_of_ours),
+        FLOW_TEST(any_thread_may_wait_if_io_has_a_thread),
         FLOW_TEST(threads_may_call_all_at_once),
         FLOW_TEST(requests_are_counted_as_client_go_does),
-        FLOW_TEST(what_cannot_be_begun_calls_nobody_back),
+        FLOW_TEST(a_call_that_cannot_begin_is_not_called_back),
     };
     return RUN_TESTS(tests);
 }

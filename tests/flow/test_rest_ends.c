@@ -174,7 +174,7 @@ static void what_was_lost_is_asked_again_but_not_written_again(void **state)
     assert_int_equal(run_against(&lost, KI_MODE_THREADS, &delete).attempts, 1);
 }
 
-static void nobody_there_is_said_at_once(void **state)
+static void a_missing_server_is_reported_at_once(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
@@ -486,7 +486,7 @@ int main(void)
         FLOW_TEST(refused_credentials_are_renewed_once),
         FLOW_TEST(credentials_that_cannot_be_read_are_an_error),
         FLOW_TEST(what_was_lost_is_asked_again_but_not_written_again),
-        FLOW_TEST(nobody_there_is_said_at_once),
+        FLOW_TEST(a_missing_server_is_reported_at_once),
         FLOW_TEST(a_call_ends_when_its_time_is_over),
         FLOW_TEST(an_error_without_an_end_is_that_error),
         FLOW_TEST(the_client_says_how_long_a_call_may_take),

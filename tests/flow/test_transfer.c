@@ -189,7 +189,7 @@ static void a_failed_connection_is_not_used_again(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_server_that_is_no_address_is_refused(void **state)
+static void a_server_that_is_not_an_address_is_refused(void **state)
 {
     (void)state;
     static const char *const servers[] = {"ftp://host", "http://user:secret@host", "http://", "https://a b",
@@ -232,7 +232,7 @@ int main(void)
         WITH_MEMORY_CHECK(method_headers_and_body_are_sent),
         WITH_MEMORY_CHECK(a_prefix_of_the_server_stands_before_the_path),
         WITH_MEMORY_CHECK(a_failed_connection_is_not_used_again),
-        WITH_MEMORY_CHECK(a_server_that_is_no_address_is_refused),
+        WITH_MEMORY_CHECK(a_server_that_is_not_an_address_is_refused),
         WITH_MEMORY_CHECK(a_server_without_a_scheme_speaks_http),
     };
     return RUN_TESTS(tests);

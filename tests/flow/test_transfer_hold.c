@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pause does to the connection, with TLS and without: nobody is kept busy, nothing that has come is
+/* What a pause does to the connection, with TLS and without: no thread is kept busy, nothing that has come is
  * lost, and the socket is back in its place before libcurl needs it. */
 #include <dirent.h>
 #include <poll.h>
@@ -125,7 +125,7 @@ static void scene_fini(scene *s)
 #define FOR_BOTH_WAYS(is_tls) for (int is_tls = 0; is_tls < 2; is_tls++)
 
 /* A timer of libcurl's may fall due once or twice. */
-static void a_paused_request_keeps_nobody_busy(void **state)
+static void a_paused_request_keeps_no_thread_busy(void **state)
 {
     (void)state;
     enum { LOOKS = 20 };
@@ -363,7 +363,7 @@ static void without_memory_for_what_has_come_it_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_paused_request_keeps_nobody_busy),
+        FLOW_TEST(a_paused_request_keeps_no_thread_busy),
         FLOW_TEST(what_has_come_is_given_without_another_byte),
         FLOW_TEST(others_go_on_meanwhile),
         FLOW_TEST(a_connection_whose_answer_is_complete_serves_others_meanwhile),

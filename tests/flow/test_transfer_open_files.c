@@ -51,7 +51,7 @@ static void expect_limit(const fetch *f)
                                     "files, 128 (raise the limit: ulimit -n, LimitNOFILE=)");
 }
 
-/* Nobody listens there, which is found out as soon as there is room again. */
+/* Nothing listens there, which is found out as soon as there is room again. */
 static void a_limit_on_open_files_is_not_a_refused_connection(void **state)
 {
     (void)state;

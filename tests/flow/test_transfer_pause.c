@@ -288,7 +288,7 @@ static void a_configuration_without_compression_has_the_last_word(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_gzip_body_that_nobody_asked_for_is_refused(void **state)
+static void a_gzip_body_that_was_not_requested_is_refused(void **state)
 {
     (void)state;
     http_bench bench = {.config.disable_compression = true};
@@ -317,7 +317,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_gzip_body_is_opened_in_steps_that_can_be_paused),
         WITH_MEMORY_CHECK(a_gzip_body_that_is_cut_is_a_lost_connection),
         WITH_MEMORY_CHECK(a_configuration_without_compression_has_the_last_word),
-        WITH_MEMORY_CHECK(a_gzip_body_that_nobody_asked_for_is_refused),
+        WITH_MEMORY_CHECK(a_gzip_body_that_was_not_requested_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that nobody can talk to: absent, silent, or sending what is no answer. */
+/* Unusable servers: absent, silent, or sending something that is not HTTP. */
 #include "http/transfer.h"
 
 #include <arpa/inet.h>
@@ -168,11 +168,11 @@ static scripted_next serve_noise(scripted_connection *c, const scripted_request 
 {
     (void)r;
     (void)user;
-    (void)scripted_send(c, "this is no HTTP at all\r\n\r\n");
+    (void)scripted_send(c, "this is not HTTP at all\r\n\r\n");
     return SCRIPTED_CLOSE;
 }
 
-static void what_is_no_http_is_refused(void **state)
+static void what_is_not_http_is_refused(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -219,7 +219,7 @@ static void an_error_without_an_end_ends_with_its_status(void **state)
         {"/403", 403, KI_REASON_NONE}, {"/503", 503, KI_REASON_NONE}, {"/302", 302, KI_REASON_REDIRECTED}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         http_bench bench = {0};
-        fetch f = {.pause_after = i == 0}; /* and nobody resumes it */
+        fetch f = {.pause_after = i == 0}; /* and it is not resumed */
         http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
                         &(ki_http_options){.error_timeout_ms = 30});
         fetch_get(&f, &bench, cases[i].target);
@@ -247,7 +247,7 @@ static void a_good_answer_without_an_end_is_waited_for(void **state)
     http_bench_fini(&bench);
 }
 
-/* A port at which nobody listens; it was just given back. */
+/* A port without a listener; it has just been released. */
 static int free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -259,7 +259,7 @@ static int free_port(void)
     return ntohs(address.sin_port);
 }
 
-static void nobody_there_is_a_refused_connection(void **state)
+static void a_port_without_a_listener_refuses_the_connection(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -345,11 +345,11 @@ int main(void)
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
         WITH_MEMORY_CHECK(a_status_line_without_an_end_is_not_reported_as_out_of_memory),
         WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
-        WITH_MEMORY_CHECK(what_is_no_http_is_refused),
+        WITH_MEMORY_CHECK(what_is_not_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),
         WITH_MEMORY_CHECK(an_error_without_an_end_ends_with_its_status),
         WITH_MEMORY_CHECK(a_good_answer_without_an_end_is_waited_for),
-        WITH_MEMORY_CHECK(nobody_there_is_a_refused_connection),
+        WITH_MEMORY_CHECK(a_port_without_a_listener_refuses_the_connection),
         WITH_MEMORY_CHECK(connecting_takes_no_longer_than_its_limit),
         WITH_MEMORY_CHECK(a_cancel_while_connecting_does_not_wait),
     };

@@ -22,7 +22,7 @@ typedef struct loaded {
     void (*informer_free)(ki_informer *informer);
 } loaded;
 
-/* A pointer to an object is no pointer to a function for the language, though it is here. */
+/* A pointer to an object is not a pointer to a function for the language, though it is here. */
 static void find(const loaded *library, const char *name, void *out_function)
 {
     void *found = dlsym(library->handle, name);

@@ -137,7 +137,7 @@ blackbox *blackbox_start(const scenario *s);
 cli_process *blackbox_process(blackbox *box);
 /* Waits until the words are there: all requests, among the events, among the phases. NULL: for nothing. */
 void blackbox_wait(blackbox *box, const char *requests, const char *events, const char *phases);
-/* What the scenario has to say about all that has come; ends the program unless it has ended. */
+/* Compares everything with the scenario; ends the program unless it has ended. */
 void blackbox_judge(blackbox *box);
 
 #endif

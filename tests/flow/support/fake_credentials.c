@@ -44,7 +44,7 @@ void fake_credentials_take_over(ki_credentials *credentials)
     ki_credentials_use_source(credentials, &source);
 }
 
-/* The files are never read: nobody asks for them. */
+/* The files are never read. */
 ki_credentials *fake_credentials_new(void)
 {
     char certificate[] = "/fake/crt";

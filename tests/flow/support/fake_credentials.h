@@ -21,7 +21,7 @@ typedef struct fake_credentials_script {
 
 extern fake_credentials_script fake_credentials;
 
-/* As at the beginning: nobody in particular. */
+/* As at the beginning: without credentials. */
 void fake_credentials_reset(void);
 
 /* Credentials that the script answers for, with a certificate in /fake/crt and /fake/key; for

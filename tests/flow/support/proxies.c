@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Returns -1 when nobody is there. */
+/* Returns -1 when nothing listens. */
 static int connect_to(int port)
 {
     struct sockaddr_in address = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That an object was written to is told when its store can be used again: the log is the program's. */
+/* A write into an object is reported when its store can be used again, through the log of the program. */
 #include <kinformer/log.h>
 #include <string.h>
 
