@@ -55,7 +55,7 @@ json_t *cluster_read(const char *format, ...)
     if (pipe == NULL)
         return NULL;
     json_t *value = json_loadf(pipe, 0, NULL);
-    /* A program that finds nobody to read what it has to say fails, and so hides nothing. */
+    /* A program whose output is not read fails, and so hides nothing. */
     if (status_of(pclose(pipe)) == 0)
         return value;
     json_decref(value);

@@ -104,7 +104,7 @@ start_etcd() {
     ! runs kube-apiserver || wait_until etcd is_ready
 }
 
-# The service account plug-in would have every pod wait for an account that nobody makes.
+# The service account plug-in would have every pod wait for an account that is never made.
 start_apiserver() {
     start kube-apiserver --etcd-servers "$etcd" --bind-address 127.0.0.1 --secure-port "$apiserver_port" \
         --advertise-address 127.0.0.1 --endpoint-reconciler-type none --cert-dir "$cluster/certs" \

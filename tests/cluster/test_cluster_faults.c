@@ -29,7 +29,7 @@ typedef struct writer {
     atomic_int rounds;
 } writer;
 
-/* While a part is dead some of it fails; nobody minds. */
+/* While a part is dead some of it fails, which is expected. */
 static void write_on(void *user)
 {
     writer *w = user;
@@ -178,7 +178,7 @@ static void lists_survive_etcd(void **state)
 
 /* ---- a server that forgets ----------------------------------------------------------------------------- */
 
-/* Everything changes while nobody looks; a server that has begun after that cannot tell of it. */
+/* Everything changes while nothing watches; a server that has begun after that cannot tell of it. */
 static void lists_again_after(const char *forgetting)
 {
     crowd all;

@@ -109,7 +109,7 @@ static void patch_in_four_ways(ki_client *client)
     }
 }
 
-/* Two managers want a field: the second has to say that it means it. */
+/* Two managers want a field: the second has to force it. */
 static void apply_by_force(ki_client *client)
 {
     ki_rest_request apply = map(KI_REST_PATCH, "a");

@@ -176,7 +176,7 @@ typedef struct writer {
     atomic_int rounds;
 } writer;
 
-/* While the server is dead some of it fails; nobody minds. */
+/* While the server is dead some of it fails, which is expected. */
 static void write_on(void *user)
 {
     writer *w = user;

@@ -63,7 +63,7 @@ static void push_all(void *user)
     atomic_store(&p->has_pushed, 1);
 }
 
-/* Whoever asks how full the queue is. */
+/* A thread that asks how full the queue is. */
 static void watch_sizes(void *user)
 {
     pipeline *p = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feeds on threads of ours, with a source that tells of changes as the test makes them. */
+/* Feeds on threads of the library, with a source that reports changes as the test makes them. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +123,7 @@ typedef struct rig {
     ki_mutex mu;
     ki_cond changed;
     int seen;    /* guarded by mu, as the next two: the highest event that has arrived, from 1 */
-    int waiting; /* changes that on_change has taken and nobody has looked at */
+    int waiting; /* changes that on_change has taken and that were not checked yet */
     int is_full;
 } rig;
 

@@ -271,7 +271,7 @@ static void use_factory(world *w)
         (void)!ki_factory_wait_for_sync(w->factory, 1, NULL);
         break;
     case 2:
-        (void)made; /* removed by nobody, since others may use it */
+        (void)made; /* never removed, since others may use it */
         break;
     default:
         (void)!ki_factory_start(w->factory, NULL);
@@ -475,7 +475,7 @@ static void run_round(int mode)
     assert_int_equal(process_descriptors(), descriptors);
 }
 
-static void whoever_has_it_last_frees_it(void **state)
+static void the_last_owner_frees_it(void **state)
 {
     (void)state;
     uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + number_of("KI_FREES_MS", RACE_MS);
@@ -488,7 +488,7 @@ static void whoever_has_it_last_frees_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whoever_has_it_last_frees_it),
+        cmocka_unit_test(the_last_owner_frees_it),
     };
     return RUN_TESTS(tests);
 }

@@ -115,7 +115,7 @@ static int64_t read_number(const void *user)
     return *(const int64_t *)user;
 }
 
-/* The number is gone when its owner has gone: nobody asks for it any more. */
+/* The number is gone when its owner is gone: it is not asked for any more. */
 static void be_asked(void *user)
 {
     scene *s = user;
@@ -134,7 +134,7 @@ static void be_asked(void *user)
     atomic_fetch_sub(&s->counting, 1);
 }
 
-static void nobody_is_asked_who_has_gone(void **state)
+static void a_source_that_is_gone_is_not_asked(void **state)
 {
     (void)state;
     scene s = {.metrics = ki_metrics_new(NULL, NULL), .counting = VISITORS};
@@ -163,7 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counting_coming_going_and_writing_at_once),
-        cmocka_unit_test(nobody_is_asked_who_has_gone),
+        cmocka_unit_test(a_source_that_is_gone_is_not_asked),
     };
     return RUN_TESTS(tests);
 }

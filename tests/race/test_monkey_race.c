@@ -413,7 +413,7 @@ static void monkeys_leave_the_caches_right(void **state)
     run_jungle(false);
 }
 
-static void a_thread_that_forks_disturbs_nobody(void **state)
+static void a_thread_that_forks_disturbs_no_other(void **state)
 {
     (void)state;
     run_jungle(true);
@@ -423,7 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(monkeys_leave_the_caches_right),
-        cmocka_unit_test(a_thread_that_forks_disturbs_nobody),
+        cmocka_unit_test(a_thread_that_forks_disturbs_no_other),
     };
     return RUN_TESTS(tests);
 }

@@ -15,7 +15,7 @@ typedef struct reader {
     int saw_half;
 } reader;
 
-/* Whoever reads sees the counts and the phase of one moment. */
+/* A reader sees the counts and the phase of one moment. */
 static void read_all(void *user)
 {
     reader *r = user;

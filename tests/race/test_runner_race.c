@@ -70,8 +70,8 @@ static void let_run(yard *y)
     assert_true(y->runs >= RUNS);
 }
 
-/* Whoever waits for an informer runs io, until another thread starts the first one. */
-static void a_thread_that_starts_waits_until_nobody_steps(void **state)
+/* A thread that waits for an informer runs io, until another thread starts the first one. */
+static void a_thread_that_starts_waits_until_no_step_is_running(void **state)
 {
     (void)state;
     static yard y;
@@ -178,7 +178,7 @@ static void step_until_over(void *user)
     }
 }
 
-static void nobody_runs_a_loop_that_is_held(void **state)
+static void a_loop_that_is_held_does_not_run(void **state)
 {
     (void)state;
     static yard y;
@@ -204,12 +204,12 @@ static void nobody_runs_a_loop_that_is_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_that_starts_waits_until_nobody_steps),
+        cmocka_unit_test(a_thread_that_starts_waits_until_no_step_is_running),
         cmocka_unit_test(a_step_ends_after_the_job_in_which_the_loop_got_a_thread),
         cmocka_unit_test(of_many_who_step_one_runs_it),
         cmocka_unit_test(a_loop_with_a_thread_is_not_stepped),
         cmocka_unit_test(who_waits_is_roused),
-        cmocka_unit_test(nobody_runs_a_loop_that_is_held),
+        cmocka_unit_test(a_loop_that_is_held_does_not_run),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of ours beside readers that stay inside a section: informers of the same client and of another
- * one hear of everything, a stop returns, and a free waits without keeping anybody else waiting. */
+/* Threads of the library beside readers that stay inside a section: informers of the same client and of
+ * another one hear of everything, a stop returns, and a free waits without keeping anybody else waiting. */
 #include <kinformer.h>
 #include <unistd.h>
 
@@ -93,7 +93,7 @@ static void readers_that_stay_delay_no_informer_but_the_one_with_a_full_store(vo
     local_rig_fini(&two);
 }
 
-static void a_free_waits_for_the_reader_and_keeps_nobody_else_waiting(void **state)
+static void a_free_waits_for_the_reader_and_delays_no_other_thread(void **state)
 {
     (void)state;
     local_rig rig;
@@ -170,7 +170,7 @@ int main(void)
     (void)alarm(WATCHDOG_SECONDS);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_that_stay_delay_no_informer_but_the_one_with_a_full_store),
-        cmocka_unit_test(a_free_waits_for_the_reader_and_keeps_nobody_else_waiting),
+        cmocka_unit_test(a_free_waits_for_the_reader_and_delays_no_other_thread),
         cmocka_unit_test(what_is_peeked_at_lives_to_the_end_of_the_section),
     };
     return RUN_TESTS(tests);

@@ -358,7 +358,7 @@ static void wake(sleep_race *r)
     ki_mutex_unlock(&r->mu);
 }
 
-static void a_sleeping_reader_stops_the_writer_and_nobody_else(void **state)
+static void a_sleeping_reader_stops_only_the_writer(void **state)
 {
     (void)state;
     sleep_race r = {.store = ki_store_new(&(ki_store_options){.retired_bytes_max = RETIRED_BYTES_MAX}, NULL)};
@@ -399,7 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(readers_of_all_kinds_beside_a_writer),
         WITH_MEMORY_CHECK(writers_take_turns),
-        WITH_MEMORY_CHECK(a_sleeping_reader_stops_the_writer_and_nobody_else),
+        WITH_MEMORY_CHECK(a_sleeping_reader_stops_only_the_writer),
     };
     return RUN_TESTS(tests);
 }

@@ -215,7 +215,7 @@ static void run_loops(sim_run *run)
     }
 }
 
-/* A loop that is held has something to do when it is let go. */
+/* A loop that is held has something to do when it is released. */
 static uint64_t next_ns(sim_run *run, uint64_t limit_ns)
 {
     uint64_t now = ki_clock_now_ns(&run->clock);

@@ -155,7 +155,7 @@ static void plan_replicas(sim_plan *plan, ki_random *random)
     plan->cuts = 0.3 * random_fraction(random);
 }
 
-/* Most lives are short: so many more of them, and of what they differ in, fit into the same time. */
+/* Most lives are short: more of them, with more differences, fit into the same time. */
 void sim_plan_make(sim_plan *plan, ki_random *random)
 {
     static const uint64_t jumps_ms[] = {2, 50, 1000, 5000, 40000};

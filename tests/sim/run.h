@@ -36,7 +36,7 @@ enum { SIM_FOLLOWERS_MAX = 3, SIM_WITNESSES_MAX = 8, SIM_LOOPS = 3, SIM_STOPS_MA
 /* Before the life, or after it, requests of some kinds are broken for some time. */
 typedef struct sim_trial {
     sim_breakage breakage;
-    bool is_first; /* nobody has synced yet */
+    bool is_first; /* nothing has synced yet */
     bool turns;    /* then, with broken watches mended, lists are broken */
 } sim_trial;
 
@@ -87,7 +87,7 @@ typedef struct sim_witness {
     bool is_inside; /* of a callback */
 } sim_witness;
 
-/* Random properties; registers it. Without memory there is none, and nobody is told. */
+/* Random properties; registers it. If memory runs out there is none, and it is not reported. */
 void sim_witness_join(sim_follower *follower);
 void sim_witness_leave(sim_witness *witness, bool waits);
 void sim_witness_fini(sim_witness *witness);

@@ -124,7 +124,7 @@ typedef struct outcome {
     int handlers; /* that were added */
     int releases;
     bool is_well;   /* nothing has failed */
-    bool is_silent; /* something has, and nobody says what */
+    bool is_silent; /* something has, without a report */
 } outcome;
 
 /* Whatever fails is NULL or a code, and the next call takes it. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of one kind are broken for a long time, and all others work: whoever can follow the world by what
- * is left does, while it lasts, and nobody asks in a hurry. */
+/* Requests of one kind are broken for a long time, and all others work: an informer that can follow the world
+ * by what is left does, while it lasts, and no request comes too early. */
 #include <inttypes.h>
 
 #include "run.h"
 
 enum {
     WAVES_MAX = 4,
-    HISTORY_MIN = 1000, /* records that nobody misses meanwhile */
+    HISTORY_MIN = 1000, /* records that are not needed meanwhile */
     WAVE_SECONDS_MAX = 300,
     PROMPT_SECONDS = 600,  /* lists are five minutes apart at the most, and a back-off takes one */
     SILENT_SECONDS = 3000, /* three watches live for ten minutes each before they are given up */
@@ -50,7 +50,7 @@ static bool can_list(const sim_follower *follower, const stage *now)
     return lists || (choice == KI_WATCH_LIST_AUTO && streams && !is_broken(now, SIM_WATCHES));
 }
 
-/* Whoever watches needs no list, as long as nobody cuts the watch. */
+/* A watcher needs no list, as long as its watch is not cut. */
 static bool can_follow(const sim_follower *follower, const stage *now)
 {
     if (follower->informer == NULL)
@@ -181,8 +181,8 @@ static void endure(sim_run *run, stage now)
     sim_run_trace(run, "all who can have followed");
 }
 
-/* Whoever was polling has to go back to its watch. All can, if all know what the history still has, and
- * nobody has to list because of what made no sense. */
+/* An informer that was polling has to go back to its watch. All can, if all know what the history still has,
+ * and malformed input leads to no list. */
 static bool may_turn(const sim_run *run)
 {
     const stage now = {run->plan.trial.breakage, true};
@@ -200,7 +200,7 @@ void sim_run_try(sim_run *run)
 {
     const sim_trial *trial = &run->plan.trial;
     sim_faults faults = run->plan.server.faults;
-    run->is_settling = true; /* nothing else goes wrong */
+    run->is_settling = true; /* no other fault happens */
     sim_server_set_faults(run->server, &(sim_faults){0});
     for (uint32_t i = 0; i < run->plan.followers; i++)
         sim_follower_start(&run->followers[i]);

@@ -70,7 +70,7 @@ static void wait_seconds(sim_run *run, uint64_t seconds)
         sim_run_step(run, until_ns);
 }
 
-/* Whoever knows of another history finds out. */
+/* An informer that knows of another history finds out. */
 static void wait_until_noticed(sim_run *run)
 {
     for (uint64_t waited = 0; !is_noticed(run); waited++) {
@@ -210,7 +210,7 @@ static uint64_t lists_of(const sim_follower *follower)
     return status.lists;
 }
 
-/* Everybody has to list again, and nothing has changed: nobody is told anything. */
+/* Everybody has to list again, and nothing has changed: no handler is called. */
 static void check_relist(sim_run *run)
 {
     uint64_t news = run->news;
@@ -231,7 +231,7 @@ static void check_relist(sim_run *run)
 
 /* ---- reminders --------------------------------------------------------------------------------------- */
 
-/* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the
+/* Whatever has happened, handlers that asked for resyncs still get them. A period ends at one check of the
  * informer's, and one may be lost for lack of memory. */
 static void check_reminders_of(sim_follower *follower)
 {

@@ -40,7 +40,7 @@ static bool may_follow(const sim_run *run, const ki_object *before, const ki_obj
 
 /* What was deleted does not come back, whatever lists say that are older than they should be. But a stop
  * forgets what was applied ahead of what is complete, and a watch tells it again. And a history that is
- * undone may undo the delete, whose version is not known if nobody saw it,
+ * undone may undo the delete, whose version is not known if it was missed,
  * or if a filter made it of an update. */
 static bool may_come_back(const sim_follower *follower, const ki_object *gone, const ki_object *object)
 {

@@ -12,7 +12,7 @@
  *   (2? a1 /b3 )9       likewise, and whether the list can be believed is known at its end; b was deleted at
  *   3
  *                       while it came
- *   +a4 ~a5 -a6 -a6?    events of a watch; the last a delete that nobody saw
+ *   +a4 ~a5 -a6 -a6?    events of a watch; the last a missed delete
  *   ^7 @ !3             a bookmark; a resync of who is due; a new history from list 3 on
  *   |                   everything is applied and delivered
  *

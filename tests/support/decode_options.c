@@ -65,7 +65,7 @@ static void check_object(const ki_object *object)
     ki_str key = ki_object_key_str(object);
     ki_str ns = ki_object_namespace(object);
     ki_str name = ki_object_name(object);
-    require(ki_json_validate(ki_object_json(object), NULL) == 0, "an object's text is no JSON");
+    require(ki_json_validate(ki_object_json(object), NULL) == 0, "an object's text is not JSON");
     require(name.len > 0 && key.len == ns.len + (ns.len > 0) + name.len, "a key has another length");
     require(strlen(ki_object_key(object)) == key.len, "a key contains a NUL");
     const char *slash = memchr(key.ptr, '/', key.len);

@@ -9,7 +9,7 @@
  * be compared at once:
  *
  *   METADATA 349 continue "abc" remaining 5          OBJECT default/web {"kind":"Pod",…}
- *   REFUSED default/web KI_ERR_METADATA metadata.uid is no string          END
+ *   REFUSED default/web KI_ERR_METADATA metadata.uid is not a string          END
  *   ADDED default/web {"kind":"Pod",…}               BOOKMARK 349                BOOKMARK 349 INITIAL
  *   ERROR 410 Expired too old                        REFUSED ADDED default/web KI_ERR_METADATA …
  *   FAILED KI_ERR_JSON_SYNTAX 12 message             (the error and its offset, of feeding or of the end)

@@ -33,7 +33,7 @@ size_t failing_allocator_attempts(void);
 size_t failing_allocator_live_count(void);
 size_t failing_allocator_live_bytes(void);
 
-/* Called before each release, on the thread that releases; NULL: nobody is. To be set while no other
+/* Called before each release, on the thread that releases; NULL: none. To be set while no other
  * thread is inside the library. */
 void failing_allocator_watch_releases(void (*released)(void *user), void *user);
 

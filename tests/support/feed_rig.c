@@ -195,7 +195,7 @@ static void sweep(feed_rig *r, const ki_change *change)
     copy_version(r->complete, change->version);
 }
 
-/* A mirror of the world as whoever writes a queue of their own might keep it. */
+/* A mirror of the world, as a program with its own queue might keep it. */
 static void mirror(feed_rig *r, const ki_change *change)
 {
     uint32_t key = SIM_NONE;

@@ -79,7 +79,7 @@ static int cut(ki_str text, ki_str mark, ki_str *out_before, ki_str *out_after)
     return KI_ERR_INVALID;
 }
 
-/* "HTTP/1.1 200 OK" gives 200; what is no such line gives a negative code. */
+/* "HTTP/1.1 200 OK" gives 200; any other line gives a negative code. */
 static int parse_status(ki_str line)
 {
     static const char start[] = "HTTP/1.1 ";

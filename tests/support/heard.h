@@ -56,7 +56,7 @@ int heard_events(const heard *what);
  * within ten seconds. */
 int heard_wait(heard *what, atomic_int *counter, int at_least);
 
-/* The next event, and all after it, wait inside the callback until they are let go. */
+/* The next event, and all after it, wait inside the callback until they are released. */
 void heard_hold(heard *what);
 void heard_let_go(heard *what);
 

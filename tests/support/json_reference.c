@@ -15,7 +15,7 @@ json_t *json_reference_parse(ki_str text)
     return reference;
 }
 
-/* The unescaped text, to be freed; NULL when it is no string. */
+/* The unescaped text, to be freed; NULL when it is not a string. */
 static char *copy_string(ki_json value, size_t *out_len)
 {
     char *text = malloc(value.raw.len + 1);

@@ -90,7 +90,7 @@ static record *find_locked(local_source *source, const char *ns, const char *nam
     return NULL;
 }
 
-/* Whoever watches is told by the job. */
+/* Watchers are notified by the job. */
 static void changed(local_source *source)
 {
     if (source->client != NULL)
@@ -228,7 +228,7 @@ static void write_status(text *to, int code)
 
 /* ---- answering: io ----------------------------------------------------------------------------------- */
 
-/* What is to be done for a request; decided under mu, done without it. */
+/* What to do for a request; decided under mu, done without it. */
 typedef struct deed {
     text body;
     int http_status; /* 0: no head */

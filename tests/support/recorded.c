@@ -36,7 +36,7 @@ void recorded_load(recorded *out, const char *name)
     if (fixture_load(&out->file, name, &err) < 0)
         fail_msg("%s", err.message);
     if (fixture_split_http((ki_str){out->file.data, out->file.len}, &answer) < 0)
-        fail_msg("%s is no HTTP answer", name);
+        fail_msg("%s is not an HTTP answer", name);
     out->status = answer.status;
     out->body = answer.body;
     if (ki_str_equal(fixture_http_header(&answer, "Content-Encoding"), KI_STR("gzip")))

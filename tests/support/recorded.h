@@ -2,7 +2,7 @@
 /* recorded - one recorded answer, and the objects in it as another JSON library sees them.
  *
  *   From:     tests of objects and decoders
- *   To:       support/fixtures.h, jansson; whatever goes wrong fails the test
+ *   To:       support/fixtures.h, jansson; every error fails the test
  */
 #ifndef KI_TESTS_SUPPORT_RECORDED_H
 #define KI_TESTS_SUPPORT_RECORDED_H

@@ -358,7 +358,7 @@ static void init_tls(scripted_http *server)
         ask_client(server->tls, options->client_ca_pem);
 }
 
-/* Nobody comes here by a proxy. */
+/* No request comes through a proxy here. */
 static void forget_proxies(void)
 {
     static const char *const names[] = {"http_proxy",  "https_proxy", "all_proxy", "no_proxy",

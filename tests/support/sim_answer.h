@@ -15,7 +15,7 @@
 /* How an object is spoilt. Its key can be read in all of them. */
 typedef enum sim_spoilt {
     SIM_SOUND = 0,
-    SIM_MALFORMED, /* its UID is no string */
+    SIM_MALFORMED, /* its UID is not a string */
     SIM_HUGE       /* longer than SIM_HUGE_BYTES */
 } sim_spoilt;
 
@@ -36,7 +36,8 @@ void sim_put_bookmark(sim_text *out, uint64_t version, int ends_initial_events);
 
 void sim_put_vain_bookmark(sim_text *out); /* without a version */
 
-/* A JSON object that is no event; and what is no JSON object, after which nobody can read on. */
+/* A JSON object that is not an event; and something that is not a JSON object,
+ * after which reading cannot continue. */
 void sim_put_no_event(sim_text *out, ki_random *random);
 void sim_put_garbage(sim_text *out, ki_random *random);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim_server - a Kubernetes API server without sockets, as good or as bad as a test wants it.
  *
- *   From:     simulations; whoever takes a ki_list_watch: reflector/reflector.c
+ *   From:     simulations; users of a ki_list_watch: reflector/reflector.c
  *   To:       support/sim_world.h (what there is to tell), four calls that bring an answer
  *   Locks:    none; one thread, which also moves the clock.
  *   Not here: what happens to the objects; checking what a client made of it.
@@ -50,10 +50,10 @@ typedef struct sim_server sim_server;
     X(cut_between)     /* KI_REASON_CONNECTION_LOST instead of it */                                         \
     X(cut_in_event)    /* KI_REASON_CONNECTION_LOST inside it */                                             \
     X(duplicate_event) /* one that this watch has had comes again before it */                               \
-    X(malformed_event) /* a JSON object that is no event comes before it, or in its stead */                 \
-    X(garbage)         /* what is no JSON object comes before it: nobody can read on */                      \
+    X(malformed_event) /* a JSON object that is not an event comes before it, or instead */                  \
+    X(garbage)         /* something that is not a JSON object comes before it; reading cannot continue */    \
     X(error_event)     /* an ERROR event of code 500 instead of it, and the end */                           \
-    X(malformed_item)  /* the object, also an item's, has a readable key and a UID that is no string */      \
+    X(malformed_item)  /* the object, also an item's, has a readable key and a UID that is not a string */   \
     X(huge_item)       /* the object, also an item's, is longer than SIM_HUGE_BYTES */
 
 typedef struct sim_faults {
@@ -78,7 +78,7 @@ typedef enum sim_kind { SIM_LISTS = 1, SIM_WATCHES = 2, SIM_STREAMS = 4 } sim_ki
     X(IS_SILENT_LATER)    /* a head of 200, a blank, and then nothing */                                     \
     X(CYCLES)             /* lists: the last page leads to the first one; others: as ENDS */                 \
     X(LACKS_END)          /* streams: the end of the list does not come; others: as ENDS */                  \
-    X(MAKES_NO_SENSE) /* watches, streams: at each time of a bookmark, what is no event; lists: as ENDS */   \
+    X(MAKES_NO_SENSE)    /* watches, streams: no events where bookmarks are due, but junk; lists: as ENDS */ \
     X(BOOKMARKS_NOTHING) /* watches, streams: bookmarks without a version, and nothing else; likewise */
 
 typedef enum sim_manner {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_stream - one answer of a simulated API server under way: what is to be sent of it, and when.
+/* sim_stream - a response that a simulated API server is sending: what is still to send, and when.
  *
  *   From:     support/sim_server.c (requests)
  *   To:       sim_list.c, sim_watch.c (what is sent), sim_stream.c (sending)

@@ -79,7 +79,7 @@ static int begin_with_list(sim_stream *stream, const ki_list_options *options, u
     return 0;
 }
 
-/* Returns as above. Watching from a version that is still to come is no error: nothing happens until then. */
+/* Returns as above. Watching from a future version is not an error: nothing happens until then. */
 static int begin_after_version(sim_stream *stream, const ki_list_options *options, uint64_t *out_version)
 {
     sim_server *server = stream->server;

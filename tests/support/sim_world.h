@@ -44,7 +44,7 @@ void sim_world_create(sim_world *world, uint32_t key);
 void sim_world_update(sim_world *world, uint32_t key);
 void sim_world_delete(sim_world *world, uint32_t key);
 
-/* Updates each object once: whoever watches then has the newest form of all. */
+/* Updates each object once: a watcher then has the newest form of all. */
 void sim_world_touch_all(sim_world *world);
 
 /* Other resources change: the version moves, nothing happens here. */

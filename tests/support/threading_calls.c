@@ -31,7 +31,7 @@ int call_read_without_waiting(stage *s)
     return rc < 0 ? rc : is_there ? 0 : KI_ERR_NOT_FOUND;
 }
 
-/* Each of them does the same, or this is no answer at all. */
+/* Each of them does the same, or this proves nothing. */
 int call_read_lists(stage *s)
 {
     ki_store *store = ki_informer_store(s->rig.informer);

@@ -92,7 +92,7 @@ void stage_fini(stage *s);
 /* Makes the call if this is the place for it. */
 void stage_visit(stage *s, place here);
 
-/* Lets the library work for a moment, whoever's threads it uses. */
+/* Lets the library work for a moment, on its threads or on the caller's. */
 void stage_pump(const stage *s);
 
 /* Returns whether it became so in time. */

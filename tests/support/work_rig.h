@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work_rig - a work queue in virtual time, and short calls that fail the test when something goes wrong.
+/* work_rig - a work queue in virtual time, and short calls that fail the test on an error.
  *
  *   From:     tests of work queues
  *   To:       workqueue/queue.h
