@@ -97,7 +97,7 @@ static bool drain(struct readers *readers, uint64_t events)
     return true;
 }
 
-/* One run: so many watchers, to each of which so many events are told. */
+/* One run with this many watchers, each of which gets this many events. */
 struct run {
     uint16_t port;
     uint64_t version;

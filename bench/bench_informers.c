@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_informers - what one informer of many costs: making, starting, asking which are not ready, writing
- * the metrics, freeing. Nobody answers them, so all of it is their own.
+ * the metrics, freeing. Nothing responds to them, so all of it is their own.
  *
  * Costs are the thread's own time, the best of several rounds in which all sizes take their turn; everything
  * runs on it (KI_MODE_EVENT_LOOP), so none is missed. */

@@ -37,7 +37,7 @@ void pods_append_list(struct text *out, const struct pod_collection *pods, uint6
 /* What a page's `continue` begins with; the number of the next pod follows. */
 #define PODS_CONTINUE "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6"
 
-/* The two ends of such a list, for whoever writes its items piece by piece. */
+/* The two ends of such a list, for callers that write its items piece by piece. */
 void pods_append_list_start(struct text *out, const struct pod_collection *pods, uint64_t end);
 void pods_append_list_end(struct text *out);
 

@@ -11,7 +11,7 @@
 
 #include "http_child.h"
 
-/* What is to be fetched, one after the other over one connection. */
+/* What to fetch, one after the other over one connection. */
 struct http_curl {
     char path[64]; /* of the file with curl's options */
     FILE *file;    /* while it is being written */

@@ -2,7 +2,7 @@
 /* http_server - an API server that has nothing to think about, in a process of its own.
  *
  *   From:     bench_http.c   (starts and ends it)
- *   To:       whoever connects to its port of the loopback interface
+ *   To:       clients that connect to its port of the loopback interface
  *   Not here: the bytes of lists and bursts (http_material.h).
  *
  *   /api/v1/pods                     lists the pages; its watch is silent

@@ -14,7 +14,7 @@
 /* Lists all pods. */
 bool http_sync_role(const struct http_task *task, struct http_report *out_report);
 
-/* Turns of ours and of curl's; the best of each count. Returns false when one fails. */
+/* Runs of kinformer and of curl; the best of each count. Returns false when one fails. */
 bool http_sync_bench(const struct http_pages *pages, unsigned port, const struct bench_options *options,
                      bool *out_met);
 

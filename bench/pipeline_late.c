@@ -48,7 +48,7 @@ static bool fill(ki_store *store, const struct bench_options *options, bool is_f
     return is_filled;
 }
 
-static void wake_nobody(ki_subscriber *subscriber)
+static void wake_nothing(ki_subscriber *subscriber)
 {
     (void)subscriber;
 }
@@ -107,7 +107,7 @@ static bool time_join(ki_store *store, struct pauses *best)
     ki_subscriber subscriber = {0};
     ki_object_list list = {0};
     const ki_handler handler = scaled_handler(ki_store_count(store));
-    ki_fanout_init(&fanout, wake_nobody);
+    ki_fanout_init(&fanout, wake_nothing);
     if (ki_listener_init(&subscriber.listener, &handler, ki_clock_real(), 0) < 0) {
         return false;
     }

@@ -2,7 +2,7 @@
 /* text - a growable byte buffer for generated documents.
  *
  *   To:       bench/generate_pods.c and the pod_*.c writers.
- *   Not here: escaping; whoever appends text has escaped it.
+ *   Not here: escaping; the caller has escaped the text.
  */
 #ifndef BENCH_TEXT_H
 #define BENCH_TEXT_H

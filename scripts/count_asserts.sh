@@ -1,7 +1,7 @@
 #!/bin/sh
 # Assertions per function, by folder: scripts/count_asserts.sh [DIRECTORY ...]   (all of src/ but apiserver/ and cli/)
 # A function is a brace that stands alone in the first column, as .clang-format has it; an assertion is a call of assert()
-# or of one of the KI_ASSERT_ macros outside of a comment and of a #define.
+# or of one of the KI_ASSERT_ macros outside comments and #defines.
 set -eu
 cd "$(dirname "$0")/.."
 

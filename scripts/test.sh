@@ -24,7 +24,7 @@ for preset in "$@"; do
     log=build/$preset/ctest.log
     launcher=
     [ "$preset" = tsan ] && launcher=$no_aslr
-    # The status of ctest is read from its count: the pipe hides it, and every preset shall run.
+    # The status of ctest is read from its count: the pipe hides it, and every preset must run.
     $launcher ctest --preset "$preset" --parallel "$jobs" 2>&1 | tee "$log"
     line=$(grep -aE 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)
     if [ -z "$line" ]; then

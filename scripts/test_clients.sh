@@ -146,7 +146,7 @@ test_go() {
     test_workqueue && test_events
 }
 
-# client-go's work queue and ours, over other sequences each time; the seed is said, so that they can be repeated.
+# client-go's work queue and ours, over other sequences each time; the seed is printed, so that they can be repeated.
 test_workqueue() {
     scripts/build.sh "$preset" test_workqueue_client_go || return
     seed=$(date +%s)
