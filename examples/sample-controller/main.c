@@ -132,7 +132,7 @@ static void serve_until_signal(program *p)
 }
 
 /* Reconciles that run end first, and their events are sent; the calls of those that have not ended in time
- * are ended with the client. Then, with nobody left who acts, the lease is given back. */
+ * are ended with the client. Then nothing acts any more, and the lease is given back. */
 static void end(program *p)
 {
     ki_error err = {0};

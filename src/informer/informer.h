@@ -27,7 +27,7 @@ typedef struct ki_informer_timers {
 } ki_informer_timers;
 
 struct ki_informer {
-    ki_life life;             /* its mu guards what is said to be guarded by mu */
+    ki_life life;             /* its mu guards all members marked "guarded by mu" */
     ki_informer_options used; /* the options of life.setup, with later changes; constant once started */
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;

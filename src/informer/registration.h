@@ -25,7 +25,7 @@ struct ki_registration {
     ki_handler_metrics metrics;
     uint64_t coalesced;   /* that were counted; dispatch's */
     bool has_told_synced; /* a call waits for it; handler's */
-    _Atomic bool is_held; /* nothing is delivered until it is let go */
+    _Atomic bool is_held; /* nothing is delivered until it is released */
     ki_list_node node;    /* guarded by the informer's mu, as all below */
     bool is_joined;
     bool is_removed;
@@ -47,8 +47,8 @@ void ki_registrations_remove_all_locked(ki_informer *informer) KI_REQUIRES(infor
 /* Wakes those with a backlog: the informer runs again. */
 void ki_registrations_wake_all_locked(ki_informer *informer) KI_REQUIRES(informer->life.mu);
 
-/* From a callback: the handler that is being called gets nothing more, not even `synced`, until it is let go.
- * What comes meanwhile stays in its backlog. Returns the handler. */
+/* From a callback: the handler that is being called gets nothing more, not even `synced`, until it is
+ * released. What comes meanwhile stays in its backlog. Returns the handler. */
 ki_registration *ki_registration_hold(void);
 
 /* On any thread, while the registration exists. */

@@ -40,7 +40,7 @@ typedef struct ki_index_values {
     size_t capacity;
 } ki_index_values;
 
-/* The user's function; or one of ours whose only value is a text in the object; or a path. */
+/* The user's function; or a built-in one whose only value is a text in the object; or a path. */
 typedef struct ki_index_function {
     ki_index_cb callback;
     void *user;

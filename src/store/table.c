@@ -268,7 +268,7 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
     publish_entry(slot_of(array, hash, old), ki_table_tombstone);
     table->count--;
     if (array->mask >= SLOTS_MIN && table->count < slots_of(array) / SPARSE)
-        (void)rebuild(table, table->count, owner); /* without memory the large array still does */
+        (void)rebuild(table, table->count, owner); /* if out of memory, the large array stays */
 }
 
 uint32_t *ki_table_note(ki_table *table, uint64_t hash, const void *entry)

@@ -3,7 +3,7 @@
  *
  *   From:     all code that logs
  *   To:       the callback of <kinformer/log.h>, or of ki_client_options
- *   Locks:    none; the callback runs on the calling thread, so hold no lock of ours around ki_log().
+ *   Locks:    none; the callback runs on the calling thread, so hold no lock of the library around ki_log().
  *   Not here: printing; time stamps; throttling.
  *
  * Most messages are logged on a loop of a client (util/loop/loop.h), which selects the client's sink while
