@@ -81,7 +81,7 @@ static bool read_one(struct readers *readers, struct reader *reader)
     return true;
 }
 
-/* Until all have been answered and so many events have come. */
+/* Until all have been answered and this many events have come. */
 static bool drain(struct readers *readers, uint64_t events)
 {
     while (readers->answered < readers->count || readers->events < events) {

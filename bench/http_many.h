@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "http_child.h"
 
-/* So many informers, each of its own namespace; idle for so many milliseconds. */
+/* This many informers, each of its own namespace; idle for this many milliseconds. */
 bool http_many_role(const struct http_task *task, struct http_report *out_report);
 
 /* Returns false when it fails. */

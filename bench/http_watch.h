@@ -14,7 +14,7 @@
 /* Takes the whole burst. */
 bool http_burst_role(const struct http_task *task, struct http_report *out_report);
 
-/* Take so many ticks: an informer's handler, and a thread that does nothing but read. */
+/* Take this many ticks: an informer's handler, and a thread that does nothing but read. */
 bool http_ticks_role(const struct http_task *task, struct http_report *out_report);
 bool http_ticks_plain_role(const struct http_task *task, struct http_report *out_report);
 

@@ -23,7 +23,7 @@ json_t *cluster_read(const char *format, ...) __attribute__((format(printf, 1, 2
 /* "start", "kill" and a part: "etcd", "kube-apiserver"; as controlplane.sh takes it. */
 void cluster_control(const char *what);
 
-/* Makes `count` config maps with so many bytes of data, named PREFIX-0 and so on,
+/* Makes `count` config maps with this many bytes of data, named PREFIX-0 and so on,
  * with the label app=PREFIX. */
 void cluster_make_config_maps(const char *ns, const char *prefix, int count, int data_bytes);
 

@@ -24,7 +24,7 @@ void follower_init(follower *f, ki_client *client, const ki_resource *resource,
 /* Starts it, with the handler; `asked` is kept. */
 void follower_start(follower *f, const char *asked);
 
-/* The same; the first event does not return before heard_let_go(), and no more than so many wait behind it:
+/* The same; the first event does not return before heard_let_go(), and no more than this many wait behind it:
  * so the list stands still in the middle. */
 void follower_start_held(follower *f, const char *asked, size_t backlog);
 

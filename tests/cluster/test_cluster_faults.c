@@ -49,7 +49,7 @@ static void writer_start(writer *w)
     aside_start(&w->call, write_on, w);
 }
 
-/* Another so many rounds. */
+/* This many further rounds. */
 static void writer_go_on(writer *w, int rounds)
 {
     int until = w->rounds + rounds;

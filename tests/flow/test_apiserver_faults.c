@@ -344,7 +344,7 @@ static void a_seed_decides_which_of_many(void **state)
     ki_apiserver_free(other);
 }
 
-static void rules_that_cannot_be_are_refused(void **state)
+static void impossible_rules_are_refused(void **state)
 {
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){0}, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = 99}, NULL), KI_ERR_INVALID);
@@ -492,7 +492,7 @@ int main(void)
         TEST(markers_and_bookmarks_can_be_left_out),
         TEST(a_rule_is_for_some_requests_only),
         TEST(a_seed_decides_which_of_many),
-        TEST(rules_that_cannot_be_are_refused),
+        TEST(impossible_rules_are_refused),
         TEST(rules_that_are_spent_do_not_count),
         TEST(faults_are_added_by_http),
         TEST(debug_is_off_unless_it_is_asked_for),

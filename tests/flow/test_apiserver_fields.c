@@ -38,7 +38,7 @@ static api_answer patch(const ki_apiserver *server, const char *path, const char
                     &(api_request){.method = "PATCH", .path = path, .body = body, .headers = {header}});
 }
 
-static void who_says_nothing_is_warned(void **state)
+static void unknown_fields_cause_a_warning_by_default(void **state)
 {
     static const char body[] = "{\"metadata\":{\"name\":\"b\"},\"dat\":{},\"data\":{\"k\":\"v\"}}";
     api_answer answer = api_call(*state, &(api_request){.path = MAPS, .body = body});
@@ -59,7 +59,7 @@ static void who_says_nothing_is_warned(void **state)
     api_answer_fini(&answer);
 }
 
-static void who_is_strict_is_refused(void **state)
+static void unknown_fields_are_refused_with_strict_validation(void **state)
 {
     api_answer answer =
         api_call(*state, &(api_request){.path = MAPS "?fieldValidation=Strict",
@@ -149,8 +149,8 @@ static void custom_objects_have_the_fields_of_their_schema(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_says_nothing_is_warned),
-        TEST(who_is_strict_is_refused),
+        TEST(unknown_fields_cause_a_warning_by_default),
+        TEST(unknown_fields_are_refused_with_strict_validation),
         TEST(patches_warn_of_what_they_would_add),
         TEST(what_is_applied_must_be_declared),
         TEST(custom_objects_have_the_fields_of_their_schema),

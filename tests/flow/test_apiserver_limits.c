@@ -14,7 +14,7 @@
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
-/* A config map with so many bytes of data; free with free(). */
+/* A config map with this many bytes of data; free with free(). */
 static char *map_of(const char *name, size_t bytes)
 {
     char *body = malloc(bytes + 256);
@@ -176,7 +176,7 @@ static void a_limit_below_what_is_there_at_first_is_refused(void **state)
 
 /* ---- the history --------------------------------------------------------------------------------------- */
 
-static void the_history_keeps_so_many_bytes(void **state)
+static void the_history_has_a_limit_in_bytes(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -284,7 +284,7 @@ int main(void)
         cmocka_unit_test(an_object_cannot_grow_beyond_its_limit),
         cmocka_unit_test(an_object_of_the_limit_can_be_deleted),
         cmocka_unit_test(a_limit_below_what_is_there_at_first_is_refused),
-        cmocka_unit_test(the_history_keeps_so_many_bytes),
+        cmocka_unit_test(the_history_has_a_limit_in_bytes),
         cmocka_unit_test(answers_under_way_are_bounded),
         cmocka_unit_test(a_watch_too_many_is_429),
     };

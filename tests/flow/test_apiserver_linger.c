@@ -17,7 +17,7 @@
 
 enum { TIMES = 20 };
 
-/* A connection that has sent the headers of a body of so many bytes. */
+/* A connection that has sent the headers of a body of this many bytes. */
 static int begin(const ki_apiserver *server, size_t bytes, const char *more)
 {
     char head[512];
@@ -50,7 +50,7 @@ static void expect_413(int fd)
     close(fd);
 }
 
-static void who_sends_all_before_reading_is_answered(void **state)
+static void a_client_that_sends_all_before_reading_gets_its_response(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -98,7 +98,7 @@ static void a_client_is_answered_over_tls_too(void **state)
     ki_apiserver_free(server);
 }
 
-static void who_asks_first_need_not_send(void **state)
+static void a_client_that_asks_first_need_not_send(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.body_bytes_max = 1000});
@@ -130,10 +130,10 @@ static void a_stop_does_not_wait_for_clients_that_send(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_sends_all_before_reading_is_answered),
+        cmocka_unit_test(a_client_that_sends_all_before_reading_gets_its_response),
         cmocka_unit_test(a_client_is_answered_while_it_sends),
         cmocka_unit_test(a_client_is_answered_over_tls_too),
-        cmocka_unit_test(who_asks_first_need_not_send),
+        cmocka_unit_test(a_client_that_asks_first_need_not_send),
         cmocka_unit_test(a_stop_does_not_wait_for_clients_that_send),
     };
     return RUN_TESTS(tests);

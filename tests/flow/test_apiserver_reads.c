@@ -420,7 +420,7 @@ static void an_accepted_client_may_do_everything(void **state)
     api_answer_fini(&answer);
 }
 
-static void one_is_told_who_one_is(void **state)
+static void a_client_can_ask_for_its_user(void **state)
 {
     api_answer answer =
         api_call(*state, &(api_request){.path = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
@@ -463,7 +463,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_accepted_client_may_do_everything),
-        TEST(one_is_told_who_one_is),
+        TEST(a_client_can_ask_for_its_user),
         TEST(what_needs_a_node_is_refused_by_name),
         TEST(an_object_is_found_by_its_name),
         TEST(what_is_not_there_is_404),

@@ -288,7 +288,7 @@ static void how_long_it_is_away_is_checked(void **state)
     assert_int_equal(get_status(*state, "/version"), 200);
 }
 
-static void a_server_comes_back_by_itself_unless_it_is_told_otherwise(void **state)
+static void a_server_comes_back_by_itself_by_default(void **state)
 {
     ki_error err = {0};
     ki_apiserver_down_for(*state, 3600 * 1000);
@@ -318,7 +318,7 @@ int main(void)
         TEST(each_write_is_judged_by_the_history_of_a_lease),
         TEST(a_server_that_is_asked_to_goes_away_and_comes_back),
         TEST(how_long_it_is_away_is_checked),
-        TEST(a_server_comes_back_by_itself_unless_it_is_told_otherwise),
+        TEST(a_server_comes_back_by_itself_by_default),
     };
     return RUN_TESTS(tests);
 }

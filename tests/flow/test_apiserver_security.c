@@ -174,7 +174,7 @@ static void what_cannot_be_a_certificate_is_refused(void **state)
         &err));
 }
 
-static void an_address_that_is_none_is_refused(void **state)
+static void an_invalid_address_is_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test(a_certificate_is_made_and_can_be_checked),
         cmocka_unit_test(a_certificate_is_for_a_server_alone),
         cmocka_unit_test(what_cannot_be_a_certificate_is_refused),
-        cmocka_unit_test(an_address_that_is_none_is_refused),
+        cmocka_unit_test(an_invalid_address_is_refused),
         cmocka_unit_test(a_start_without_descriptors_is_an_error_and_no_more),
         cmocka_unit_test(a_kubeconfig_is_all_that_a_client_needs),
     };

@@ -130,7 +130,7 @@ static void a_streamed_list_wants_its_match(void **state)
 }
 
 /* At once, and with a response that ends. */
-static void who_wants_a_websocket_is_told_to_do_without(void **state)
+static void a_websocket_is_refused_in_an_error_event(void **state)
 {
     api_answer answer =
         api_call(*state, &(api_request){.path = "/api/v1/namespaces/default/pods?watch=1",
@@ -426,7 +426,7 @@ int main(void)
         TEST(from_a_version_it_tells_what_came_after),
         TEST(a_streamed_list_ends_with_its_marker),
         TEST(a_streamed_list_wants_its_match),
-        TEST(who_wants_a_websocket_is_told_to_do_without),
+        TEST(a_websocket_is_refused_in_an_error_event),
         TEST(an_old_version_is_410_in_the_stream),
         TEST(a_version_of_the_future_is_silence),
         TEST(objects_come_and_go_as_they_match),

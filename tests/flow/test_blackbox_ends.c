@@ -79,7 +79,7 @@ static void play_huge_object(const scenario *s)
 
 /* ---- long versions ------------------------------------------------------------------------------------- */
 
-/* The text with versions of so many bytes in it: #l is one that begins with l. The caller frees it. */
+/* The text with versions of this many bytes in it: #l is one that begins with l. The caller frees it. */
 static char *with_versions(const char *text, size_t bytes)
 {
     text_log log = {0};
@@ -93,7 +93,7 @@ static char *with_versions(const char *text, size_t bytes)
     return log.text;
 }
 
-/* A list, an event and a bookmark with versions of so many bytes. */
+/* A list, an event and a bookmark with versions of this many bytes. */
 static void play_versions_of(const scenario *s, size_t bytes)
 {
     scenario played = *s;

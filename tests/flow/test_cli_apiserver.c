@@ -178,7 +178,7 @@ static void it_says_what_it_has_loaded(void **state)
     temp_dir_remove(&dir);
 }
 
-/* A file with so many config maps. */
+/* A file with this many config maps. */
 static const char *write_maps(temp_dir *dir, size_t count)
 {
     enum { MAP_BYTES = 100 };

@@ -125,7 +125,7 @@ static void two_resources_sync_at_once(void **state)
     scripted_http_stop(w.server);
 }
 
-static void a_resync_tells_of_what_has_not_changed(void **state)
+static void a_resync_repeats_what_has_not_changed(void **state)
 {
     (void)state;
     world w = {0};
@@ -459,7 +459,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_resources_sync_at_once),
-        cmocka_unit_test(a_resync_tells_of_what_has_not_changed),
+        cmocka_unit_test(a_resync_repeats_what_has_not_changed),
         cmocka_unit_test(watch_list_always_never_lists_and_says_why),
         cmocka_unit_test(a_server_that_restarts_is_followed_again),
         cmocka_unit_test(flags_become_what_is_asked_for),

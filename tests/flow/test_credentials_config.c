@@ -315,7 +315,7 @@ static void a_kubeconfig_can_be_given_as_text(void **state)
            "jane with Bearer of-the-text");
 }
 
-static void what_is_wrong_with_a_text_is_said(void **state)
+static void errors_in_a_text_are_described(void **state)
 {
     (void)state;
     static const struct {
@@ -406,7 +406,7 @@ static void a_client_without_a_token_may_be_given_one(void **state)
     ki_client_free(client);
 }
 
-static void a_token_that_cannot_be_is_refused(void **state)
+static void an_impossible_token_is_refused(void **state)
 {
     const world *w = *state;
     heard what;
@@ -493,11 +493,11 @@ int main(void)
         TEST(what_cannot_be_loaded_is_an_error),
         TEST(all_can_be_given_as_text),
         TEST(a_kubeconfig_can_be_given_as_text),
-        TEST(what_is_wrong_with_a_text_is_said),
+        TEST(errors_in_a_text_are_described),
         TEST(a_token_file_needs_no_kubeconfig),
         TEST(a_program_may_renew_the_token),
         TEST(a_client_without_a_token_may_be_given_one),
-        TEST(a_token_that_cannot_be_is_refused),
+        TEST(an_impossible_token_is_refused),
         TEST(tokens_may_be_renewed_while_requests_are_made),
         TEST(a_token_of_the_program_does_not_go_out_in_clear),
     };

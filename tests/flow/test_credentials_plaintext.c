@@ -265,7 +265,7 @@ static void an_informer_says_so_of_a_token_that_is_set_later(void **state)
 
 /* ---- what is not --------------------------------------------------------------------------------------- */
 
-static void who_allows_it_sends_them(void **state)
+static void with_the_permission_they_are_sent(void **state)
 {
     (void)state;
     for (int i = 0; i < USERS; i++) {
@@ -299,7 +299,7 @@ static void over_tls_they_are_sent(void **state)
     certificate_free(&authority);
 }
 
-static void who_has_none_is_told_nothing(void **state)
+static void without_credentials_there_is_no_warning(void **state)
 {
     (void)state;
     world w;
@@ -322,9 +322,9 @@ int main(void)
         cmocka_unit_test(a_token_that_is_set_later_is_withheld_too),
         cmocka_unit_test(that_tokens_are_withheld_is_logged_once),
         cmocka_unit_test(an_informer_says_so_of_a_token_that_is_set_later),
-        cmocka_unit_test(who_allows_it_sends_them),
+        cmocka_unit_test(with_the_permission_they_are_sent),
         cmocka_unit_test(over_tls_they_are_sent),
-        cmocka_unit_test(who_has_none_is_told_nothing),
+        cmocka_unit_test(without_credentials_there_is_no_warning),
     };
     return RUN_TESTS(tests);
 }

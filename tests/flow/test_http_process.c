@@ -345,7 +345,7 @@ static scripted_next serve_hello(scripted_connection *c, const scripted_request 
     return SCRIPTED_KEEP;
 }
 
-static void without_memory_nothing_is_made_and_nothing_leaks(void **state)
+static void when_out_of_memory_nothing_is_made_and_nothing_leaks(void **state)
 {
     (void)state;
     char server[] = "https://127.0.0.1:1";
@@ -390,7 +390,7 @@ static void note_end(ki_transfer *transfer, ki_reason reason, const char *messag
     *(ki_reason *)user = reason;
 }
 
-static void without_memory_a_request_fails_and_says_so(void **state)
+static void when_out_of_memory_a_request_fails_and_says_so(void **state)
 {
     (void)state;
     static const ki_transfer_events events = {no_head, no_body, note_end, NULL};
@@ -431,8 +431,8 @@ int main(void)
         FLOW_TEST(a_started_program_inherits_no_descriptor_of_the_library),
         FLOW_TEST(no_descriptor_is_left_at_the_end),
         FLOW_TEST(a_dead_peer_is_noticed_within_a_minute),
-        FLOW_TEST(without_memory_nothing_is_made_and_nothing_leaks),
-        FLOW_TEST(without_memory_a_request_fails_and_says_so),
+        FLOW_TEST(when_out_of_memory_nothing_is_made_and_nothing_leaks),
+        FLOW_TEST(when_out_of_memory_a_request_fails_and_says_so),
     };
     ki_mutex_init(&resolver.mu);
     ki_cond_init(&resolver.changed);

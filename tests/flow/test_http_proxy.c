@@ -151,7 +151,7 @@ static void the_scheme_of_a_proxy_may_be_in_capitals(void **state)
     assert_string_equal(s.notes.asked, "name api.example:6443");
 }
 
-static void a_socks5_proxy_is_told_user_and_password(void **state)
+static void a_socks5_proxy_gets_user_and_password(void **state)
 {
     (void)state;
     scene s = {.notes.wants_user = true};
@@ -607,7 +607,7 @@ static scripted_next serve_redirect(scripted_connection *c, const scripted_reque
     return SCRIPTED_CLOSE;
 }
 
-static void a_redirect_that_repeats_the_password_of_a_proxy_is_told_without_it(void **state)
+static void a_redirect_is_reported_without_the_password_of_the_proxy(void **state)
 {
     (void)state;
     char server[] = "http://api.example", proxy[64];
@@ -646,7 +646,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(a_socks5_proxy_looks_names_up_itself),
         FLOW_TEST(the_scheme_of_a_proxy_may_be_in_capitals),
-        FLOW_TEST(a_socks5_proxy_is_told_user_and_password),
+        FLOW_TEST(a_socks5_proxy_gets_user_and_password),
         FLOW_TEST(user_and_password_may_have_any_character),
         FLOW_TEST(a_socks5_proxy_leads_to_a_server_without_tls),
         FLOW_TEST(the_name_of_tls_is_not_where_a_socks5_proxy_goes),
@@ -668,7 +668,7 @@ int main(void)
         FLOW_TEST(a_proxy_that_refuses_our_credentials_is_named_without_them),
         FLOW_TEST(a_proxy_that_refuses_without_an_end_is_given_up),
         FLOW_TEST(a_proxy_that_does_not_lead_to_the_server_is_named),
-        FLOW_TEST(a_redirect_that_repeats_the_password_of_a_proxy_is_told_without_it),
+        FLOW_TEST(a_redirect_is_reported_without_the_password_of_the_proxy),
         FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
         FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };

@@ -154,7 +154,7 @@ static void a_name_that_is_told_and_wrong_is_not_trusted(void **state)
 }
 
 /* A slash in it would lead to another path of the server. */
-static void a_name_that_is_none_is_refused(void **state)
+static void an_invalid_name_is_refused(void **state)
 {
     (void)state;
     static const char *const names[] = {"kubernetes/x", "a@b", "a:1", "a?b", "a b"};
@@ -607,7 +607,7 @@ int main(void)
         FLOW_TEST(a_certificate_of_another_name_is_not_trusted),
         FLOW_TEST(the_name_to_expect_can_be_told),
         FLOW_TEST(a_name_that_is_told_and_wrong_is_not_trusted),
-        FLOW_TEST(a_name_that_is_none_is_refused),
+        FLOW_TEST(an_invalid_name_is_refused),
         FLOW_TEST(the_name_may_be_an_address_of_ipv6),
         FLOW_TEST(a_user_agent_with_a_line_end_is_refused),
         FLOW_TEST(a_certificate_without_an_alternative_name_is_not_trusted),

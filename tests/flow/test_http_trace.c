@@ -75,7 +75,7 @@ static void heads_are_shown_without_their_secrets(void **state)
     text_log_free(&logged);
 }
 
-static void who_we_are_to_a_proxy_is_not_shown(void **state)
+static void credentials_for_a_proxy_are_not_shown(void **state)
 {
     (void)state;
     get(KI_LOG_TRACE, true);
@@ -116,7 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(heads_are_shown_without_their_secrets),
-        WITH_MEMORY_CHECK(who_we_are_to_a_proxy_is_not_shown),
+        WITH_MEMORY_CHECK(credentials_for_a_proxy_are_not_shown),
         WITH_MEMORY_CHECK(no_secret_is_shown_however_a_head_is_sent),
         WITH_MEMORY_CHECK(nothing_is_shown_to_who_does_not_ask_for_it),
     };

@@ -98,7 +98,7 @@ static int say(const world *w, const char *reason)
     return ki_recorder_event(w->recorder, w->pod, KI_RECORD_NORMAL, reason, NULL, "m");
 }
 
-/* Turns until there were so many requests. */
+/* Turns until there were this many requests. */
 static void wait_for(world *w, int creates, int patches)
 {
     for (int i = 0; w->creates < creates || w->patches < patches; i++) {
@@ -218,7 +218,7 @@ static void names_differ_although_the_clock_stands_still(void **state)
     world_fini(&w);
 }
 
-/* Fails one allocation; returns whether there was so many. */
+/* Fails one allocation; returns whether there were that many. */
 static bool run_without_memory(int api, size_t n)
 {
     world w;
@@ -255,7 +255,7 @@ static bool run_without_memory(int api, size_t n)
     return has_failed;
 }
 
-static void without_memory_events_are_counted_or_sent_later(void **state)
+static void when_out_of_memory_events_are_counted_or_sent_later(void **state)
 {
     (void)state;
     for (int api = KI_RECORDER_CORE_V1; api <= KI_RECORDER_EVENTS_V1; api++) {
@@ -273,7 +273,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_event_that_was_created_although_no_answer_came_is_not_lost),
         WITH_MEMORY_CHECK(series_are_written_as_time_passes),
         WITH_MEMORY_CHECK(names_differ_although_the_clock_stands_still),
-        WITH_MEMORY_CHECK(without_memory_events_are_counted_or_sent_later),
+        WITH_MEMORY_CHECK(when_out_of_memory_events_are_counted_or_sent_later),
     };
     return RUN_TESTS(tests);
 }

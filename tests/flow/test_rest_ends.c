@@ -8,7 +8,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* Does what the first so many requests get, and then echoes. */
+/* Does what the first requests get, this many, and then echoes. */
 typedef struct opening {
     int requests;
     const char *status;
@@ -110,7 +110,7 @@ static void attempts_are_counted(void **state)
     assert_int_equal(o.attempts, 1);
 }
 
-static void who_cannot_wait_so_long_has_the_answer_at_once(void **state)
+static void a_timeout_shorter_than_retry_after_ends_the_call_at_once(void **state)
 {
     (void)state;
     const opening busy = {99, "503 Service Unavailable", "Retry-After: 100\r\n", SCRIPTED_KEEP};
@@ -482,7 +482,7 @@ int main(void)
         FLOW_TEST(retry_after_is_honoured_also_by_what_writes),
         FLOW_TEST(without_retry_after_nothing_is_tried_again),
         FLOW_TEST(attempts_are_counted),
-        FLOW_TEST(who_cannot_wait_so_long_has_the_answer_at_once),
+        FLOW_TEST(a_timeout_shorter_than_retry_after_ends_the_call_at_once),
         FLOW_TEST(refused_credentials_are_renewed_once),
         FLOW_TEST(credentials_that_cannot_be_read_are_an_error),
         FLOW_TEST(what_was_lost_is_asked_again_but_not_written_again),

@@ -78,7 +78,7 @@ static void more_calls_than_the_limit_have_to_wait(void **state)
     }
 }
 
-static void who_would_wait_too_long_is_told_at_once(void **state)
+static void a_call_that_would_wait_too_long_fails_at_once(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS, .options = {.requests_per_second = 0.01, .requests_burst = 1}};
@@ -169,7 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(threads_that_begin_and_cancel_lose_no_callback),
         FLOW_TEST(more_calls_than_the_limit_have_to_wait),
-        FLOW_TEST(who_would_wait_too_long_is_told_at_once),
+        FLOW_TEST(a_call_that_would_wait_too_long_fails_at_once),
         FLOW_TEST(no_more_calls_than_allowed_are_under_way),
         FLOW_TEST(a_connection_is_kept_beside_many_that_are_in_use),
     };

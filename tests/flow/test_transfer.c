@@ -46,7 +46,7 @@ static void a_body_that_is_cut_is_a_lost_connection(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_status_is_told_with_its_retry_after(void **state)
+static void a_status_is_reported_with_its_retry_after(void **state)
 {
     (void)state;
     static const int codes[] = {400, 401, 403, 404, 409, 410, 429, 500, 503, 504};
@@ -68,7 +68,7 @@ static void a_status_is_told_with_its_retry_after(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_redirect_is_told_and_not_followed(void **state)
+static void a_redirect_is_reported_and_not_followed(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -224,8 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_body_comes_whole_however_it_is_sent),
         WITH_MEMORY_CHECK(a_body_that_is_cut_is_a_lost_connection),
-        WITH_MEMORY_CHECK(a_status_is_told_with_its_retry_after),
-        WITH_MEMORY_CHECK(a_redirect_is_told_and_not_followed),
+        WITH_MEMORY_CHECK(a_status_is_reported_with_its_retry_after),
+        WITH_MEMORY_CHECK(a_redirect_is_reported_and_not_followed),
         WITH_MEMORY_CHECK(connections_are_kept_for_the_next_request),
         WITH_MEMORY_CHECK(requests_at_a_time_have_a_connection_each),
         WITH_MEMORY_CHECK(a_limit_of_connections_makes_requests_wait),

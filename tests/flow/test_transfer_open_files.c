@@ -81,7 +81,7 @@ static void the_limit_is_not_the_fault_of_a_proxy(void **state)
 }
 
 /* Nothing is sent: a lookup opens a socket first. */
-static void a_name_that_cannot_be_looked_up_for_want_of_files_says_so(void **state)
+static void a_lookup_that_fails_because_of_too_many_open_files_says_so(void **state)
 {
     (void)state;
     http_bench bench = {.config = {.server = "http://nobody.invalid:1"}};
@@ -109,7 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_limit_on_open_files_is_not_a_refused_connection),
         WITH_MEMORY_CHECK(the_limit_is_not_the_fault_of_a_proxy),
-        WITH_MEMORY_CHECK(a_name_that_cannot_be_looked_up_for_want_of_files_says_so),
+        WITH_MEMORY_CHECK(a_lookup_that_fails_because_of_too_many_open_files_says_so),
         WITH_MEMORY_CHECK(the_limit_of_the_system_is_another_one),
     };
     return RUN_TESTS(tests);

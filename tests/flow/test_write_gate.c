@@ -92,7 +92,7 @@ static void a_refused_write_never_reaches_the_server(void **state)
     }
 }
 
-static void who_calls_back_is_told_of_a_refusal(void **state)
+static void a_callback_gets_the_refusal(void **state)
 {
     (void)state;
     for (int mode = 0; mode < REST_MODES; mode++) {
@@ -343,7 +343,7 @@ static void take_away(void *user)
     ki_mutex_unlock(&r->mu);
 }
 
-static void who_takes_a_gate_away_waits_until_it_has_returned(void **state)
+static void removing_a_gate_waits_until_it_has_returned(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
@@ -491,12 +491,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gate_is_asked_about_writes_and_never_about_reads),
         cmocka_unit_test(a_refused_write_never_reaches_the_server),
-        cmocka_unit_test(who_calls_back_is_told_of_a_refusal),
+        cmocka_unit_test(a_callback_gets_the_refusal),
         cmocka_unit_test(each_attempt_asks_again),
         cmocka_unit_test(a_write_that_waits_in_the_queue_is_not_asked_about_before_its_turn),
         cmocka_unit_test(each_connection_asks),
         cmocka_unit_test(a_gate_may_take_itself_away_but_not_wait),
-        cmocka_unit_test(who_takes_a_gate_away_waits_until_it_has_returned),
+        cmocka_unit_test(removing_a_gate_waits_until_it_has_returned),
         cmocka_unit_test(a_gate_that_was_replaced_does_not_run_any_more),
         cmocka_unit_test(a_write_that_is_put_off_says_for_how_long),
         cmocka_unit_test(conflicts_are_tried_again_four_times),

@@ -19,7 +19,7 @@ enum { MODES = 3, ROUNDS = 20 };
 int __real_ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 
-static atomic_int refused_threads; /* so many are not started */
+static atomic_int refused_threads; /* this many are not started */
 
 int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *err)
 {

@@ -186,7 +186,7 @@ static void end_waking(void *user)
     ki_job_wake(&((yard *)user)->counters[0].job);
 }
 
-static void who_polls_the_descriptor_misses_nothing(void **state)
+static void a_thread_that_polls_the_descriptor_misses_nothing(void **state)
 {
     (void)state;
     static yard y;
@@ -205,7 +205,7 @@ static void who_polls_the_descriptor_misses_nothing(void **state)
     yard_fini(&y);
 }
 
-static void who_waits_and_steps_misses_nothing(void **state)
+static void a_thread_that_waits_and_steps_misses_nothing(void **state)
 {
     (void)state;
     static yard y;
@@ -365,8 +365,8 @@ int main(void)
         WITH_MEMORY_CHECK(no_wake_is_lost_and_no_job_overlaps_itself),
         WITH_MEMORY_CHECK(a_loop_grows_and_stops_while_jobs_are_woken),
         WITH_MEMORY_CHECK(a_loop_grows_while_it_is_stopped),
-        WITH_MEMORY_CHECK(who_polls_the_descriptor_misses_nothing),
-        WITH_MEMORY_CHECK(who_waits_and_steps_misses_nothing),
+        WITH_MEMORY_CHECK(a_thread_that_polls_the_descriptor_misses_nothing),
+        WITH_MEMORY_CHECK(a_thread_that_waits_and_steps_misses_nothing),
         WITH_MEMORY_CHECK(fini_waits_for_the_run_and_nothing_runs_afterwards),
         WITH_MEMORY_CHECK(jobs_end_and_free_themselves_on_the_threads),
         WITH_MEMORY_CHECK(a_timer_is_waited_for_while_a_job_blocks_a_thread),

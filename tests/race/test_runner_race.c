@@ -147,7 +147,7 @@ static void wait_for_long(void *user)
 }
 
 /* Whether the rouse comes before the wait or inside it. */
-static void who_waits_is_roused(void **state)
+static void a_waiting_thread_is_roused(void **state)
 {
     (void)state;
     static yard y;
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test(a_step_ends_after_the_job_in_which_the_loop_got_a_thread),
         cmocka_unit_test(of_many_who_step_one_runs_it),
         cmocka_unit_test(a_loop_with_a_thread_is_not_stepped),
-        cmocka_unit_test(who_waits_is_roused),
+        cmocka_unit_test(a_waiting_thread_is_roused),
         cmocka_unit_test(a_loop_that_is_held_does_not_run),
     };
     return RUN_TESTS(tests);

@@ -111,7 +111,7 @@ static void begin_minute(pace *p, const sim_run *run)
         p->attempts[i] = attempts_of(&run->followers[i]);
 }
 
-/* A list has so many pages as there are objects, and a cycle of them is noticed in the third round. */
+/* A list has as many pages as there are objects, and a cycle of them is noticed in the third round. */
 static void check_minute(const pace *p, sim_run *run)
 {
     uint64_t now = ki_clock_now_ns(&run->clock);

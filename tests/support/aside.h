@@ -17,7 +17,7 @@ typedef struct aside {
 /* Ends the program when there is no thread. */
 void aside_start(aside *call, ki_thread_cb function, void *user);
 
-/* Whether it returns within so many milliseconds. */
+/* Whether it returns within this many milliseconds. */
 int aside_ends_within(aside *call, int ms);
 
 void aside_join(aside *call);

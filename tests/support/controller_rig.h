@@ -39,7 +39,8 @@ struct controller_rig {
 void controller_rig_init(controller_rig *rig, const ki_controller_options *options);
 void controller_rig_fini(controller_rig *rig);
 
-/* All that happens in so many milliseconds. Fails the test when somebody keeps the loop busy for nothing. */
+/* All that happens in this many milliseconds. Fails the test when somebody keeps the loop busy for
+ * nothing. */
 void controller_rig_run(controller_rig *rig, uint64_t ms);
 
 /* Starts both informers and answers their lists with what is given: objects with commas between them. */

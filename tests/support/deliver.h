@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivering as a handler's thread does, so many entries at a time. */
+/* Delivering as a handler's thread does, this many entries at a time. */
 #ifndef KI_TESTS_DELIVER_H
 #define KI_TESTS_DELIVER_H
 

@@ -60,7 +60,7 @@ void feed_rig_start_callback(feed_rig *r, uint64_t seed, ki_feed_options options
  * client. */
 void feed_rig_fini(feed_rig *r);
 
-/* What happens next; everything that happens in so many seconds. */
+/* What happens next; everything that happens in this many seconds. */
 void feed_rig_step(feed_rig *r);
 void feed_rig_run(feed_rig *r, uint64_t seconds);
 

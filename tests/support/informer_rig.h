@@ -27,7 +27,7 @@ typedef struct virtual_rig {
 /* `options` may be NULL; the source is the simulated server. Fails the test when that does not work. */
 void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options);
 
-/* The same; answers come in pieces of so many bytes at the most, up to so many milliseconds apart. */
+/* The same; answers come in pieces of at most this many bytes, up to this many milliseconds apart. */
 void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
                            uint64_t latency_ms);
 
@@ -39,7 +39,7 @@ void virtual_rig_init_world(virtual_rig *rig, const ki_informer_options *options
  * against the client. */
 void virtual_rig_fini(virtual_rig *rig);
 
-/* Everything that happens in so many milliseconds. */
+/* Everything that happens in this many milliseconds. */
 void virtual_rig_run(virtual_rig *rig, uint64_t ms);
 
 /* Starts the informer and runs until it has synced. */

@@ -32,7 +32,7 @@ void listened_on_delete(const ki_event *event, void *user);
 /* "default/<name>" at that version, with that UID. */
 ki_object *listened_object(const char *name, uint64_t version, uint64_t uid);
 
-/* The same, and so many bytes more. */
+/* The same, and this many bytes more. */
 ki_object *listened_large_object(const char *name, uint64_t version, uint64_t uid, size_t more);
 
 /* Takes the references. */

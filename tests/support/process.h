@@ -26,7 +26,7 @@ int process_threads(void);
  * first when there are no others. */
 int process_idle_threads(void);
 
-/* Whether there are no more than so many threads within AT_ONCE_MS (support/patience.h): one that has ended
+/* Whether there are no more than this many threads within AT_ONCE_MS (support/patience.h): one that has ended
  * may still be on its way out of the kernel. */
 int process_has_threads(int expected);
 

@@ -116,7 +116,7 @@ static void answer_refused(sim_stream *stream, int code, const char *reason)
     sim_stream_answer_status(stream, &(sim_status){.code = code, .reason = reason, .message = "broken"});
 }
 
-/* Nothing comes behind so many bytes of nothing. */
+/* Nothing comes after this many bytes of nothing. */
 static void answer_silence(sim_stream *stream, uint64_t bytes)
 {
     if (bytes > 0)

@@ -60,7 +60,7 @@ typedef struct sim_faults {
 #define SIM_FAULT_CHANCE(name) double name;
     SIM_FAULTS(SIM_FAULT_CHANCE)
 #undef SIM_FAULT_CHANCE
-    uint32_t lag_records_max; /* a list of RV "0" or "not older" may be so many records behind */
+    uint32_t lag_records_max; /* a list of RV "0" or "not older" may be this many records behind */
 } sim_faults;
 
 /* Requests of some kinds, and how they are answered for as long as it lasts. */

@@ -7,7 +7,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define DEFAULT_SECONDS 1800
 #define LAST_BOOKMARK_NS (2 * SECOND_NS) /* before the end, as real servers do */
-/* A watch may be so many records behind what is forgotten; then the server gives it up. */
+/* A watch may be this many records behind what is forgotten; then the server gives it up. */
 #define WATCH_BUFFER 100
 
 /* ---- how a watch begins ------------------------------------------------------------------------------ */

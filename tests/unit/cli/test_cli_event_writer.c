@@ -264,7 +264,7 @@ static void stats_are_one_json_object(void **state)
 #define HARMLESS ANNOTATED("x\\u007f\\u009b31m\xc3\xa9\\u0080\\u202e\xe2\x82\xac\\u001b")
 
 /* JSON allows some control characters unescaped that a terminal interprets. */
-static void json_for_a_terminal_does_not_steer_it(void **state)
+static void json_does_not_control_a_terminal(void **state)
 {
     (void)state;
     (void)ki_object_unref(b.object);
@@ -302,7 +302,7 @@ int main(void)
         WRITER_TEST(lines_have_one_title_and_say_what_happened),
         WRITER_TEST(a_line_is_one_line_whatever_the_server_writes_into_the_object),
         WRITER_TEST(a_name_is_one_line_whatever_the_server_writes_into_the_object),
-        WRITER_TEST(json_for_a_terminal_does_not_steer_it),
+        WRITER_TEST(json_does_not_control_a_terminal),
         WRITER_TEST(stats_are_one_json_object),
     };
     return RUN_TESTS(tests);

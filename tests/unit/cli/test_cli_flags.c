@@ -317,7 +317,7 @@ static void an_unknown_flag_gets_the_nearest_one_as_a_hint(void **state)
     expect_refusal("--entirely-different", "unknown flag --entirely-different; ");
 }
 
-static void a_value_that_cannot_be_is_refused_with_the_name_of_its_flag(void **state)
+static void an_invalid_value_is_refused_with_the_name_of_its_flag(void **state)
 {
     (void)state;
     expect_refusal("-n", "-n (--namespace) needs a value");
@@ -372,7 +372,7 @@ int main(void)
         cmocka_unit_test(the_paths_to_keep_come_with_those_that_name_the_object),
         cmocka_unit_test(without_keep_everything_is_kept),
         cmocka_unit_test(an_unknown_flag_gets_the_nearest_one_as_a_hint),
-        cmocka_unit_test(a_value_that_cannot_be_is_refused_with_the_name_of_its_flag),
+        cmocka_unit_test(an_invalid_value_is_refused_with_the_name_of_its_flag),
         cmocka_unit_test(more_than_there_is_room_for_is_refused),
     };
     return RUN_TESTS(tests);

@@ -28,7 +28,7 @@ static void a_few_lines_are_said_at_once(void **state)
     assert_true(cli_notices_due_ms(&notices) == UINT64_MAX);
 }
 
-static void of_more_only_the_newest_is_said_later_with_how_many_were_left_out(void **state)
+static void only_the_newest_waiting_line_is_printed_with_the_number_left_out(void **state)
 {
     (void)state;
     cli_notices notices = {.say = say};
@@ -113,7 +113,7 @@ static void who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back(void **stat
     EXPECT_SAID("");
 }
 
-static void a_loss_that_lasts_is_said_whatever_else_there_is_to_say(void **state)
+static void a_lasting_loss_is_reported_whatever_else_is_reported(void **state)
 {
     (void)state;
     cli_notices notices = exhausted();
@@ -214,7 +214,7 @@ static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
     EXPECT_SAID("pods: d/a was not updated: why\n");
 }
 
-static void a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not(void **state)
+static void a_refusal_with_a_delay_gets_advice_after_one_without(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -277,7 +277,7 @@ static void a_change_of_reason_is_said_however_much_was(void **state)
                 "pods: HistoryReset: why; retrying\n");
 }
 
-static void a_loss_is_said_once_and_its_end_always(void **state)
+static void a_loss_is_reported_once_and_its_end_always(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -323,7 +323,7 @@ static void fail_until(cli_follower *follower, uint64_t from_ms, uint64_t until_
     }
 }
 
-static void a_long_outage_is_said_again_ever_more_seldom(void **state)
+static void a_long_outage_is_reported_again_at_growing_intervals(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -395,7 +395,7 @@ static void phases_are_said_when_all_is_well(void **state)
     EXPECT_SAID("pods: synced: 3 objects at version 77, after 1.250 s\n");
 }
 
-static void that_lists_make_up_for_watches_is_said_once(void **state)
+static void polling_instead_of_watching_is_reported_once(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -430,26 +430,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         NOTICE_TEST(a_few_lines_are_said_at_once),
-        NOTICE_TEST(of_more_only_the_newest_is_said_later_with_how_many_were_left_out),
+        NOTICE_TEST(only_the_newest_waiting_line_is_printed_with_the_number_left_out),
         NOTICE_TEST(a_flapping_server_does_not_flood),
         NOTICE_TEST(after_a_quiet_time_lines_are_said_at_once_again),
         NOTICE_TEST(who_heard_of_a_loss_hears_at_once_that_it_is_back),
         NOTICE_TEST(who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back),
-        NOTICE_TEST(a_loss_that_lasts_is_said_whatever_else_there_is_to_say),
+        NOTICE_TEST(a_lasting_loss_is_reported_whatever_else_is_reported),
         NOTICE_TEST(a_server_that_comes_and_goes_does_not_flood),
         NOTICE_TEST(a_cause_that_is_new_is_said_at_once_and_then_keeps_the_pace),
         NOTICE_TEST(many_causes_in_turn_do_not_flood),
-        NOTICE_TEST(a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not),
+        NOTICE_TEST(a_refusal_with_a_delay_gets_advice_after_one_without),
         NOTICE_TEST(a_proxy_that_refuses_is_not_called_the_server),
         NOTICE_TEST(an_answer_that_is_none_may_be_a_page_to_log_in_at),
         NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
-        NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
-        NOTICE_TEST(a_long_outage_is_said_again_ever_more_seldom),
+        NOTICE_TEST(a_loss_is_reported_once_and_its_end_always),
+        NOTICE_TEST(a_long_outage_is_reported_again_at_growing_intervals),
         NOTICE_TEST(the_end_of_an_outage_says_whether_all_was_relisted),
         NOTICE_TEST(an_error_beside_a_watch_is_not_a_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
         NOTICE_TEST(phases_are_said_when_all_is_well),
-        NOTICE_TEST(that_lists_make_up_for_watches_is_said_once),
+        NOTICE_TEST(polling_instead_of_watching_is_reported_once),
     };
     return RUN_TESTS(tests);
 }

@@ -212,7 +212,7 @@ static void a_terminal_is_known_by_its_descriptor(void **state)
     close(fds[1]);
 }
 
-static void what_is_said_on_stderr_does_not_steer_a_terminal(void **state)
+static void messages_on_stderr_do_not_control_a_terminal(void **state)
 {
     (void)state;
     char text[128] = "";
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test(strings_are_escaped_as_json_wants_it),
         cmocka_unit_test(what_is_not_utf8_is_replaced),
         cmocka_unit_test(a_terminal_is_known_by_its_descriptor),
-        cmocka_unit_test(what_is_said_on_stderr_does_not_steer_a_terminal),
+        cmocka_unit_test(messages_on_stderr_do_not_control_a_terminal),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return RUN_TESTS(tests);

@@ -121,7 +121,7 @@ static void an_unknown_name_gets_a_hint(void **state)
     cli_resource_list_fini(&list);
 }
 
-static void without_memory_there_is_no_list(void **state)
+static void when_out_of_memory_there_is_no_list(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
@@ -151,7 +151,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_resource_with_a_slash_is_refused_with_a_hint),
         WITH_MEMORY_CHECK(a_name_that_a_server_might_know_is_left_to_be_asked_for),
         WITH_MEMORY_CHECK(an_unknown_name_gets_a_hint),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_list),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_list),
     };
     return RUN_TESTS(tests);
 }

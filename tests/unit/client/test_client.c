@@ -108,7 +108,7 @@ static void clients_may_share_their_metrics(void **state)
     ki_metrics_free(metrics);
 }
 
-static void without_memory_there_is_no_client(void **state)
+static void when_out_of_memory_there_is_no_client(void **state)
 {
     (void)state;
     ki_client *client = NULL;
@@ -384,7 +384,7 @@ int main(void)
         cmocka_unit_test(a_mode_that_does_not_exist_is_refused),
         cmocka_unit_test(a_null_client_is_harmless),
         WITH_MEMORY_CHECK(clients_may_share_their_metrics),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_client),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_client),
         WITH_MEMORY_CHECK(the_source_of_a_client_is_asked_for_each_collection),
         WITH_MEMORY_CHECK(a_source_is_released_when_its_informer_is_gone),
         WITH_MEMORY_CHECK(everything_runs_inside_dispatch_in_event_loop_mode),

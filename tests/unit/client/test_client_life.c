@@ -295,7 +295,7 @@ static void wait_in_vain(void *user)
         ki_informer_wait_for_version(w->informer, ki_str_of("99999"), HANG_MS, NULL) != KI_ERR_STOPPED;
 }
 
-static void who_waits_is_told_that_the_client_is_freed(void **state)
+static void a_waiting_call_reports_that_the_client_is_freed(void **state)
 {
     (void)state;
     world w;
@@ -382,7 +382,7 @@ int main(void)
         cmocka_unit_test(the_rest_is_freed_inside_the_last_callback),
         cmocka_unit_test(what_a_freed_client_made_is_freed_inside_anothers_callback),
         cmocka_unit_test(what_the_last_callback_frees_in_a_closed_client_is_gone_too),
-        cmocka_unit_test(who_waits_is_told_that_the_client_is_freed),
+        cmocka_unit_test(a_waiting_call_reports_that_the_client_is_freed),
         cmocka_unit_test(frees_work_in_exit_handlers),
     };
     return RUN_TESTS(tests);

@@ -95,7 +95,7 @@ static void a_zero_byte_is_not_text(void **state)
     assert_string_equal(problem, "is not text");
 }
 
-static void without_memory_nothing_is_known(void **state)
+static void when_out_of_memory_nothing_is_known(void **state)
 {
     (void)state;
     const char *problem = NULL;
@@ -115,7 +115,7 @@ int main(void)
         cmocka_unit_test(what_stands_between_blocks_is_passed_over),
         cmocka_unit_test(what_is_none_is_said),
         cmocka_unit_test(a_zero_byte_is_not_text),
-        cmocka_unit_test(without_memory_nothing_is_known),
+        cmocka_unit_test(when_out_of_memory_nothing_is_known),
     };
     return RUN_TESTS(tests);
 }

@@ -104,7 +104,7 @@ static void waiting_for_the_cache_is_not_counted_as_a_retry(void **state)
 
 /* The first delay of a queue needs memory. Without it the key is put back, and no key is taken for a
  * moment. */
-static void without_memory_a_key_waits_for_the_cache_nevertheless(void **state)
+static void when_out_of_memory_a_key_waits_for_the_cache_nevertheless(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -324,7 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_waits_until_the_cache_has_seen_the_write),
-        WITH_MEMORY_CHECK(without_memory_a_key_waits_for_the_cache_nevertheless),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_key_waits_for_the_cache_nevertheless),
         WITH_MEMORY_CHECK(waiting_for_the_cache_is_not_counted_as_a_retry),
         WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_count_as_well),
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),

@@ -236,7 +236,7 @@ static void only_the_4096_keys_used_last_are_known(void **state)
     end();
 }
 
-static void without_memory_an_event_is_sent_as_new(void **state)
+static void when_out_of_memory_an_event_is_sent_as_new(void **state)
 {
     (void)state;
     bool has_failed = true;
@@ -270,7 +270,7 @@ int main(void)
         WITH_MEMORY_CHECK(after_25_events_about_an_object_there_is_one_in_five_minutes),
         WITH_MEMORY_CHECK(dropped_events_are_in_the_next_count),
         WITH_MEMORY_CHECK(only_the_4096_keys_used_last_are_known),
-        WITH_MEMORY_CHECK(without_memory_an_event_is_sent_as_new),
+        WITH_MEMORY_CHECK(when_out_of_memory_an_event_is_sent_as_new),
     };
     return RUN_TESTS(tests);
 }

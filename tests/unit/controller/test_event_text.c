@@ -231,7 +231,7 @@ static void an_object_whose_name_cannot_begin_one_has_events_with_uuids(void **s
     expect_uuid(name);
 }
 
-static void without_memory_there_is_no_body(void **state)
+static void when_out_of_memory_there_is_no_body(void **state)
 {
     (void)state;
     ki_event_source source = source_of(KI_RECORDER_CORE_V1, NULL);
@@ -258,7 +258,7 @@ int main(void)
         WITH_MEMORY_CHECK(what_is_written_is_what_recorded_servers_have),
         WITH_MEMORY_CHECK(an_event_is_named_after_its_object_and_time),
         WITH_MEMORY_CHECK(an_object_whose_name_cannot_begin_one_has_events_with_uuids),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_body),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_body),
     };
     return RUN_TESTS(tests);
 }

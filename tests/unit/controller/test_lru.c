@@ -61,7 +61,7 @@ static void keys_that_share_half_of_their_bits_differ(void **state)
     ki_lru_fini(&lru);
 }
 
-static void without_memory_the_oldest_makes_room_early(void **state)
+static void when_out_of_memory_the_oldest_makes_room_early(void **state)
 {
     (void)state;
     ki_lru lru;
@@ -95,7 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_item_unused_for_longest_makes_room),
         WITH_MEMORY_CHECK(keys_that_share_half_of_their_bits_differ),
-        WITH_MEMORY_CHECK(without_memory_the_oldest_makes_room_early),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_oldest_makes_room_early),
         WITH_MEMORY_CHECK(a_zeroed_one_can_be_ended),
     };
     return RUN_TESTS(tests);

@@ -128,7 +128,7 @@ static void keys_are_equal_when_their_parts_are(void **state)
     ki_recorded_unref(d);
 }
 
-static void without_memory_there_is_no_event(void **state)
+static void when_out_of_memory_there_is_no_event(void **state)
 {
     (void)state;
     ki_object *pod = event_make_pod("web", "1");
@@ -146,7 +146,7 @@ int main(void)
         WITH_MEMORY_CHECK(long_texts_are_cut_between_characters),
         WITH_MEMORY_CHECK(what_is_not_utf_8_becomes_question_marks),
         WITH_MEMORY_CHECK(keys_are_equal_when_their_parts_are),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_event),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_event),
     };
     return RUN_TESTS(tests);
 }

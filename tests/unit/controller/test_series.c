@@ -204,7 +204,7 @@ static void only_the_4096_observed_last_are_known(void **state)
     end();
 }
 
-static void without_memory_an_event_is_created(void **state)
+static void when_out_of_memory_an_event_is_created(void **state)
 {
     (void)state;
     bool has_failed = true;
@@ -234,7 +234,7 @@ int main(void)
         WITH_MEMORY_CHECK(what_the_server_knows_already_ends_without_a_word),
         WITH_MEMORY_CHECK(at_the_end_all_counts_are_written),
         WITH_MEMORY_CHECK(only_the_4096_observed_last_are_known),
-        WITH_MEMORY_CHECK(without_memory_an_event_is_created),
+        WITH_MEMORY_CHECK(when_out_of_memory_an_event_is_created),
     };
     return RUN_TESTS(tests);
 }

@@ -280,7 +280,7 @@ static void a_token_goes_before_a_plug_in(void **state)
     ki_credentials_free(credentials);
 }
 
-static void who_is_forgotten_is_not_woken(void **state)
+static void a_forgotten_waiter_is_not_woken(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
@@ -357,7 +357,7 @@ int main(void)
         TEST(a_failure_answers_for_a_second),
         TEST(a_plug_in_that_is_not_there_fails_at_once),
         TEST(a_token_goes_before_a_plug_in),
-        TEST(who_is_forgotten_is_not_woken),
+        TEST(a_forgotten_waiter_is_not_woken),
         TEST(freeing_ends_a_plug_in_that_runs),
         TEST(a_token_of_a_plug_in_that_no_header_can_have_is_refused),
         TEST(running_out_of_memory_anywhere_is_an_error),

@@ -536,7 +536,7 @@ static void nothing_is_polled_while_nothing_happens(void **state)
 
 /* ---- the cluster --------------------------------------------------------------------------------------- */
 
-static void the_cluster_is_told_when_the_plug_in_wants_it(void **state)
+static void the_plug_in_gets_the_cluster_if_it_wants_it(void **state)
 {
     (void)state;
     ki_config_exec exec = {
@@ -596,7 +596,7 @@ int main(void)
         TEST(closed_standard_descriptors_do_no_harm),
         TEST(a_grandchild_that_keeps_the_output_open_is_not_waited_for),
         TEST(a_status_that_the_program_throws_away_is_not_needed),
-        TEST(the_cluster_is_told_when_the_plug_in_wants_it),
+        TEST(the_plug_in_gets_the_cluster_if_it_wants_it),
         TEST(a_cluster_whose_certificates_cannot_be_read_is_an_error),
     };
     const struct CMUnitTest watched[] = {TEST(nothing_is_polled_while_nothing_happens)};

@@ -192,7 +192,7 @@ static void bookmark_moves_the_version_alone(void **state)
     teardown(&r);
 }
 
-static void nothing_is_told_after_a_stop_in_the_callback(void **state)
+static void nothing_is_delivered_after_a_stop_in_the_callback(void **state)
 {
     (void)state;
     rig r;
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(new_history_may_begin_below_the_former),
         cmocka_unit_test(object_that_goes_while_its_list_comes_is_not_part_of_it),
         cmocka_unit_test(bookmark_moves_the_version_alone),
-        cmocka_unit_test(nothing_is_told_after_a_stop_in_the_callback),
+        cmocka_unit_test(nothing_is_delivered_after_a_stop_in_the_callback),
         cmocka_unit_test(room_counts_until_the_next_change_says_full_again),
         cmocka_unit_test(callback_that_fails_has_not_taken_the_change),
     };

@@ -26,7 +26,7 @@ static int transform(const ki_object **object, void *user)
                                                                                               : 0;
 }
 
-/* All that happens in so many seconds. */
+/* All that happens in this many seconds. */
 static void run(rig *r, uint64_t seconds)
 {
     uint64_t end = ki_clock_now_ns(&r->clock) + seconds * KI_NS_PER_S;

@@ -100,7 +100,7 @@ static void known_object_stands_for_what_was_only_seen(void **state)
     ki_list_buffer_fini(&buffer);
 }
 
-static void without_memory_nothing_changes(void **state)
+static void when_out_of_memory_nothing_changes(void **state)
 {
     (void)state;
     ki_object *a = object_of("a", 1, 0);
@@ -143,7 +143,7 @@ int main(void)
         WITH_MEMORY_CHECK(another_attempt_starts_over),
         WITH_MEMORY_CHECK(what_is_removed_is_not_there),
         WITH_MEMORY_CHECK(known_object_stands_for_what_was_only_seen),
-        WITH_MEMORY_CHECK(without_memory_nothing_changes),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_changes),
         WITH_MEMORY_CHECK(zeroed_one_can_be_ended),
     };
     return RUN_TESTS(tests);

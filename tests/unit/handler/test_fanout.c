@@ -140,7 +140,7 @@ static void who_joins_gets_what_is_in_the_store_and_is_woken_once(void **state)
     hall_fini(&h);
 }
 
-static void who_joins_before_the_store_is_synced_is_told_so_later_and_once(void **state)
+static void a_handler_added_before_the_sync_gets_synced_later_and_once(void **state)
 {
     (void)state;
     hall h;
@@ -353,7 +353,7 @@ static void a_join_without_memory_is_none(void **state)
     hall_fini(&h);
 }
 
-static void synced_is_told_to_each_once_also_without_memory(void **state)
+static void synced_is_delivered_to_each_once_even_if_memory_runs_out(void **state)
 {
     (void)state;
     for (size_t n = 1; n <= 2; n++) {
@@ -392,7 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(who_joins_gets_what_is_in_the_store_and_is_woken_once),
-        WITH_MEMORY_CHECK(who_joins_before_the_store_is_synced_is_told_so_later_and_once),
+        WITH_MEMORY_CHECK(a_handler_added_before_the_sync_gets_synced_later_and_once),
         WITH_MEMORY_CHECK(who_leaves_hears_no_more_and_may_leave_twice),
         WITH_MEMORY_CHECK(who_has_not_joined_may_leave),
         WITH_MEMORY_CHECK(what_is_told_is_handed_over_by_a_flush_with_one_wake),
@@ -403,7 +403,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_resync_is_not_over_when_who_is_reminded_leaves),
         WITH_MEMORY_CHECK(a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up),
         WITH_MEMORY_CHECK(a_join_without_memory_is_none),
-        WITH_MEMORY_CHECK(synced_is_told_to_each_once_also_without_memory),
+        WITH_MEMORY_CHECK(synced_is_delivered_to_each_once_even_if_memory_runs_out),
         WITH_MEMORY_CHECK(what_was_reserved_for_some_stays_when_memory_is_out),
     };
     return RUN_TESTS(tests);

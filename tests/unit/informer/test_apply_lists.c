@@ -48,7 +48,7 @@ static void an_empty_list_syncs(void **state)
 }
 
 /* Events join an item that waits, and so come before the end of its list. */
-static void what_the_watch_changes_of_a_waiting_item_is_told_before_the_sync(void **state)
+static void a_watch_event_for_a_waiting_item_is_delivered_before_the_sync(void **state)
 {
     (void)state;
     expect("(1 a1 b2 )5 ~a6 -b7 | ~a8", "+a1i ~a1>6 +b2i -b7 synced ~a6>8", "a8");
@@ -440,7 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(adds_are_initial_until_the_first_list_has_ended),
         WITH_MEMORY_CHECK(an_empty_list_syncs),
-        WITH_MEMORY_CHECK(what_the_watch_changes_of_a_waiting_item_is_told_before_the_sync),
+        WITH_MEMORY_CHECK(a_watch_event_for_a_waiting_item_is_delivered_before_the_sync),
         WITH_MEMORY_CHECK(the_end_of_a_list_sweeps_what_it_has_not_met),
         WITH_MEMORY_CHECK(nothing_is_swept_before_the_end),
         WITH_MEMORY_CHECK(what_came_by_a_watch_is_swept_as_well),

@@ -102,7 +102,7 @@ static void other_options_make_another_informer(void **state)
 }
 
 /* Each has some forty samples, and no two the same name. */
-static void many_informers_are_told_apart_counted_and_removed(void **state)
+static void many_informers_are_distinguished_counted_and_removed(void **state)
 {
     (void)state;
     enum { MANY = 1000 };
@@ -285,7 +285,7 @@ static void one_informer_can_be_stopped_alone_and_started_again_with_the_rest(vo
     run_fini(&r);
 }
 
-static void a_wait_in_vain_names_those_that_are_not_ready_and_why(void **state)
+static void a_failed_wait_names_those_that_are_not_ready_and_why(void **state)
 {
     (void)state;
     run r;
@@ -311,7 +311,7 @@ static void a_wait_in_vain_names_those_that_are_not_ready_and_why(void **state)
     run_fini(&r);
 }
 
-static void a_wait_for_a_stopped_factory_is_in_vain(void **state)
+static void waiting_for_a_stopped_factory_fails(void **state)
 {
     (void)state;
     run r;
@@ -555,7 +555,7 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     run_fini(&r);
 }
 
-static void without_memory_set_up_calls_fail_and_are_remembered(void **state)
+static void when_out_of_memory_set_up_calls_fail_and_are_remembered(void **state)
 {
     (void)state;
     run r;
@@ -585,7 +585,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_same_collection_has_the_same_informer),
         WITH_MEMORY_CHECK(other_options_make_another_informer),
-        WITH_MEMORY_CHECK(many_informers_are_told_apart_counted_and_removed),
+        WITH_MEMORY_CHECK(many_informers_are_distinguished_counted_and_removed),
         WITH_MEMORY_CHECK(every_resource_has_an_informer),
         WITH_MEMORY_CHECK(a_custom_resource_is_found_by_name),
         WITH_MEMORY_CHECK(the_options_are_those_of_every_informer),
@@ -594,8 +594,8 @@ int main(void)
         WITH_MEMORY_CHECK(a_start_starts_only_what_does_not_run),
         WITH_MEMORY_CHECK(a_factory_can_be_stopped_and_started_again),
         WITH_MEMORY_CHECK(one_informer_can_be_stopped_alone_and_started_again_with_the_rest),
-        WITH_MEMORY_CHECK(a_wait_in_vain_names_those_that_are_not_ready_and_why),
-        WITH_MEMORY_CHECK(a_wait_for_a_stopped_factory_is_in_vain),
+        WITH_MEMORY_CHECK(a_failed_wait_names_those_that_are_not_ready_and_why),
+        WITH_MEMORY_CHECK(waiting_for_a_stopped_factory_fails),
         WITH_MEMORY_CHECK(an_informer_with_handlers_is_not_removed),
         WITH_MEMORY_CHECK(only_its_own_informers_are_removed),
         WITH_MEMORY_CHECK(an_informer_that_was_not_started_is_not_waited_for),
@@ -606,7 +606,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
         WITH_MEMORY_CHECK(a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why),
         WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),
-        WITH_MEMORY_CHECK(without_memory_set_up_calls_fail_and_are_remembered),
+        WITH_MEMORY_CHECK(when_out_of_memory_set_up_calls_fail_and_are_remembered),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

@@ -60,7 +60,7 @@ static uint64_t next_ns(const rig *r)
     return next;
 }
 
-/* Everything that happens in so many milliseconds. */
+/* Everything that happens in this many milliseconds. */
 static void run(rig *r, uint64_t ms)
 {
     uint64_t until_ns = ki_clock_now_ns(&r->clock) + ms * KI_NS_PER_MS;
@@ -302,7 +302,7 @@ typedef struct changes {
         uint64_t at_ns;
     } items[600];
     size_t count;
-    size_t met; /* so many of the first are in the store */
+    size_t met; /* this many of the first are in the store */
 } changes;
 
 static void change(rig *r, changes *all, uint32_t key)

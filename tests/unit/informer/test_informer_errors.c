@@ -375,7 +375,7 @@ static void count_release(void *user)
     releases++;
 }
 
-static void without_memory_there_is_no_informer_and_the_source_stays_the_callers(void **state)
+static void when_out_of_memory_there_is_no_informer_and_the_source_stays_the_callers(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -413,7 +413,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_index_that_a_running_informer_refuses_does_not_concern_the_next_start),
         WITH_MEMORY_CHECK(a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start),
         WITH_MEMORY_CHECK(options_that_make_no_sense_make_no_informer),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_informer_and_the_source_stays_the_callers),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_informer_and_the_source_stays_the_callers),
     };
     return RUN_TESTS(tests);
 }

@@ -14,7 +14,7 @@ enum { SECOND = 1000 };
 
 /* ---- what is told ------------------------------------------------------------------------------------ */
 
-static void what_the_first_list_has_is_told_as_initial_adds(void **state)
+static void the_first_list_is_delivered_as_initial_adds(void **state)
 {
     (void)state;
     told t;
@@ -29,7 +29,7 @@ static void what_the_first_list_has_is_told_as_initial_adds(void **state)
     told_fini(&t);
 }
 
-static void what_happens_afterwards_is_told_as_it_is(void **state)
+static void later_changes_are_delivered_as_they_are(void **state)
 {
     (void)state;
     told t;
@@ -207,7 +207,7 @@ static void synced_means_that_the_initial_adds_have_returned(void **state)
     told_fini(&t);
 }
 
-static void one_handler_registered_twice_is_told_twice(void **state)
+static void a_handler_registered_twice_is_called_twice(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -455,8 +455,8 @@ static void a_handler_may_be_added_inside_an_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(what_the_first_list_has_is_told_as_initial_adds),
-        WITH_MEMORY_CHECK(what_happens_afterwards_is_told_as_it_is),
+        WITH_MEMORY_CHECK(the_first_list_is_delivered_as_initial_adds),
+        WITH_MEMORY_CHECK(later_changes_are_delivered_as_they_are),
         WITH_MEMORY_CHECK(a_missed_delete_has_an_unknown_final_state),
         WITH_MEMORY_CHECK(another_object_of_the_same_name_is_a_replacement),
         WITH_MEMORY_CHECK(a_repeated_list_tells_only_what_differs),
@@ -464,7 +464,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_late_handler_hears_the_whole_store_and_others_nothing),
         WITH_MEMORY_CHECK(a_handler_of_an_empty_synced_informer_has_synced_at_once),
         WITH_MEMORY_CHECK(synced_means_that_the_initial_adds_have_returned),
-        WITH_MEMORY_CHECK(one_handler_registered_twice_is_told_twice),
+        WITH_MEMORY_CHECK(a_handler_registered_twice_is_called_twice),
         WITH_MEMORY_CHECK(a_filter_keeps_objects_from_a_handler),
         WITH_MEMORY_CHECK(a_removed_handler_hears_nothing_more_but_its_release),
         WITH_MEMORY_CHECK(removing_and_waiting_returns_after_the_release),

@@ -283,7 +283,7 @@ static void a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start(v
     heard_fini(&late);
 }
 
-static void waiting_for_a_stopped_informer_is_in_vain(void **state)
+static void waiting_for_a_stopped_informer_fails(void **state)
 {
     (void)state;
     life l;
@@ -433,7 +433,7 @@ int main(void)
         WITH_MEMORY_CHECK(what_waited_for_a_handler_is_delivered_after_the_restart),
         WITH_MEMORY_CHECK(nothing_comes_after_the_release_also_when_a_run_of_events_was_cut_short),
         WITH_MEMORY_CHECK(a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start),
-        WITH_MEMORY_CHECK(waiting_for_a_stopped_informer_is_in_vain),
+        WITH_MEMORY_CHECK(waiting_for_a_stopped_informer_fails),
         WITH_MEMORY_CHECK(a_free_during_anything_leaves_nothing_behind),
         WITH_MEMORY_CHECK(a_free_drops_what_waits_for_handlers),
         WITH_MEMORY_CHECK(an_object_with_a_reference_outlives_the_informer),

@@ -177,7 +177,7 @@ static void a_registration_counts_what_it_delivers(void **state)
     told_fini(&t);
 }
 
-static void without_memory_no_handler_is_added_and_the_next_start_says_so(void **state)
+static void when_out_of_memory_no_handler_is_added_and_the_next_start_says_so(void **state)
 {
     (void)state;
     told t;
@@ -222,7 +222,7 @@ static int join_without_memory(size_t n)
     return has_failed;
 }
 
-static void without_memory_a_late_handler_joins_later(void **state)
+static void when_out_of_memory_a_late_handler_joins_later(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -258,8 +258,8 @@ int main(void)
         WITH_MEMORY_CHECK(resyncs_go_on_after_a_reset_of_the_history),
         WITH_MEMORY_CHECK(a_period_without_an_end_is_never_over),
         WITH_MEMORY_CHECK(a_registration_counts_what_it_delivers),
-        WITH_MEMORY_CHECK(without_memory_no_handler_is_added_and_the_next_start_says_so),
-        WITH_MEMORY_CHECK(without_memory_a_late_handler_joins_later),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_handler_is_added_and_the_next_start_says_so),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_late_handler_joins_later),
         WITH_MEMORY_CHECK(the_numbers_of_a_handler_go_with_it),
     };
     return RUN_TESTS(tests);

@@ -18,7 +18,7 @@ enum { LONGEST = KI_RESOURCE_VERSION_BYTES_MAX, BODY_BYTES = 16 * LONGEST };
 
 static char texts[8][LONGEST + 2];
 
-/* {"member":"2"xxx…}, so many bytes; lives until the eighth call after it. */
+/* {"member":"2"xxx…}, this many bytes; lives until the eighth call after it. */
 static const char *version_of(unsigned number, size_t bytes)
 {
     static unsigned last;
@@ -312,7 +312,7 @@ static void versions_of_4096_bytes_work_with_streamed_lists(void **state)
     follow(KI_WATCH_LIST_ALWAYS);
 }
 
-/* A number of so many digits that ends with this one. */
+/* A number of this many digits that ends with this one. */
 static const char *number(unsigned last_digits, size_t digits)
 {
     static char numbers[4][LONGEST + 1];

@@ -425,7 +425,7 @@ static void of_a_name_that_comes_twice_the_first_counts(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static void without_memory_there_is_no_projection(void **state)
+static void when_out_of_memory_there_is_no_projection(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/metadata/name", 1}, {"/metadata/labels", 0}};
@@ -489,7 +489,7 @@ int main(void)
         cmocka_unit_test(what_is_not_a_string_is_not_a_name),
         cmocka_unit_test(strings_that_are_not_names_match_nothing),
         cmocka_unit_test(of_a_name_that_comes_twice_the_first_counts),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_projection),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_projection),
         WITH_MEMORY_CHECK(freeing_nothing_is_fine),
     };
     return RUN_TESTS(tests);

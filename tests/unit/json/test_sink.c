@@ -296,7 +296,7 @@ static char *large_text(size_t *out_len)
     return text;
 }
 
-static void without_memory_the_scan_fails(void **state)
+static void when_out_of_memory_the_scan_fails(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/a", 1}, {"/b", 0}};
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(what_is_dropped_does_not_fill_the_sink),
         cmocka_unit_test(what_goes_aside_has_a_limit_of_its_own),
         cmocka_unit_test(a_sink_is_ready_again_after_it_overflowed),
-        WITH_MEMORY_CHECK(without_memory_the_scan_fails),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_scan_fails),
         WITH_MEMORY_CHECK(an_unused_sink_holds_no_memory),
     };
     return RUN_TESTS(tests);

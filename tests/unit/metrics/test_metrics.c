@@ -479,7 +479,7 @@ static size_t use_all(void)
     return failures;
 }
 
-static void without_memory_the_rest_is_counted(void **state)
+static void when_out_of_memory_the_rest_is_counted(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
@@ -513,7 +513,7 @@ int main(void)
         cmocka_unit_test(a_long_family_comes_in_pieces_while_samples_come_and_go),
         cmocka_unit_test(text_grows_as_needed),
         cmocka_unit_test(text_has_a_maximum),
-        WITH_MEMORY_CHECK(without_memory_the_rest_is_counted),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_rest_is_counted),
     };
     return RUN_TESTS(tests);
 }

@@ -137,7 +137,7 @@ static void a_resync_that_waits_does_so_behind_the_marker_of_a_new_history(void 
     ki_delta_fifo_fini(&fifo);
 }
 
-static void without_memory_no_new_history_begins(void **state)
+static void when_out_of_memory_no_new_history_begins(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -208,7 +208,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_new_history_makes_room_in_a_full_queue),
         WITH_MEMORY_CHECK(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
         WITH_MEMORY_CHECK(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
-        WITH_MEMORY_CHECK(without_memory_no_new_history_begins),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_new_history_begins),
         WITH_MEMORY_CHECK(a_change_knows_the_newest_list_that_had_ended_before_it),
         WITH_MEMORY_CHECK(lists_that_had_ended_are_forgotten_with_what_waits),
     };

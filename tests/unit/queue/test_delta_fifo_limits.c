@@ -193,7 +193,7 @@ static size_t count_deltas_of_all(ki_delta_fifo *fifo)
     return deltas;
 }
 
-static void without_memory_a_push_fails_and_changes_nothing(void **state)
+static void when_out_of_memory_a_push_fails_and_changes_nothing(void **state)
 {
     (void)state;
     ki_object *objects[SCRIPT_KEYS];
@@ -223,7 +223,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_queue_full_of_bytes_takes_more_and_has_room_again_at_half),
         WITH_MEMORY_CHECK(a_merged_delete_counts_the_bytes_of_the_one_that_is_kept),
         WITH_MEMORY_CHECK(an_object_that_grows_while_it_waits_does_not_upset_the_bytes),
-        WITH_MEMORY_CHECK(without_memory_a_push_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_push_fails_and_changes_nothing),
     };
     return RUN_TESTS(tests);
 }

@@ -197,7 +197,7 @@ static void a_queue_is_made_whole_or_not_at_all(void **state)
     ki_delta_queue_free(queue_of(NULL));
 }
 
-static void without_memory_a_push_changes_nothing(void **state)
+static void when_out_of_memory_a_push_changes_nothing(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -219,7 +219,7 @@ static void without_memory_a_push_changes_nothing(void **state)
 }
 
 /* As a queue_replace that fails at each allocation in turn; the queue must be as before. */
-static void without_memory_a_replace_changes_nothing(void **state)
+static void when_out_of_memory_a_replace_changes_nothing(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("stored", 1);
@@ -245,7 +245,7 @@ static void without_memory_a_replace_changes_nothing(void **state)
     ki_store_free(store);
 }
 
-static void without_memory_a_resync_changes_nothing(void **state)
+static void when_out_of_memory_a_resync_changes_nothing(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("a", 1);
@@ -279,9 +279,9 @@ int main(void)
         WITH_MEMORY_CHECK(a_full_queue_says_so_and_takes_more),
         WITH_MEMORY_CHECK(bytes_make_it_full_as_well),
         WITH_MEMORY_CHECK(a_queue_is_made_whole_or_not_at_all),
-        WITH_MEMORY_CHECK(without_memory_a_push_changes_nothing),
-        WITH_MEMORY_CHECK(without_memory_a_replace_changes_nothing),
-        WITH_MEMORY_CHECK(without_memory_a_resync_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_push_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_replace_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_resync_changes_nothing),
     };
     return RUN_TESTS(tests);
 }

@@ -48,7 +48,7 @@ static void apply(fixture *f, const ki_object *former, ki_object *fresh)
     (void)ki_index_commit(f->index, &change);
 }
 
-/* Removes an object that is under so many values, as a content does. */
+/* Removes an object that is under this many values, as a content does. */
 static void remove_from(fixture *f, const ki_object *object, size_t places)
 {
     ki_index_change change = change_of(f, object, NULL);

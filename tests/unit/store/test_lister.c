@@ -270,7 +270,7 @@ static void a_list_keeps_its_objects_when_the_store_drops_them(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static void without_memory_a_list_fails_or_is_whole(void **state)
+static void when_out_of_memory_a_list_fails_or_is_whole(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -391,7 +391,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_walk_ends_when_its_callback_says_so),
         WITH_MEMORY_CHECK(what_cannot_be_listed_is_refused),
         WITH_MEMORY_CHECK(a_list_keeps_its_objects_when_the_store_drops_them),
-        WITH_MEMORY_CHECK(without_memory_a_list_fails_or_is_whole),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_list_fails_or_is_whole),
         WITH_MEMORY_CHECK(get_and_walk_take_no_memory),
         WITH_MEMORY_CHECK(list_and_walk_agree_with_a_scan),
     };

@@ -315,7 +315,7 @@ static void one_that_is_off_watches_nothing(void **state)
     (void)ki_object_unref(object);
 }
 
-static void without_memory_an_object_is_not_watched(void **state)
+static void when_out_of_memory_an_object_is_not_watched(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -457,7 +457,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_detector_keeps_its_objects),
         WITH_MEMORY_CHECK(an_object_added_twice_is_watched_until_it_is_removed_twice),
         WITH_MEMORY_CHECK(one_that_is_off_watches_nothing),
-        WITH_MEMORY_CHECK(without_memory_an_object_is_not_watched),
+        WITH_MEMORY_CHECK(when_out_of_memory_an_object_is_not_watched),
         WITH_MEMORY_CHECK(a_mutation_is_logged_with_both_fingerprints),
         WITH_MEMORY_CHECK(a_mutation_ends_the_process_when_asked_to),
         WITH_MEMORY_CHECK(the_environment_is_read_as_go_reads_a_boolean),

@@ -151,7 +151,7 @@ static void there_is_room_up_to_the_limit_and_again_when_the_reader_has_left(voi
     ki_reclaim_fini(&reclaim);
 }
 
-static void to_reserve_without_memory_fails_and_changes_nothing(void **state)
+static void a_reserve_that_runs_out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -187,7 +187,7 @@ static void something_whole_is_freed_by_its_own_function(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-static void without_memory_a_grace_period_makes_room(void **state)
+static void when_out_of_memory_a_grace_period_makes_room(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -241,9 +241,9 @@ int main(void)
         WITH_MEMORY_CHECK(what_a_reader_may_see_stays_and_no_thread_waits),
         WITH_MEMORY_CHECK(what_has_come_behind_a_grace_period_has_one_of_its_own),
         WITH_MEMORY_CHECK(there_is_room_up_to_the_limit_and_again_when_the_reader_has_left),
-        WITH_MEMORY_CHECK(to_reserve_without_memory_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(a_reserve_that_runs_out_of_memory_changes_nothing),
         WITH_MEMORY_CHECK(something_whole_is_freed_by_its_own_function),
-        WITH_MEMORY_CHECK(without_memory_a_grace_period_makes_room),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_grace_period_makes_room),
         WITH_MEMORY_CHECK(a_long_array_is_given_back),
         WITH_MEMORY_CHECK(what_no_reader_sees_is_freed_at_once),
     };

@@ -231,7 +231,7 @@ static void random_changes_agree_with_a_model(void **state)
     }
 }
 
-static void without_memory_reserve_changes_nothing(void **state)
+static void when_out_of_memory_reserve_changes_nothing(void **state)
 {
     (void)state;
     fixture f;
@@ -252,7 +252,7 @@ static void without_memory_reserve_changes_nothing(void **state)
     fixture_fini(&f);
 }
 
-static void without_memory_the_large_array_stays(void **state)
+static void when_out_of_memory_the_large_array_stays(void **state)
 {
     (void)state;
     fixture f;
@@ -444,8 +444,8 @@ int main(void)
         WITH_MEMORY_CHECK(tombstones_do_not_fill_the_table),
         WITH_MEMORY_CHECK(an_array_far_too_large_is_given_back),
         WITH_MEMORY_CHECK(random_changes_agree_with_a_model),
-        WITH_MEMORY_CHECK(without_memory_reserve_changes_nothing),
-        WITH_MEMORY_CHECK(without_memory_the_large_array_stays),
+        WITH_MEMORY_CHECK(when_out_of_memory_reserve_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_large_array_stays),
         WITH_MEMORY_CHECK(a_table_that_is_too_large_is_refused),
         WITH_MEMORY_CHECK(a_walk_sees_each_entry_once),
         WITH_MEMORY_CHECK(a_walk_ends_with_what_the_visit_returns),

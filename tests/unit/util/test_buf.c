@@ -94,7 +94,7 @@ static void growth_takes_few_allocations(void **state)
     ki_buf_fini(&buf);
 }
 
-static void without_memory_append_fails_and_changes_nothing(void **state)
+static void when_out_of_memory_append_fails_and_changes_nothing(void **state)
 {
     (void)state;
     ki_buf buf;
@@ -198,7 +198,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_buffer_fills_to_its_maximum_and_no_further),
         WITH_MEMORY_CHECK(what_is_too_large_leaves_the_buffer_unchanged),
         WITH_MEMORY_CHECK(growth_takes_few_allocations),
-        WITH_MEMORY_CHECK(without_memory_append_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_append_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(reset_empties_and_keeps_small_memory),
         WITH_MEMORY_CHECK(reset_gives_large_memory_back),
         WITH_MEMORY_CHECK(fini_takes_a_zeroed_or_finished_buffer),

@@ -122,7 +122,7 @@ static void push_stops_at_the_maximum_and_continues_below_it(void **state)
     ki_heap_fini(&heap);
 }
 
-static void without_memory_push_fails_and_changes_nothing(void **state)
+static void when_out_of_memory_push_fails_and_changes_nothing(void **state)
 {
     (void)state;
     ki_heap heap;
@@ -175,7 +175,7 @@ static void reserving_one_place_more_each_time_is_cheap(void **state)
     ki_heap_fini(&heap);
 }
 
-static void reserve_fails_above_the_maximum_and_without_memory(void **state)
+static void reserve_fails_above_the_maximum_and_when_out_of_memory(void **state)
 {
     (void)state;
     ki_heap heap;
@@ -278,10 +278,10 @@ int main(void)
         WITH_MEMORY_CHECK(update_moves_a_node_either_way),
         WITH_MEMORY_CHECK(a_removed_node_may_be_removed_again_and_pushed_again),
         WITH_MEMORY_CHECK(push_stops_at_the_maximum_and_continues_below_it),
-        WITH_MEMORY_CHECK(without_memory_push_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_push_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(push_into_reserved_room_needs_no_memory),
         WITH_MEMORY_CHECK(reserving_one_place_more_each_time_is_cheap),
-        WITH_MEMORY_CHECK(reserve_fails_above_the_maximum_and_without_memory),
+        WITH_MEMORY_CHECK(reserve_fails_above_the_maximum_and_when_out_of_memory),
         WITH_MEMORY_CHECK(fini_puts_the_nodes_out_of_the_heap),
         WITH_MEMORY_CHECK(fini_takes_a_zeroed_heap),
         WITH_MEMORY_CHECK(heap_pops_in_order_after_random_removals_and_updates),

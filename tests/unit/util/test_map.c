@@ -77,7 +77,7 @@ static void fini_leaves_a_map_that_can_be_filled_again(void **state)
     ki_map_fini(&map);
 }
 
-static void things_of_one_hash_are_told_apart_by_their_keys(void **state)
+static void things_with_the_same_hash_are_distinguished_by_their_keys(void **state)
 {
     (void)state;
     ki_map map;
@@ -154,7 +154,7 @@ static void a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time(vo
     ki_map_fini(&map);
 }
 
-static void without_memory_the_first_insert_fails_and_changes_nothing(void **state)
+static void when_out_of_memory_the_first_insert_fails_and_changes_nothing(void **state)
 {
     (void)state;
     ki_map map;
@@ -223,7 +223,7 @@ static void room_that_was_made_stays_when_things_go(void **state)
     ki_map_fini(&map);
 }
 
-static void without_memory_a_map_gets_no_room_and_works_nevertheless(void **state)
+static void when_out_of_memory_a_map_gets_no_room_and_works_nevertheless(void **state)
 {
     (void)state;
     ki_map map;
@@ -273,16 +273,16 @@ int main(void)
         WITH_MEMORY_CHECK(an_empty_map_finds_nothing),
         WITH_MEMORY_CHECK(fini_takes_a_zeroed_map),
         WITH_MEMORY_CHECK(fini_leaves_a_map_that_can_be_filled_again),
-        WITH_MEMORY_CHECK(things_of_one_hash_are_told_apart_by_their_keys),
+        WITH_MEMORY_CHECK(things_with_the_same_hash_are_distinguished_by_their_keys),
         WITH_MEMORY_CHECK(a_thing_is_found_by_its_own_hash_only),
         WITH_MEMORY_CHECK(a_map_that_grows_keeps_what_it_has),
         WITH_MEMORY_CHECK(a_map_gives_memory_back_when_few_are_left),
         WITH_MEMORY_CHECK(a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time),
-        WITH_MEMORY_CHECK(without_memory_the_first_insert_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_first_insert_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(without_memory_for_another_size_a_map_works_on),
         WITH_MEMORY_CHECK(a_map_with_room_moves_nothing_when_it_is_filled),
         WITH_MEMORY_CHECK(room_that_was_made_stays_when_things_go),
-        WITH_MEMORY_CHECK(without_memory_a_map_gets_no_room_and_works_nevertheless),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_map_gets_no_room_and_works_nevertheless),
         WITH_MEMORY_CHECK(a_map_agrees_with_a_plain_array_after_random_changes),
     };
     return RUN_TESTS(tests);

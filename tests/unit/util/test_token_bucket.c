@@ -38,7 +38,7 @@ static void it_holds_no_more_than_the_burst(void **state)
     assert_true(ki_token_bucket_take(&bucket, 3600 * SECOND) == 3601 * SECOND);
 }
 
-static void asking_in_vain_takes_nothing(void **state)
+static void a_failed_request_takes_nothing(void **state)
 {
     (void)state;
     ki_token_bucket bucket;
@@ -77,7 +77,7 @@ int main(void)
         cmocka_unit_test(it_is_full_at_first),
         cmocka_unit_test(it_fills_by_one_each_interval),
         cmocka_unit_test(it_holds_no_more_than_the_burst),
-        cmocka_unit_test(asking_in_vain_takes_nothing),
+        cmocka_unit_test(a_failed_request_takes_nothing),
         cmocka_unit_test(tokens_to_come_are_given_away_in_order),
         cmocka_unit_test(a_token_that_comes_too_late_is_not_taken),
     };

@@ -59,7 +59,7 @@ static void a_status_in_a_stream_has_a_code_or_a_word(void **state)
     assert_int_equal(ki_reason_of_status(200, &(ki_status){0}), KI_REASON_OTHER);
 }
 
-static void a_version_that_is_too_large_is_said_in_three_ways(void **state)
+static void a_too_large_version_is_reported_in_three_ways(void **state)
 {
     (void)state;
     ki_status by_type = {.cause_count = 1, .causes[0].cause_type = KI_STR("ResourceVersionTooLarge")};
@@ -115,7 +115,7 @@ int main(void)
         cmocka_unit_test(phases_have_names),
         cmocka_unit_test(the_code_of_an_answer_decides),
         cmocka_unit_test(a_status_in_a_stream_has_a_code_or_a_word),
-        cmocka_unit_test(a_version_that_is_too_large_is_said_in_three_ways),
+        cmocka_unit_test(a_too_large_version_is_reported_in_three_ways),
         cmocka_unit_test(recorded_errors_have_their_reasons),
         cmocka_unit_test(losing_the_server_is_not_its_word),
     };

@@ -59,7 +59,7 @@ static void a_long_line_is_cut(void **state)
     assert_string_equal(err.message + strlen(err.message) - 4, "x\xe2\x80\xa6");
 }
 
-static void who_speaks_http_to_tls_is_told(void **state)
+static void http_to_a_tls_port_is_explained(void **state)
 {
     (void)state;
     static const char hint[] =
@@ -92,7 +92,7 @@ int main(void)
         cmocka_unit_test(a_status_without_reason_or_message_leaves_no_gap),
         cmocka_unit_test(a_line_of_text_is_shown_and_a_page_is_not),
         cmocka_unit_test(a_long_line_is_cut),
-        cmocka_unit_test(who_speaks_http_to_tls_is_told),
+        cmocka_unit_test(http_to_a_tls_port_is_explained),
         cmocka_unit_test(a_rejected_request_says_what_was_withheld),
     };
     return RUN_TESTS(tests);

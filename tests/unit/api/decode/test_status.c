@@ -247,7 +247,7 @@ static void the_first_causes_are_kept(void **state)
     ki_status_fini(&status);
 }
 
-static void without_memory_nothing_is_read(void **state)
+static void when_out_of_memory_nothing_is_read(void **state)
 {
     (void)state;
     ki_status status = {.http_status = 7};
@@ -272,7 +272,7 @@ int main(void)
         cmocka_unit_test(numbers_beyond_an_int_are_cut),
         cmocka_unit_test(text_is_unescaped),
         cmocka_unit_test(the_first_causes_are_kept),
-        WITH_MEMORY_CHECK(without_memory_nothing_is_read),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_read),
     };
     return RUN_TESTS(tests);
 }

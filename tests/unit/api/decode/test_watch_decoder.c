@@ -32,7 +32,7 @@ static void an_empty_stream_has_no_event_and_no_error(void **state)
     decode_assert_pod_watch("\n \r\n\t", "");
 }
 
-static void events_need_no_line_of_their_own(void **state)
+static void events_need_no_separate_lines(void **state)
 {
     (void)state;
     decode_assert_pod_watch(
@@ -457,7 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_in_their_order),
         cmocka_unit_test(an_empty_stream_has_no_event_and_no_error),
-        cmocka_unit_test(events_need_no_line_of_their_own),
+        cmocka_unit_test(events_need_no_separate_lines),
         cmocka_unit_test(kind_and_api_version_are_supplied),
         cmocka_unit_test(the_object_may_come_before_the_type),
         cmocka_unit_test(names_and_types_may_be_escaped),

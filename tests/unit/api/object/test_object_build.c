@@ -259,7 +259,7 @@ static void without_a_resource_nothing_is_supplied(void **state)
     ki_object_unref(object);
 }
 
-static void a_resource_that_is_none_is_refused(void **state)
+static void an_invalid_resource_is_refused(void **state)
 {
     (void)state;
     const ki_resource wrong[] = {
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(names_that_are_missing_come_from_the_resource),
         cmocka_unit_test(names_that_are_there_win),
         cmocka_unit_test(without_a_resource_nothing_is_supplied),
-        cmocka_unit_test(a_resource_that_is_none_is_refused),
+        cmocka_unit_test(an_invalid_resource_is_refused),
         WITH_MEMORY_CHECK(an_object_is_one_allocation_of_the_size_it_says),
         cmocka_unit_test(a_projected_pod_is_small),
         WITH_MEMORY_CHECK(every_allocation_may_fail),

@@ -283,7 +283,7 @@ static void text_that_is_missing_is_refused(void **state)
     assert_int_equal(err.code, KI_ERR_INVALID);
 }
 
-static void mistakes_of_json_are_told_with_their_offset(void **state)
+static void json_errors_are_reported_with_their_offset(void **state)
 {
     (void)state;
     static const struct {
@@ -323,7 +323,7 @@ int main(void)
         cmocka_unit_test(no_limit_lets_an_object_outgrow_its_places),
         cmocka_unit_test(the_deepest_nesting_can_be_set),
         cmocka_unit_test(text_that_is_missing_is_refused),
-        cmocka_unit_test(mistakes_of_json_are_told_with_their_offset),
+        cmocka_unit_test(json_errors_are_reported_with_their_offset),
     };
     return RUN_TESTS(tests);
 }

@@ -100,7 +100,7 @@ static void text_of_something_else_is_refused(void **state)
     ki_object_unref(other);
 }
 
-static void without_memory_plain_strings_are_read_and_others_later(void **state)
+static void when_out_of_memory_plain_strings_are_read_and_others_later(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -237,7 +237,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_object_grows_once_for_all_its_escapes),
         cmocka_unit_test(names_are_strings_too),
         cmocka_unit_test(text_of_something_else_is_refused),
-        WITH_MEMORY_CHECK(without_memory_plain_strings_are_read_and_others_later),
+        WITH_MEMORY_CHECK(when_out_of_memory_plain_strings_are_read_and_others_later),
         WITH_MEMORY_CHECK(an_owner_that_needs_memory_says_so),
         WITH_MEMORY_CHECK(a_copy_says_the_same_and_is_on_its_own),
         WITH_MEMORY_CHECK(the_last_reference_frees_the_object),

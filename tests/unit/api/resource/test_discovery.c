@@ -207,7 +207,7 @@ static void the_resources_of_a_version_are_searched_without_their_subresources(v
     run_fini(&r);
 }
 
-static void without_memory_it_says_so_and_nothing_leaks(void **state)
+static void when_out_of_memory_it_says_so_and_nothing_leaks(void **state)
 {
     (void)state;
     const ki_str texts[] = {all, groups, apps};
@@ -238,7 +238,7 @@ int main(void)
         WITH_MEMORY_CHECK(groups_lead_to_paths_the_preferred_version_first),
         WITH_MEMORY_CHECK(a_name_without_a_group_leads_to_all_of_them),
         WITH_MEMORY_CHECK(the_resources_of_a_version_are_searched_without_their_subresources),
-        WITH_MEMORY_CHECK(without_memory_it_says_so_and_nothing_leaks),
+        WITH_MEMORY_CHECK(when_out_of_memory_it_says_so_and_nothing_leaks),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, load_all, free_all);
 }

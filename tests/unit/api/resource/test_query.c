@@ -75,7 +75,7 @@ static void too_long_is_an_error(void **state)
     free(token);
 }
 
-static void without_memory_it_says_so(void **state)
+static void when_out_of_memory_it_says_so(void **state)
 {
     (void)state;
     ki_query query;
@@ -89,9 +89,9 @@ static void without_memory_it_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_alone_stays_as_it_is),   cmocka_unit_test(values_are_escaped),
-        cmocka_unit_test(list_options_have_their_names), cmocka_unit_test(too_long_is_an_error),
-        WITH_MEMORY_CHECK(without_memory_it_says_so),
+        cmocka_unit_test(a_path_alone_stays_as_it_is),    cmocka_unit_test(values_are_escaped),
+        cmocka_unit_test(list_options_have_their_names),  cmocka_unit_test(too_long_is_an_error),
+        WITH_MEMORY_CHECK(when_out_of_memory_it_says_so),
     };
     return RUN_TESTS(tests);
 }

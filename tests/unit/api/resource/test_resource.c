@@ -431,7 +431,7 @@ static void what_is_not_a_full_name_makes_no_resource(void **state)
     assert_null(ki_resource_parse((ki_str){0}, NULL));
 }
 
-static void without_memory_there_is_no_resource(void **state)
+static void when_out_of_memory_there_is_no_resource(void **state)
 {
     (void)state;
     static const char *const names[] = {"widgets.v1.example.com", "pods.v1."};
@@ -470,7 +470,7 @@ int main(void)
         cmocka_unit_test(a_full_name_makes_a_custom_resource),
         cmocka_unit_test(a_full_name_of_a_built_in_resource_brings_kind_and_scope),
         cmocka_unit_test(what_is_not_a_full_name_makes_no_resource),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_resource),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_resource),
     };
     return RUN_TESTS(tests);
 }

@@ -106,7 +106,7 @@ static void a_text_that_is_too_long_is_refused(void **state)
     free(text);
 }
 
-static void without_memory_there_is_no_text(void **state)
+static void when_out_of_memory_there_is_no_text(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(an_invalid_field_selector_is_refused_with_the_position_of_the_error),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_text_that_is_too_long_is_refused),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_text),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_text),
     };
     return RUN_TESTS(tests);
 }

@@ -499,7 +499,7 @@ static void a_text_of_any_length_is_read_or_refused(void **state)
     free(text);
 }
 
-static void without_memory_there_is_no_selector(void **state)
+static void when_out_of_memory_there_is_no_selector(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -543,7 +543,7 @@ int main(void)
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_selector_does_not_need_its_text),
         cmocka_unit_test(a_text_of_any_length_is_read_or_refused),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_selector),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_selector),
         WITH_MEMORY_CHECK(one_allocation_makes_a_selector_and_none_matches),
     };
     return RUN_TESTS(tests);

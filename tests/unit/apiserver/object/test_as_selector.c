@@ -181,7 +181,7 @@ static void the_name_is_known_when_it_is_demanded(void **state)
     "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "                  \
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 
-static void bad_syntax_is_said_in_kubernetes_words(void **state)
+static void bad_syntax_is_reported_in_the_words_of_kubernetes(void **state)
 {
     (void)state;
     refused("a=b==c", "found '==', expected: ',' or 'end of string'");
@@ -310,7 +310,7 @@ int main(void)
         cmocka_unit_test(numbers_compare_as_integers),
         cmocka_unit_test(fields_match_by_value),
         cmocka_unit_test(the_name_is_known_when_it_is_demanded),
-        cmocka_unit_test(bad_syntax_is_said_in_kubernetes_words),
+        cmocka_unit_test(bad_syntax_is_reported_in_the_words_of_kubernetes),
         cmocka_unit_test(bad_keys_and_values_are_said_in_kubernetes_words),
         cmocka_unit_test(long_keys_and_values_are_refused),
         cmocka_unit_test(bad_fields_are_said_in_the_words_of_their_kind),

@@ -110,7 +110,7 @@ static void an_element_that_is_there_twice_is_named_once(void **state)
     json_decref(tree);
 }
 
-static void without_memory_it_fails(void **state)
+static void when_out_of_memory_it_fails(void **state)
 {
     (void)state;
     json_t *tree = many_variables();
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(names_are_escaped),
         cmocka_unit_test(long_lists_are_as_short_ones),
         cmocka_unit_test(an_element_that_is_there_twice_is_named_once),
-        cmocka_unit_test_setup_teardown(without_memory_it_fails, failing_allocator_setup,
+        cmocka_unit_test_setup_teardown(when_out_of_memory_it_fails, failing_allocator_setup,
                                         failing_allocator_teardown),
     };
     return RUN_TESTS(tests);

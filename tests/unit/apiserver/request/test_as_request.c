@@ -181,7 +181,7 @@ static void methods_are_known_by_name(void **state)
     assert_int_equal(ki_as_method_of("get"), KI_AS_METHOD_OTHER);
 }
 
-static void without_memory_it_is_said(void **state)
+static void when_out_of_memory_it_says_so(void **state)
 {
     (void)state;
     failing_allocator_install();
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_400),
         cmocka_unit_test(characters_of_all_lengths_are_text),
         cmocka_unit_test(methods_are_known_by_name),
-        cmocka_unit_test(without_memory_it_is_said),
+        cmocka_unit_test(when_out_of_memory_it_says_so),
     };
     return RUN_TESTS(tests);
 }

@@ -138,7 +138,7 @@ static void names_in_order_fill_their_blocks(void **state)
     ki_as_order_fini(&order);
 }
 
-static void without_memory_nothing_changes(void **state)
+static void when_out_of_memory_nothing_changes(void **state)
 {
     (void)state;
     struct ki_as_order order = {0};
@@ -159,7 +159,7 @@ int main(void)
         cmocka_unit_test(what_is_put_again_is_replaced),
         cmocka_unit_test(it_holds_what_a_plain_array_would),
         cmocka_unit_test(names_in_order_fill_their_blocks),
-        cmocka_unit_test_setup_teardown(without_memory_nothing_changes, failing_allocator_setup,
+        cmocka_unit_test_setup_teardown(when_out_of_memory_nothing_changes, failing_allocator_setup,
                                         failing_allocator_teardown),
     };
     return RUN_TESTS(tests);

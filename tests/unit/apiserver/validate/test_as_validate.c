@@ -144,7 +144,7 @@ static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
 }
 
 /* Each mistake is counted; the report does not grow with their number. */
-static void of_many_mistakes_the_first_hundred_are_told(void **state)
+static void the_first_hundred_of_many_errors_are_reported(void **state)
 {
     (void)state;
     enum { LABELS = 50000, TOLD = 100 };
@@ -189,7 +189,7 @@ static void a_long_path_is_never_cut_within_a_character(void **state)
 }
 
 /* The value of each cause is the text of everything wrong in it. */
-static void of_large_mistakes_the_first_are_told(void **state)
+static void the_first_of_large_errors_are_reported(void **state)
 {
     (void)state;
     enum { BYTES = 1 << 20 };
@@ -435,9 +435,9 @@ int main(void)
         cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
         cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
         cmocka_unit_test(finalizers_of_built_in_kinds_say_whose_they_are),
-        cmocka_unit_test(of_many_mistakes_the_first_hundred_are_told),
+        cmocka_unit_test(the_first_hundred_of_many_errors_are_reported),
         cmocka_unit_test(a_long_path_is_never_cut_within_a_character),
-        cmocka_unit_test(of_large_mistakes_the_first_are_told),
+        cmocka_unit_test(the_first_of_large_errors_are_reported),
         cmocka_unit_test(annotations_have_a_limit),
         cmocka_unit_test(fields_hold_their_types),
         cmocka_unit_test(amounts_and_times_are_read),

@@ -59,7 +59,7 @@ static void formats_are_checked(void **state)
     checked("{'type':'string','format':'of its own'}", "'x'", NULL);
 }
 
-static void elements_are_told_apart_by_their_keys(void **state)
+static void elements_are_distinguished_by_their_keys(void **state)
 {
     static const char schema[] =
         "{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['a','b']}";
@@ -287,7 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_checked),
         cmocka_unit_test(formats_are_checked),
-        cmocka_unit_test(elements_are_told_apart_by_their_keys),
+        cmocka_unit_test(elements_are_distinguished_by_their_keys),
         cmocka_unit_test(numbers_have_bounds),
         cmocka_unit_test(strings_have_lengths_and_patterns),
         cmocka_unit_test(patterns_may_not_take_long),

@@ -207,7 +207,7 @@ static void a_long_match_is_tried_with_more_steps(void **state)
     ki_as_pattern_free(pattern);
 }
 
-static void out_of_memory_is_said(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     size_t n = 0;
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test(patterns_that_grow_without_end_are_wrong),
         cmocka_unit_test(no_text_takes_long),
         cmocka_unit_test(a_long_match_is_tried_with_more_steps),
-        cmocka_unit_test_setup_teardown(out_of_memory_is_said, failing_allocator_setup,
+        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, failing_allocator_setup,
                                         failing_allocator_teardown),
     };
     return RUN_TESTS(tests);

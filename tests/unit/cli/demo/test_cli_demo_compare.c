@@ -66,7 +66,7 @@ static void equal_lists_are_equal_in_any_order(void **state)
     EXPECT_SAID("");
 }
 
-static void what_one_side_lacks_is_said(void **state)
+static void what_one_side_lacks_is_reported(void **state)
 {
     (void)state;
     assert_int_equal(compare("a@1 b@2 c@3", "b@2"), 2);
@@ -97,7 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_lists_are_equal_in_any_order),
-        cmocka_unit_test(what_one_side_lacks_is_said),
+        cmocka_unit_test(what_one_side_lacks_is_reported),
         cmocka_unit_test(another_version_is_said),
         cmocka_unit_test(an_object_that_is_there_twice_is_not_overlooked),
     };

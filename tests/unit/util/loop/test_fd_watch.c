@@ -179,7 +179,7 @@ static void the_loops_descriptor_is_readable_when_a_watched_one_is(void **state)
     bench_fini(&b);
 }
 
-static void who_waits_for_the_loop_is_woken(void **state)
+static void a_thread_that_waits_for_the_loop_is_woken(void **state)
 {
     (void)state;
     bench b;
@@ -224,7 +224,7 @@ static void jobs_that_keep_awake_do_not_keep_descriptors_waiting(void **state)
     bench_fini(&b);
 }
 
-static void without_memory_there_is_no_watch(void **state)
+static void when_out_of_memory_there_is_no_watch(void **state)
 {
     (void)state;
     ki_loop loop;
@@ -251,9 +251,9 @@ int main(void)
         WITH_MEMORY_CHECK(a_watch_that_ended_is_not_woken),
         WITH_MEMORY_CHECK(a_file_that_cannot_be_watched_is_refused),
         WITH_MEMORY_CHECK(the_loops_descriptor_is_readable_when_a_watched_one_is),
-        WITH_MEMORY_CHECK(who_waits_for_the_loop_is_woken),
+        WITH_MEMORY_CHECK(a_thread_that_waits_for_the_loop_is_woken),
         WITH_MEMORY_CHECK(jobs_that_keep_awake_do_not_keep_descriptors_waiting),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_watch),
+        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_watch),
     };
     return RUN_TESTS(tests);
 }

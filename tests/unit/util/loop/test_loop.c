@@ -549,7 +549,7 @@ static void wait_returns_at_once_under_a_virtual_clock(void **state)
     bench_fini(&b);
 }
 
-static void without_memory_a_job_is_not_made(void **state)
+static void when_out_of_memory_a_job_is_not_made(void **state)
 {
     (void)state;
     ki_loop loop;
@@ -584,7 +584,7 @@ static void timers_of_many_jobs_need_no_memory(void **state)
     ki_loop_fini(&loop);
 }
 
-static void without_memory_a_loop_does_not_grow(void **state)
+static void when_out_of_memory_a_loop_does_not_grow(void **state)
 {
     (void)state;
     ki_loop loop;
@@ -641,9 +641,9 @@ int main(void)
         WITH_MEMORY_CHECK(without_being_asked_for_there_is_no_descriptor),
         WITH_MEMORY_CHECK(wait_returns_when_something_is_awake_or_due_or_the_time_is_up),
         WITH_MEMORY_CHECK(wait_returns_at_once_under_a_virtual_clock),
-        WITH_MEMORY_CHECK(without_memory_a_job_is_not_made),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_job_is_not_made),
         WITH_MEMORY_CHECK(timers_of_many_jobs_need_no_memory),
-        WITH_MEMORY_CHECK(without_memory_a_loop_does_not_grow),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_loop_does_not_grow),
         WITH_MEMORY_CHECK(what_is_zeroed_can_be_ended),
     };
     return RUN_TESTS(tests);
