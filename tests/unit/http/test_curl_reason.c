@@ -62,7 +62,7 @@ static void every_failure_has_one(void **state)
         assert_int_not_equal(ki_curl_reason((CURLcode)code, 0), KI_REASON_NONE);
 }
 
-static void http_in_the_place_of_https_is_said(void **state)
+static void http_instead_of_https_is_reported(void **state)
 {
     (void)state;
     static const char no_tls[] = "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number";
@@ -80,7 +80,7 @@ static void http_in_the_place_of_https_is_said(void **state)
     assert_null(ki_curl_hint(CURLE_SEND_ERROR, "", (ki_curl_scene){0}));
 }
 
-static void a_key_of_another_certificate_is_told_from_a_bad_certificate(void **state)
+static void a_key_of_another_certificate_differs_from_a_bad_certificate(void **state)
 {
     (void)state;
     assert_true(ki_curl_is_other_key("unable to set private key file: '(memory blob)' type PEM"));
@@ -94,8 +94,8 @@ int main(void)
         cmocka_unit_test(what_libcurl_says_has_a_reason),
         cmocka_unit_test(every_failure_has_one),
         cmocka_unit_test(what_releases_call_differently_is_one_thing),
-        cmocka_unit_test(a_key_of_another_certificate_is_told_from_a_bad_certificate),
-        cmocka_unit_test(http_in_the_place_of_https_is_said),
+        cmocka_unit_test(a_key_of_another_certificate_differs_from_a_bad_certificate),
+        cmocka_unit_test(http_instead_of_https_is_reported),
     };
     return RUN_TESTS(tests);
 }

@@ -130,7 +130,7 @@ static void what_comes_during_a_pause_waits_for_its_turn(void **state)
     free(text);
 }
 
-static void what_is_no_gzip_is_refused(void **state)
+static void what_is_not_gzip_is_refused(void **state)
 {
     (void)state;
     taker t = {0};
@@ -140,7 +140,7 @@ static void what_is_no_gzip_is_refused(void **state)
     ki_inflate_free(inflater);
 }
 
-static void who_has_enough_gets_no_more(void **state)
+static void a_reader_that_has_enough_gets_no_more(void **state)
 {
     (void)state;
     char *text = make_text(PLAIN_BYTES);
@@ -155,7 +155,7 @@ static void who_has_enough_gets_no_more(void **state)
     free(text);
 }
 
-static void without_memory_it_fails_and_nothing_leaks(void **state)
+static void when_out_of_memory_it_fails_and_nothing_leaks(void **state)
 {
     (void)state;
     char *text = make_text(PLAIN_BYTES);
@@ -184,9 +184,9 @@ int main(void)
         WITH_MEMORY_CHECK(a_body_is_opened_however_it_is_split),
         WITH_MEMORY_CHECK(a_bomb_goes_off_in_small_steps),
         WITH_MEMORY_CHECK(what_comes_during_a_pause_waits_for_its_turn),
-        WITH_MEMORY_CHECK(what_is_no_gzip_is_refused),
-        WITH_MEMORY_CHECK(who_has_enough_gets_no_more),
-        WITH_MEMORY_CHECK(without_memory_it_fails_and_nothing_leaks),
+        WITH_MEMORY_CHECK(what_is_not_gzip_is_refused),
+        WITH_MEMORY_CHECK(a_reader_that_has_enough_gets_no_more),
+        WITH_MEMORY_CHECK(when_out_of_memory_it_fails_and_nothing_leaks),
     };
     return RUN_TESTS(tests);
 }

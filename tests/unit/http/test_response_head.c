@@ -104,7 +104,7 @@ static void assert_location(const char *line, const char *expected)
     assert_string_equal(HEAD("HTTP/1.1 302 Found\r\n", line, "\r\n").location, expected);
 }
 
-static void a_location_is_told_without_what_may_be_secret(void **state)
+static void a_location_is_reported_without_possible_secrets(void **state)
 {
     (void)state;
     assert_location("Location: https://a.example/b\r\n", "https://a.example/b");
@@ -167,7 +167,7 @@ int main(void)
         cmocka_unit_test(retry_after_is_a_number_or_a_date),
         cmocka_unit_test(retry_after_is_ten_minutes_at_the_most),
         cmocka_unit_test(a_retry_after_that_says_nothing_is_ignored),
-        cmocka_unit_test(a_location_is_told_without_what_may_be_secret),
+        cmocka_unit_test(a_location_is_reported_without_possible_secrets),
         cmocka_unit_test(a_location_that_is_long_is_cut),
         cmocka_unit_test(encodings_are_told_apart),
         cmocka_unit_test(a_head_without_an_end_is_refused_at_its_limit),

@@ -94,7 +94,7 @@ static void a_frame_that_announces_much_allocates_little(void **state)
     ki_object_plan_free(plan);
 }
 
-static void a_stream_that_is_no_protobuf_is_an_error(void **state)
+static void a_stream_that_is_not_protobuf_is_an_error(void **state)
 {
     (void)state;
     decode_run run;
@@ -236,7 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_length_that_never_comes_costs_nothing),
         WITH_MEMORY_CHECK(a_frame_that_announces_much_allocates_little),
-        WITH_MEMORY_CHECK(a_stream_that_is_no_protobuf_is_an_error),
+        WITH_MEMORY_CHECK(a_stream_that_is_not_protobuf_is_an_error),
         WITH_MEMORY_CHECK(an_event_that_is_too_large_is_refused_with_its_key),
         WITH_MEMORY_CHECK(nesting_has_a_limit),
         WITH_MEMORY_CHECK(repeated_fields_on_every_level_are_refused_when_they_are_too_much_work),

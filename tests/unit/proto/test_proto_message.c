@@ -95,7 +95,7 @@ static void behind_a_pointer_zero_is_a_value(void **state)
         {"v1", "ReplicationController", "1200", "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
         {"v1", "ReplicationController", "12020800",
          "{\"metadata\":{},\"spec\":{\"replicas\":0},\"status\":{\"replicas\":0}}"},
-        /* minReadySeconds is no pointer */
+        /* minReadySeconds is not a pointer */
         {"v1", "ConfigMap", "0a03 0a8000", "{\"metadata\":{}}"}, /* a length of 0 in two bytes */
         {"v1", "ReplicationController", "1206 208080808010",     /* 2^32 is cut to 0 */
          "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},

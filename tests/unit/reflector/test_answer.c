@@ -190,7 +190,7 @@ static void a_body_that_ends_the_answer_leaves_the_source_inside(void **state)
     assert_int_equal(test->place, KI_ANSWER_INSIDE);
 }
 
-static void a_list_is_told_step_by_step(void **state)
+static void a_list_is_reported_step_by_step(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_LIST);
@@ -217,7 +217,7 @@ static void a_request_is_sent_when_the_source_says_so(void **state)
     ki_answer_sent(NULL);
 }
 
-static void a_watch_is_told_event_by_event(void **state)
+static void a_watch_is_reported_event_by_event(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
@@ -243,7 +243,7 @@ static void an_answer_can_be_used_again(void **state)
     expect_log(test, "step 1\nstep 4\nover  0 0\n");
 }
 
-static void what_is_no_json_is_cancelled(void **state)
+static void what_is_not_json_is_cancelled(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
@@ -437,11 +437,11 @@ static void no_answer_is_harmless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_list_is_told_step_by_step, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_list_is_reported_step_by_step, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_sent_when_the_source_says_so, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_watch_is_told_event_by_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_watch_is_reported_event_by_event, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_can_be_used_again, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_no_json_is_cancelled, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_json_is_cancelled, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_as_an_error_is_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_in_a_watch_is_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(an_owner_may_lose_interest_in_the_middle, setup, teardown),

@@ -125,7 +125,7 @@ static void the_end_of_a_loss_says_how_long_it_was_and_how_it_ended(void **state
     assert_int_equal(lines, 2);
 }
 
-static void a_wait_or_a_stop_is_no_loss(void **state)
+static void a_wait_or_a_stop_is_not_a_loss(void **state)
 {
     (void)state;
     write_status(KI_PHASE_BACKING_OFF, KI_REASON_PACED, 1);
@@ -162,7 +162,7 @@ int main(void)
         TEST(what_concerns_no_object_is_always_written),
         TEST(that_lists_make_up_for_watches_is_written_once_and_its_end_too),
         TEST(the_end_of_a_loss_says_how_long_it_was_and_how_it_ended),
-        TEST(a_wait_or_a_stop_is_no_loss),
+        TEST(a_wait_or_a_stop_is_not_a_loss),
         TEST(losses_without_an_end_are_a_few_lines),
     };
     return RUN_TESTS(tests);

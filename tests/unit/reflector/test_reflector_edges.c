@@ -62,7 +62,7 @@ static void after_a_stop_a_list_is_doubted_again(void **state)
 
 /* ---- an echo makes nothing fresh ----------------------------------------------------------------- */
 
-static void an_event_that_is_older_is_no_success(void **state)
+static void an_event_that_is_older_is_not_a_success(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -217,7 +217,7 @@ static void begin_polling(reflector_run *run, const char *list)
     text_log_clear(&run->source.requests);
 }
 
-/* What is stored may be ahead of the watch, and nobody could tell. */
+/* What is stored may be ahead of the watch, without a way to tell. */
 static void behind_half_a_list_of_unordered_versions_comes_a_list(void **state)
 {
     reflector_run *run = *state;
@@ -240,7 +240,7 @@ static void behind_half_a_list_of_numbers_comes_a_watch(void **state)
     assert_int_equal(strncmp(run->source.requests.text, "WATCH", 5), 0);
 }
 
-static void a_reset_that_a_probe_finds_is_told_also_while_polling(void **state)
+static void a_reset_that_a_probe_finds_is_reported_while_polling_too(void **state)
 {
     reflector_run *run = *state;
     begin_polling(run, LIST("100", "", ""));
@@ -259,7 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         reflector_test(an_owed_relist_is_done_also_when_each_watch_is_over_at_once),
         reflector_test(after_a_stop_a_list_is_doubted_again),
-        reflector_test(an_event_that_is_older_is_no_success),
+        reflector_test(an_event_that_is_older_is_not_a_success),
         reflector_test(a_list_makes_the_store_as_old_as_its_first_page),
         reflector_test(an_answer_to_the_probe_is_none_to_the_watch),
         reflector_test(what_is_answered_was_sent),
@@ -268,7 +268,7 @@ int main(void)
         reflector_test(what_waited_during_a_pause_is_as_old_as_the_pause),
         reflector_test(behind_half_a_list_of_unordered_versions_comes_a_list),
         reflector_test(behind_half_a_list_of_numbers_comes_a_watch),
-        reflector_test(a_reset_that_a_probe_finds_is_told_also_while_polling),
+        reflector_test(a_reset_that_a_probe_finds_is_reported_while_polling_too),
     };
     return RUN_TESTS(tests);
 }

@@ -79,7 +79,7 @@ static void a_redirect_is_an_error(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
 }
 
-static void nobody_has_to_listen(void **state)
+static void an_error_handler_is_optional(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -286,7 +286,7 @@ int main(void)
         reflector_test(the_back_off_is_an_option),
         reflector_test(a_list_that_is_asked_to_wait_does),
         reflector_test(a_redirect_is_an_error),
-        reflector_test(nobody_has_to_listen),
+        reflector_test(an_error_handler_is_optional),
         reflector_test(a_source_that_does_not_take_a_request_is_asked_again),
         reflector_test(a_watch_that_a_source_does_not_take_is_asked_for_again),
         reflector_test(a_source_may_answer_inside_the_request),

@@ -237,7 +237,7 @@ static void another_history_that_shows_late_begins_the_list_again(void **state)
     expect_changes(run, "END 5 5\n");
 }
 
-static void a_reset_is_told_once(void **state)
+static void a_reset_is_reported_once(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -252,7 +252,7 @@ static void a_reset_is_told_once(void **state)
     expect_changes(run, "END 4 5\n");
 }
 
-static void a_reset_that_finds_no_memory_twice_is_told_in_the_end(void **state)
+static void a_reset_that_runs_out_of_memory_twice_is_reported_in_the_end(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -269,7 +269,7 @@ static void a_reset_that_finds_no_memory_twice_is_told_in_the_end(void **state)
     expect_requests(run, "LIST rv= limit=500\n");
 }
 
-static void a_reset_that_finds_no_memory_is_told_later(void **state)
+static void a_reset_that_runs_out_of_memory_is_reported_later(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -283,7 +283,7 @@ static void a_reset_that_finds_no_memory_is_told_later(void **state)
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
 }
 
-static void versions_that_are_no_numbers_are_never_older(void **state)
+static void versions_that_are_not_numbers_are_never_older(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -385,7 +385,7 @@ static void the_most_pages_can_be_set(void **state)
     run->source.at_once = NULL;
 }
 
-static void what_is_no_list_is_an_error_and_never_an_empty_list(void **state)
+static void what_is_not_a_list_is_an_error_and_never_an_empty_list(void **state)
 {
     reflector_run *run = *state;
     static const char *const bodies[] = {
@@ -445,7 +445,7 @@ static void a_list_that_is_silent_for_a_minute_is_given_up(void **state)
     expect_requests(run, "LIST rv=0 limit=500\ncancel\n");
 }
 
-static void a_head_is_no_byte(void **state)
+static void a_response_head_does_not_count_as_a_byte(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -552,19 +552,19 @@ int main(void)
         reflector_test(an_item_that_is_only_seen_is_an_item),
         reflector_test(a_newest_list_that_is_older_is_another_history_and_continues),
         reflector_test(another_history_that_shows_late_begins_the_list_again),
-        reflector_test(a_reset_is_told_once),
-        reflector_test(a_reset_that_finds_no_memory_twice_is_told_in_the_end),
-        reflector_test(a_reset_that_finds_no_memory_is_told_later),
-        reflector_test(versions_that_are_no_numbers_are_never_older),
+        reflector_test(a_reset_is_reported_once),
+        reflector_test(a_reset_that_runs_out_of_memory_twice_is_reported_in_the_end),
+        reflector_test(a_reset_that_runs_out_of_memory_is_reported_later),
+        reflector_test(versions_that_are_not_numbers_are_never_older),
         reflector_test(a_token_that_comes_again_is_an_error),
         reflector_test(tokens_that_take_turns_are_an_error),
         reflector_test(pages_without_an_end_are_an_error_and_do_not_fill_the_stack),
         reflector_test(the_most_pages_can_be_set),
-        reflector_test(what_is_no_list_is_an_error_and_never_an_empty_list),
+        reflector_test(what_is_not_a_list_is_an_error_and_never_an_empty_list),
         reflector_test(a_status_in_the_place_of_a_list_speaks_for_itself),
         reflector_test(a_list_that_is_cut_changes_nothing_but_its_items),
         reflector_test(a_list_that_is_silent_for_a_minute_is_given_up),
-        reflector_test(a_head_is_no_byte),
+        reflector_test(a_response_head_does_not_count_as_a_byte),
         reflector_test(a_transfer_waits_while_there_is_no_room_and_no_timer_runs),
         reflector_test(no_page_is_asked_for_while_there_is_no_room),
         reflector_test(a_change_without_memory_fails_the_attempt),

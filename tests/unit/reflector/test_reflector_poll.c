@@ -17,7 +17,7 @@ typedef enum manner {
     IS_CUT_BEHIND_ITS_HEAD,
     IS_REFUSED,
     IS_NOT_ANSWERED,
-    IS_NO_JSON,
+    IS_NOT_JSON,
     HAS_AN_OLD_EVENT,
     MANNERS
 } manner;
@@ -45,7 +45,7 @@ static void fail_watch(reflector_run *run, manner how, int code)
     case IS_NOT_ANSWERED:
         scripted_cut(source, KI_REASON_TIMEOUT);
         break;
-    case IS_NO_JSON:
+    case IS_NOT_JSON:
         scripted_body(source, "}");
         break;
     case HAS_AN_OLD_EVENT:
@@ -203,7 +203,7 @@ static void the_status_says_so_until_a_watch_brings_something(void **state)
     scripted_whole(&run->source, LIST("10", "", ""));
     scripted_head(&run->source, 503, 0);
     scripted_end(&run->source);
-    expect_errors(run, "ServerError 503\n"); /* whoever listens hears what it was */
+    expect_errors(run, "ServerError 503\n"); /* the error handler gets the cause */
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_head(&run->source, 200, 0);
     scripted_end(&run->source);
@@ -276,7 +276,7 @@ static void another_history_is_not_watched_from_the_old_one(void **state)
     expect_requests(run, "LIST rv= limit=500\n");
 }
 
-static void who_always_streams_polls_by_streams(void **state)
+static void with_streams_always_it_polls_by_streams(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_ALWAYS;
@@ -290,7 +290,7 @@ static void who_always_streams_polls_by_streams(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void who_may_stream_polls_by_lists(void **state)
+static void with_streams_allowed_it_polls_by_lists(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
@@ -392,7 +392,7 @@ static void lists_with_news_are_half_a_minute_apart(void **state)
     server.run->source.at_once = NULL;
 }
 
-static void others_that_move_the_version_are_no_news(void **state)
+static void others_that_move_the_version_are_not_news(void **state)
 {
     broken_server server;
     start_broken(&server, *state);
@@ -405,7 +405,7 @@ static void others_that_move_the_version_are_no_news(void **state)
     assert_in_range(server.lists, 5, 10);
 }
 
-static void versions_that_are_no_numbers_are_news_when_they_differ(void **state)
+static void versions_that_are_not_numbers_are_news_when_they_differ(void **state)
 {
     broken_server server;
     start_broken(&server, *state);
@@ -453,12 +453,12 @@ int main(void)
         reflector_test(a_list_that_fails_as_well_leaves_the_watch_its_turn),
         reflector_test(a_list_that_was_owed_has_to_succeed),
         reflector_test(another_history_is_not_watched_from_the_old_one),
-        reflector_test(who_always_streams_polls_by_streams),
-        reflector_test(who_may_stream_polls_by_lists),
+        reflector_test(with_streams_always_it_polls_by_streams),
+        reflector_test(with_streams_allowed_it_polls_by_lists),
         reflector_test(lists_without_news_become_rare),
         reflector_test(lists_with_news_are_half_a_minute_apart),
-        reflector_test(others_that_move_the_version_are_no_news),
-        reflector_test(versions_that_are_no_numbers_are_news_when_they_differ),
+        reflector_test(others_that_move_the_version_are_not_news),
+        reflector_test(versions_that_are_not_numbers_are_news_when_they_differ),
         reflector_test(events_that_make_no_sense_are_no_reason_to_hurry),
         reflector_test(a_quiet_collection_behind_a_balancer_is_hardly_ever_listed),
     };

@@ -31,7 +31,7 @@ static void a_watch_after_a_failure_that_is_silent_is_asked_about(void **state)
 }
 
 /* It tells which history the server has, and nothing about what happens in it. */
-static void an_answer_to_the_question_is_no_success(void **state)
+static void a_response_to_the_probe_is_not_a_success(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -182,7 +182,7 @@ static void asking_that_fails_is_tried_again(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 
-/* A watch on which two bookmarks came, so many seconds after another. */
+/* A watch on which two bookmarks came, this many seconds apart. */
 static void watch_with_bookmarks(reflector_run *run, uint64_t seconds)
 {
     reflector_run_start_watching(run);
@@ -257,7 +257,7 @@ static void bookmarks_are_remembered_for_the_next_watch(void **state)
     expect_requests(run, "LIST rv= limit=1\n");
 }
 
-static void nobody_is_silent_while_there_is_no_room(void **state)
+static void silence_does_not_count_for_probes_while_there_is_no_room(void **state)
 {
     reflector_run *run = *state;
     watch_with_bookmarks(run, 10);
@@ -355,7 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         reflector_test(a_watch_after_a_failure_that_is_silent_is_asked_about),
-        reflector_test(an_answer_to_the_question_is_no_success),
+        reflector_test(a_response_to_the_probe_is_not_a_success),
         reflector_test(a_watch_that_speaks_is_not_asked_about),
         reflector_test(a_watch_after_a_list_is_not_asked_about),
         reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),
@@ -374,7 +374,7 @@ int main(void)
         reflector_test(a_silent_watch_on_a_server_that_was_set_back_is_found_out),
         reflector_test(one_bookmark_is_enough_to_expect_more),
         reflector_test(bookmarks_are_remembered_for_the_next_watch),
-        reflector_test(nobody_is_silent_while_there_is_no_room),
+        reflector_test(silence_does_not_count_for_probes_while_there_is_no_room),
         reflector_test(a_pause_between_bookmarks_is_not_their_interval),
         reflector_test(a_pause_of_the_list_says_nothing_about_the_watch),
         reflector_test(a_watch_that_ends_takes_the_question_with_it),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that are no JSON among others that are: nothing is asked for again because of them. */
+/* Objects that are not JSON among others that are: nothing is asked for again because of them. */
 #include "support/reflector_run.h"
 #include "support/unit.h"
 

@@ -104,7 +104,7 @@ static void a_list_that_was_due_still_is(void **state)
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void the_head_of_a_watch_is_no_success(void **state)
+static void the_head_of_a_watch_is_not_a_success(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "33");
@@ -125,7 +125,7 @@ int main(void)
         reflector_test(a_restart_asks_at_once_after_an_expired_version),
         reflector_test(a_restart_forgets_that_there_was_no_room),
         reflector_test(a_list_that_was_due_still_is),
-        reflector_test(the_head_of_a_watch_is_no_success),
+        reflector_test(the_head_of_a_watch_is_not_a_success),
     };
     return RUN_TESTS(tests);
 }

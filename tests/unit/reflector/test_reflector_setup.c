@@ -186,7 +186,7 @@ static void the_edges_of_what_is_allowed_are(void **state)
     ki_reflector_setup_fini(&setup);
 }
 
-static void without_memory_nothing_is_made(void **state)
+static void when_out_of_memory_nothing_is_made(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -298,7 +298,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_copy_of_a_copy_is_equal),
         WITH_MEMORY_CHECK(options_that_mean_nothing_are_refused_with_the_reason),
         WITH_MEMORY_CHECK(the_edges_of_what_is_allowed_are),
-        WITH_MEMORY_CHECK(without_memory_nothing_is_made),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_made),
         WITH_MEMORY_CHECK(options_without_a_text_equal_those_with_an_empty_one),
         WITH_MEMORY_CHECK(any_option_that_differs_makes_another_informer),
         WITH_MEMORY_CHECK(paths_are_compared_one_by_one),

@@ -67,7 +67,7 @@ static void a_watch_that_is_taken_ends_the_failure(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
-static void a_watch_that_is_tried_against_a_dead_port_is_no_watch(void **state)
+static void a_watch_that_is_tried_against_a_dead_port_is_not_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -108,7 +108,7 @@ static void the_status_knows_since_when_nothing_works(void **state)
     assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
-static void each_change_of_phase_or_reason_is_told(void **state)
+static void each_change_of_phase_or_reason_is_reported(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -243,7 +243,7 @@ static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **s
     assert_true(reflector_run_status(run).retry_ms > 0);
 }
 
-static void a_watch_that_is_refused_without_an_end_is_no_watch(void **state)
+static void a_watch_that_is_refused_without_an_end_is_not_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -310,14 +310,14 @@ int main(void)
         reflector_test(the_status_shows_what_it_does_and_why),
         reflector_test(the_status_knows_the_age_of_what_came),
         reflector_test(a_watch_that_is_taken_ends_the_failure),
-        reflector_test(a_watch_that_is_tried_against_a_dead_port_is_no_watch),
+        reflector_test(a_watch_that_is_tried_against_a_dead_port_is_not_a_watch),
         reflector_test(the_status_knows_since_when_nothing_works),
-        reflector_test(each_change_of_phase_or_reason_is_told),
+        reflector_test(each_change_of_phase_or_reason_is_reported),
         reflector_test(a_list_that_trickles_is_given_up),
         reflector_test(a_list_that_is_slow_continues),
         reflector_test(a_list_that_was_paused_has_a_full_minute_again),
         reflector_test(a_list_that_is_refused_without_an_end_fails_with_its_status),
-        reflector_test(a_watch_that_is_refused_without_an_end_is_no_watch),
+        reflector_test(a_watch_that_is_refused_without_an_end_is_not_a_watch),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
         reflector_test(lists_events_and_bookmarks_are_successes_and_nothing_else_is),
         reflector_test(without_a_seed_no_two_are_alike),

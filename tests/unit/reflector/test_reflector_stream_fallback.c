@@ -200,7 +200,7 @@ static void what_a_list_would_get_as_well_is_tried_by_turns(void **state)
     assert_int_equal(run->streams.listed_until_ns, 0);
 }
 
-static void who_may_list_and_not_watch_is_synced(void **state)
+static void permission_to_list_and_not_to_watch_is_enough_to_sync(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -315,7 +315,7 @@ int main(void)
         reflector_test(what_two_have_found_out_of_a_server_others_need_not),
         reflector_test(one_resource_says_nothing_about_the_others),
         reflector_test(what_a_list_would_get_as_well_is_tried_by_turns),
-        reflector_test(who_may_list_and_not_watch_is_synced),
+        reflector_test(permission_to_list_and_not_to_watch_is_enough_to_sync),
         reflector_test(a_server_that_ended_no_list_is_asked_for_a_plain_one),
         reflector_test(a_refusal_without_an_end_is_not_taken_for_silence),
         reflector_test(silence_does_not_count_while_there_is_no_room),

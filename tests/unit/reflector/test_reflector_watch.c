@@ -102,7 +102,7 @@ static void versions_never_go_back(void **state)
     expect_requests(run, "WATCH rv=15 bookmarks\n");
 }
 
-static void of_versions_that_are_no_numbers_the_last_one_counts(void **state)
+static void the_last_version_counts_if_they_are_not_numbers(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -112,7 +112,7 @@ static void of_versions_that_are_no_numbers_the_last_one_counts(void **state)
     expect_requests(run, "WATCH rv=b bookmarks\n");
 }
 
-static void a_bookmark_without_a_version_is_told_and_moves_nothing(void **state)
+static void a_bookmark_without_a_version_is_reported_and_moves_nothing(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -124,7 +124,7 @@ static void a_bookmark_without_a_version_is_told_and_moves_nothing(void **state)
     assert_int_equal(reflector_run_status(run).refused, 1);
     assert_true(reflector_run_status(run).success_age_ms >= 1000);
     reflector_run_wait_ms(run, 120 * 1000);
-    expect_requests(run, ""); /* it was no change */
+    expect_requests(run, ""); /* it was not a change */
 }
 
 static void a_cut_after_news_is_taken_up_soon_without_a_list(void **state)
@@ -254,7 +254,7 @@ static void too_many_requests_are_waited_for_as_long_as_asked(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void nobody_waits_longer_than_ten_minutes(void **state)
+static void no_wait_is_longer_than_ten_minutes(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -334,7 +334,7 @@ static void refused_credentials_lead_to_the_same_watch_again(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
-static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **state)
+static void a_stream_that_is_not_json_is_taken_up_again_and_then_listed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -539,8 +539,8 @@ int main(void)
         reflector_test(a_watch_that_is_closed_within_a_second_is_backed_off),
         reflector_test(news_before_a_close_begin_the_back_off_again),
         reflector_test(versions_never_go_back),
-        reflector_test(of_versions_that_are_no_numbers_the_last_one_counts),
-        reflector_test(a_bookmark_without_a_version_is_told_and_moves_nothing),
+        reflector_test(the_last_version_counts_if_they_are_not_numbers),
+        reflector_test(a_bookmark_without_a_version_is_reported_and_moves_nothing),
         reflector_test(a_cut_after_news_is_taken_up_soon_without_a_list),
         reflector_test(a_close_inside_an_event_is_a_cut),
         reflector_test(a_cut_without_news_is_backed_off_longer_each_time),
@@ -551,12 +551,12 @@ int main(void)
         reflector_test(after_news_a_version_that_expires_is_the_first_again),
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_list),
         reflector_test(too_many_requests_are_waited_for_as_long_as_asked),
-        reflector_test(nobody_waits_longer_than_ten_minutes),
+        reflector_test(no_wait_is_longer_than_ten_minutes),
         reflector_test(too_many_requests_inside_a_watch_do_not_lead_to_a_list),
         reflector_test(other_errors_inside_a_watch_lead_to_a_list_after_back_off),
         reflector_test(answers_with_an_error_lead_to_another_watch),
         reflector_test(refused_credentials_lead_to_the_same_watch_again),
-        reflector_test(a_stream_that_is_no_json_is_taken_up_again_and_then_listed),
+        reflector_test(a_stream_that_is_not_json_is_taken_up_again_and_then_listed),
         reflector_test(objects_of_the_kind_are_taken_and_their_metadata_alone),
         reflector_test(events_that_make_no_sense_move_nothing_and_lead_to_a_list),
         reflector_test(what_is_understood_and_refused_leaves_all_as_it_is),

@@ -77,7 +77,7 @@ static void what_cannot_be_used_is_seen_nevertheless(void **state)
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
 }
 
-static void an_object_of_another_kind_is_no_item_and_leads_to_another_list(void **state)
+static void an_object_of_another_kind_is_not_an_item_and_leads_to_another_list(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -144,7 +144,7 @@ static void limit_objects(reflector_run *run)
     assert_non_null(run->plan);
 }
 
-static void a_bookmark_that_is_too_large_is_told_and_no_more(void **state)
+static void a_bookmark_that_is_too_large_is_only_reported(void **state)
 {
     reflector_run *run = *state;
     limit_objects(run);
@@ -249,7 +249,8 @@ static void a_bookmark_before_the_end_is_no_sign_of_life(void **state)
     expect_changes(run, "REPLACED 1 d/a@5\n");
 }
 
-/* Nor is what may be no item at all: a gateway that talks for ten minutes would keep it from syncing. */
+/* Nor is something that may not be an item at all: a gateway that talks for ten minutes would keep it from
+ * syncing. */
 static void what_makes_no_sense_before_the_end_is_no_sign_of_life(void **state)
 {
     static const char *const texts[] = {
@@ -395,7 +396,7 @@ static void a_newest_list_that_is_older_is_another_history(void **state)
     expect_changes(run, "REPLACED 4 d/z@3\nEND 4 4\nBOOKMARK 5\n");
 }
 
-static void a_reset_that_finds_no_memory_is_told_later(void **state)
+static void a_reset_that_runs_out_of_memory_is_reported_later(void **state)
 {
     reflector_run *run = *state;
     stream_again(run);
@@ -441,10 +442,10 @@ int main(void)
         reflector_test(a_recorded_one_is_a_list),
         reflector_test(a_source_may_not_know_it),
         reflector_test(what_cannot_be_used_is_seen_nevertheless),
-        reflector_test(an_object_of_another_kind_is_no_item_and_leads_to_another_list),
+        reflector_test(an_object_of_another_kind_is_not_an_item_and_leads_to_another_list),
         reflector_test(a_delete_that_cannot_be_used_leads_to_another_list),
         reflector_test(a_delete_whose_transform_fails_leads_to_another_list),
-        reflector_test(a_bookmark_that_is_too_large_is_told_and_no_more),
+        reflector_test(a_bookmark_that_is_too_large_is_only_reported),
         reflector_test(an_error_that_is_too_large_is_one),
         reflector_test(a_list_is_news_and_health),
         reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
@@ -458,7 +459,7 @@ int main(void)
         reflector_test(a_version_that_is_not_there_leads_to_the_newest_at_once),
         reflector_test(a_list_that_is_older_has_an_end_and_the_newest_is_asked_for),
         reflector_test(a_newest_list_that_is_older_is_another_history),
-        reflector_test(a_reset_that_finds_no_memory_is_told_later),
+        reflector_test(a_reset_that_runs_out_of_memory_is_reported_later),
         reflector_test(an_end_without_a_version_is_none),
         reflector_test(a_change_without_memory_fails_the_attempt),
     };

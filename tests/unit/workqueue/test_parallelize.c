@@ -68,7 +68,7 @@ static void each_piece_is_done_exactly_once(void **state)
     }
 }
 
-static void no_pieces_are_no_work(void **state)
+static void without_pieces_there_is_no_work(void **state)
 {
     (void)state;
     work *w = work_new();
@@ -138,7 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(each_piece_is_done_exactly_once),
-        WITH_MEMORY_CHECK(no_pieces_are_no_work),
+        WITH_MEMORY_CHECK(without_pieces_there_is_no_work),
         WITH_MEMORY_CHECK(a_piece_that_fails_ends_the_whole_with_its_code),
         WITH_MEMORY_CHECK(what_is_cancelled_begins_no_further_piece),
         WITH_MEMORY_CHECK(with_several_workers_a_cancel_leaves_at_most_one_piece_for_each),

@@ -196,7 +196,7 @@ static void the_descriptor_is_readable_while_there_is_a_key_to_get(void **state)
     assert_int_equal(ki_workqueue_get(queue, 0, &item), 0);
     assert_false(is_readable(fd, 0));
     assert_int_equal(ki_workqueue_add(queue, KI_STR("a"), KI_PRIORITY_HIGH), 0);
-    assert_false(is_readable(fd, 0)); /* nobody can have it yet */
+    assert_false(is_readable(fd, 0)); /* no worker can have it yet */
     assert_int_equal(ki_workqueue_done(queue, item.key), 0);
     assert_true(is_readable(fd, 0));
     assert_int_equal(ki_workqueue_get(queue, 0, &item), 0);

@@ -102,7 +102,7 @@ static void several_causes_stand_in_brackets_each_once(void **state)
     ki_as_failure_fini(&failure);
 }
 
-static void a_name_that_is_no_utf8_is_still_refused(void **state)
+static void a_name_that_is_not_utf8_is_still_refused(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
@@ -124,7 +124,7 @@ static void a_later_failure_takes_the_place_of_an_earlier_one(void **state)
     ki_as_failure_fini(&failure);
 }
 
-static void without_memory_the_code_is_still_there(void **state)
+static void when_out_of_memory_the_code_is_still_there(void **state)
 {
     (void)state;
     json_set_alloc_funcs(ki_malloc, ki_free);
@@ -153,9 +153,9 @@ int main(void)
         cmocka_unit_test(a_reason_may_be_left_out),
         cmocka_unit_test(one_cause_stands_without_brackets),
         cmocka_unit_test(several_causes_stand_in_brackets_each_once),
-        cmocka_unit_test(a_name_that_is_no_utf8_is_still_refused),
+        cmocka_unit_test(a_name_that_is_not_utf8_is_still_refused),
         cmocka_unit_test(a_later_failure_takes_the_place_of_an_earlier_one),
-        cmocka_unit_test_setup_teardown(without_memory_the_code_is_still_there, failing_allocator_setup,
+        cmocka_unit_test_setup_teardown(when_out_of_memory_the_code_is_still_there, failing_allocator_setup,
                                         failing_allocator_teardown),
     };
     return RUN_TESTS(tests);

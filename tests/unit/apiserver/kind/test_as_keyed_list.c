@@ -96,7 +96,7 @@ static void each_find_compares_one_element(void **state)
     json_decref(list);
 }
 
-static void without_memory_nothing_is_left(void **state)
+static void when_out_of_memory_nothing_is_left(void **state)
 {
     (void)state;
     struct ki_as_identity identity = ki_as_identity_of("");
@@ -272,7 +272,7 @@ int main(void)
         cmocka_unit_test(a_long_list_is_as_a_short_one),
         cmocka_unit_test(without_keys_elements_are_what_they_are),
         cmocka_unit_test(each_find_compares_one_element),
-        cmocka_unit_test(without_memory_nothing_is_left),
+        cmocka_unit_test(when_out_of_memory_nothing_is_left),
         cmocka_unit_test(updates_do_not_cost_the_square_of_a_list),
         cmocka_unit_test(strategic_patches_do_not_cost_the_square_of_a_list),
         cmocka_unit_test(applies_do_not_cost_the_square_of_a_list),

@@ -228,7 +228,7 @@ static void assert_malformed(const struct message *body)
                    "the object provided is unrecognized: the protobuf message does not match its kind");
 }
 
-static void what_is_no_protobuf_is_refused(void **state)
+static void what_is_not_protobuf_is_refused(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
@@ -317,7 +317,7 @@ static bool decode_deployment(void *user)
     return rc == 0;
 }
 
-static void without_memory_it_refuses(void **state)
+static void when_out_of_memory_it_refuses(void **state)
 {
     (void)state;
     struct message object = deployment();
@@ -334,12 +334,12 @@ int main(void)
         cmocka_unit_test(fields_of_inlined_messages_stand_in_their_place),
         cmocka_unit_test(unknown_fields_are_left_out),
         cmocka_unit_test(options_are_the_same_for_all_groups),
-        cmocka_unit_test(what_is_no_protobuf_is_refused),
+        cmocka_unit_test(what_is_not_protobuf_is_refused),
         cmocka_unit_test(an_unknown_kind_is_refused),
         cmocka_unit_test(every_cut_gives_an_object_or_a_refusal),
         cmocka_unit_test(texts_are_utf8_without_nul),
         cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(without_memory_it_refuses),
+        cmocka_unit_test(when_out_of_memory_it_refuses),
     };
     return RUN_TESTS(tests);
 }

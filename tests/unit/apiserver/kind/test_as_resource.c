@@ -111,7 +111,7 @@ static void a_definition_serves_its_versions(void **state)
     ki_as_resources_fini(&resources);
 }
 
-static void who_holds_a_resource_keeps_it_beyond_its_definition(void **state)
+static void a_reference_keeps_a_resource_beyond_its_definition(void **state)
 {
     (void)state;
     struct ki_as_resources resources;
@@ -171,7 +171,7 @@ int main(void)
         cmocka_unit_test(built_in_ones_know_their_names),
         cmocka_unit_test(a_kind_is_found_in_its_version),
         cmocka_unit_test(a_definition_serves_its_versions),
-        cmocka_unit_test(who_holds_a_resource_keeps_it_beyond_its_definition),
+        cmocka_unit_test(a_reference_keeps_a_resource_beyond_its_definition),
         cmocka_unit_test(built_in_ones_cannot_be_taken_away),
         cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
                                         failing_allocator_teardown),
