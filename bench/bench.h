@@ -6,7 +6,7 @@
  *
  * Rounds are interleaved (A B C A B C ...), so that a change of the machine's mood meets all of them.
  * The best round is the least disturbed one; the median tells how far to trust it. Contenders may work
- * through different amounts, so that a slow one does not make everybody wait: all figures are per byte
+ * through different amounts, so that a slow one does not delay the rest: all figures are per byte
  * or per object.
  */
 #ifndef BENCH_BENCH_H

@@ -23,7 +23,7 @@ typedef struct allowed {
 } allowed;
 
 static const allowed differences[] = {
-    {NULL, "*.metadata.managedFields[]?", "who puts the objects here is one manager for all of theirs"},
+    {NULL, "*.metadata.managedFields[]?", "one manager puts all objects here"},
     {NULL, "*.metadata.managedFields[].fieldsV1", "and owns what they own there"},
     {NULL, "*.metadata.managedFields[]!.fieldsV1", "likewise"},
     {NULL, "*.metadata.managedFields[]!.subresource", "objects are put in whole, with their status"},

@@ -55,7 +55,7 @@ static int team_is(int number, const char *team)
     return is_so;
 }
 
-/* Made, changed, and put back when somebody deletes it; after a server that refuses and goes away. */
+/* Made, changed, and restored when it is deleted; after a server that refuses and goes away. */
 static void follow(const char *program)
 {
     assert_int_equal(ki_apiserver_fault(server,

@@ -106,7 +106,7 @@ static void a_foo_gets_the_deployment_that_it_names(void **state)
     assert_int_equal(has_event("foo-1", "Synced", "Normal", "Foo synced successfully"), 1);
 }
 
-static void replicas_that_somebody_changes_are_put_back_with_all_the_rest(void **state)
+static void changed_replicas_are_restored_with_everything_else(void **state)
 {
     (void)state;
     sample_put_foo(w.server, 1, 2);
@@ -137,7 +137,7 @@ static void a_deployment_that_is_deleted_comes_back(void **state)
     example_end(&w.process);
 }
 
-static void a_deployment_of_somebody_else_is_left_alone(void **state)
+static void a_deployment_of_another_owner_is_left_alone(void **state)
 {
     (void)state;
     api_post(
@@ -325,10 +325,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_foo_gets_the_deployment_that_it_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(replicas_that_somebody_changes_are_put_back_with_all_the_rest, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(changed_replicas_are_restored_with_everything_else, setup, teardown),
         cmocka_unit_test_setup_teardown(a_deployment_that_is_deleted_comes_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_deployment_of_somebody_else_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_deployment_of_another_owner_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_foo_without_a_deployment_name_gets_nothing_until_it_has_one, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(two_hundred_foos_take_one_create_each_and_no_conflict, setup,

@@ -32,7 +32,7 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     return SCRIPTED_KEEP;
 }
 
-/* One request of somebody, by a proxy or not, at this level. */
+/* One request with credentials, through a proxy or not, at this level. */
 static void get(ki_log_level level, bool with_proxy)
 {
     http_bench bench = {0};

@@ -299,7 +299,7 @@ static void a_gate_that_was_replaced_does_not_run_any_more(void **state)
     rest_world_fini(&w);
 }
 
-/* A gate that stays until somebody who takes it away has come, and a while longer. */
+/* A gate that returns only after a thread has begun to remove it, and a while later. */
 typedef struct removal {
     ki_client *client;
     ki_mutex mu;

@@ -209,7 +209,7 @@ static void wait_until_all_is_seen(stage *s)
     assert_true(left_ms > 0);
 }
 
-/* Before the end somebody has to finish what is left for later: so that thread ends last. */
+/* What is left for later has to be finished before the end: so that thread ends last. */
 static void free_all(stage *s, uint64_t seed)
 {
     ki_error err = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch and a handler at the two ends of a listener, and somebody who asks. Run under ThreadSanitizer. */
+/* dispatch and a handler at the two ends of a listener, and a thread that reads its state.
+ * Run under ThreadSanitizer. */
 #include "handler/listener.h"
 
 #include <sched.h>

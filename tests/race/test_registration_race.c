@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handlers that go while they are waited for, and parts of a program that leave an informer at the same time.
- * What is waited for has to come, and nothing may be touched that somebody else has freed: worth most under a
- * sanitizer. The threads are those that support/aside.c starts with ki_thread_start(), and the library's. */
+ * What is waited for has to come, and nothing may be touched that another thread has freed: worth most under
+ * a sanitizer. The threads are those that support/aside.c starts with ki_thread_start(),
+ * and the library's. */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of the library beside readers that stay inside a section: informers of the same client and of
- * another one hear of everything, a stop returns, and a free waits without keeping anybody else waiting. */
+ * another one hear of everything, a stop returns, and a free waits without delaying other threads. */
 #include <kinformer.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ static void unfollow(follower *f)
     heard_fini(&f->heard);
 }
 
-/* Changes that everybody but the one with a full store hears of, while a reader stays. */
+/* Changes that reach all but the one with a full store, while a reader stays. */
 static void change_and_hear(local_source *source, follower *followers, size_t count)
 {
     int before[4];

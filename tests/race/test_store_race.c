@@ -295,7 +295,7 @@ typedef struct sleep_race {
     ki_mutex mu;
     ki_cond cond;
     bool is_asleep;     /* guarded by mu */
-    bool shall_wake;    /* guarded by mu */
+    bool must_wake;     /* guarded by mu */
     uint64_t looked_at; /* version that the sleeper still sees when it wakes */
     atomic_uint done;   /* updates */
 } sleep_race;
@@ -309,7 +309,7 @@ static void sleep_in_section(void *user)
     ki_mutex_lock(&r->mu);
     r->is_asleep = true;
     ki_cond_broadcast(&r->cond);
-    while (!r->shall_wake)
+    while (!r->must_wake)
         ki_cond_wait(&r->cond, &r->mu);
     ki_mutex_unlock(&r->mu);
     r->looked_at = object == NULL ? 0 : version_of(object);
@@ -353,7 +353,7 @@ static void wait_for_sleeper(sleep_race *r)
 static void wake(sleep_race *r)
 {
     ki_mutex_lock(&r->mu);
-    r->shall_wake = true;
+    r->must_wake = true;
     ki_cond_broadcast(&r->cond);
     ki_mutex_unlock(&r->mu);
 }

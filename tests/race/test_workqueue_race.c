@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Producers, workers and somebody who reads the metrics, all at once: each key is on one worker at a time,
+/* Producers, workers and a reader of the metrics, all at once: each key is on one worker at a time,
  * the last run of each begins after its last add, and a drain returns when all is done. */
 #include <kinformer/metrics.h>
 #include <kinformer/parallelize.h>
@@ -145,7 +145,7 @@ static void no_add_is_missed_and_no_key_is_on_two_workers(void **state)
     ki_metrics_free(s.metrics);
 }
 
-/* Queues come and go while somebody reads the metrics that they have in common. */
+/* Queues come and go while a thread reads their common metrics. */
 static int make_and_free(size_t piece, void *user)
 {
     shared *s = user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rounds of a run: the world changes, things are done to the informers, time passes,
- * somebody gets to run. */
+ * a loop gets to run. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

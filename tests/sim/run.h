@@ -9,7 +9,7 @@
  *   plan.c     which world, which server, which options: all from the seed
  *   follower.c one informer; what is done to it
  *   witness.c  one handler; whether what it is told may be true
- *   life.c     the rounds: the world changes, time passes, somebody gets to run
+ *   life.c     the rounds: the world changes, time passes, a loop gets to run
  *   trial.c    requests of one kind are broken for a long time
  *   verdict.c  the end: the world stands still, and all is as it should be
  *
@@ -180,7 +180,7 @@ void sim_run_come_to_rest(sim_run *run, const char *when);
 /* Runs all that is due now, and moves the clock to what is due next, `limit_ns` at the most. */
 void sim_run_step(sim_run *run, uint64_t limit_ns);
 
-/* Whether the world may change: it may not outgrow what somebody knows of another history. */
+/* Whether the world may change: it may not outgrow what an informer knows of another history. */
 bool sim_run_may_write(const sim_run *run, uint64_t versions);
 
 /* The first failure counts. */

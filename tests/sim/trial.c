@@ -28,7 +28,7 @@ static const char *name_of(sim_manner manner)
 
 /* ---- who can follow ---------------------------------------------------------------------------------- */
 
-/* What is broken, and whether everybody watched before. */
+/* What is broken, and whether all watched before. */
 typedef struct stage {
     sim_breakage breakage;
     bool is_synced;

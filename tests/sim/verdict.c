@@ -210,7 +210,7 @@ static uint64_t lists_of(const sim_follower *follower)
     return status.lists;
 }
 
-/* Everybody has to list again, and nothing has changed: no handler is called. */
+/* All have to list again, and nothing has changed: no handler is called. */
 static void check_relist(sim_run *run)
 {
     uint64_t news = run->news;

@@ -39,7 +39,7 @@ struct controller_rig {
 void controller_rig_init(controller_rig *rig, const ki_controller_options *options);
 void controller_rig_fini(controller_rig *rig);
 
-/* All that happens in this many milliseconds. Fails the test when somebody keeps the loop busy for
+/* All that happens in this many milliseconds. Fails the test if the loop is kept busy for
  * nothing. */
 void controller_rig_run(controller_rig *rig, uint64_t ms);
 

@@ -37,7 +37,7 @@ static void print(decode_run *run, ki_str text)
 
 static void add_object(decode_run *run, const char *step, ki_object *object)
 {
-    require(object != NULL, "gives out an object that is none");
+    require(object != NULL, "returns an invalid object");
     if (run->object_count == run->object_cap) {
         run->object_cap = run->object_cap == 0 ? 16 : run->object_cap * 2;
         run->objects = realloc(run->objects, run->object_cap * sizeof(*run->objects));

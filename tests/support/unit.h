@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* cmocka 2 takes a name that is everybody's, and has others for what compares numbers without a sign. */
+/* cmocka 2 uses a very common name, and has others for what compares numbers without a sign. */
 #undef stop
 #ifdef assert_uint_in_range
 #undef assert_in_range

@@ -28,7 +28,7 @@ void fake_credentials_reset(void);
  * ki_credentials_free(). */
 ki_credentials *fake_credentials_new(void);
 
-/* The same of credentials that somebody else has made: those of a client. */
+/* The same for credentials made elsewhere: those of a client. */
 void fake_credentials_take_over(ki_credentials *credentials);
 
 #endif

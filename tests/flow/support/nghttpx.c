@@ -67,7 +67,7 @@ void nghttpx_fini(nghttpx *proxy)
     temp_dir_remove(&proxy->dir);
 }
 
-/* Debian has it where not everybody looks. */
+/* Debian has it in a folder that is not in every PATH. */
 static const char *program(void)
 {
     static const char path[] = "/usr/sbin/nghttpx";

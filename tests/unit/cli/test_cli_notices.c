@@ -244,7 +244,7 @@ static void a_proxy_that_refuses_is_not_called_the_server(void **state)
                 "(check the cluster's proxy-url, HTTPS_PROXY and NO_PROXY)\n");
 }
 
-static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
+static void a_malformed_response_may_be_a_login_page(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -441,7 +441,7 @@ int main(void)
         NOTICE_TEST(many_causes_in_turn_do_not_flood),
         NOTICE_TEST(a_refusal_with_a_delay_gets_advice_after_one_without),
         NOTICE_TEST(a_proxy_that_refuses_is_not_called_the_server),
-        NOTICE_TEST(an_answer_that_is_none_may_be_a_page_to_log_in_at),
+        NOTICE_TEST(a_malformed_response_may_be_a_login_page),
         NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
         NOTICE_TEST(a_loss_is_reported_once_and_its_end_always),
         NOTICE_TEST(a_long_outage_is_reported_again_at_growing_intervals),

@@ -279,7 +279,7 @@ static void a_given_certificate_replaces_file_and_data(void **state)
                    "client-certificate: cannot be read: No such file or directory", "");
 }
 
-static void somebody_else_is_asked_for_by_override(void **state)
+static void impersonation_can_be_overridden(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{as: a, as-groups: [b]}"));
@@ -530,7 +530,7 @@ int main(void)
         TEST(a_given_token_replaces_every_other_way_but_certificates),
         TEST(a_given_name_and_password_replace_every_other_way),
         TEST(a_given_certificate_replaces_file_and_data),
-        TEST(somebody_else_is_asked_for_by_override),
+        TEST(impersonation_can_be_overridden),
         TEST(mistakes_in_overrides_name_them),
         TEST(files_that_hold_something_else_are_refused_with_their_field),
         TEST(a_token_beside_a_file_that_is_not_there_is_enough),

@@ -378,7 +378,7 @@ static void a_worker_may_free_the_client(void **state)
     local_rig_fini(&t.rig);
 }
 
-/* Not before somebody is inside ki_controller_run(). */
+/* Not before a thread is inside ki_controller_run(). */
 static void free_the_controller(threaded *t, ki_request *request)
 {
     (void)request;

@@ -262,7 +262,7 @@ static void conflicts_without_end_are_not_a_hot_loop(void **state)
     end();
 }
 
-static void a_lease_that_somebody_else_has_is_lost_at_once(void **state)
+static void a_lease_that_another_process_holds_is_lost_at_once(void **state)
 {
     (void)state;
     begin();
@@ -487,7 +487,7 @@ int main(void)
         cmocka_unit_test(a_holder_renews_every_retry_period_without_reading),
         cmocka_unit_test(a_conflict_is_followed_by_a_read_at_once),
         cmocka_unit_test(conflicts_without_end_are_not_a_hot_loop),
-        cmocka_unit_test(a_lease_that_somebody_else_has_is_lost_at_once),
+        cmocka_unit_test(a_lease_that_another_process_holds_is_lost_at_once),
         cmocka_unit_test(a_lease_that_was_deleted_is_lost),
         cmocka_unit_test(renewals_that_fail_lose_the_lease_at_the_renew_deadline),
         cmocka_unit_test(a_request_that_hangs_leaves_time_for_another),

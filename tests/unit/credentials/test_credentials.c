@@ -47,7 +47,7 @@ static void without_credentials_there_is_no_header(void **state)
     ki_credentials_free(credentials);
 }
 
-static void somebody_else_is_asked_for_in_headers(void **state)
+static void impersonation_is_requested_in_headers(void **state)
 {
     (void)state;
     ki_credentials *credentials = credentials_rig_new(&(ki_config){
@@ -142,7 +142,7 @@ static void a_token_can_be_hidden_and_the_one_before_it(void **state)
     ki_credentials_free(credentials);
 }
 
-/* As many as anybody may still speak of. */
+/* As many as may still be mentioned. */
 static void all_tokens_that_ever_were_are_hidden(void **state)
 {
     (void)state;
@@ -383,7 +383,7 @@ int main(void)
         TEST(a_token_becomes_a_header),
         TEST(basic_authentication_becomes_a_header),
         TEST(without_credentials_there_is_no_header),
-        TEST(somebody_else_is_asked_for_in_headers),
+        TEST(impersonation_is_requested_in_headers),
         TEST(what_no_header_can_have_is_refused),
         TEST(a_token_file_is_read_again_each_minute),
         TEST(what_is_sent_can_be_hidden),

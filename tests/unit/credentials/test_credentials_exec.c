@@ -83,7 +83,7 @@ static void a_credential_that_has_expired_is_requested_again(void **state)
     ki_credentials_free(credentials);
 }
 
-/* Where the program happens to stand, anybody may have put a file of that name. */
+/* Any user may have put a file of that name into the current directory. */
 static void a_plug_in_is_not_looked_for_where_the_program_stands(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void a_plug_in_is_not_looked_for_where_the_program_stands(void **state)
     assert_int_equal(chdir(before), 0);
 }
 
-/* The second run knows the token of the first, and tells everybody. */
+/* The second run knows the token of the first, and prints it. */
 static void a_plug_in_that_repeats_a_token_is_not_repeated(void **state)
 {
     (void)state;

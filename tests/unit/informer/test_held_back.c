@@ -116,7 +116,7 @@ static void past_the_limit_the_list_is_called_in_doubt(void **state)
     apply_run_play(&run, "z4 |");
     assert_int_equal(run.apply.doubted_list, 2);
     assert_int_equal(ki_store_count(run.store), 0);
-    apply_run_play(&run, ")95 |"); /* it had ended before anybody heard of the doubt */
+    apply_run_play(&run, ")95 |"); /* it had ended before the doubt was known */
     assert_int_equal(ki_store_count(run.store), 10 * 1000 + 1);
     apply_run_fini(&run);
 }

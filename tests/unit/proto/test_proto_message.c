@@ -327,7 +327,7 @@ static void malformed_messages_are_refused(void **state)
           {"v1", "Pod", "00", NULL},                              /* field 0 */
           {"v1", "Pod", "0200", NULL}, {"v1", "Pod", "0c", NULL}, /* the end of no group */
           {"v1", "Pod", "ab06", NULL},                            /* a group without an end */
-          {"v1", "Pod", "0f", NULL},                              /* a wire type that is none */
+          {"v1", "Pod", "0f", NULL},                              /* an invalid wire type */
           {"v1", "Pod", "a906 00", NULL}                          /* 64 bits that are cut */
     );
 }

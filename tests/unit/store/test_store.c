@@ -282,7 +282,7 @@ static void note_failure(const ki_log_record *record, void *user)
     snprintf(log->message, sizeof(log->message), "%s", record->message);
 }
 
-static void a_failed_index_function_is_logged_ever_more_seldom(void **state)
+static void a_failed_index_function_is_logged_at_growing_intervals(void **state)
 {
     (void)state;
     failure_log log = {0};
@@ -377,7 +377,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_unknown_index_is_an_error),
         WITH_MEMORY_CHECK(an_index_added_later_holds_what_is_there),
         WITH_MEMORY_CHECK(a_failed_index_function_is_counted),
-        WITH_MEMORY_CHECK(a_failed_index_function_is_logged_ever_more_seldom),
+        WITH_MEMORY_CHECK(a_failed_index_function_is_logged_at_growing_intervals),
         WITH_MEMORY_CHECK(peek_one_gives_the_newest),
         WITH_MEMORY_CHECK(an_index_function_cannot_lock_itself_out),
         WITH_MEMORY_CHECK(replace_makes_these_the_whole_content),

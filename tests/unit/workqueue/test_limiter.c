@@ -214,7 +214,7 @@ static void only_the_delay_of_a_limiter_of_the_programs_own_is_needed(void **sta
 
 /* ---- what is refused ----------------------------------------------------------------------------------- */
 
-static void the_first_error_of_nested_calls_is_kept_and_parts_are_let_go(void **state)
+static void the_first_error_of_nested_calls_is_kept_and_parts_are_freed(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -307,7 +307,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_default_is_the_largest_of_exponential_and_bucket),
         WITH_MEMORY_CHECK(a_limiter_of_the_programs_own_is_one_like_the_others),
         WITH_MEMORY_CHECK(only_the_delay_of_a_limiter_of_the_programs_own_is_needed),
-        WITH_MEMORY_CHECK(the_first_error_of_nested_calls_is_kept_and_parts_are_let_go),
+        WITH_MEMORY_CHECK(the_first_error_of_nested_calls_is_kept_and_parts_are_freed),
         WITH_MEMORY_CHECK(a_limiter_of_nothing_is_refused),
         WITH_MEMORY_CHECK(making_a_limiter_fails_cleanly_without_memory),
         WITH_MEMORY_CHECK(a_try_that_finds_no_memory_counts_nothing),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that wait, and the descriptor for event loops: real time, as only the kernel can wake somebody. */
+/* Workers that wait, and the descriptor for event loops: real time, as only the kernel can wake a thread. */
 #include <kinformer/workqueue.h>
 #include <poll.h>
 #include <stdatomic.h>

@@ -25,7 +25,7 @@ static int parse(const char *line, int is_terminal, cli_demo_flags *out)
     return cli_demo_flags_check(out, is_terminal, &err);
 }
 
-static void without_flags_it_is_calm_and_continues_while_somebody_looks(void **state)
+static void without_flags_it_is_calm_and_continues_on_a_terminal(void **state)
 {
     (void)state;
     cli_demo_flags flags;
@@ -78,7 +78,7 @@ static void what_is_not_a_rate_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_flags_it_is_calm_and_continues_while_somebody_looks),
+        cmocka_unit_test(without_flags_it_is_calm_and_continues_on_a_terminal),
         cmocka_unit_test(without_a_terminal_it_ends_by_itself_by_default),
         cmocka_unit_test(churn_is_a_number_a_second_or_a_minute),
         cmocka_unit_test(what_is_not_a_rate_is_refused),
