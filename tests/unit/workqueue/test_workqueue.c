@@ -157,7 +157,7 @@ static void keys_of_all_lengths_come_and_go(void **state)
 
 /* ---- what is refused ----------------------------------------------------------------------------------- */
 
-static void what_is_no_key_is_refused(void **state)
+static void what_is_not_a_key_is_refused(void **state)
 {
     (void)state;
     work_rig rig;
@@ -316,7 +316,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_text_of_a_key_is_the_queues_own_until_done),
         WITH_MEMORY_CHECK(a_key_may_hold_any_bytes),
         WITH_MEMORY_CHECK(keys_of_all_lengths_come_and_go),
-        WITH_MEMORY_CHECK(what_is_no_key_is_refused),
+        WITH_MEMORY_CHECK(what_is_not_a_key_is_refused),
         WITH_MEMORY_CHECK(a_missing_queue_is_empty_and_needs_no_end),
         WITH_MEMORY_CHECK(high_keys_leave_before_low_ones),
         WITH_MEMORY_CHECK(a_low_key_added_at_high_moves_up_once_and_never_down),
