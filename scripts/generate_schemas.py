@@ -19,7 +19,8 @@ schemas.txt has one type a paragraph, and one field a line:
 stands for scalars that are there once; a list with neither is replaced as a whole. merge= names the field by which a
 strategic merge patch tells them apart ("merge" alone for scalars), retainKeys is its other directive. atomic is a value
 that apply replaces as a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in
-field 2, whose members stand among the others in JSON. pointer is a scalar that is there even if it is 0, false or "".
+field 2, whose members stand among the others in JSON; #2.2.1 has two such messages around it. pointer is a value that need not be there, and is there even if it is
+0, false, "" or empty; one that is not a pointer is always there in protobuf.
 micro is a time with microseconds; schema is a JSON schema, or what may stand in its place. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
 
 rules.txt has one type a paragraph, too, and one rule a line: a field ("-" for the object itself), a word of RULES with what
@@ -57,7 +58,6 @@ RULES = {"required": ("REQUIRED", 0), "min": ("MIN", 1), "range": ("RANGE", 2), 
          "portname": ("PORT_NAME", 0), "ip": ("IP", 0), "cidr": ("CIDR", 0), "absolute": ("ABSOLUTE", 0),
          "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0),
          "within": ("WITHIN", 0), "some": ("SOME", 0), "single": ("SINGLE", 0)}
-SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "date-time",
@@ -69,7 +69,6 @@ SPECIAL = {
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool": "any",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": "any",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray": "any",
-    "io.k8s.apiserverinternal.v1alpha1.StorageVersionSpec": "object",
 }
 # Kinds that are served beside the resources of the table.
 MORE_KINDS = [
@@ -78,7 +77,14 @@ MORE_KINDS = [
     ("autoscaling", "v1", "Scale"),
     ("policy", "v1", "Eviction"),
     ("", "v1", "Binding"),
+    ("", "v1", "Status"),
 ]
+# A kind of which OpenAPI says nothing.
+PARTIAL = """io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata kind=meta.k8s.io/v1/PartialObjectMetadata
+  apiVersion string
+  kind string
+  metadata io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta #1
+"""
 
 
 # ---- import ---------------------------------------------------------------------------------------------------
@@ -105,17 +111,18 @@ def read_protos(root):
 
 
 def read_pointers(root):
-    """{(type, field)} of what Go has pointers to: scalars of those may be said to be 0, false or empty."""
+    """{(type, field)} of what Go has pointers to, with types named as OpenAPI names them."""
     pointers = set()
-    for name in glob.glob(root + "/*/pkg/apis/meta/v1/types.go") + glob.glob(root + "/api@*/*/*/types.go") + glob.glob(
-            root + "/*/pkg/apis/apiextensions/v1/types*.go"):
+    for name in glob.glob(root + "/*/**/types*.go", recursive=True):
+        module, *folders = pathlib.Path(name).parent.relative_to(root).parts
+        package = ".".join(["io.k8s", module.split("@")[0], *folders])
         owner = None
         for line in open(name):
             begin = re.match(r"type (\w+) struct", line)
             owner = begin.group(1) if begin else owner
             field = re.match(r'\s+\w+\s+\*[\w.]+\s+`json:"([\w$-]+)', line)
             if field and owner:
-                pointers.add((owner, field.group(1)))
+                pointers.add((package + "." + owner, field.group(1)))
     return pointers
 
 
@@ -142,7 +149,7 @@ class Import:
         if name is not None:
             if name in SPECIAL:
                 return SPECIAL[name]
-            if "properties" not in self.schemas[name]:
+            if "properties" not in self.schemas[name] and self.messages.get(name) != {}:
                 return "object"
             self.add(name)
             return name
@@ -153,26 +160,27 @@ class Import:
             return "{}" + self.type_of(value["additionalProperties"]) if "additionalProperties" in value else "object"
         return value["format"] if value.get("format") in SCALARS else kind
 
-    def number(self, owner, name):
-        """Of the field itself, or of that of a message whose members stand among the others."""
+    def number(self, owner, name, properties):
+        """Of the field, behind those of the messages around it whose members stand among the others; and whose field it is."""
         fields = self.messages.get(owner, {})
         name = name.lower().lstrip("$").replace("-", "")
         if name in fields:
-            return "#%d" % fields[name][0]
-        properties = {one.lower() for one in self.schemas[owner]["properties"]}
+            return str(fields[name][0]), owner
         for inline, (number, kind) in fields.items():
-            if inline not in properties and name in self.messages.get(kind, {}):
-                return "#%d.%d" % (number, self.messages[kind][name][0])
-        return None
+            if inline not in properties:
+                inner, go_type = self.number(kind, name, properties)
+                if inner is not None:
+                    return "%d.%s" % (number, inner), go_type
+        return None, owner
 
     def field(self, owner, name, value, required):
         words = [name, self.type_of(value)]
-        number = self.number(owner, name)
+        number, go_type = self.number(owner, name, {one.lower() for one in self.schemas[owner]["properties"]})
         if number is not None:
-            words.append(number)
+            words.append("#" + number)
         if name in required:
             words.append("required")
-        if words[1] in SCALARS_OF_GO and (owner.split(".")[-1], name) in self.pointers:
+        if (go_type, name) in self.pointers:
             words.append("pointer")
         of = reference(value) or reference(value.get("additionalProperties") or {}) or ""
         if of.endswith(".MicroTime"):
@@ -200,7 +208,7 @@ class Import:
         schema = self.schemas[name]
         self.types[name] = []
         required = schema.get("required", [])
-        lines = [self.field(name, field, value, required) for field, value in sorted(schema["properties"].items())]
+        lines = [self.field(name, field, value, required) for field, value in sorted(schema.get("properties", {}).items())]
         kinds = [kind for kind, owner in self.kinds.items() if owner == name and not kind[2].endswith("List")]
         head = name
         if len(kinds) == 1:
@@ -214,6 +222,7 @@ class Import:
         for kind in [(row["group"], row["version"], row["kind"]) for row in rows] + MORE_KINDS:
             if kind in self.kinds:
                 self.add(self.kinds[kind])
+        self.types[PARTIAL.split()[0]] = PARTIAL.rstrip("\n").split("\n")
         return "\n".join("\n".join(self.types[name]) + "\n" for name in sorted(self.types))
 
 
@@ -243,6 +252,21 @@ def option(words, name):
     return None
 
 
+def wire_place(words):
+    """The messages around the field, the outermost in the lower four bits; and the number of the field itself."""
+    *around, inner = ([word[1:].split(".") for word in words if word.startswith("#")] or [["0"]])[0]
+    assert len(around) <= 2 and all(int(number) < 16 for number in around), words
+    return sum(int(number) << 4 * i for i, number in enumerate(around)), int(inner)
+
+
+def wire_order(lines):
+    """The indexes of the fields in the order of protobuf; those of one message around them follow each other."""
+    def numbers(i):
+        outer, inner = wire_place(lines[i])
+        return [number for number in (outer & 15, outer >> 4, inner) if number > 0]
+    return ["%d," % i for i in sorted(range(len(lines)), key=numbers)]
+
+
 def field_line(words, numbers):
     name, kind, options = words[0], words[1], words[2:]
     shape = "ONE"
@@ -262,8 +286,7 @@ def field_line(words, numbers):
             flags.append({"retainKeys": "RETAIN"}.get(flag, flag.upper()))
     if "merge" in options or merge:
         flags.append("MERGE")
-    numbers_of = ([word[1:].split(".") for word in options if word.startswith("#")] or [["0"]])[0]
-    outer, inner = (int(numbers_of[0]), int(numbers_of[1])) if len(numbers_of) == 2 else (0, int(numbers_of[0]))
+    outer, inner = wire_place(words)
     return "{%s, %s, %s, %d, %s, %s, %d, %d}," % (
         quoted(name), quoted(keys), quoted(merge), type_number(kind, numbers), shape, " | ".join(flags) or "0", outer, inner)
 
@@ -366,6 +389,7 @@ def table():
                      if option(head, "kind"))
     kinds = ["%d," % number for _, number in of_kind]
     openings = [opening(words[0]) for _, lines in types for words in lines]
+    orders = [index for _, lines in types for index in wire_order(lines)]
     return (
         "/* SPDX-License-Identifier: Apache-2.0 */\n"
         "/* Generated by scripts/generate_schemas.py from schemas.txt, rules.txt and defaults.txt: change those. */\n"
@@ -376,6 +400,7 @@ def table():
                                "MICRO", "SCHEMA"))
         + "\nconst struct ki_as_schema_field ki_as_schema_fields[] = {\n" + packed(fields) + "};\n"
         + "\nconst uint64_t ki_as_schema_openings[] = {\n" + packed(openings) + "};\n"
+        + "\nconst uint8_t ki_as_schema_wire_order[] = {\n" + packed(orders) + "};\n"
         + "\nconst struct ki_as_rule ki_as_rules[] = {\n" + packed(rules) + "};\n"
         + "\nconst struct ki_as_default ki_as_defaults[] = {\n" + packed(defaults) + "};\n"
         + "\nconst struct ki_as_schema ki_as_schemas[] = {\n" + packed(rows) + "};\n"

@@ -196,15 +196,6 @@ static json_t *object_of(ki_str message, const struct ki_as_schema *schema, unsi
     return object;
 }
 
-static const struct ki_as_schema *schema_named(const char *name)
-{
-    for (size_t i = 0; i < ki_as_schema_count; i++) {
-        if (strcmp(ki_as_schemas[i].name, name) == 0)
-            return &ki_as_schemas[i];
-    }
-    return NULL;
-}
-
 /* Where a boolean is allowed instead of a schema, the boolean is field 1 and the schema field 2; otherwise
  * the schema is field 1. No served kind has lists of them. */
 static json_t *json_schema_of(ki_str message, unsigned depth)
@@ -212,7 +203,7 @@ static json_t *json_schema_of(ki_str message, unsigned depth)
     struct field first = {0};
     struct field second = {0};
     const struct ki_as_schema *schema =
-        schema_named("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
+        ki_as_schema_named("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
     bool has_first = find_field(message, 1, &first);
     bool has_second = find_field(message, 2, &second);
     if (schema == NULL || (!has_first && has_second))
@@ -281,14 +272,17 @@ static int read_field(const struct field *field, const struct ki_as_schema *sche
                       unsigned depth, json_t *object)
 {
     bool is_inline = false;
+    uint8_t inner = (uint8_t)(outer == 0 ? field->number : outer | field->number << 4);
+    unsigned mask = outer == 0 ? 0x0f : 0xff;
     for (size_t i = 0; i < schema->field_count; i++) {
         const struct ki_as_schema_field *known = &ki_as_schema_fields[schema->first_field + i];
         if (known->number == field->number && known->outer == outer && known->number != 0)
             return put(object, known, field, depth);
-        is_inline = is_inline || (outer == 0 && known->outer != 0 && known->outer == field->number);
+        is_inline =
+            is_inline || (field->number < 16 && known->outer != outer && (known->outer & mask) == inner);
     }
     /* A message whose members belong to the enclosing object in JSON. Unknown fields are skipped. */
-    return is_inline ? read_message(field->bytes, schema, (uint8_t)field->number, depth + 1, object) : 0;
+    return is_inline ? read_message(field->bytes, schema, inner, depth + 1, object) : 0;
 }
 
 static int read_message(ki_str message, const struct ki_as_schema *schema, uint8_t outer, unsigned depth,
@@ -308,7 +302,7 @@ static int read_message(ki_str message, const struct ki_as_schema *schema, uint8
 static const struct ki_as_schema *schema_of(ki_str api_version, ki_str kind)
 {
     static const char options[] = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
-    return ki_str_equal(kind, KI_STR("DeleteOptions")) ? schema_named(options)
+    return ki_str_equal(kind, KI_STR("DeleteOptions")) ? ki_as_schema_named(options)
                                                        : ki_as_schema_find(api_version, kind);
 }
 

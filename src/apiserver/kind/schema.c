@@ -102,6 +102,14 @@ const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *s
     return NULL;
 }
 
+const struct ki_as_schema *ki_as_schema_named(const char *name)
+{
+    for (size_t i = 0; i < ki_as_schema_count; i++)
+        if (strcmp(ki_as_schemas[i].name, name) == 0)
+            return &ki_as_schemas[i];
+    return NULL;
+}
+
 const struct ki_as_schema *ki_as_schema_of_type(uint16_t type)
 {
     return type < KI_AS_TYPE_COUNT ? NULL : &ki_as_schemas[type - KI_AS_TYPE_COUNT];

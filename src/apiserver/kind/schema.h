@@ -41,6 +41,8 @@ struct ki_as_keys {
 /* The kind's own schema, that of another version of the kind, or NULL. */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind);
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name);
+/* By its own name, "io.k8s.api.core.v1.Pod"; NULL if there is none. */
+const struct ki_as_schema *ki_as_schema_named(const char *name);
 /* The schema of a type in the table; NULL for types without fields. */
 const struct ki_as_schema *ki_as_schema_of_type(uint16_t type);
 

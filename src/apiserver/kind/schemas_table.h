@@ -2,7 +2,8 @@
 /* schemas_table - the fields of all built-in kinds, as data.
  *
  *   From:     schemas.txt, rules.txt and defaults.txt, by scripts/generate_schemas.py
- *   To:       apiserver/kind/schema.h, apiserver/validate/validate_rules.c, apiserver/kind/defaults_rows.c
+ *   To:       apiserver/kind/schema.h, apiserver/kind/proto.c, apiserver/kind/proto_write.c,
+ *             apiserver/validate/validate_rules.c, apiserver/kind/defaults_rows.c
  *   Locks:    none; the data is constant
  *   Not here: custom resources
  */
@@ -40,7 +41,7 @@ enum ki_as_field_flag {
     KI_AS_FIELD_ATOMIC = 4,   /* apply replaces it as a whole */
     KI_AS_FIELD_RETAIN = 8,   /* a strategic patch may list the members to keep */
     KI_AS_FIELD_MERGE = 16,   /* a strategic patch merges the list */
-    KI_AS_FIELD_POINTER = 32, /* a scalar that is kept even if it is 0, false or "" */
+    KI_AS_FIELD_POINTER = 32, /* may be absent in protobuf; kept even if it is 0, false, "" or empty */
     KI_AS_FIELD_MICRO = 64,   /* a time with microseconds */
     KI_AS_FIELD_SCHEMA = 128, /* a JSON schema, or a boolean or array where those are allowed */
 };
@@ -52,7 +53,8 @@ struct ki_as_schema_field {
     uint16_t type;         /* of the element, if it is a list or map */
     uint8_t shape;
     uint8_t flags;
-    uint8_t outer;  /* in protobuf: the message that contains it, if JSON has its members inline */
+    uint8_t outer;  /* in protobuf: the message that contains it, if JSON has its members inline; the message
+                       in that message in the upper four bits */
     uint8_t number; /* in protobuf; 0 if absent */
 };
 
@@ -127,6 +129,8 @@ struct ki_as_default {
 extern const struct ki_as_schema_field ki_as_schema_fields[];
 /* The first eight bytes of each field's name as a big-endian number, padded with zeros. */
 extern const uint64_t ki_as_schema_openings[];
+/* The fields of each schema in the order of protobuf, as indexes from its first field. */
+extern const uint8_t ki_as_schema_wire_order[];
 extern const struct ki_as_rule ki_as_rules[];
 extern const struct ki_as_default ki_as_defaults[];
 extern const struct ki_as_schema ki_as_schemas[];
