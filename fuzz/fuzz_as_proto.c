@@ -2,12 +2,15 @@
 /* fuzz_as_proto - any bytes as a body in protobuf.
  *
  * What is read is a tree that JSON can hold: written and read again, it is the same.
- * What is refused has a Status.
+ * What is refused has a Status. Written in protobuf, read and written again, it is the same bytes.
  */
+#include <kinformer/error.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apiserver/kind/proto.h"
+#include "apiserver/kind/proto_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +18,26 @@ static void require(int condition)
 {
     if (!condition)
         abort();
+}
+
+static void check_writing(const json_t *tree)
+{
+    ki_buf first;
+    ki_buf second;
+    json_t *again = NULL;
+    struct ki_as_failure failure = {0};
+    ki_buf_init(&first, 1 << 24);
+    ki_buf_init(&second, 1 << 24);
+    int rc = ki_as_proto_object(&first, tree);
+    require(rc == 0 || rc == KI_ERR_RESOURCE || rc == KI_ERR_TOO_LARGE);
+    if (rc == 0) {
+        require(ki_as_proto_parse(ki_buf_str(&first), &again, &failure) == 0);
+        require(ki_as_proto_object(&second, again) == 0);
+        require(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
+    }
+    json_decref(again);
+    ki_buf_fini(&first);
+    ki_buf_fini(&second);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(again != NULL && json_equal(tree, again));
     free(text);
     json_decref(again);
+    check_writing(tree);
     json_decref(tree);
     return 0;
 }

@@ -141,7 +141,8 @@ test_go() {
     has_go || { not_run go "there is no Go 1.$go_minor_min"; return; }
     get go "$folder/go.log" build_go || return
     with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
-    with_server '' "$program" informer || return
+    with_server '' "$program" informer json || return
+    with_server '' "$program" informer protobuf || return
     with_server '--load examples/sample-controller/crd.yaml' "$program" leader "build/$preset/examples/sample-controller" || return
     test_workqueue && test_events
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers of this library against the embedded server, and with each of its faults. */
+/* Informers of this library against the embedded server, in both formats, and with each of its faults. */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <poll.h>
@@ -9,6 +9,7 @@
 
 #include "support/api_rig.h"
 #include "support/patience.h"
+#include "support/recorded.h"
 #include "support/store_check.h"
 #include "support/unit.h"
 #include "util/clock.h"
@@ -21,7 +22,22 @@ typedef struct world {
     ki_informer *informer;
 } world;
 
-static void world_init(world *w, int watch_list)
+/* How an informer follows. */
+typedef struct way {
+    ki_watch_list watch_list;
+    ki_wire wire;
+} way;
+
+static const way ways[] = {
+    {KI_WATCH_LIST_NEVER, KI_WIRE_PROTOBUF},
+    {KI_WATCH_LIST_AUTO, KI_WIRE_PROTOBUF},
+    {KI_WATCH_LIST_NEVER, KI_WIRE_JSON},
+    {KI_WATCH_LIST_AUTO, KI_WIRE_JSON},
+};
+
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+static void world_init(world *w, way how)
 {
     ki_error err = {0};
     w->server = api_rig_start(&(ki_apiserver_options){.seed = 3, .bookmark_ms = 100});
@@ -33,8 +49,11 @@ static void world_init(world *w, int watch_list)
     w->client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(w->server)}, &err);
     if (w->client == NULL)
         fail_msg("%s", err.message);
-    ki_informer_options options = {
-        .watch_list = (ki_watch_list)watch_list, .page_size = 7, .backoff_ms = 10, .backoff_max_ms = 40};
+    ki_informer_options options = {.watch_list = how.watch_list,
+                                   .wire = how.wire,
+                                   .page_size = 7,
+                                   .backoff_ms = 10,
+                                   .backoff_max_ms = 40};
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, &err);
     assert_non_null(w->informer);
 }
@@ -56,6 +75,18 @@ static void world_fini(world *w)
 
 /* ---- the cache is the server's collection -------------------------------------------------------------- */
 
+static int is_object(const json_t *item, const json_t *list, const ki_object *object)
+{
+    if (object == NULL)
+        return 0;
+    json_t *expected = recorded_object(item, list);
+    json_t *tree = json_loadb(ki_object_json(object).ptr, ki_object_json(object).len, 0, NULL);
+    int equal = json_equal(expected, tree);
+    json_decref(expected);
+    json_decref(tree);
+    return equal;
+}
+
 static int is_equal(world *w)
 {
     ki_store *store = ki_informer_store(w->informer);
@@ -68,9 +99,7 @@ static int is_equal(world *w)
     {
         ki_object *object = ki_store_get(store, KI_STR("default"),
                                          ki_str_of(json_string_value(api_at(item, "metadata.name"))));
-        const char *version = json_string_value(api_at(item, "metadata.resourceVersion"));
-        equal =
-            equal && object != NULL && ki_str_equal(ki_object_resource_version(object), ki_str_of(version));
+        equal = equal && is_object(item, answer.tree, object);
         ki_object_unref(object);
     }
     api_answer_fini(&answer);
@@ -112,14 +141,20 @@ static void churn(world *w, int round)
 static void an_informer_follows_by_list_and_by_stream(void **state)
 {
     (void)state;
-    static const int ways[] = {KI_WATCH_LIST_NEVER, KI_WATCH_LIST_ALWAYS, KI_WATCH_LIST_AUTO};
-    for (size_t i = 0; i < 3; i++) {
+    static const ki_watch_list lists[] = {KI_WATCH_LIST_NEVER, KI_WATCH_LIST_ALWAYS, KI_WATCH_LIST_AUTO};
+    static const ki_wire wires[] = {KI_WIRE_AUTO, KI_WIRE_JSON, KI_WIRE_PROTOBUF};
+    for (size_t i = 0; i < 9; i++) {
         world w;
-        world_init(&w, ways[i]);
+        ki_informer_status status;
+        ki_wire wire = wires[i / 3];
+        world_init(&w, (way){lists[i % 3], wire});
         world_start(&w);
         expect_equal(&w);
         churn(&w, 0);
         expect_equal(&w);
+        ki_informer_read_status(w.informer, &status);
+        assert_int_equal(status.wire, wire == KI_WIRE_JSON ? KI_WIRE_JSON : KI_WIRE_PROTOBUF);
+        assert_int_equal(status.unknown_fields, 0);
         world_fini(&w);
     }
 }
@@ -190,13 +225,14 @@ static const trial trials[] = {
     {"no bookmarks", {.action = KI_FAULT_NO_BOOKMARKS}},
 };
 
-/* Each trial with lists and with streams; they wait in parallel. */
-enum { TRIALS_AT_ONCE = 5, WORLDS = 2 * TRIALS_AT_ONCE };
+/* Each trial with lists and with streams, in both formats; they wait in parallel. */
+enum { TRIALS_AT_ONCE = 5, WORLDS = WAYS * TRIALS_AT_ONCE };
 
-static void world_init_trial(world *w, const trial *t, int watch_list)
+static void world_init_trial(world *w, const trial *t, way how)
 {
-    print_message("    %s, %s\n", t->name, watch_list == KI_WATCH_LIST_NEVER ? "lists" : "streams");
-    world_init(w, watch_list);
+    print_message("    %s, %s, %s\n", t->name, how.watch_list == KI_WATCH_LIST_NEVER ? "lists" : "streams",
+                  how.wire == KI_WIRE_JSON ? "JSON" : "protobuf");
+    world_init(w, how);
     assert_int_equal(ki_apiserver_fault(w->server, &t->fault, NULL), 0);
 }
 
@@ -204,7 +240,7 @@ static void try_faults(const trial *t)
 {
     world worlds[WORLDS];
     for (int i = 0; i < WORLDS; i++)
-        world_init_trial(&worlds[i], &t[i / 2], i % 2 == 0 ? KI_WATCH_LIST_NEVER : KI_WATCH_LIST_AUTO);
+        world_init_trial(&worlds[i], &t[i / WAYS], ways[i % WAYS]);
     for (int i = 0; i < WORLDS; i++) {
         world_start(&worlds[i]);
         churn(&worlds[i], 0);
@@ -248,11 +284,12 @@ static void an_informer_follows_while_one_kind_of_request_is_broken(void **state
          {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_STATUS, .http_status = 503}},
         {"streamed lists reset", {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_RESET}},
     };
-    enum { BROKEN = sizeof(broken) / sizeof(broken[0]) };
+    enum { BROKEN = 2 * sizeof(broken) / sizeof(broken[0]) };
     world worlds[BROKEN];
     for (int i = 0; i < BROKEN; i++) {
-        int way = broken[i].fault.on == KI_FAULT_WATCH ? KI_WATCH_LIST_NEVER : KI_WATCH_LIST_AUTO;
-        world_init_trial(&worlds[i], &broken[i], way);
+        const trial *t = &broken[i / 2];
+        ki_watch_list list = t->fault.on == KI_FAULT_WATCH ? KI_WATCH_LIST_NEVER : KI_WATCH_LIST_AUTO;
+        world_init_trial(&worlds[i], t, (way){list, i % 2 == 0 ? KI_WIRE_PROTOBUF : KI_WIRE_JSON});
         world_start(&worlds[i]);
     }
     for (int i = 0; i < BROKEN; i++) {
@@ -270,7 +307,7 @@ static void an_informer_comes_back_with_its_server(void **state)
     (void)state;
     world w;
     ki_error err = {0};
-    world_init(&w, KI_WATCH_LIST_AUTO);
+    world_init(&w, (way){0});
     world_start(&w);
     expect_equal(&w);
     for (int i = 0; i < 3; i++) {
@@ -288,7 +325,7 @@ static void an_informer_outlives_history(void **state)
     (void)state;
     world w;
     ki_error err = {0};
-    world_init(&w, KI_WATCH_LIST_AUTO);
+    world_init(&w, (way){0});
     world_start(&w);
     expect_equal(&w);
     ki_apiserver_compact(w.server);
@@ -308,8 +345,7 @@ static void an_informer_outlives_history(void **state)
 static void an_informer_follows_into_another_history(void **state)
 {
     (void)state;
-    static const int ways[] = {KI_WATCH_LIST_NEVER, KI_WATCH_LIST_AUTO};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < WAYS; i++) {
         world w;
         ki_error err = {0};
         world_init(&w, ways[i]);

@@ -4,7 +4,7 @@
  *   From:     a request with Content-Type: application/vnd.kubernetes.protobuf
  *   To:       JSON trees
  *   Locks:    none
- *   Not here: responses, which are JSON for all clients
+ *   Not here: responses (apiserver/kind/proto_write.h)
  */
 #ifndef KI_APISERVER_KIND_PROTO_H
 #define KI_APISERVER_KIND_PROTO_H

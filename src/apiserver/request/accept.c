@@ -78,6 +78,15 @@ static enum ki_as_form form_of(const struct clause *clause)
     return is_metadata ? KI_AS_FORM_METADATA : KI_AS_FORM_NONE;
 }
 
+/* Tables and discovery are not available in protobuf. */
+static enum ki_as_form proto_form_of(const struct clause *clause)
+{
+    enum ki_as_form form = form_of(clause);
+    return form == KI_AS_FORM_JSON       ? KI_AS_FORM_PROTO
+           : form == KI_AS_FORM_METADATA ? KI_AS_FORM_PROTO_METADATA
+                                         : KI_AS_FORM_NONE;
+}
+
 /* The form of a media type without its parameters; KI_AS_FORM_TABLE and the like are JSON here. */
 static enum ki_as_form form_of_type(ki_str type)
 {
@@ -87,6 +96,8 @@ static enum ki_as_form form_of_type(ki_str type)
     for (size_t i = 0; i < sizeof(json) / sizeof(json[0]); i++)
         if (is(type, json[i]))
             return KI_AS_FORM_JSON;
+    if (is(type, "application/vnd.kubernetes.protobuf"))
+        return KI_AS_FORM_PROTO;
     return is(type, gnostic[0]) || is(type, gnostic[1]) ? KI_AS_FORM_GNOSTIC : KI_AS_FORM_NONE;
 }
 
@@ -99,7 +110,9 @@ enum ki_as_form ki_as_accept(ki_str header, unsigned allowed)
         ki_str type = next_part(&rest, ';');
         enum ki_as_form form = form_of_type(type);
         struct clause clause = read_parameters(rest);
-        if (form == KI_AS_FORM_JSON || clause.is_refused)
+        if (form == KI_AS_FORM_PROTO)
+            form = proto_form_of(&clause);
+        else if (form == KI_AS_FORM_JSON || clause.is_refused)
             form = form_of(&clause);
         if (form != KI_AS_FORM_NONE && (allowed & 1U << form) != 0)
             return form;

@@ -18,7 +18,9 @@ enum ki_as_form {
     KI_AS_FORM_TABLE,     /* as=Table of meta.k8s.io/v1 */
     KI_AS_FORM_METADATA,  /* as=PartialObjectMetadata or …List */
     KI_AS_FORM_DISCOVERY, /* as=APIGroupDiscoveryList of apidiscovery.k8s.io/v2 */
-    KI_AS_FORM_GNOSTIC,   /* /openapi/v2 as protobuf, application/com.github.proto-openapi.spec.v2… */
+    KI_AS_FORM_PROTO,     /* application/vnd.kubernetes.protobuf */
+    KI_AS_FORM_PROTO_METADATA,
+    KI_AS_FORM_GNOSTIC, /* /openapi/v2 as protobuf, application/com.github.proto-openapi.spec.v2… */
 };
 
 /* The first supported format of the header; an empty header is JSON. Qualities other than 0 are ignored:

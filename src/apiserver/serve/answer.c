@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/kind/proto_write.h"
 #include "apiserver/object/convert.h"
 #include "apiserver/object/text.h"
 #include "apiserver/serve/handle.h"
 #include "apiserver/show/table.h"
+#include "apiserver/value/decode.h"
 #include "util/clock.h"
 #include "util/units.h"
 
@@ -17,7 +19,7 @@ enum ki_as_step ki_as_answer_text(struct ki_as_exchange *exchange, int rc, int c
         return KI_AS_STEP_FAILED;
     }
     exchange->answer.code = code;
-    exchange->answer.is_json = true;
+    exchange->answer.is_json = !exchange->answer.is_proto;
     return KI_AS_STEP_DONE;
 }
 
@@ -27,10 +29,16 @@ static int end_line(ki_buf *text, int rc)
     return rc < 0 ? rc : ki_as_text_put(text, "\n");
 }
 
+static int put_document(struct ki_as_answer *answer, const json_t *tree)
+{
+    if (tree == NULL || !answer->is_proto)
+        return end_line(&answer->text, ki_as_text_tree(&answer->text, tree));
+    return ki_as_proto_object(&answer->text, tree);
+}
+
 enum ki_as_step ki_as_answer_tree(struct ki_as_exchange *exchange, json_t *tree, int code)
 {
-    ki_buf *text = &exchange->answer.text;
-    int rc = end_line(text, ki_as_text_tree(text, tree));
+    int rc = put_document(&exchange->answer, tree);
     json_decref(tree);
     return ki_as_answer_text(exchange, rc, code);
 }
@@ -42,6 +50,7 @@ enum ki_as_step ki_as_answer_plain(struct ki_as_exchange *exchange, int code, co
         ki_buf_reset(&exchange->answer.text, 0);
     exchange->answer.code = code;
     exchange->answer.is_json = false;
+    exchange->answer.is_proto = false;
     exchange->answer.content_type = "text/plain; charset=utf-8";
     return KI_AS_STEP_DONE;
 }
@@ -56,10 +65,11 @@ void ki_as_answer_failure(struct ki_as_exchange *exchange, struct ki_as_failure 
         (void)ki_as_answer_plain(exchange, code, failure->plain_text);
         return;
     }
-    if (failure->status != NULL &&
-        end_line(&answer->text, ki_as_text_tree(&answer->text, failure->status)) == 0) {
+    answer->is_proto = ki_as_accept(exchange->headers.accept,
+                                    1U << KI_AS_FORM_JSON | 1U << KI_AS_FORM_PROTO) == KI_AS_FORM_PROTO;
+    if (failure->status != NULL && put_document(answer, failure->status) == 0) {
         answer->code = code;
-        answer->is_json = true;
+        answer->is_json = !answer->is_proto;
         answer->content_type = NULL;
         return;
     }
@@ -106,7 +116,9 @@ enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_obje
 {
     enum ki_as_step step;
     ki_buf *text = &visit->exchange->answer.text;
-    if (visit->form == KI_AS_FORM_JSON)
+    if (visit->form == KI_AS_FORM_JSON && visit->exchange->answer.is_proto)
+        step = ki_as_answer_tree(visit->exchange, ki_as_shown_tree(visit->resource, object), code);
+    else if (visit->form == KI_AS_FORM_JSON)
         step = ki_as_answer_text(visit->exchange,
                                  end_line(text, ki_as_text_object(text, visit->resource, object, 0)), code);
     else if (visit->form == KI_AS_FORM_TABLE)
@@ -191,9 +203,38 @@ static size_t page_bytes(struct ki_as_visit *visit, const struct ki_as_page *pag
     return bytes;
 }
 
+/* Replaces the head in `text`, which is JSON. */
+static int begin_proto(ki_buf *text, size_t *out_at)
+{
+    int rc = ki_as_text_put(text, "]}");
+    json_t *head = rc < 0 ? NULL : ki_as_decode(ki_buf_str(text), NULL);
+    text->len = 0;
+    rc = head == NULL ? KI_ERR_NO_MEMORY : ki_as_proto_list_begin(text, head, out_at);
+    json_decref(head);
+    return rc;
+}
+
+static int put_proto_page(struct ki_as_visit *visit, const struct ki_as_list_text *list, ki_buf *text)
+{
+    size_t at = 0;
+    int rc = put_head(visit, list, text);
+    if (rc == 0)
+        rc = begin_proto(text, &at);
+    for (size_t i = 0; i < list->page->count && rc == 0; i++) {
+        const struct ki_as_object *object = list->page->objects[i];
+        json_t *tree = visit->form == KI_AS_FORM_JSON ? ki_as_shown_tree(visit->resource, object)
+                                                      : object_tree(visit, object);
+        rc = tree == NULL ? KI_ERR_NO_MEMORY : ki_as_proto_list_item(text, tree);
+        json_decref(tree);
+    }
+    return rc == 0 ? ki_as_proto_list_end(text, at) : rc;
+}
+
 enum ki_as_step ki_as_answer_page(struct ki_as_visit *visit, const struct ki_as_list_text *list)
 {
     ki_buf *text = &visit->exchange->answer.text;
+    if (visit->exchange->answer.is_proto)
+        return ki_as_answer_text(visit->exchange, put_proto_page(visit, list, text), 200);
     int rc = visit->form == KI_AS_FORM_JSON ? ki_buf_reserve(text, page_bytes(visit, list->page)) : 0;
     if (rc == 0)
         rc = put_head(visit, list, text);

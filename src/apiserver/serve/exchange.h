@@ -37,10 +37,11 @@ struct ki_as_headers {
 };
 
 struct ki_as_answer {
-    int code; /* 0 if not set yet */
-    const char *content_type;
+    int code;                 /* 0 if not set yet */
+    const char *content_type; /* NULL for that of JSON or protobuf */
     ki_buf text;
-    bool is_json; /* may be indented */
+    bool is_json;  /* may be indented */
+    bool is_proto; /* objects and the stream are in protobuf */
     bool is_gzip;
     int retry_after_seconds;
     json_t *warnings; /* an array of texts, one header each; NULL for none */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apiserver/kind/proto.h"
+#include "apiserver/kind/proto_write.h"
 #include "apiserver/value/decode.h"
 #include "apiserver/value/load.h"
 #include "util/clock.h"
@@ -215,8 +216,23 @@ static enum ki_as_step visit_resource(struct ki_as_visit *visit)
 static enum ki_as_step fail_not_acceptable(struct ki_as_failure *failure)
 {
     (void)ki_as_fail(failure, 406, "NotAcceptable", NULL,
-                     "only the following media types are accepted: application/json");
+                     "only the following media types are accepted: application/json, "
+                     "application/vnd.kubernetes.protobuf");
     return KI_AS_STEP_FAILED;
+}
+
+/* Custom resources are available in JSON only, but their metadata is not. */
+static void choose_form(struct ki_as_visit *visit)
+{
+    struct ki_as_exchange *exchange = visit->exchange;
+    unsigned allowed = 1U << KI_AS_FORM_JSON | 1U << KI_AS_FORM_TABLE | 1U << KI_AS_FORM_METADATA |
+                       1U << KI_AS_FORM_PROTO_METADATA;
+    if (!visit->resource->is_custom && ki_as_proto_has(visit->resource->api_version, visit->resource->kind))
+        allowed |= 1U << KI_AS_FORM_PROTO;
+    visit->form = ki_as_accept(exchange->headers.accept, allowed);
+    exchange->answer.is_proto = visit->form == KI_AS_FORM_PROTO || visit->form == KI_AS_FORM_PROTO_METADATA;
+    if (exchange->answer.is_proto)
+        visit->form = visit->form == KI_AS_FORM_PROTO ? KI_AS_FORM_JSON : KI_AS_FORM_METADATA;
 }
 
 static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
@@ -237,8 +253,7 @@ static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
         (void)ki_as_fail_no_such_path(&exchange->failure);
         return KI_AS_STEP_FAILED;
     }
-    visit.form = ki_as_accept(exchange->headers.accept,
-                              1U << KI_AS_FORM_JSON | 1U << KI_AS_FORM_TABLE | 1U << KI_AS_FORM_METADATA);
+    choose_form(&visit);
     enum ki_as_step step =
         visit.form == KI_AS_FORM_NONE ? fail_not_acceptable(&exchange->failure) : visit_resource(&visit);
     ki_as_resource_unref(visit.resource);

@@ -31,7 +31,7 @@ struct ki_as_visit {
     struct ki_as_query *query;
     struct ki_as_resource *resource;
     struct ki_as_failure *failure;
-    enum ki_as_form form;
+    enum ki_as_form form; /* JSON, TABLE or METADATA, whether or not answer.is_proto is set */
 };
 
 enum ki_as_step ki_as_handle_get(struct ki_as_visit *visit);
@@ -51,12 +51,13 @@ enum ki_as_step ki_as_handle_review(struct ki_as_exchange *exchange);
 enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_object *object, int code);
 /* Responds with its Scale. Drops the reference. */
 enum ki_as_step ki_as_answer_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code);
-/* Responds with a tree as it is. Takes the tree; NULL means out of memory. */
+/* Responds with a tree as it is, in protobuf if that was requested.
+ * Takes the tree; NULL means out of memory. */
 enum ki_as_step ki_as_answer_tree(struct ki_as_exchange *exchange, json_t *tree, int code);
 enum ki_as_step ki_as_answer_plain(struct ki_as_exchange *exchange, int code, const char *text);
 /* Responds with answer.text; `rc` is the result of building it. */
 enum ki_as_step ki_as_answer_text(struct ki_as_exchange *exchange, int rc, int code);
-/* Responds with `failure`. */
+/* Responds with `failure`, in JSON or protobuf whatever the resource has. */
 void ki_as_answer_failure(struct ki_as_exchange *exchange, struct ki_as_failure *failure);
 
 /* Responds with a page in the requested format; `continue_token` is "" for the last one. */

@@ -168,6 +168,7 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
         .has_end_marker = has_marker && !has_fault(visit, KI_FAULT_NO_END_MARKER),
         .is_expired = has_fault(visit, KI_FAULT_EXPIRED),
         .form = visit->form,
+        .is_proto = exchange->answer.is_proto,
         .include = include_of(query->include_object),
         .events_max = ki_as_exchange_has_end(exchange) ? exchange->fault.after_events : 0,
         .count = &exchange->server->watch_count,
@@ -211,6 +212,7 @@ static bool wants_websocket(const struct ki_as_visit *visit)
  * have one; and only after 200 do they retry at once without WebSocket and without reporting an error. */
 static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
 {
+    visit->exchange->answer.is_proto = false;
     return ki_as_answer_tree(visit->exchange,
                              json_pack("{s:s, s:{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}}", "type", "ERROR",
                                        "object", "kind", "Status", "apiVersion", "v1", "metadata", "status",

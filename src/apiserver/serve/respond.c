@@ -198,12 +198,15 @@ static void put_headers(const struct ki_as_exchange *exchange, struct MHD_Respon
 {
     const struct ki_as_answer *answer = &exchange->answer;
     char number[16];
-    const char *type = answer->content_type == NULL ? "application/json" : answer->content_type;
+    const char *type = answer->content_type != NULL ? answer->content_type
+                       : !answer->is_proto          ? "application/json"
+                       : exchange->stream == NULL   ? "application/vnd.kubernetes.protobuf"
+                                                    : "application/vnd.kubernetes.protobuf;stream=watch";
     put_audit_id(response);
     put_warnings(exchange, response);
     (void)MHD_add_response_header(response, "Cache-Control", "no-cache, private");
     (void)MHD_add_response_header(response, "Content-Type", type);
-    if (!answer->is_json && exchange->stream == NULL)
+    if (!answer->is_json && !answer->is_proto && exchange->stream == NULL)
         (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (answer->is_gzip) {
         (void)MHD_add_response_header(response, "Content-Encoding", "gzip");
@@ -235,7 +238,7 @@ static void dress(struct ki_as_exchange *exchange)
     if (answer->is_json && is_pretty && ki_as_text_indent(&text, ki_buf_str(&answer->text)) == 0)
         replace_text(answer, &text);
     ki_buf_reset(&text, 0);
-    if (answer->is_json && answer->text.len > GZIP_BYTES_MIN &&
+    if ((answer->is_json || answer->is_proto) && answer->text.len > GZIP_BYTES_MIN &&
         ki_as_accepts_gzip(exchange->headers.accept_encoding) &&
         ki_as_text_gzip(&text, ki_buf_str(&answer->text)) == 0) {
         replace_text(answer, &text);

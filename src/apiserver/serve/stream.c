@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/kind/proto_write.h"
 #include "apiserver/object/convert.h"
 #include "apiserver/object/text.h"
+#include "apiserver/value/decode.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -189,7 +191,8 @@ static int put_expired(struct ki_as_stream *stream, ki_buf *text)
 static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
     size_t bytes = ki_as_text_object_bytes(stream->options.resource, event->object) + FRAME_BYTES;
-    bool is_plain = stream->options.form == KI_AS_FORM_JSON && !ki_as_is_converted(stream->options.resource);
+    bool is_plain = stream->options.form == KI_AS_FORM_JSON && !stream->options.is_proto &&
+                    !ki_as_is_converted(stream->options.resource);
     bool fits = is_plain && bytes <= text->cap - text->len;
     if (put_event(stream, event, fits ? text : &stream->pending) < 0) {
         ki_buf_reset(&stream->pending, 0);
@@ -280,6 +283,7 @@ static bool tell_between_takes(struct ki_as_stream *stream)
     return tell_time(stream);
 }
 
+/* Writes at most one event into `pending`. */
 static bool tell(struct ki_as_stream *stream, ki_buf *text)
 {
     if (stream->is_ended)
@@ -292,6 +296,23 @@ static bool tell(struct ki_as_stream *stream, ki_buf *text)
         return false;
     return tell_initial(stream, text) || tell_marker(stream) || tell_between_takes(stream) ||
            tell_change(stream, text) || tell_time(stream);
+}
+
+/* In protobuf, the text of the event that is now pending is replaced. */
+static bool tell_in_format(struct ki_as_stream *stream, ki_buf *text)
+{
+    ki_buf *pending = &stream->pending;
+    bool is_told = tell(stream, text);
+    if (!stream->options.is_proto || pending->len == 0)
+        return is_told;
+    json_t *event = ki_as_decode(ki_buf_str(pending), NULL);
+    pending->len = 0;
+    if (event == NULL || ki_as_proto_event(pending, event) < 0) {
+        ki_buf_reset(pending, 0);
+        stream->is_ended = true;
+    }
+    json_decref(event);
+    return is_told;
 }
 
 static void take_pending(struct ki_as_stream *stream, ki_buf *text)
@@ -316,7 +337,7 @@ ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, 
     ki_buf text = {.data = bytes, .cap = max, .max = max};
     do {
         take_pending(stream, &text);
-    } while (stream->pending.len == 0 && text.len < text.cap && tell(stream, &text));
+    } while (stream->pending.len == 0 && text.len < text.cap && tell_in_format(stream, &text));
     take_pending(stream, &text);
     if (text.len > 0)
         return (ssize_t)text.len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream - the body of a watch: the text of events, bookmarks, the end.
+/* stream - the body of a watch: events, bookmarks, the end, as text or protobuf.
  *
  *   From:     apiserver/serve/handle_watch.c, which creates it
  *   To:       apiserver/serve/respond.c, which reads it when the client can receive more
@@ -30,6 +30,7 @@ struct ki_as_stream_options {
     bool has_end_marker;  /* a bookmark after the initial objects */
     bool is_expired;      /* send only a 410 */
     enum ki_as_form form;
+    bool is_proto; /* in frames of protobuf instead of lines of JSON */
     enum ki_as_include include;
     uint32_t events_max;   /* then pause; 0 for no limit */
     _Atomic size_t *count; /* of streams; decremented when this is freed */

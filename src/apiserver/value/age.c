@@ -17,10 +17,26 @@ static int digits(ki_str text, size_t at, size_t len)
     return value;
 }
 
+/* The seconds by which "Z", "+02:00" or "-03:30" at the end of the text is ahead of UTC. */
+static bool read_zone(ki_str text, int64_t *out_seconds)
+{
+    *out_seconds = 0;
+    if (text.ptr[text.len - 1] == 'Z')
+        return true;
+    char sign = text.len < sizeof("2006-01-02T15:04:05+07:00") - 1 ? 0 : text.ptr[text.len - 6];
+    int hours = digits(text, text.len - 5, 2);
+    int minutes = digits(text, text.len - 2, 2);
+    if ((sign != '+' && sign != '-') || hours < 0 || minutes < 0)
+        return false;
+    *out_seconds = (hours * 60LL + minutes) * (sign == '-' ? -60 : 60);
+    return true;
+}
+
 bool ki_as_time_parse(ki_str text, int64_t *out_seconds)
 {
     static const char shape[] = "####-##-##T##:##:##";
-    if (text.len < sizeof(shape) || text.ptr[text.len - 1] != 'Z')
+    int64_t ahead = 0;
+    if (text.len < sizeof(shape) || !read_zone(text, &ahead))
         return false;
     for (size_t i = 0; i + 1 < sizeof(shape); i++) {
         if (shape[i] != '#' && shape[i] != text.ptr[i])
@@ -37,7 +53,7 @@ bool ki_as_time_parse(ki_str text, int64_t *out_seconds)
     bool is_good = parts.tm_year >= -1900 && parts.tm_mon >= 0 && parts.tm_mday > 0 && parts.tm_hour >= 0 &&
                    parts.tm_min >= 0 && parts.tm_sec >= 0;
     if (is_good)
-        *out_seconds = (int64_t)timegm(&parts);
+        *out_seconds = (int64_t)timegm(&parts) - ahead;
     return is_good;
 }
 

@@ -13,8 +13,8 @@
 
 enum { KI_AS_AGE_BYTES = 32 };
 
-/* Parses "2026-11-15T20:45:57Z", with or without a fraction, into seconds since 1970. False if the text is
- * malformed. */
+/* Parses "2026-11-15T20:45:57Z" or "…+01:00", with or without a fraction, into seconds since 1970. False if
+ * the text is malformed. */
 bool ki_as_time_parse(ki_str text, int64_t *out_seconds);
 
 /* "78s", "3m5s", "5h10m", "3d4h", "2y30d". */

@@ -30,10 +30,12 @@ const (
 	objects   = 30
 )
 
-// What is asked of the server, by way of its transport.
+// What is asked of the server and how it answers, by way of the transport.
 type requests struct {
-	next  http.RoundTripper
-	lists atomic.Int64
+	next   http.RoundTripper
+	accept string
+	lists  atomic.Int64
+	others atomic.Int64 // answers of another type
 }
 
 func (all *requests) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -42,7 +44,11 @@ func (all *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, "/configmaps") && isList {
 		all.lists.Add(1)
 	}
-	return all.next.RoundTrip(request)
+	response, err := all.next.RoundTrip(request)
+	if err == nil && !strings.HasPrefix(response.Header.Get("Content-Type"), all.accept) {
+		all.others.Add(1)
+	}
+	return response, err
 }
 
 // The events of the handler.
@@ -89,7 +95,7 @@ func (f *follower) debug(method, path, body string) error {
 	return nil
 }
 
-// ---- writing, with the typed client: protobuf ----
+// ---- writing, with the typed client ----
 
 func (f *follower) create(name, value string) error {
 	object := &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Name: name}, Data: map[string]string{"value": value}}
@@ -203,6 +209,9 @@ func summary(all []*core.ConfigMap) string {
 }
 
 func (f *follower) compare() error {
+	if f.requests.others.Load() > 0 {
+		return fmt.Errorf("%d answers are not %s", f.requests.others.Load(), f.requests.accept)
+	}
 	list, err := f.client.CoreV1().ConfigMaps(namespace).List(f.context, meta.ListOptions{})
 	if err != nil {
 		return err
@@ -221,14 +230,17 @@ func (f *follower) compare() error {
 }
 
 func follow(arguments []string) error {
-	if len(arguments) != 1 {
+	types := map[string]string{"json": jsonType, "protobuf": protobufType}
+	if len(arguments) != 2 || types[arguments[0]] == "" {
 		return errors.New(usage)
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", arguments[0])
+	config, err := clientcmd.BuildConfigFromFlags("", arguments[1])
 	if err != nil {
 		return err
 	}
-	f := &follower{config: rest.CopyConfig(config), requests: &requests{}}
+	f := &follower{config: rest.CopyConfig(config), requests: &requests{accept: types[arguments[0]]}}
+	config.ContentType = f.requests.accept
+	config.AcceptContentTypes = f.requests.accept
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		f.requests.next = next
 		return f.requests

@@ -3,8 +3,8 @@
 // clients is one program for what Go programs talk to an API server with; its first argument says which.
 //
 //	clients kubectl [FLAGS]         kubectl
-//	clients informer KUBECONFIG     follows the embedded API server with client-go's informer, through cuts and more
-//	clients codecs FILE KUBECONFIG  has the objects of a file read as JSON and as protobuf, and compares
+//	clients informer json|protobuf KUBECONFIG   follows the embedded API server with client-go's informer, through cuts and more
+//	clients codecs FILE KUBECONFIG  has the objects of a file read and answered as JSON and as protobuf, and compares
 //	clients leader PROGRAM KUBECONFIG   contends with sample-controller for one Lease
 package main
 

@@ -22,7 +22,6 @@ static void the_first_form_that_can_be_written_is_taken(void **state)
     assert_int_equal(accept("*/*"), KI_AS_FORM_JSON);
     assert_int_equal(accept("application/*"), KI_AS_FORM_JSON);
     assert_int_equal(accept("application/json, */*"), KI_AS_FORM_JSON);
-    assert_int_equal(accept("application/vnd.kubernetes.protobuf, application/json"), KI_AS_FORM_JSON);
     assert_int_equal(accept("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),
                      KI_AS_FORM_TABLE);
     assert_int_equal(accept("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"),
@@ -40,6 +39,26 @@ static void the_first_form_that_can_be_written_is_taken(void **state)
     assert_int_equal(
         ki_as_accept(KI_STR("application/json;as=Table;v=v1;g=meta.k8s.io,*/*"), 1U << KI_AS_FORM_JSON),
         KI_AS_FORM_JSON);
+}
+
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
+#define JSON_ONLY (1U << KI_AS_FORM_JSON | 1U << KI_AS_FORM_TABLE)
+
+static void protobuf_is_one_of_the_forms(void **state)
+{
+    (void)state;
+    assert_int_equal(accept(PROTOBUF), KI_AS_FORM_PROTO);
+    assert_int_equal(accept(PROTOBUF ";stream=watch"), KI_AS_FORM_PROTO);
+    assert_int_equal(accept(PROTOBUF ",application/json"), KI_AS_FORM_PROTO);
+    assert_int_equal(accept("application/json," PROTOBUF), KI_AS_FORM_JSON);
+    assert_int_equal(accept(PROTOBUF ";q=0,application/json"), KI_AS_FORM_JSON);
+    assert_int_equal(accept(PROTOBUF ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"),
+                     KI_AS_FORM_PROTO_METADATA);
+    assert_int_equal(
+        accept(PROTOBUF ";as=Table;g=meta.k8s.io;v=v1,application/json;as=Table;g=meta.k8s.io;v=v1"),
+        KI_AS_FORM_TABLE);
+    assert_int_equal(ki_as_accept(KI_STR(PROTOBUF), JSON_ONLY), KI_AS_FORM_NONE);
+    assert_int_equal(ki_as_accept(KI_STR(PROTOBUF ", */*"), JSON_ONLY), KI_AS_FORM_JSON);
 }
 
 static void gzip_is_accepted_by_name(void **state)
@@ -150,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_form_that_can_be_written_is_taken),
+        cmocka_unit_test(protobuf_is_one_of_the_forms),
         cmocka_unit_test(gzip_is_accepted_by_name),
         cmocka_unit_test(people_use_browsers_and_curl),
         cmocka_unit_test(a_media_type_has_no_parameters),
