@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_http - informers and a server over loopback HTTP: how long a sync takes, against curl that throws the
- * same bytes away; how many events a watch brings a second; how long an event takes from the server to the
- * handler; and what a thousand informers cost that have nothing to do. */
+ * same bytes away; how many events a watch brings a second, in protobuf beside client-go; how long an event
+ * takes from the server to the handler; and what a thousand informers cost that have nothing to do. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +10,7 @@
 #include "http_keep.h"
 #include "http_many.h"
 #include "http_material.h"
+#include "http_rival.h"
 #include "http_server.h"
 #include "http_sync.h"
 #include "http_watch.h"
@@ -32,6 +33,7 @@ static bool run(const struct bench_options *options, bool *out_met)
     bool is_done = http_material_init(&material, options->pods) && http_server_start(&server, &material);
     is_done = is_done && http_sync_bench(&material.pages, server.port, options, out_met) &&
               http_burst_bench(&material.burst, server.port, options) &&
+              http_rival_bench(&material.proto_burst, server.port, out_met) &&
               http_ticks_bench(server.port, options) && http_many_bench(server.port, options);
     http_server_stop(&server);
     http_material_fini(&material);

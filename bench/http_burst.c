@@ -57,8 +57,9 @@ bool http_burst_role(const struct http_task *task, struct http_report *out_repor
     static struct counter counter;
     counter.last_version = task->numbers[0];
     sem_init(&counter.is_done, 0, 0);
+    const char *ns = task->numbers[1] == HTTP_BURST_PROTOBUF ? "protobuf" : "burst";
     ki_client *client = http_client_new(task->port, 0);
-    ki_informer *informer = client == NULL ? NULL : http_informer_new(client, "burst");
+    ki_informer *informer = client == NULL ? NULL : http_informer_new(client, ns);
     return informer != NULL && take_burst(informer, &counter, out_report);
 }
 

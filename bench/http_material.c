@@ -9,8 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "apiserver/kind/proto_write.h"
 #include "generate_pods.h"
 #include "store_pods.h"
+
+enum { FRAME_BYTES_MAX = 1 << 20 };
 
 static bool write_text(int fd, struct text *text)
 {
@@ -70,7 +73,21 @@ static void append_chunk(struct text *out, const struct text *event)
     text_put_literal(out, "\r\n");
 }
 
-static bool write_burst(struct http_burst *burst, bool *is_there)
+/* Replaces an event in JSON. */
+static void encode_event(struct text *event)
+{
+    ki_buf frame;
+    ki_buf_init(&frame, FRAME_BYTES_MAX);
+    json_t *tree = json_loadb(event->data, event->length, 0, NULL);
+    event->length = 0;
+    if (tree != NULL && ki_as_proto_event(&frame, tree) == 0) {
+        text_append(event, frame.data, frame.len);
+    }
+    json_decref(tree);
+    ki_buf_fini(&frame);
+}
+
+static bool write_burst(struct http_burst *burst, bool *is_there, bool is_proto)
 {
     const struct pod_collection collection = {GENERATE_PODS_SEED, burst->keys};
     struct text event = {0};
@@ -85,6 +102,9 @@ static bool write_burst(struct http_burst *burst, bool *is_there)
                                           .revision = (unsigned)i};
         event.length = 0;
         pods_append_change(&event, &collection, &change);
+        if (is_proto) {
+            encode_event(&event);
+        }
         append_chunk(&chunks, &event);
         burst->bytes += chunks.length;
         is_done = write_text(burst->fd, &chunks);
@@ -95,21 +115,22 @@ static bool write_burst(struct http_burst *burst, bool *is_there)
     return is_done;
 }
 
-static bool make_burst(struct http_burst *burst, uint64_t events)
+static bool make_burst(struct http_burst *burst, uint64_t events, bool is_proto)
 {
     burst->events = events;
     burst->keys = events / 10 + 1;
     burst->fd = memfd_create("burst", MFD_CLOEXEC);
     bool *is_there = calloc(burst->keys, sizeof(bool));
-    bool is_done = burst->fd >= 0 && is_there != NULL && write_burst(burst, is_there);
+    bool is_done = burst->fd >= 0 && is_there != NULL && write_burst(burst, is_there, is_proto);
     free(is_there);
     return is_done;
 }
 
 bool http_material_init(struct http_material *material, uint64_t pods)
 {
-    *material = (struct http_material){.pages.fd = -1, .burst.fd = -1};
-    return make_pages(&material->pages, pods) && make_burst(&material->burst, pods);
+    *material = (struct http_material){.pages.fd = -1, .burst.fd = -1, .proto_burst.fd = -1};
+    return make_pages(&material->pages, pods) && make_burst(&material->burst, pods, false) &&
+           make_burst(&material->proto_burst, pods / 2, true);
 }
 
 void http_material_fini(struct http_material *material)
@@ -119,6 +140,9 @@ void http_material_fini(struct http_material *material)
     }
     if (material->burst.fd >= 0) {
         close(material->burst.fd);
+    }
+    if (material->proto_burst.fd >= 0) {
+        close(material->proto_burst.fd);
     }
     free(material->pages.starts);
 }

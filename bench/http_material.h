@@ -36,7 +36,11 @@ struct http_burst {
 struct http_material {
     struct http_pages pages;
     struct http_burst burst;
+    struct http_burst proto_burst; /* in protobuf */
 };
+
+/* The second number of the role that takes a burst, if it is to be the one in protobuf. */
+enum { HTTP_BURST_PROTOBUF = 1 };
 
 /* Returns false when there is no memory for it. */
 bool http_material_init(struct http_material *material, uint64_t pods);

@@ -18,9 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apiserver/kind/proto_write.h"
 #include "generate_pods.h"
 
-enum { REQUEST_BYTES_MAX = 16384, STACK_BYTES = 256 * 1024, WAITING_MAX = 1024 };
+enum { REQUEST_BYTES_MAX = 16384, STACK_BYTES = 256 * 1024, WAITING_MAX = 1024, LIST_BYTES_MAX = 4096 };
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -65,12 +66,24 @@ static bool send_file(int fd, int file, uint64_t start, uint64_t end)
     return true;
 }
 
-static bool send_list_head(int fd, uint64_t bytes)
+/* Such requests are not for JSON. */
+static bool is_proto(const struct connection *connection)
+{
+    return strstr(connection->request, "/namespaces/protobuf/") != NULL;
+}
+
+static const char *type_of(const struct connection *connection)
+{
+    return is_proto(connection) ? "vnd.kubernetes.protobuf" : "json";
+}
+
+static bool send_list_head(const struct connection *connection, uint64_t bytes)
 {
     char head[160];
-    int n = snprintf(
-        head, sizeof(head),
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %" PRIu64 "\r\n\r\n", bytes);
+    int fd = connection->fd;
+    int n = snprintf(head, sizeof(head),
+                     "HTTP/1.1 200 OK\r\nContent-Type: application/%s\r\nContent-Length: %" PRIu64 "\r\n\r\n",
+                     type_of(connection), bytes);
     return send_bytes(fd, head, (size_t)n, MSG_MORE);
 }
 
@@ -83,7 +96,23 @@ static bool send_page(const struct connection *connection, uint64_t first)
     }
     uint64_t start = pages->starts[page];
     uint64_t end = pages->starts[page + 1];
-    return send_list_head(connection->fd, end - start) && send_file(connection->fd, pages->fd, start, end);
+    return send_list_head(connection, end - start) && send_file(connection->fd, pages->fd, start, end);
+}
+
+/* Replaces a list in JSON, which has no items. */
+static void encode_list(struct text *body)
+{
+    ki_buf list;
+    size_t at = 0;
+    ki_buf_init(&list, LIST_BYTES_MAX);
+    json_t *head = json_loadb(body->data, body->length, 0, NULL);
+    body->length = 0;
+    if (head != NULL && ki_as_proto_list_begin(&list, head, &at) == 0 &&
+        ki_as_proto_list_end(&list, at) == 0) {
+        text_append(body, list.data, list.len);
+    }
+    json_decref(head);
+    ki_buf_fini(&list);
 }
 
 /* At a version before all events. */
@@ -93,8 +122,11 @@ static bool send_empty_list(const struct connection *connection)
     struct text body = {0};
     pods_append_list_start(&body, &collection, 1);
     pods_append_list_end(&body);
+    if (is_proto(connection)) {
+        encode_list(&body);
+    }
     bool is_sent =
-        send_list_head(connection->fd, body.length) && send_bytes(connection->fd, body.data, body.length, 0);
+        send_list_head(connection, body.length) && send_bytes(connection->fd, body.data, body.length, 0);
     text_fini(&body);
     return is_sent;
 }
@@ -103,14 +135,18 @@ static bool send_empty_list(const struct connection *connection)
 
 static bool send_watch_head(const struct connection *connection)
 {
-    static const char head[] =
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
-    return send_bytes(connection->fd, head, sizeof(head) - 1, 0);
+    char head[160];
+    int n =
+        snprintf(head, sizeof(head),
+                 "HTTP/1.1 200 OK\r\nContent-Type: application/%s%s\r\nTransfer-Encoding: chunked\r\n\r\n",
+                 type_of(connection), is_proto(connection) ? ";stream=watch" : "");
+    return send_bytes(connection->fd, head, (size_t)n, 0);
 }
 
 static bool send_burst(const struct connection *connection)
 {
-    const struct http_burst *burst = &connection->material->burst;
+    const struct http_burst *burst =
+        is_proto(connection) ? &connection->material->proto_burst : &connection->material->burst;
     if (!send_file(connection->fd, burst->fd, 0, burst->bytes)) {
         return false;
     }
@@ -174,7 +210,7 @@ static bool serve_watch(const struct connection *connection)
     if (!send_watch_head(connection)) {
         return false;
     }
-    if (strstr(connection->request, "/namespaces/burst/") != NULL) {
+    if (strstr(connection->request, "/namespaces/burst/") != NULL || is_proto(connection)) {
         return send_burst(connection);
     }
     if (strstr(connection->request, "/namespaces/ticks/") != NULL) {

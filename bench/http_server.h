@@ -8,6 +8,7 @@
  *   /api/v1/pods                     lists the pages; its watch is silent
  *   /api/v1/namespaces/burst/pods    an empty list; its watch sends the burst, and ends then if asked with
  *                                    end=true
+ *   /api/v1/namespaces/protobuf/pods   the same in protobuf
  *   /api/v1/namespaces/ticks/pods    an empty list; its watch sends an event every few milliseconds, each
  *                                    with the time of its sending
  *   any other                        an empty list and a silent watch

@@ -6,7 +6,8 @@
 #
 # All benchmarks are run, even if one fails its check; then the script fails.
 #
-# Where Go is present, client-go's work queue takes part in bench_workqueue, and its protobuf decoder in bench_proto.
+# Where Go is present, client-go's work queue takes part in bench_workqueue, its protobuf decoder in bench_proto, and its
+# informer in bench_http.
 set -eu
 cd "$(dirname "$0")/.."
 code=0
@@ -28,6 +29,16 @@ case " ${BENCH-proto} " in
         export KI_GO_TABLES="$PWD/build/bench/go_tables"
     else
         echo "bench: client-go's protobuf decoder is left out: it cannot be built here"
+    fi ;;
+esac
+
+case " ${BENCH-http} " in
+*" http "*)
+    if command -v go >/dev/null &&
+        (cd tests/clients/go && go build -o ../../../build/bench/go_watch ./watch) 2>/dev/null; then
+        export KI_GO_WATCH="$PWD/build/bench/go_watch"
+    else
+        echo "bench: client-go's informer is left out: it cannot be built here"
     fi ;;
 esac
 
