@@ -96,7 +96,7 @@ static void deleted(const ki_event *e, void *user)
     printf("- %s\n", ki_object_key(e->object));
 }
 
-static int print_owners(ki_store *store)
+static int print_owners(const ki_store *store)
 {
     ki_str_list owners = {0};
     int rc = ki_store_list_values(store, "owner", &owners);

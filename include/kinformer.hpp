@@ -108,7 +108,7 @@ class informer {
 public:
     explicit informer(ki_informer *borrowed) noexcept : held_(borrowed) {}
     ki_informer *get() const noexcept { return held_; }
-    ki_store *store() const noexcept { return ki_informer_store(held_); }
+    const ki_store *store() const noexcept { return ki_informer_store(held_); }
     object find(std::string_view ns, std::string_view name) const
     {
         return object(ki_store_get(store(), str(ns), str(name)));

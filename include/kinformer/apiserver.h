@@ -139,10 +139,10 @@ KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path
                                           ki_apiserver_loaded *out_loaded, ki_error *err);
 
 /** The number of objects of a resource; 0 for one that is not served. */
-KI_API size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource);
+KI_API size_t ki_apiserver_count(const ki_apiserver *server, const ki_resource *resource);
 
 /** The resourceVersion of the latest change. */
-KI_API uint64_t ki_apiserver_version(ki_apiserver *server);
+KI_API uint64_t ki_apiserver_version(const ki_apiserver *server);
 
 /* ---- fault injection --------------------------------------------------------------------------------- */
 
@@ -322,8 +322,8 @@ typedef void (*ki_apiserver_request_cb)(const ki_apiserver_request *request, voi
  * Returns: the number of the latest request; pass it as the next `since` to continue.
  * Threads: `each` runs on the calling thread, without a lock.
  */
-KI_API uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each,
-                                      void *user);
+KI_API uint64_t ki_apiserver_requests(const ki_apiserver *server, uint64_t since,
+                                      ki_apiserver_request_cb each, void *user);
 
 KI_EXTERN_C_END
 

@@ -277,7 +277,7 @@ KI_API int ki_client_fd(const ki_client *client);
 
 /** For loops that cannot poll a descriptor: milliseconds until ki_client_dispatch() has work to do, 0: at
  * once; -1: not before a socket is ready or another thread makes a call. Others do not need it. */
-KI_API int ki_client_timeout_ms(ki_client *client);
+KI_API int ki_client_timeout_ms(const ki_client *client);
 
 /** No budget: see ki_client_dispatch(). */
 #define KI_BUDGET_NONE UINT64_MAX

@@ -229,7 +229,7 @@ typedef struct ki_controller_status {
     uint64_t reserved[8];
 } ki_controller_status;
 
-KI_API void ki_controller_read_status(ki_controller *controller, ki_controller_status *out_status);
+KI_API void ki_controller_read_status(const ki_controller *controller, ki_controller_status *out_status);
 
 KI_EXTERN_C_END
 

@@ -65,11 +65,11 @@ typedef int (*ki_delta_queue_cb)(const ki_deltas *deltas, void *user);
 
 /** Zero means default. */
 typedef struct ki_delta_queue_options {
-    ki_store *known;  /* the consumer's store, written only by its callback. Borrowed. NULL: none */
-    ki_key_cb key;    /* NULL: "namespace/name". The same as for `known`. Must not call the queue */
-    void *user;       /* of `key` */
-    size_t items_max; /* keys; 0: 10,000 */
-    size_t bytes_max; /* of objects; 0: 16 MiB */
+    const ki_store *known; /* the consumer's store, written only by its callback. Borrowed. NULL: none */
+    ki_key_cb key;         /* NULL: "namespace/name". The same as for `known`. Must not call the queue */
+    void *user;            /* of `key` */
+    size_t items_max;      /* keys; 0: 10,000 */
+    size_t bytes_max;      /* of objects; 0: 16 MiB */
     uint64_t reserved[4];
 } ki_delta_queue_options;
 
@@ -115,7 +115,7 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
 KI_API KI_NODISCARD int ki_delta_queue_resync(ki_delta_queue *queue);
 
 /** 1 when at most half of either limit is used: the producer may continue. */
-KI_API int ki_delta_queue_has_room(ki_delta_queue *queue);
+KI_API int ki_delta_queue_has_room(const ki_delta_queue *queue);
 
 /** Wakes threads that wait in a pop. Deltas that are queued, now or later, can still be popped. */
 KI_API void ki_delta_queue_close(ki_delta_queue *queue);
@@ -137,11 +137,11 @@ KI_API int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_del
  * 1 when everything that the first replace queued has been processed: after the callback for the last of it
  * has returned. After a push before any replace it is 1 at once. Once 1, it stays 1.
  */
-KI_API int ki_delta_queue_has_synced(ki_delta_queue *queue);
+KI_API int ki_delta_queue_has_synced(const ki_delta_queue *queue);
 
 /** The number of waiting keys, and the bytes of their objects. */
-KI_API size_t ki_delta_queue_len(ki_delta_queue *queue);
-KI_API size_t ki_delta_queue_bytes(ki_delta_queue *queue);
+KI_API size_t ki_delta_queue_len(const ki_delta_queue *queue);
+KI_API size_t ki_delta_queue_bytes(const ki_delta_queue *queue);
 
 KI_EXTERN_C_END
 

@@ -99,7 +99,7 @@ typedef struct ki_factory_pending {
  *
  * Returns: how many there are.
  */
-KI_API size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count);
+KI_API size_t ki_factory_read_pending(const ki_factory *factory, ki_factory_pending *out, size_t count);
 
 /**
  * Stops and frees an informer that has no handlers any more, and removes it from the factory. The factory

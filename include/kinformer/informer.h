@@ -203,8 +203,8 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  */
 KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 
-/** The store, for reading; writes are refused. Lives as long as the informer. */
-KI_API ki_store *ki_informer_store(ki_informer *informer);
+/** The store, for reading. Lives as long as the informer. */
+KI_API const ki_store *ki_informer_store(const ki_informer *informer);
 
 KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 

@@ -113,7 +113,7 @@ KI_API int ki_leader_guard(ki_leader *leader, ki_client *client);
  *
  * Returns: the length, like snprintf.
  */
-KI_API size_t ki_leader_holder(ki_leader *leader, char *buffer, size_t buffer_bytes);
+KI_API size_t ki_leader_holder(const ki_leader *leader, char *buffer, size_t buffer_bytes);
 
 /** The identity of this contender. Lives as long as the leader. */
 KI_API const char *ki_leader_identity(const ki_leader *leader);

@@ -82,7 +82,7 @@ KI_API KI_NODISCARD int ki_limiter_when(ki_limiter *limiter, ki_str key, uint64_
 KI_API void ki_limiter_forget(ki_limiter *limiter, ki_str key);
 
 /** How many times ki_limiter_when() was called for the key since the last ki_limiter_forget(). */
-KI_API uint32_t ki_limiter_num_requeues(ki_limiter *limiter, ki_str key);
+KI_API uint32_t ki_limiter_num_requeues(const ki_limiter *limiter, ki_str key);
 
 /** Takes another reference. Returns its argument; NULL is allowed. */
 KI_API ki_limiter *ki_limiter_ref(ki_limiter *limiter);

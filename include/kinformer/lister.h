@@ -23,7 +23,7 @@ KI_EXTERN_C_BEGIN
 
 /** Made by the two calls below. */
 typedef struct ki_lister {
-    ki_store *store;
+    const ki_store *store;
     ki_str ns;         /* empty: all namespaces */
     const char *index; /* NULL: not by index */
     ki_str value;
@@ -31,7 +31,7 @@ typedef struct ki_lister {
 } ki_lister;
 
 /** The objects of one namespace; if `ns` is empty, all objects, including cluster-scoped ones. */
-KI_API ki_lister ki_lister_of(ki_store *store, ki_str ns);
+KI_API ki_lister ki_lister_of(const ki_store *store, ki_str ns);
 
 /** Narrows a lister to the objects with one value of an index. Replaces an index that was set before. */
 KI_API ki_lister ki_lister_index(ki_lister lister, const char *index, ki_str value);

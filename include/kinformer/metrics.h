@@ -56,8 +56,8 @@ typedef int (*ki_metrics_write_cb)(ki_str name, ki_str text, void *user);
  *
  * Returns: 0, the value that the callback stopped with, KI_ERR_NO_MEMORY, KI_ERR_INVALID.
  */
-KI_API KI_NODISCARD int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, ki_error *err,
-                                         void *user);
+KI_API KI_NODISCARD int ki_metrics_write(const ki_metrics *metrics, ki_metrics_write_cb callback,
+                                         ki_error *err, void *user);
 
 /** Text that the caller owns. Zeroed, it is empty. */
 typedef struct ki_metrics_text {
@@ -72,7 +72,8 @@ typedef struct ki_metrics_text {
  * Returns:   0, or as ki_metrics_write(), or KI_ERR_TOO_LARGE: longer than bytes_max.
  * Ownership: the caller frees the text with ki_metrics_text_fini(). Untouched on failure.
  */
-KI_API KI_NODISCARD int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *err);
+KI_API KI_NODISCARD int ki_metrics_render(const ki_metrics *metrics, ki_metrics_text *out_text,
+                                          ki_error *err);
 
 /** Frees the text and zeroes the struct. A zeroed struct is allowed. */
 KI_API void ki_metrics_text_fini(ki_metrics_text *text);

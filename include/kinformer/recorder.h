@@ -143,7 +143,7 @@ typedef struct ki_recorder_stats {
 } ki_recorder_stats;
 
 /** All zero without a recorder, and in a forked child. */
-KI_API void ki_recorder_read_stats(ki_recorder *recorder, ki_recorder_stats *out_stats);
+KI_API void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_stats);
 
 KI_EXTERN_C_END
 

@@ -190,19 +190,19 @@ KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *obje
  * Ownership: the caller drops the reference with ki_object_unref().
  * Threads:   any. Never waits, not even for the writer.
  */
-KI_API KI_NODISCARD ki_object *ki_store_get(ki_store *store, ki_str ns, ki_str name);
-KI_API KI_NODISCARD ki_object *ki_store_get_key(ki_store *store, ki_str key);
-KI_API KI_NODISCARD ki_object *ki_store_get_one(ki_store *store, const char *index, ki_str value);
-KI_API KI_NODISCARD ki_object *ki_store_get_key_n(ki_store *store, const char *key, size_t key_len);
-KI_API KI_NODISCARD ki_object *ki_store_get_one_n(ki_store *store, const char *index, const char *value,
+KI_API KI_NODISCARD ki_object *ki_store_get(const ki_store *store, ki_str ns, ki_str name);
+KI_API KI_NODISCARD ki_object *ki_store_get_key(const ki_store *store, ki_str key);
+KI_API KI_NODISCARD ki_object *ki_store_get_one(const ki_store *store, const char *index, ki_str value);
+KI_API KI_NODISCARD ki_object *ki_store_get_key_n(const ki_store *store, const char *key, size_t key_len);
+KI_API KI_NODISCARD ki_object *ki_store_get_one_n(const ki_store *store, const char *index, const char *value,
                                                   size_t value_len);
 
 /** The same inside a read section, without taking a reference. NULL outside a read section. */
-KI_API const ki_object *ki_store_peek(ki_store *store, ki_str ns, ki_str name);
-KI_API const ki_object *ki_store_peek_key(ki_store *store, ki_str key);
-KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);
-KI_API const ki_object *ki_store_peek_key_n(ki_store *store, const char *key, size_t key_len);
-KI_API const ki_object *ki_store_peek_one_n(ki_store *store, const char *index, const char *value,
+KI_API const ki_object *ki_store_peek(const ki_store *store, ki_str ns, ki_str name);
+KI_API const ki_object *ki_store_peek_key(const ki_store *store, ki_str key);
+KI_API const ki_object *ki_store_peek_one(const ki_store *store, const char *index, ki_str value);
+KI_API const ki_object *ki_store_peek_key_n(const ki_store *store, const char *key, size_t key_len);
+KI_API const ki_object *ki_store_peek_one_n(const ki_store *store, const char *index, const char *value,
                                             size_t value_len);
 
 /**
@@ -221,12 +221,12 @@ KI_API const ki_object *ki_store_peek_one_n(ki_store *store, const char *index, 
  *          ki_object_copy_fields().
  * Threads: any. Never waits, not even for the writer. `fields` belongs to the caller's thread.
  */
-KI_API KI_NODISCARD int ki_store_copy_key(ki_store *store, ki_str key, ki_fields *fields);
-KI_API KI_NODISCARD int ki_store_copy_one(ki_store *store, const char *index, ki_str value,
+KI_API KI_NODISCARD int ki_store_copy_key(const ki_store *store, ki_str key, ki_fields *fields);
+KI_API KI_NODISCARD int ki_store_copy_one(const ki_store *store, const char *index, ki_str value,
                                           ki_fields *fields);
-KI_API KI_NODISCARD int ki_store_copy_key_n(ki_store *store, const char *key, size_t key_len,
+KI_API KI_NODISCARD int ki_store_copy_key_n(const ki_store *store, const char *key, size_t key_len,
                                             ki_fields *fields);
-KI_API KI_NODISCARD int ki_store_copy_one_n(ki_store *store, const char *index, const char *value,
+KI_API KI_NODISCARD int ki_store_copy_one_n(const ki_store *store, const char *index, const char *value,
                                             size_t value_len, ki_fields *fields);
 
 /** An array of references. Zeroed, it is empty. */
@@ -257,13 +257,14 @@ KI_API void ki_str_list_fini(ki_str_list *list);
  * Ownership: the caller frees the list with ki_object_list_fini() or ki_str_list_fini(). Untouched on
  *            failure.
  */
-KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_object_list *out_list);
-KI_API KI_NODISCARD int ki_store_list_keys(ki_store *store, ki_str_list *out_keys);
-KI_API KI_NODISCARD int ki_store_list_index(ki_store *store, const char *index, ki_str value,
+KI_API KI_NODISCARD int ki_store_list(const ki_store *store, ki_object_list *out_list);
+KI_API KI_NODISCARD int ki_store_list_keys(const ki_store *store, ki_str_list *out_keys);
+KI_API KI_NODISCARD int ki_store_list_index(const ki_store *store, const char *index, ki_str value,
                                             ki_object_list *out_list);
-KI_API KI_NODISCARD int ki_store_list_keys_index(ki_store *store, const char *index, ki_str value,
+KI_API KI_NODISCARD int ki_store_list_keys_index(const ki_store *store, const char *index, ki_str value,
                                                  ki_str_list *out_keys);
-KI_API KI_NODISCARD int ki_store_list_values(ki_store *store, const char *index, ki_str_list *out_values);
+KI_API KI_NODISCARD int ki_store_list_values(const ki_store *store, const char *index,
+                                             ki_str_list *out_values);
 
 /** Called for each object, which is borrowed for the call. Returns 0 to continue, any other value to stop. */
 typedef int (*ki_walk_cb)(const ki_object *object, void *user);
@@ -276,8 +277,8 @@ typedef int (*ki_walk_cb)(const ki_object *object, void *user);
  * Returns: 0, or the value that the callback stopped with; KI_ERR_NOT_FOUND for an unknown index.
  * Threads: any; the callback runs inside a read section, which lasts for the whole walk.
  */
-KI_API int ki_store_walk(ki_store *store, ki_walk_cb callback, void *user);
-KI_API int ki_store_walk_index(ki_store *store, const char *index, ki_str value, ki_walk_cb callback,
+KI_API int ki_store_walk(const ki_store *store, ki_walk_cb callback, void *user);
+KI_API int ki_store_walk_index(const ki_store *store, const char *index, ki_str value, ki_walk_cb callback,
                                void *user);
 
 /** The number of objects, and the bytes that they use, not counting strings that are unescaped later. */

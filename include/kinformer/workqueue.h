@@ -154,7 +154,7 @@ KI_API void ki_workqueue_forget(ki_workqueue *queue, ki_str key);
 
 /** How many times a key was added with ki_workqueue_add_rate_limited() since the last
  * ki_workqueue_forget(). */
-KI_API uint32_t ki_workqueue_num_requeues(ki_workqueue *queue, ki_str key);
+KI_API uint32_t ki_workqueue_num_requeues(const ki_workqueue *queue, ki_str key);
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
 
@@ -165,22 +165,22 @@ KI_API uint32_t ki_workqueue_num_requeues(ki_workqueue *queue, ki_str key);
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
 
 /**
- * The same, but then waits for up to `timeout_ms` (UINT64_MAX: no limit) until no key waits and no worker has
- * one; workers must keep getting and finishing keys. With a timeout of 0 it begins the drain and returns its
- * state: call it again.
+ * Shuts the queue down as well, and waits for up to `timeout_ms` (UINT64_MAX: no limit) until no key waits and
+ * no worker has one; workers must keep getting and finishing keys. With a timeout of 0 it does not wait: call
+ * it again to see whether the queue is empty.
  *
  * Returns: 0: nothing is left; KI_ERR_TIMEOUT; KI_ERR_STOPPED: ki_workqueue_shut_down() was called meanwhile;
  *          KI_ERR_INVALID; KI_ERR_FORKED.
  */
-KI_API int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, uint64_t timeout_ms);
+KI_API int ki_workqueue_drain(ki_workqueue *queue, uint64_t timeout_ms);
 
 /** 1 after a shut down. */
-KI_API int ki_workqueue_shutting_down(ki_workqueue *queue);
+KI_API int ki_workqueue_shutting_down(const ki_workqueue *queue);
 
 /* ---- looking at it ----------------------------------------------------------------------------------- */
 
 /** The number of keys that ki_workqueue_get() could take now. */
-KI_API size_t ki_workqueue_len(ki_workqueue *queue);
+KI_API size_t ki_workqueue_len(const ki_workqueue *queue);
 
 typedef struct ki_workqueue_stats {
     size_t waiting;    /* as ki_workqueue_len() */
@@ -193,7 +193,7 @@ typedef struct ki_workqueue_stats {
 } ki_workqueue_stats;
 
 /** All values are from the same moment. Zeroed when `queue` is NULL. */
-KI_API void ki_workqueue_read_stats(ki_workqueue *queue, ki_workqueue_stats *out_stats);
+KI_API void ki_workqueue_read_stats(const ki_workqueue *queue, ki_workqueue_stats *out_stats);
 
 KI_EXTERN_C_END
 

@@ -147,7 +147,7 @@ int ki_client_fd(const ki_client *client)
     return client == NULL || ki_client_is_foreign(client) ? -1 : ki_loop_fd(client->handlers);
 }
 
-int ki_client_timeout_ms(ki_client *client)
+int ki_client_timeout_ms(const ki_client *client)
 {
     if (client == NULL || client->options.mode == KI_MODE_THREADS || ki_client_is_foreign(client))
         return -1;

@@ -220,9 +220,9 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
 
 /* ---- looking ----------------------------------------------------------------------------------------- */
 
-void ki_controller_read_status(ki_controller *controller, ki_controller_status *out_status)
+void ki_controller_read_status(const ki_controller *controller, ki_controller_status *out_status)
 {
-    ki_controller *c = controller;
+    ki_controller *c = (ki_controller *)controller; /* locks are not part of its const state */
     ki_workqueue_stats stats;
     if (out_status == NULL)
         return;

@@ -443,13 +443,14 @@ int ki_leader_is_leading(const ki_leader *leader)
     return ki_clock_now_ns(leader->client->clock) < leader->leads_until_ns;
 }
 
-size_t ki_leader_holder(ki_leader *leader, char *buffer, size_t buffer_bytes)
+size_t ki_leader_holder(const ki_leader *leader, char *buffer, size_t buffer_bytes)
 {
     if (leader == NULL || ki_client_is_foreign(leader->client))
         return (size_t)snprintf(buffer, buffer_bytes, "%s", "");
-    ki_mutex_lock(&leader->mu);
-    int n = snprintf(buffer, buffer_bytes, "%s", leader->holder == NULL ? "" : leader->holder);
-    ki_mutex_unlock(&leader->mu);
+    ki_leader *mine = (ki_leader *)leader; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    int n = snprintf(buffer, buffer_bytes, "%s", mine->holder == NULL ? "" : mine->holder);
+    ki_mutex_unlock(&mine->mu);
     return n < 0 ? 0 : (size_t)n;
 }
 

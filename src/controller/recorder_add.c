@@ -165,15 +165,16 @@ int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms)
     return is_stopped ? KI_ERR_STOPPED : 0;
 }
 
-void ki_recorder_read_stats(ki_recorder *recorder, ki_recorder_stats *out_stats)
+void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_stats)
 {
     if (out_stats == NULL)
         return;
     *out_stats = (ki_recorder_stats){0};
     if (recorder == NULL || ki_client_is_foreign(recorder->client))
         return;
-    ki_mutex_lock(&recorder->mu);
-    const uint64_t *counts = recorder->counts;
+    ki_recorder *mine = (ki_recorder *)recorder; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    const uint64_t *counts = mine->counts;
     *out_stats = (ki_recorder_stats){.created = counts[KI_FATE_CREATED],
                                      .patched = counts[KI_FATE_PATCHED],
                                      .counted = counts[KI_FATE_COUNTED],
@@ -183,11 +184,11 @@ void ki_recorder_read_stats(ki_recorder *recorder, ki_recorder_stats *out_stats)
                                      .dropped_refused = counts[KI_FATE_REFUSED],
                                      .dropped_no_answer = counts[KI_FATE_NO_ANSWER],
                                      .dropped_stopped = counts[KI_FATE_STOPPED],
-                                     .queued = recorder->queued,
-                                     .refreshed = recorder->refreshed,
-                                     .retries = recorder->retries};
-    out_stats->recorded = recorder->queued;
+                                     .queued = mine->queued,
+                                     .refreshed = mine->refreshed,
+                                     .retries = mine->retries};
+    out_stats->recorded = mine->queued;
     for (int i = KI_FATE_NONE + 1; i < KI_FATES; i++)
         out_stats->recorded += counts[i];
-    ki_mutex_unlock(&recorder->mu);
+    ki_mutex_unlock(&mine->mu);
 }

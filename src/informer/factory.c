@@ -390,13 +390,14 @@ static size_t read_pending_locked(const ki_factory *factory, ki_factory_pending 
     return pending;
 }
 
-size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count)
+size_t ki_factory_read_pending(const ki_factory *factory, ki_factory_pending *out, size_t count)
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))
         return 0;
-    ki_mutex_lock(&factory->mu);
-    size_t pending = read_pending_locked(factory, out, count);
-    ki_mutex_unlock(&factory->mu);
+    ki_factory *mine = (ki_factory *)factory; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    size_t pending = read_pending_locked(mine, out, count);
+    ki_mutex_unlock(&mine->mu);
     return pending;
 }
 

@@ -197,7 +197,7 @@ void ki_informer_retry_now(ki_informer *informer)
 
 /* ---- set-up ------------------------------------------------------------------------------------------ */
 
-ki_store *ki_informer_store(ki_informer *informer)
+const ki_store *ki_informer_store(const ki_informer *informer)
 {
     return informer == NULL ? NULL : informer->store;
 }

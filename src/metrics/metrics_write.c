@@ -81,7 +81,7 @@ static int fail_write(ki_error *err, int rc)
 }
 
 /* The callback may free the client whose metrics these are. */
-int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, ki_error *err, void *user)
+int ki_metrics_write(const ki_metrics *metrics, ki_metrics_write_cb callback, ki_error *err, void *user)
 {
     walk w = {0};
     int rc = 0;
@@ -91,15 +91,15 @@ int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, ki_error
         return ki_fail(err, KI_ERR_INVALID, "the callback must not be NULL");
     ki_buf_init(&w.text, PIECE_BYTES_MAX);
     ki_buf_init(&w.labels, PIECE_BYTES_MAX);
-    (void)ki_metrics_ref(metrics);
+    ki_metrics *mine = ki_metrics_ref((ki_metrics *)metrics); /* locks are not part of its const state */
     do {
-        rc = next_piece(metrics, &w);
+        rc = next_piece(mine, &w);
         if (rc < 0)
             rc = fail_write(err, rc);
         else if (w.family != NULL)
             rc = callback(w.family->node.key, ki_buf_str(&w.text), user);
     } while (rc == 0 && w.family != NULL);
-    ki_metrics_free(metrics);
+    ki_metrics_free(mine);
     ki_buf_fini(&w.labels);
     ki_buf_fini(&w.text);
     return rc;
@@ -111,7 +111,7 @@ static int append(ki_str name, ki_str text, void *user)
     return ki_buf_append_str(user, text);
 }
 
-int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *err)
+int ki_metrics_render(const ki_metrics *metrics, ki_metrics_text *out_text, ki_error *err)
 {
     ki_buf text;
     if (metrics == NULL)

@@ -228,13 +228,14 @@ void ki_delta_queue_set_now(ki_delta_queue *queue, uint64_t now_ns)
     atomic_store_explicit(&queue->now_ns, now_ns, memory_order_relaxed);
 }
 
-int ki_delta_queue_has_room(ki_delta_queue *queue)
+int ki_delta_queue_has_room(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_mutex_lock(&queue->mu);
-    int has_room = queue->keys.count <= queue->items_max / 2 && queue->bytes <= queue->bytes_max / 2;
-    ki_mutex_unlock(&queue->mu);
+    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    int has_room = mine->keys.count <= mine->items_max / 2 && mine->bytes <= mine->bytes_max / 2;
+    ki_mutex_unlock(&mine->mu);
     return has_room;
 }
 
@@ -364,13 +365,14 @@ int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_delta_queu
     return rc;
 }
 
-int ki_delta_queue_has_synced(ki_delta_queue *queue)
+int ki_delta_queue_has_synced(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_mutex_lock(&queue->mu);
-    int has_synced = has_synced_locked(queue);
-    ki_mutex_unlock(&queue->mu);
+    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    int has_synced = has_synced_locked(mine);
+    ki_mutex_unlock(&mine->mu);
     return has_synced;
 }
 
@@ -386,22 +388,24 @@ uint64_t ki_delta_queue_oldest_ns(ki_delta_queue *queue)
     return oldest_ns == 0 ? UINT64_MAX : oldest_ns;
 }
 
-size_t ki_delta_queue_len(ki_delta_queue *queue)
+size_t ki_delta_queue_len(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_mutex_lock(&queue->mu);
-    size_t len = queue->keys.count;
-    ki_mutex_unlock(&queue->mu);
+    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    size_t len = mine->keys.count;
+    ki_mutex_unlock(&mine->mu);
     return len;
 }
 
-size_t ki_delta_queue_bytes(ki_delta_queue *queue)
+size_t ki_delta_queue_bytes(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_mutex_lock(&queue->mu);
-    size_t bytes = queue->bytes;
-    ki_mutex_unlock(&queue->mu);
+    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    size_t bytes = mine->bytes;
+    ki_mutex_unlock(&mine->mu);
     return bytes;
 }

@@ -21,7 +21,7 @@
 #include "util/thread.h"
 
 struct ki_delta_queue {
-    ki_store *known; /* constant, as the next three; may be NULL */
+    const ki_store *known; /* constant, as the next three; may be NULL */
     ki_keyer keyer;
     size_t items_max;
     size_t bytes_max;

@@ -4,7 +4,7 @@
 #include "api/object/keyer.h"
 #include "util/alloc.h"
 
-ki_lister ki_lister_of(ki_store *store, ki_str ns)
+ki_lister ki_lister_of(const ki_store *store, ki_str ns)
 {
     return (ki_lister){.store = store, .ns = ns};
 }

@@ -40,15 +40,16 @@ void ki_object_list_fini(ki_object_list *list)
     *list = (ki_object_list){0};
 }
 
-int ki_store_list(ki_store *store, ki_object_list *out_list)
+int ki_store_list(const ki_store *store, ki_object_list *out_list)
 {
     if (store == NULL || out_list == NULL)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_mutex_lock(&store->mu);
+    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
     int rc = list_table(&ki_store_content(store)->objects, out_list);
-    ki_mutex_unlock(&store->mu);
+    ki_mutex_unlock(&mine->mu);
     return rc;
 }
 
@@ -66,15 +67,16 @@ static int list_posting(ki_store *store, const char *index_name, ki_str value, k
     return 0;
 }
 
-int ki_store_list_index(ki_store *store, const char *index, ki_str value, ki_object_list *out_list)
+int ki_store_list_index(const ki_store *store, const char *index, ki_str value, ki_object_list *out_list)
 {
     if (store == NULL || index == NULL || out_list == NULL)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_mutex_lock(&store->mu);
-    int rc = list_posting(store, index, value, out_list);
-    ki_mutex_unlock(&store->mu);
+    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    int rc = list_posting(mine, index, value, out_list);
+    ki_mutex_unlock(&mine->mu);
     return rc;
 }
 
@@ -148,7 +150,7 @@ static int keys_of(const ki_keyer *keyer, const ki_object_list *list, ki_str_lis
     return rc;
 }
 
-int ki_store_list_keys(ki_store *store, ki_str_list *out_keys)
+int ki_store_list_keys(const ki_store *store, ki_str_list *out_keys)
 {
     ki_object_list list = {0};
     if (out_keys == NULL)
@@ -160,7 +162,7 @@ int ki_store_list_keys(ki_store *store, ki_str_list *out_keys)
     return rc;
 }
 
-int ki_store_list_keys_index(ki_store *store, const char *index, ki_str value, ki_str_list *out_keys)
+int ki_store_list_keys_index(const ki_store *store, const char *index, ki_str value, ki_str_list *out_keys)
 {
     ki_object_list list = {0};
     if (out_keys == NULL)
@@ -207,15 +209,16 @@ static int list_values(ki_store *store, const char *index_name, ki_str_list *out
     return 0;
 }
 
-int ki_store_list_values(ki_store *store, const char *index, ki_str_list *out_values)
+int ki_store_list_values(const ki_store *store, const char *index, ki_str_list *out_values)
 {
     if (store == NULL || index == NULL || out_values == NULL)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_mutex_lock(&store->mu);
-    int rc = list_values(store, index, out_values);
-    ki_mutex_unlock(&store->mu);
+    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    int rc = list_values(mine, index, out_values);
+    ki_mutex_unlock(&mine->mu);
     if (rc == 0)
         sort_texts(out_values);
     return rc;

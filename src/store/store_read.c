@@ -19,7 +19,7 @@ void ki_read_unlock(void)
 
 /* ---- one object ------------------------------------------------------------------------------------ */
 
-ki_object *ki_store_get_key(ki_store *store, ki_str key)
+ki_object *ki_store_get_key(const ki_store *store, ki_str key)
 {
     if (store == NULL)
         return NULL;
@@ -29,20 +29,20 @@ ki_object *ki_store_get_key(ki_store *store, ki_str key)
     return object;
 }
 
-ki_object *ki_store_get(ki_store *store, ki_str ns, ki_str name)
+ki_object *ki_store_get(const ki_store *store, ki_str ns, ki_str name)
 {
     ki_key_buffer buffer;
     return ki_store_get_key(store, ki_key_buffer_join(&buffer, ns, name));
 }
 
-const ki_object *ki_store_peek_key(ki_store *store, ki_str key)
+const ki_object *ki_store_peek_key(const ki_store *store, ki_str key)
 {
     if (store == NULL || !ki_rcu_is_reading())
         return NULL;
     return ki_content_find(ki_store_content(store), key);
 }
 
-const ki_object *ki_store_peek(ki_store *store, ki_str ns, ki_str name)
+const ki_object *ki_store_peek(const ki_store *store, ki_str ns, ki_str name)
 {
     ki_key_buffer buffer;
     return ki_store_peek_key(store, ki_key_buffer_join(&buffer, ns, name));
@@ -67,7 +67,7 @@ static int walk_table(const ki_store *store, const ki_table *objects, walker *w)
     return ki_table_visit(objects, &(ki_table_walk){call, w, ki_keyer_same_key, &store->keyer});
 }
 
-int ki_store_walk(ki_store *store, ki_walk_cb callback, void *user)
+int ki_store_walk(const ki_store *store, ki_walk_cb callback, void *user)
 {
     if (store == NULL || callback == NULL)
         return KI_ERR_INVALID;
@@ -88,7 +88,8 @@ static int walk_posting(const ki_store *store, const char *index_name, ki_str va
     return posting == NULL ? 0 : walk_table(store, &posting->objects, w);
 }
 
-int ki_store_walk_index(ki_store *store, const char *index, ki_str value, ki_walk_cb callback, void *user)
+int ki_store_walk_index(const ki_store *store, const char *index, ki_str value, ki_walk_cb callback,
+                        void *user)
 {
     if (store == NULL || index == NULL || callback == NULL)
         return KI_ERR_INVALID;
@@ -119,12 +120,12 @@ static const ki_object *find_one(const ki_store *store, const char *index, ki_st
     return best;
 }
 
-const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value)
+const ki_object *ki_store_peek_one(const ki_store *store, const char *index, ki_str value)
 {
     return store == NULL || index == NULL || !ki_rcu_is_reading() ? NULL : find_one(store, index, value);
 }
 
-ki_object *ki_store_get_one(ki_store *store, const char *index, ki_str value)
+ki_object *ki_store_get_one(const ki_store *store, const char *index, ki_str value)
 {
     if (store == NULL || index == NULL)
         return NULL;
@@ -144,7 +145,7 @@ static int copy_found(const ki_object *object, ki_fields *fields)
     return rc == KI_ERR_INVALID && fields != NULL ? KI_ERR_NOT_FOUND : rc;
 }
 
-int ki_store_copy_key(ki_store *store, ki_str key, ki_fields *fields)
+int ki_store_copy_key(const ki_store *store, ki_str key, ki_fields *fields)
 {
     if (store == NULL)
         return KI_ERR_INVALID;
@@ -154,7 +155,7 @@ int ki_store_copy_key(ki_store *store, ki_str key, ki_fields *fields)
     return rc;
 }
 
-int ki_store_copy_one(ki_store *store, const char *index, ki_str value, ki_fields *fields)
+int ki_store_copy_one(const ki_store *store, const char *index, ki_str value, ki_fields *fields)
 {
     if (store == NULL || index == NULL)
         return KI_ERR_INVALID;
@@ -166,32 +167,33 @@ int ki_store_copy_one(ki_store *store, const char *index, ki_str value, ki_field
 
 /* ---- with a pointer and a length ------------------------------------------------------------------- */
 
-ki_object *ki_store_get_key_n(ki_store *store, const char *key, size_t key_len)
+ki_object *ki_store_get_key_n(const ki_store *store, const char *key, size_t key_len)
 {
     return ki_store_get_key(store, ki_str_from(key, key_len));
 }
 
-ki_object *ki_store_get_one_n(ki_store *store, const char *index, const char *value, size_t value_len)
+ki_object *ki_store_get_one_n(const ki_store *store, const char *index, const char *value, size_t value_len)
 {
     return ki_store_get_one(store, index, ki_str_from(value, value_len));
 }
 
-const ki_object *ki_store_peek_key_n(ki_store *store, const char *key, size_t key_len)
+const ki_object *ki_store_peek_key_n(const ki_store *store, const char *key, size_t key_len)
 {
     return ki_store_peek_key(store, ki_str_from(key, key_len));
 }
 
-const ki_object *ki_store_peek_one_n(ki_store *store, const char *index, const char *value, size_t value_len)
+const ki_object *ki_store_peek_one_n(const ki_store *store, const char *index, const char *value,
+                                     size_t value_len)
 {
     return ki_store_peek_one(store, index, ki_str_from(value, value_len));
 }
 
-int ki_store_copy_key_n(ki_store *store, const char *key, size_t key_len, ki_fields *fields)
+int ki_store_copy_key_n(const ki_store *store, const char *key, size_t key_len, ki_fields *fields)
 {
     return ki_store_copy_key(store, ki_str_from(key, key_len), fields);
 }
 
-int ki_store_copy_one_n(ki_store *store, const char *index, const char *value, size_t value_len,
+int ki_store_copy_one_n(const ki_store *store, const char *index, const char *value, size_t value_len,
                         ki_fields *fields)
 {
     return ki_store_copy_one(store, index, ki_str_from(value, value_len), fields);

@@ -76,7 +76,8 @@ void ki_limiter_forget(ki_limiter *limiter, ki_str key)
         limiter->kind->forget(limiter, key);
 }
 
-uint32_t ki_limiter_num_requeues(ki_limiter *limiter, ki_str key)
+uint32_t ki_limiter_num_requeues(const ki_limiter *limiter, ki_str key)
 {
-    return limiter == NULL ? 0 : limiter->kind->num_requeues(limiter, key);
+    ki_limiter *mine = (ki_limiter *)limiter; /* locks are not part of its const state */
+    return mine == NULL ? 0 : mine->kind->num_requeues(mine, key);
 }

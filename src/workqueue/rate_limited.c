@@ -19,7 +19,7 @@ void ki_workqueue_forget(ki_workqueue *queue, ki_str key)
         ki_limiter_forget(queue->limiter, key);
 }
 
-uint32_t ki_workqueue_num_requeues(ki_workqueue *queue, ki_str key)
+uint32_t ki_workqueue_num_requeues(const ki_workqueue *queue, ki_str key)
 {
     return ki_workqueue_check(queue) < 0 ? 0 : ki_limiter_num_requeues(queue->limiter, key);
 }

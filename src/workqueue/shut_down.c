@@ -45,7 +45,7 @@ static int drain_locked(ki_workqueue *queue, uint64_t shut_downs, uint64_t until
 }
 
 /* Workers are woken before the wait, since they have to finish the remaining keys. */
-int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, uint64_t timeout_ms)
+int ki_workqueue_drain(ki_workqueue *queue, uint64_t timeout_ms)
 {
     int rc = ki_workqueue_check(queue);
     if (rc < 0)
@@ -64,12 +64,13 @@ int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, uint64_t timeout_ms)
     return rc;
 }
 
-int ki_workqueue_shutting_down(ki_workqueue *queue)
+int ki_workqueue_shutting_down(const ki_workqueue *queue)
 {
     if (ki_workqueue_check(queue) < 0)
         return 0;
-    ki_mutex_lock(&queue->mu);
-    int is_stopping = queue->is_stopping;
-    ki_mutex_unlock(&queue->mu);
+    ki_workqueue *mine = (ki_workqueue *)queue; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->mu);
+    int is_stopping = mine->is_stopping;
+    ki_mutex_unlock(&mine->mu);
     return is_stopping;
 }

@@ -236,24 +236,25 @@ int ki_workqueue_fd(ki_workqueue *queue, ki_error *err)
 
 /* ---- looking at it ------------------------------------------------------------------------------------- */
 
-void ki_workqueue_read_stats(ki_workqueue *queue, ki_workqueue_stats *out_stats)
+void ki_workqueue_read_stats(const ki_workqueue *queue, ki_workqueue_stats *out_stats)
 {
     *out_stats = (ki_workqueue_stats){0};
     if (ki_workqueue_check(queue) < 0)
         return;
-    ki_workqueue_lock(queue);
-    assert(queue->depth >= ki_work_order_count(&queue->order) && queue->depth <= queue->keys.count);
-    assert(queue->processing_count <= queue->keys.count && queue->delayed.count <= queue->keys.count);
-    *out_stats = (ki_workqueue_stats){.waiting = ki_work_order_count(&queue->order),
-                                      .low = queue->order.counts[KI_PRIORITY_LOW],
-                                      .depth = queue->depth,
-                                      .processing = queue->processing_count,
-                                      .delayed = queue->delayed.count,
-                                      .dropped = queue->dropped};
-    ki_workqueue_unlock(queue);
+    ki_workqueue *mine = (ki_workqueue *)queue; /* locks are not part of its const state */
+    ki_workqueue_lock(mine);
+    assert(mine->depth >= ki_work_order_count(&mine->order) && mine->depth <= mine->keys.count);
+    assert(mine->processing_count <= mine->keys.count && mine->delayed.count <= mine->keys.count);
+    *out_stats = (ki_workqueue_stats){.waiting = ki_work_order_count(&mine->order),
+                                      .low = mine->order.counts[KI_PRIORITY_LOW],
+                                      .depth = mine->depth,
+                                      .processing = mine->processing_count,
+                                      .delayed = mine->delayed.count,
+                                      .dropped = mine->dropped};
+    ki_workqueue_unlock(mine);
 }
 
-size_t ki_workqueue_len(ki_workqueue *queue)
+size_t ki_workqueue_len(const ki_workqueue *queue)
 {
     ki_workqueue_stats stats;
     ki_workqueue_read_stats(queue, &stats);

@@ -124,7 +124,7 @@ static int differences(const follower *f)
         json_decref(said);
         return -1;
     }
-    ki_store *store = ki_informer_store(f->informer);
+    const ki_store *store = ki_informer_store(f->informer);
     size_t common = 0, i;
     json_t *item;
     json_array_foreach(items, i, item)
@@ -144,7 +144,7 @@ static int differences(const follower *f)
 void follower_converge(follower *f)
 {
     uint64_t deadline_ms = now_ms() + CONVERGE_MS;
-    ki_store *store = ki_informer_store(f->informer);
+    const ki_store *store = ki_informer_store(f->informer);
     for (;;) {
         int different = differences(f);
         if (different == 0 && heard_differences(f->heard, store) == 0)

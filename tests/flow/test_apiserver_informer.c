@@ -89,7 +89,7 @@ static int is_object(const json_t *item, const json_t *list, const ki_object *ob
 
 static int is_equal(world *w)
 {
-    ki_store *store = ki_informer_store(w->informer);
+    const ki_store *store = ki_informer_store(w->informer);
     api_answer answer = api_get(w->server, "/api/v1/pods");
     int equal = answer.status == 200 && ki_informer_has_synced(w->informer) &&
                 json_array_size(api_at(answer.tree, "items")) == ki_store_count(store);

@@ -126,7 +126,7 @@ static void read_many(ki_store *store)
 static void read_all(void *user)
 {
     race *r = user;
-    ki_store *store = ki_informer_store(r->rig.informer);
+    const ki_store *store = ki_informer_store(r->rig.informer);
     uint64_t last[KEYS] = {0};
     for (uint32_t i = 0; !r->is_over; i++) {
         ki_informer_status status;
@@ -310,7 +310,7 @@ static void run_race(race *r)
 
 static void assert_agreement(race *r)
 {
-    ki_store *store = ki_informer_store(r->rig.informer);
+    const ki_store *store = ki_informer_store(r->rig.informer);
     char version[24];
     ki_error err = {0};
     assert_int_equal(ki_informer_start(r->rig.informer, &err), 0);

@@ -215,7 +215,7 @@ static int read_more(ki_store *store)
 static int read_and_free(ki_informer *informer)
 {
     size_t count = 0;
-    ki_store *store = ki_informer_store(informer);
+    const ki_store *store = ki_informer_store(informer);
     ki_store_walk(store, count_object, &count);
     if (count > KEYS || count != ki_store_count(store))
         return 1;

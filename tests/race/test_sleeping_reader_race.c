@@ -119,7 +119,7 @@ static void a_free_waits_for_the_reader_and_delays_no_other_thread(void **state)
 /* What it peeks at is whole, however often it changes meanwhile; sections of all lengths. */
 typedef struct peeker {
     aside thread;
-    ki_store *store;
+    const ki_store *store;
     atomic_bool is_over;
 } peeker;
 

@@ -133,7 +133,7 @@ static void no_add_is_missed_and_no_key_is_on_two_workers(void **state)
         start(&producers[i], &s, produce, i + 1);
     for (int i = 0; i < PRODUCERS; i++)
         ki_thread_join(&producers[i].thread);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(s.queue, HANG_MS), 0);
+    assert_int_equal(ki_workqueue_drain(s.queue, HANG_MS), 0);
     for (int i = 0; i < WORKERS; i++)
         ki_thread_join(&workers[i].thread);
     atomic_store(&s.is_over, 1);

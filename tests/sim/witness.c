@@ -59,7 +59,7 @@ static bool may_come_back(const sim_follower *follower, const ki_object *gone, c
 static void check_store(sim_witness *witness, const ki_event *event, const char *key)
 {
     sim_run *run = witness->follower->run;
-    ki_store *store = ki_informer_store(witness->follower->informer);
+    const ki_store *store = ki_informer_store(witness->follower->informer);
     ki_object *stored = ki_store_get_key(store, ki_str_of(key));
     if (stored != NULL && !may_follow(run, event->object, stored) &&
         !sim_follower_may_repeat(witness->follower, version_of(stored), version_of(event->object)))
@@ -350,7 +350,7 @@ void sim_witness_fini(sim_witness *witness)
 void sim_witness_check(sim_witness *witness)
 {
     sim_run *run = witness->follower->run;
-    ki_store *store = ki_informer_store(witness->follower->informer);
+    const ki_store *store = ki_informer_store(witness->follower->informer);
     const char *name = witness->follower->name;
     if (witness->registration == NULL)
         return;

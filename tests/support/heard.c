@@ -208,7 +208,7 @@ void heard_let_go(heard *what)
 }
 
 typedef struct comparison {
-    ki_store *store;
+    const ki_store *store;
     size_t common;
 } comparison;
 
@@ -222,7 +222,7 @@ static int compare(const ki_object *object, void *user)
     return 0;
 }
 
-size_t heard_differences(const heard *what, ki_store *store)
+size_t heard_differences(const heard *what, const ki_store *store)
 {
     comparison c = {.store = store};
     if (ki_store_walk(what->replay, compare, &c) < 0)

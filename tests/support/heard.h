@@ -61,6 +61,6 @@ void heard_hold(heard *what);
 void heard_let_go(heard *what);
 
 /* How many objects the replay and the store have not in common, by key and version. */
-size_t heard_differences(const heard *what, ki_store *store);
+size_t heard_differences(const heard *what, const ki_store *store);
 
 #endif

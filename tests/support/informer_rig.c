@@ -100,7 +100,7 @@ void virtual_rig_sync(virtual_rig *rig)
 
 void virtual_rig_assert_equal(virtual_rig *rig)
 {
-    ki_store *store = ki_informer_store(rig->informer);
+    const ki_store *store = ki_informer_store(rig->informer);
     uint32_t cursor = 0;
     sim_object expected;
     assert_int_equal(ki_store_count(store), sim_world_count(rig->world));

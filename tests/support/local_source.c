@@ -134,7 +134,7 @@ uint64_t local_source_delete(local_source *source, const char *ns, const char *n
     return version;
 }
 
-size_t local_source_differences(local_source *source, ki_store *store)
+size_t local_source_differences(local_source *source, const ki_store *store)
 {
     ki_mutex_lock(&source->mu);
     size_t differences = 0;

@@ -57,6 +57,6 @@ int local_source_lists(local_source *source);
 int local_source_watches(local_source *source);
 
 /* How many objects differ between the source and the store. */
-size_t local_source_differences(local_source *source, ki_store *store);
+size_t local_source_differences(local_source *source, const ki_store *store);
 
 #endif

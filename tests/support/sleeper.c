@@ -32,7 +32,7 @@ static void run(void *user)
     ki_read_unlock();
 }
 
-void sleeper_begin(sleeper *s, ki_store *walked)
+void sleeper_begin(sleeper *s, const ki_store *walked)
 {
     *s = (sleeper){.walked = walked};
     ki_mutex_init(&s->mu);

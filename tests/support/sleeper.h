@@ -15,13 +15,13 @@ typedef struct sleeper {
     ki_thread thread;
     ki_mutex mu;
     ki_cond changed;
-    ki_store *walked; /* it stays in a callback of ki_store_walk(); NULL: between lock and unlock */
-    bool is_inside;   /* guarded by mu, as the next */
+    const ki_store *walked; /* it stays in a callback of ki_store_walk(); NULL: between lock and unlock */
+    bool is_inside;         /* guarded by mu, as the next */
     bool may_leave;
 } sleeper;
 
 /* Returns when it is inside. `walked` may be NULL; otherwise it is not empty. */
-void sleeper_begin(sleeper *s, ki_store *walked);
+void sleeper_begin(sleeper *s, const ki_store *walked);
 
 /* Lets it leave, and waits until it has ended. */
 void sleeper_end(sleeper *s);

@@ -129,14 +129,15 @@ static int check_content(const ki_content *content, ki_error *err)
     return rc;
 }
 
-int store_check(ki_store *store, ki_error *err)
+int store_check(const ki_store *store, ki_error *err)
 {
-    ki_mutex_lock(&store->write_mu);
+    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
+    ki_mutex_lock(&mine->write_mu);
     const ki_content *content = ki_store_content(store);
     int rc = check_content(content, err);
     if (rc == 0 &&
         (ki_store_count(store) != content->objects.count || ki_store_bytes(store) != content->bytes))
         rc = ki_fail(err, KI_ERR_INVALID, "the store says another count than its content");
-    ki_mutex_unlock(&store->write_mu);
+    ki_mutex_unlock(&mine->write_mu);
     return rc;
 }

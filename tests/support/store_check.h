@@ -11,6 +11,6 @@
 #include <kinformer/store.h>
 
 /* Returns 0, or KI_ERR_INVALID with what is wrong; KI_ERR_NO_MEMORY. */
-KI_NODISCARD int store_check(ki_store *store, ki_error *err);
+KI_NODISCARD int store_check(const ki_store *store, ki_error *err);
 
 #endif

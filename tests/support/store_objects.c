@@ -82,7 +82,7 @@ void store_put(ki_store *store, ki_object *object)
     (void)ki_object_unref(object);
 }
 
-void store_assert_sound(ki_store *store)
+void store_assert_sound(const ki_store *store)
 {
     ki_error err = {0};
     if (store_check(store, &err) < 0)
@@ -108,7 +108,7 @@ uint64_t store_object_version(const ki_object *object)
     return strtoull(ki_object_resource_version(object).ptr, NULL, 10);
 }
 
-uint64_t store_version_at(ki_store *store, const char *ns, const char *name)
+uint64_t store_version_at(const ki_store *store, const char *ns, const char *name)
 {
     ki_object *object = ki_store_get(store, ki_str_of(ns), ki_str_of(name));
     uint64_t version = object == NULL ? 0 : store_object_version(object);
@@ -121,7 +121,7 @@ int store_object_is_shared(ki_object *object)
     return ki_refcount_is_shared(&object->refs);
 }
 
-size_t store_count_by_index(ki_store *store, const char *index, const char *value)
+size_t store_count_by_index(const ki_store *store, const char *index, const char *value)
 {
     ki_object_list list = {0};
     assert_int_equal(ki_store_list_index(store, index, ki_str_of(value), &list), 0);

@@ -26,7 +26,7 @@ int store_object_is_shared(ki_object *object);
 void store_put(ki_store *store, ki_object *object);
 
 /* Fails the test with what is wrong. */
-void store_assert_sound(ki_store *store);
+void store_assert_sound(const ki_store *store);
 
 /* A new one with its defaults. */
 ki_store *store_begin(void);
@@ -36,9 +36,9 @@ void store_end(ki_store *store);
 
 /* The version of an object; the one under a key, 0 when there is none. */
 uint64_t store_object_version(const ki_object *object);
-uint64_t store_version_at(ki_store *store, const char *ns, const char *name);
+uint64_t store_version_at(const ki_store *store, const char *ns, const char *name);
 
-size_t store_count_by_index(ki_store *store, const char *index, const char *value);
+size_t store_count_by_index(const ki_store *store, const char *index, const char *value);
 
 /* Fails the test unless the list is these; then it is empty. */
 void store_assert_texts(ki_str_list *list, const char *const *expected, size_t count);

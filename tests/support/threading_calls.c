@@ -18,7 +18,7 @@ static int count_objects(const ki_object *object, void *user)
 
 int call_read_without_waiting(stage *s)
 {
-    ki_store *store = ki_informer_store(s->rig.informer);
+    const ki_store *store = ki_informer_store(s->rig.informer);
     int count = 0;
     ki_object *object = ki_store_get(store, KI_STR("a"), KI_STR("n1"));
     ki_read_lock();
@@ -34,7 +34,7 @@ int call_read_without_waiting(stage *s)
 /* Each of them does the same, or this proves nothing. */
 int call_read_lists(stage *s)
 {
-    ki_store *store = ki_informer_store(s->rig.informer);
+    const ki_store *store = ki_informer_store(s->rig.informer);
     ki_object_list objects = {0};
     ki_object_list found = {0};
     ki_str_list keys = {0};

@@ -272,7 +272,8 @@ void ki_apiserver_cut(ki_apiserver *server, int is_reset)
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each, void *user)
+uint64_t ki_apiserver_requests(const ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each,
+                               void *user)
 {
     return is_of_no_use(server) ? since : ki_as_request_log_read(server->requests, since, each, user);
 }

@@ -38,7 +38,7 @@ static int fail_with(struct ki_as_failure *failure, ki_error *err)
 }
 
 /* A new reference, or NULL. */
-static struct ki_as_resource *find(ki_apiserver *server, const ki_resource *resource)
+static struct ki_as_resource *find(const ki_apiserver *server, const ki_resource *resource)
 {
     if (server == NULL || resource == NULL)
         return NULL;
@@ -267,7 +267,7 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
+size_t ki_apiserver_count(const ki_apiserver *server, const ki_resource *resource)
 {
     size_t count = 0;
     if (ki_as_check_process(server, NULL) < 0)
@@ -284,7 +284,7 @@ size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
     return count;
 }
 
-uint64_t ki_apiserver_version(ki_apiserver *server)
+uint64_t ki_apiserver_version(const ki_apiserver *server)
 {
     if (ki_as_check_process(server, NULL) < 0)
         return 0;

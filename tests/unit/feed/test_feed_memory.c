@@ -25,7 +25,7 @@ static void exactly_one_destination_is_wanted(void **state)
         {.informer = ours, .store = store, .queue = queue},
         {.informer = ours, .store = store, .process = feed_rig_process},
         {.informer = ours, .on_change = feed_rig_on_change, .resync_ms = 5000},
-        {.informer = ours, .store = ki_informer_store(informer)},
+        {.informer = ours, .store = (ki_store *)ki_informer_store(informer)},
         {.on_change = feed_rig_on_change}, /* nothing responds */
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -87,7 +87,7 @@ static void the_store_of_an_informer_refuses_writes(void **state)
     virtual_rig rig;
     virtual_rig_init(&rig, NULL);
     virtual_rig_sync(&rig);
-    ki_store *store = ki_informer_store(rig.informer);
+    ki_store *store = (ki_store *)ki_informer_store(rig.informer);
     ki_object *object = store_object("a", "mine", 1, "x");
     assert_int_equal(ki_store_put(store, object), KI_ERR_INVALID);
     assert_int_equal(ki_store_remove(store, ki_str_of("a/n0")), KI_ERR_INVALID);

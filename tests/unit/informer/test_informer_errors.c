@@ -124,11 +124,12 @@ static void what_a_transform_takes_from_another_informer_is_copied(void **state)
     virtual_rig_init(&rig, NULL);
     virtual_rig_sync(&rig);
     ki_list_watch source = sim_server_list_watch(rig.server);
-    ki_store *others = ki_informer_store(rig.informer);
-    ki_informer *informer = ki_informer_new(
-        rig.client, &KI_CORE_V1_PODS,
-        &(ki_informer_options){.list_watch = &source, .transform = take_from_store, .transform_user = others},
-        NULL);
+    const ki_store *others = ki_informer_store(rig.informer);
+    ki_informer *informer = ki_informer_new(rig.client, &KI_CORE_V1_PODS,
+                                            &(ki_informer_options){.list_watch = &source,
+                                                                   .transform = take_from_store,
+                                                                   .transform_user = (void *)others},
+                                            NULL);
     assert_int_equal(ki_informer_start(informer, NULL), 0);
     virtual_rig_run(&rig, 10 * 1000);
     ki_object *theirs = ki_store_get(others, KI_STR("a"), KI_STR("n1"));

@@ -126,7 +126,7 @@ static void handlers_find_the_store_as_new_as_the_event(void **state)
     told t;
     told_init(&t);
     t.what.in_event = the_store_is_at_least_as_new_as_the_event;
-    t.what.user = ki_informer_store(t.rig.informer);
+    t.what.user = (void *)ki_informer_store(t.rig.informer);
     virtual_rig_sync(&t.rig);
     for (int i = 0; i < 200; i++) {
         for (int k = 0; k < 5; k++)

@@ -16,7 +16,7 @@
 
 static last_record logged;
 
-static size_t count_values(ki_store *store, const char *index)
+static size_t count_values(const ki_store *store, const char *index)
 {
     ki_str_list values = {0};
     assert_int_equal(ki_store_list_values(store, index, &values), 0);

@@ -50,7 +50,7 @@ static void run_fini(run *r)
 static void assert_converges(run *r)
 {
     local_rig_catch_up(&r->rig);
-    ki_store *store = ki_informer_store(r->rig.informer);
+    const ki_store *store = ki_informer_store(r->rig.informer);
     assert_int_equal(local_source_differences(r->rig.source, store), 0);
     store_assert_sound(store);
     for (int i = 0; i < HANG_MS && heard_differences(&r->what, store) > 0; i++)

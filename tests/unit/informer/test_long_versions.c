@@ -146,7 +146,7 @@ static void rig_init_informer(rig *r, int watch_list)
         r->client, &KI_CORE_V1_PODS,
         &(ki_informer_options){.list_watch = &r->list_watch, .watch_list = (ki_watch_list)watch_list}, NULL);
     assert_non_null(r->informer);
-    r->store = ki_informer_store(r->informer);
+    r->store = (ki_store *)ki_informer_store(r->informer);
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .user = r};
     assert_non_null(ki_informer_add_handler(r->informer, &handler, NULL));
     assert_int_equal(ki_informer_set_error_handler(r->informer, on_error, r), 0);

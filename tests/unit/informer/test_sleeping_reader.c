@@ -27,7 +27,7 @@ static void an_informer_continues_beside_a_reader_that_stays(void **state)
     sleeper s;
     virtual_rig_init(&rig, NULL);
     virtual_rig_sync(&rig);
-    ki_store *store = ki_informer_store(rig.informer);
+    const ki_store *store = ki_informer_store(rig.informer);
     sleeper_begin(&s, NULL);
     for (int i = 0; i < 10; i++) {
         sim_world_touch_all(rig.world);

@@ -185,7 +185,7 @@ static void a_missing_queue_is_empty_and_needs_no_end(void **state)
     assert_int_equal(stats.depth, 0);
     assert_int_equal(ki_workqueue_len(NULL), 0);
     assert_int_equal(ki_workqueue_shutting_down(NULL), 0);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(NULL, 0), KI_ERR_INVALID);
+    assert_int_equal(ki_workqueue_drain(NULL, 0), KI_ERR_INVALID);
     assert_int_equal(ki_workqueue_num_requeues(NULL, KI_STR("a")), 0);
     assert_true(ki_workqueue_fd(NULL, NULL) < 0);
     ki_workqueue_shut_down(NULL);

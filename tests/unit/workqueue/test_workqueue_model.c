@@ -245,7 +245,7 @@ static void step_stop(run *r)
         return;
     }
     size_t left = model_count(&r->model, true, true);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(r->rig.queue, 0), left == 0 ? 0 : KI_ERR_TIMEOUT);
+    assert_int_equal(ki_workqueue_drain(r->rig.queue, 0), left == 0 ? 0 : KI_ERR_TIMEOUT);
 }
 
 static void step_time(run *r)
@@ -295,13 +295,13 @@ static void finish(run *r)
     if (!r->model.is_stopping) {
         model_stop(&r->model);
         size_t left = model_count(&r->model, true, true);
-        assert_int_equal(ki_workqueue_shut_down_with_drain(r->rig.queue, 0), left == 0 ? 0 : KI_ERR_TIMEOUT);
+        assert_int_equal(ki_workqueue_drain(r->rig.queue, 0), left == 0 ? 0 : KI_ERR_TIMEOUT);
     }
     while (model_count(&r->model, true, true) > 0) {
         step_get(r);
         step_done(r);
     }
-    assert_int_equal(ki_workqueue_shut_down_with_drain(r->rig.queue, UINT64_MAX), 0);
+    assert_int_equal(ki_workqueue_drain(r->rig.queue, UINT64_MAX), 0);
     ki_clock_advance_ms(&r->rig.clock, 100 * 1000);
     work_get_nothing(&r->rig, KI_ERR_STOPPED);
     assert_numbers(r);

@@ -75,16 +75,16 @@ static void a_drain_waits_for_keys_that_wait_and_for_those_being_processed(void 
     work_get(&rig, "a");
     work_add(&rig, "a");
     work_add_after(&rig, "delayed", 10);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(rig.queue, 0), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_workqueue_drain(rig.queue, 0), KI_ERR_TIMEOUT);
     assert_int_equal(ki_workqueue_add(rig.queue, KI_STR("c"), KI_PRIORITY_HIGH), KI_ERR_STOPPED);
     assert_int_equal(work_done(&rig, "a"), 0); /* it was added before */
-    assert_int_equal(ki_workqueue_shut_down_with_drain(rig.queue, 0), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_workqueue_drain(rig.queue, 0), KI_ERR_TIMEOUT);
     work_get(&rig, "b");
     work_get(&rig, "a");
     assert_int_equal(work_done(&rig, "b"), 0);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(rig.queue, 0), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_workqueue_drain(rig.queue, 0), KI_ERR_TIMEOUT);
     assert_int_equal(work_done(&rig, "a"), 0);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(rig.queue, 0), 0);
+    assert_int_equal(ki_workqueue_drain(rig.queue, 0), 0);
     work_rig_fini(&rig);
 }
 
@@ -92,9 +92,9 @@ static void an_empty_queue_is_drained_at_once(void **state)
 {
     (void)state;
     ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(queue, UINT64_MAX), 0);
+    assert_int_equal(ki_workqueue_drain(queue, UINT64_MAX), 0);
     ki_workqueue_shut_down(queue);
-    assert_int_equal(ki_workqueue_shut_down_with_drain(queue, UINT64_MAX), 0);
+    assert_int_equal(ki_workqueue_drain(queue, UINT64_MAX), 0);
     ki_workqueue_free(queue);
 }
 
@@ -109,7 +109,7 @@ typedef struct drain {
 static void run_drain(void *user)
 {
     drain *d = user;
-    d->rc = ki_workqueue_shut_down_with_drain(d->queue, d->timeout_ms);
+    d->rc = ki_workqueue_drain(d->queue, d->timeout_ms);
 }
 
 /* A drain has begun when new keys are refused. */
@@ -180,7 +180,7 @@ static int use_in_child(ki_workqueue *queue)
                      ki_workqueue_add_rate_limited(queue, KI_STR("b"), KI_PRIORITY_HIGH) == KI_ERR_FORKED &&
                      ki_workqueue_get(queue, UINT64_MAX, &item) == KI_ERR_FORKED &&
                      ki_workqueue_done(queue, KI_STR("a")) == KI_ERR_FORKED &&
-                     ki_workqueue_shut_down_with_drain(queue, UINT64_MAX) == KI_ERR_FORKED &&
+                     ki_workqueue_drain(queue, UINT64_MAX) == KI_ERR_FORKED &&
                      ki_workqueue_fd(queue, NULL) == KI_ERR_FORKED && ki_workqueue_len(queue) == 0;
     ki_workqueue_shut_down(queue);
     ki_workqueue_free(queue);
