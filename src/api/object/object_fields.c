@@ -7,14 +7,20 @@
 
 #include "json/text.h"
 
-/* What an object has beside its text, where a projection may have dropped it. */
+/* What an object has beside its text, where a projection may have dropped it. The place in the array is the
+ * length of the pointer: no two have the same. */
 static const struct {
     const char *pointer;
     ki_str (*read)(const ki_object *object);
 } beside[] = {
-    {"/metadata/name", ki_object_name}, {"/metadata/namespace", ki_object_namespace},
-    {"/metadata/uid", ki_object_uid},   {"/metadata/resourceVersion", ki_object_resource_version},
-    {"/kind", ki_object_kind},          {"/apiVersion", ki_object_api_version},
+#define BESIDE(pointer, read) [sizeof(pointer) - 1] = {pointer, read}
+    BESIDE("/kind", ki_object_kind),
+    BESIDE("/apiVersion", ki_object_api_version),
+    BESIDE("/metadata/uid", ki_object_uid),
+    BESIDE("/metadata/name", ki_object_name),
+    BESIDE("/metadata/namespace", ki_object_namespace),
+    BESIDE("/metadata/resourceVersion", ki_object_resource_version),
+#undef BESIDE
 };
 
 /* The buffer, while it is filled. `used` goes on growing when it no longer fits. */
@@ -60,26 +66,23 @@ static ki_str copy_escaped(target *to, ki_str raw)
 static ki_str copy_value(target *to, ki_json value)
 {
     ki_str text = {0};
-    switch (ki_json_type_of(value)) {
-    case KI_JSON_NONE:
-    case KI_JSON_NULL:
-        return (ki_str){0};
-    case KI_JSON_STRING:
-        return ki_json_string(value, &text) == 0
-                   ? copy_text(to, text)
-                   : copy_escaped(to, (ki_str){value.raw.ptr + 1, value.raw.len - 2});
-    default:
-        return copy_text(to, value.raw);
-    }
+    int rc = ki_json_string(value, &text);
+    if (rc == 0)
+        return copy_text(to, text);
+    if (rc == KI_ERR_ESCAPED)
+        return copy_escaped(to, (ki_str){value.raw.ptr + 1, value.raw.len - 2});
+    ki_json_type type = ki_json_type_of(value);
+    return type == KI_JSON_NONE || type == KI_JSON_NULL ? (ki_str){0} : copy_text(to, value.raw);
 }
 
 static ki_str copy_field(target *to, const ki_object *object, const char *pointer)
 {
-    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
-        if (pointer != NULL && strcmp(pointer, beside[i].pointer) == 0) {
-            ki_str text = beside[i].read(object);
-            return text.len == 0 ? (ki_str){0} : copy_text(to, text);
-        }
+    size_t len = pointer == NULL ? 0 : strlen(pointer);
+    if (len < sizeof(beside) / sizeof(beside[0]) && beside[len].pointer != NULL &&
+        memcmp(pointer, beside[len].pointer, len) == 0) {
+        ki_str text = beside[len].read(object);
+        return text.len == 0 ? (ki_str){0} : copy_text(to, text);
+    }
     return copy_value(to, ki_object_find(object, pointer));
 }
 
