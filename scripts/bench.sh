@@ -7,7 +7,7 @@
 # All benchmarks are run, even if one fails its check; then the script fails.
 #
 # Where Go is present, client-go's work queue takes part in bench_workqueue, its protobuf decoder in bench_proto, and its
-# informer in bench_http.
+# informer in bench_http. Lookups from LuaJIT and Python (BENCH=bindings) are measured where LuaJIT and cffi are installed.
 set -eu
 cd "$(dirname "$0")/.."
 code=0
@@ -50,4 +50,26 @@ for source in bench/bench_*.c; do
         build/bench/bench/"$name" "$@" || code=1 ;;
     esac
 done
+
+lookups() { # $1: an interpreter, $2: a script
+    echo "== $2"
+    "$1" "$2" build/bench/libkinformer.so "$declarations" || code=1
+}
+
+case " ${BENCH-bindings} " in
+*" bindings "*)
+    declarations=$(mktemp)
+    trap 'rm -f "$declarations"' EXIT
+    scripts/declarations.sh >"$declarations"
+    if luajit -v >/dev/null 2>&1; then
+        lookups luajit bench/bindings/lookups.lua
+    else
+        echo "bench: lookups from LuaJIT are left out: it is not installed"
+    fi
+    if python3 -c 'import cffi' 2>/dev/null; then
+        lookups python3 bench/bindings/lookups.py
+    else
+        echo "bench: lookups from Python are left out: cffi is not installed"
+    fi ;;
+esac
 exit $code

@@ -10,10 +10,7 @@ library=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The declarations alone: attributes and the standard headers are empty.
-mkdir "$work/include"
-touch "$work/include/stddef.h" "$work/include/stdint.h" "$work/include/stdarg.h"
-gcc -E -P -nostdinc -I"$work/include" -Iinclude '-D__attribute__(x)=' include/kinformer.h >"$work/declarations"
+scripts/declarations.sh >"$work/declarations"
 sed -nE 's/^(typedef )?struct (ki_[a-z_]+) \{.*/\2/p' include/kinformer/*.h | sort >"$work/structs"
 structs=$(wc -l <"$work/structs")
 [ "$structs" -gt 0 ] || { echo "bindings: no struct found in include/" >&2; exit 1; }
