@@ -18,6 +18,7 @@ typedef struct ki_allocator {
     void *(*reallocate)(void *memory, size_t size, void *user);
     void (*release)(void *memory, void *user);
     void *user;
+    uint64_t reserved[2];
 } ki_allocator;
 
 /**

@@ -43,6 +43,7 @@ typedef struct ki_event {
     uint32_t flags;
     const ki_object *object; /* the new state; for a delete the final, or last known, one */
     const ki_object *old;    /* updates only; may be NULL with KI_EVENT_COALESCED */
+    uint64_t reserved[2];
 } ki_event;
 
 typedef void (*ki_event_cb)(const ki_event *event, void *user);

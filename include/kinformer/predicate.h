@@ -17,8 +17,8 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_predicate ki_predicate;
 
-/** Returns 1 to let the event pass, else 0. `user` is that of `self`. Called on a handler thread. */
-typedef int (*ki_predicate_cb)(const ki_event *event, const ki_predicate *self, void *user);
+/** Returns 1 to let the event pass, else 0. `user` is that of `predicate`. Called on a handler thread. */
+typedef int (*ki_predicate_cb)(const ki_event *event, const ki_predicate *predicate, void *user);
 
 struct ki_predicate {
     ki_predicate_cb passes; /* NULL: everything passes */

@@ -15,33 +15,33 @@ static int has_two_states(const ki_event *event)
            (event->flags & KI_EVENT_REPLACED) == 0;
 }
 
-static int generation_changed(const ki_event *event, const ki_predicate *self, void *user)
+static int generation_changed(const ki_event *event, const ki_predicate *predicate, void *user)
 {
-    (void)self;
+    (void)predicate;
     (void)user;
     return !has_two_states(event) || ki_object_generation(event->object) != ki_object_generation(event->old);
 }
 
-static int version_changed(const ki_event *event, const ki_predicate *self, void *user)
+static int version_changed(const ki_event *event, const ki_predicate *predicate, void *user)
 {
-    (void)self;
+    (void)predicate;
     (void)user;
     return !has_two_states(event) ||
            !ki_str_equal(ki_object_resource_version(event->object), ki_object_resource_version(event->old));
 }
 
 /* What cannot be compared counts as changed. */
-static int labels_changed(const ki_event *event, const ki_predicate *self, void *user)
+static int labels_changed(const ki_event *event, const ki_predicate *predicate, void *user)
 {
-    (void)self;
+    (void)predicate;
     (void)user;
     return !has_two_states(event) ||
            ki_json_equal(ki_object_labels(event->object), ki_object_labels(event->old)) != 1;
 }
 
-static int annotations_changed(const ki_event *event, const ki_predicate *self, void *user)
+static int annotations_changed(const ki_event *event, const ki_predicate *predicate, void *user)
 {
-    (void)self;
+    (void)predicate;
     (void)user;
     return !has_two_states(event) ||
            ki_json_equal(ki_object_annotations(event->object), ki_object_annotations(event->old)) != 1;
@@ -52,22 +52,22 @@ const ki_predicate KI_PREDICATE_RESOURCE_VERSION_CHANGED = {.passes = version_ch
 const ki_predicate KI_PREDICATE_LABELS_CHANGED = {.passes = labels_changed};
 const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED = {.passes = annotations_changed};
 
-static int both(const ki_event *event, const ki_predicate *self, void *user)
+static int both(const ki_event *event, const ki_predicate *predicate, void *user)
 {
     (void)user;
-    return ki_predicate_passes(self->a, event) && ki_predicate_passes(self->b, event);
+    return ki_predicate_passes(predicate->a, event) && ki_predicate_passes(predicate->b, event);
 }
 
-static int either(const ki_event *event, const ki_predicate *self, void *user)
+static int either(const ki_event *event, const ki_predicate *predicate, void *user)
 {
     (void)user;
-    return ki_predicate_passes(self->a, event) || ki_predicate_passes(self->b, event);
+    return ki_predicate_passes(predicate->a, event) || ki_predicate_passes(predicate->b, event);
 }
 
-static int neither(const ki_event *event, const ki_predicate *self, void *user)
+static int neither(const ki_event *event, const ki_predicate *predicate, void *user)
 {
     (void)user;
-    return !ki_predicate_passes(self->a, event);
+    return !ki_predicate_passes(predicate->a, event);
 }
 
 ki_predicate ki_predicate_and(const ki_predicate *a, const ki_predicate *b)

@@ -109,7 +109,7 @@ static int write_patch(ki_json_writer *writer, ki_json from, const ki_body *to, 
     return ki_json_writer_finish(writer, out_text, err);
 }
 
-ki_body *ki_body_merge_patch(ki_json from, const ki_body *to)
+ki_body *ki_body_merge_patch(ki_json old, const ki_body *wanted)
 {
     ki_body *patch = ki_body_new();
     ki_json_writer *writer = ki_json_writer_new(NULL);
@@ -118,7 +118,7 @@ ki_body *ki_body_merge_patch(ki_json from, const ki_body *to)
     if (patch == NULL || writer == NULL) {
         ki_body_free(patch);
         patch = NULL;
-    } else if (write_patch(writer, from, to, &text, &why) < 0) {
+    } else if (write_patch(writer, old, wanted, &text, &why) < 0) {
         (void)ki_body_fail(patch, &why);
     } else {
         (void)ki_body_replace(patch, text);

@@ -74,7 +74,7 @@ void failing_allocator_install(void)
     failing_allocator_fail_at(0);
     atomic_store(&live_count, 0);
     atomic_store(&live_bytes, 0);
-    replace_allocator(&(ki_allocator){allocate, reallocate, release, NULL});
+    replace_allocator(&(ki_allocator){.allocate = allocate, .reallocate = reallocate, .release = release});
 }
 
 void failing_allocator_remove(void)

@@ -67,7 +67,10 @@ static const char *written(void)
 
 static void write_event(ki_change_type type, uint32_t flags)
 {
-    ki_event event = {type, flags, b.object, type == KI_CHANGE_UPDATED ? b.old : NULL};
+    ki_event event = {.change_type = type,
+                      .flags = flags,
+                      .object = b.object,
+                      .old = type == KI_CHANGE_UPDATED ? b.old : NULL};
     cli_event_writer_event(&b.writer, &b.pods, &event);
 }
 

@@ -94,10 +94,10 @@ static void an_update_whose_old_state_is_missing_passes_all(void **state)
     drop(&p);
 }
 
-static int as_user_says(const ki_event *event, const ki_predicate *self, void *user)
+static int as_user_says(const ki_event *event, const ki_predicate *predicate, void *user)
 {
     (void)event;
-    assert_ptr_equal(self->user, user);
+    assert_ptr_equal(predicate->user, user);
     return *(const int *)user;
 }
 
