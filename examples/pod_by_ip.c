@@ -11,8 +11,7 @@ int main(int argc, char **argv)
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
     ki_informer_add_index_path(pods, "ip", "/status/podIPs/*/ip");
 
-    if (client != NULL && ki_factory_start(factory, &err) == 0 &&
-        ki_factory_wait_for_sync(factory, 10 * 1000, &err) == 0) {
+    if (ki_factory_start(factory, &err) == 0 && ki_factory_wait_for_sync(factory, 10 * 1000, &err) == 0) {
         ki_object *pod = ki_store_get_one(ki_informer_store(pods), "ip", ki_str_of(argv[1]));
         ki_str node = ki_object_string_or(pod, "/spec/nodeName", KI_STR("no node"));
         printf("%s on %.*s\n", pod == NULL ? "no pod" : ki_object_key(pod), KI_STR_ARGS(node));

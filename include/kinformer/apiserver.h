@@ -12,7 +12,7 @@
  *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
  *   ki_apiserver_fault(server, &cut, &err);
  *
- * Every function may be called from any thread. A server belongs to the process that started it. In a forked
+ * Threads: any, for all calls. A server belongs to the process that started it. In a forked
  * child ki_apiserver_url(), ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work; every other
  * function returns KI_ERR_FORKED at once, or 0 for a count or a version, or does nothing if it has no result.
  * ki_apiserver_free() frees nothing there, and the parent's server continues. A child may start a server of
@@ -90,7 +90,8 @@ KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 /** The certificate (PEM) with which clients verify the server; NULL without TLS. */
 KI_API const char *ki_apiserver_certificate(const ki_apiserver *server);
 
-/** Writes a kubeconfig for this server, for kubectl and other clients (file mode 0600). */
+/** Writes a kubeconfig for this server, for kubectl and other clients (file mode 0600). Returns: 0,
+ * KI_ERR_SYSTEM, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file,
                                                       ki_error *err);
 
@@ -103,12 +104,12 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
  * Returns: 0, or KI_ERR_INVALID with the Status message of the rejection, KI_ERR_NOT_FOUND when the namespace
  *          does not exist, KI_ERR_RESOURCE for a resource that is not served.
  */
-KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
-                                         ki_error *err);
+KI_API int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
+                            ki_error *err);
 
 /**
- * Deletes an object at once, even with finalizers. A namespace or a CustomResourceDefinition is deleted with
- * all its objects. `ns` is "" or NULL for cluster-scoped resources.
+ * Deletes an object at once, even one with finalizers. A namespace or a CustomResourceDefinition is deleted
+ * with all its objects. `ns` is "" or NULL for cluster-scoped resources.
  *
  * Returns: 0, KI_ERR_NOT_FOUND when it does not exist, KI_ERR_INVALID for a namespace that cannot be deleted,
  *          KI_ERR_RESOURCE for a resource that is not served, KI_ERR_NO_MEMORY.

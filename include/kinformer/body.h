@@ -108,8 +108,8 @@ KI_API int ki_body_vset(ki_body *body, const char *pointer, const char *format, 
 KI_API int ki_body_remove(ki_body *body, const char *pointer);
 
 /**
- * The merge patch (RFC 7386, KI_PATCH_MERGE) that turns `old` into `wanted`: changed members, null for removed
- * ones, arrays as a whole. It is "{}" when nothing differs, and need not be sent then.
+ * The merge patch (RFC 7386, KI_PATCH_MERGE) that turns `old` into `wanted`: changed members, null for
+ * removed ones, arrays as a whole. It is "{}" when nothing differs, and need not be sent then.
  *
  *     ki_body *wanted = ki_body_of(pod);
  *     ki_body_add_finalizer(wanted, KI_STR("example.com/guard"));
@@ -119,8 +119,9 @@ KI_API int ki_body_remove(ki_body *body, const char *pointer);
  * names the version it is for: ki_body_set(patch, "/metadata/resourceVersion", "%.*s",
  * KI_STR_ARGS(ki_object_resource_version(pod))).
  *
- * Returns: a body to free; NULL when out of memory. Its failure is that of `wanted`, if it has one; KI_ERR_TYPE
- *          when either is not a JSON object; KI_ERR_JSON_DEPTH when they differ more than 100 levels deep.
+ * Returns: a body to free; NULL when out of memory. Its failure is that of `wanted`, if it has one;
+ *          KI_ERR_TYPE when either is not a JSON object; KI_ERR_JSON_DEPTH when they differ more than 100
+ *          levels deep.
  */
 KI_API KI_NODISCARD ki_body *ki_body_merge_patch(ki_json old, const ki_body *wanted);
 

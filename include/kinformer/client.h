@@ -47,7 +47,8 @@ typedef struct ki_config ki_config; /* <kinformer/config.h> */
 typedef enum ki_mode {
     KI_MODE_THREADS = 0, /* everything runs on the library's threads */
     /* Handlers, reconcile functions and the answers of single calls run inside ki_client_dispatch(); index
-     * functions, transforms, status and error callbacks and the log still run on the library's threads. */
+     * functions, transforms, tweaks, status and error callbacks, write gates and the log still run on the
+     * library's threads. */
     KI_MODE_HANDLERS_ON_LOOP,
     KI_MODE_EVENT_LOOP /* everything runs inside ki_client_dispatch(); the library has no threads */
 } ki_mode;
@@ -110,7 +111,8 @@ typedef struct ki_client_options {
     uint64_t connect_timeout_ms;     /* 0: 30,000 */
     size_t head_bytes_max;           /* of a response: status line, headers and trailers; 0: 64 KiB */
 
-    size_t handler_threads; /* KI_MODE_THREADS: handlers share this many threads; 0: one thread for each */
+    size_t handler_threads; /* handlers share this many threads; 0: one thread for each. KI_MODE_THREADS
+                             * only */
     ki_source_cb source;    /* answers requests instead of a cluster; the two parts above are ignored then */
     void *source_user;
     ki_metrics *metrics; /* may be shared between clients; NULL: its own, see ki_client_metrics() */
@@ -236,11 +238,11 @@ KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, vo
 /** The namespace of the kubeconfig context, or "default". Lives as long as the client. */
 KI_API const char *ki_client_namespace(const ki_client *client);
 
-/** The metrics of the client and its informers. Live as long as the client. */
+/** The metrics of the client and its informers. They live as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Calls a function on `io`, once, soon, at the latest in ki_client_free(). A source
+ * Calls a function on `io`, once: soon, and at the latest in ki_client_free(). A source
  * (<kinformer/list_watch.h>) with threads of its own uses this to get to the thread on which it may answer.
  *
  * A callback may post again; other work runs in between.
@@ -275,8 +277,13 @@ KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void 
  */
 KI_API int ki_client_fd(const ki_client *client);
 
-/** For loops that cannot poll a descriptor: milliseconds until ki_client_dispatch() has work to do, 0: at
- * once; -1: not before a socket is ready or another thread makes a call. Others do not need it. */
+/**
+ * Only for loops that cannot poll a descriptor: how long ki_client_dispatch() has nothing to do.
+ *
+ * Returns: milliseconds; 0: it has work now; -1: until a socket is ready or another thread makes a call; also
+ *          in KI_MODE_THREADS and in a forked child.
+ * Threads: any.
+ */
 KI_API int ki_client_timeout_ms(const ki_client *client);
 
 /** No budget: see ki_client_dispatch(). */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common - what every public header needs: linkage, attributes, borrowed text, the version. */
+/* common - what every public header needs: linkage, attributes, borrowed text, the version.
+ *
+ * Threads: any, for all calls.
+ */
 #ifndef KI_COMMON_H
 #define KI_COMMON_H
 

@@ -51,6 +51,7 @@ typedef struct ki_controller ki_controller;
 /** One key being worked on. Valid until the reconcile function returns, or until ki_request_finish(). */
 typedef struct ki_request ki_request;
 
+/** The key, and its two parts. They live as long as the request. */
 KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);
@@ -174,6 +175,7 @@ typedef struct ki_key_emit ki_key_emit;
  * object if memory did not suffice for a key. */
 typedef void (*ki_map_cb)(const ki_object *object, ki_key_emit *emit, void *user);
 
+/** Adds the key of the object `name` in the namespace `ns`, which may be empty. */
 KI_API void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name);
 
 /** Adds the keys that `map` emits; for an update it is called with the old and with the new object. */
@@ -229,6 +231,7 @@ typedef struct ki_controller_status {
     uint64_t reserved[8];
 } ki_controller_status;
 
+/** All zero without a controller, and in a forked child. */
 KI_API void ki_controller_read_status(const ki_controller *controller, ki_controller_status *out_status);
 
 KI_EXTERN_C_END

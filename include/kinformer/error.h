@@ -8,6 +8,8 @@
  * Objects that could not be made are NULL, and may be passed on: a call with a NULL client, factory, informer
  * and so on does nothing, and keeps an error that is already in its `ki_error`. So after a chain of calls
  * with the same `ki_error`, it has the first error.
+ *
+ * Threads: any, for all calls.
  */
 #ifndef KI_ERROR_H
 #define KI_ERROR_H

@@ -63,7 +63,7 @@ KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *
 
 /** The same for a resource by name, in the forms that ki_resource_find() and, for custom resources,
  * ki_resource_parse() accept. */
-KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name,
+KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, ki_str name,
                                             const ki_informer_options *options);
 
 /**

@@ -41,7 +41,7 @@ typedef void (*ki_feed_error_cb)(const ki_informer_error *error, void *user);
  * must outlive the feed. Only the feed writes to it; the consumer of a queue pops from it.
  */
 typedef struct ki_feed_options {
-    /** What to list and watch, and how. The options for an informer's store and handlers are ignored:
+    /** What to list and watch, and how. The options for an informer's store and handlers must not be set:
      * resync_ms, deliver_unchanged, mutations, queue_items_max, queue_bytes_max. */
     ki_informer_options informer;
 
@@ -105,7 +105,7 @@ KI_API void ki_feed_stop(ki_feed *feed);
  * the feed notices only at its next periodic check. */
 KI_API void ki_feed_room(ki_feed *feed);
 
-/** Retries now instead of waiting for the end of the back-off. */
+/** Retries now instead of waiting for the end of the back-off. Does nothing when it is not backing off. */
 KI_API void ki_feed_retry_now(ki_feed *feed);
 
 /** 1 when the first list has reached its destination: on_change has taken its end; it is in the store; or all

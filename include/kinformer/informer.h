@@ -147,7 +147,7 @@ KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *err);
  * once, and the work is done soon after. Idempotent. */
 KI_API void ki_informer_stop(ki_informer *informer);
 
-/** Retries now instead of waiting for the end of the back-off. */
+/** Retries now instead of waiting for the end of the back-off. Does nothing when it is not backing off. */
 KI_API void ki_informer_retry_now(ki_informer *informer);
 
 /** 1 when the first list is in the store. For a handler, see ki_registration_has_synced(). */
@@ -156,8 +156,9 @@ KI_API int ki_informer_has_synced(const ki_informer *informer);
 /**
  * Waits until the first list is in the store, for at most `timeout_ms`.
  *
- * Returns: 0; KI_ERR_TIMEOUT, with the phase and the reason in `err`; KI_ERR_STOPPED, at once, when it was
- *          never started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section;
+ * Returns: 0; KI_ERR_INVALID without an informer; KI_ERR_TIMEOUT, with the phase and the reason in `err`,
+ *          which also says when the server is connected and has not answered yet; KI_ERR_STOPPED, at once,
+ *          when it was never started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section;
  *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
@@ -206,6 +207,7 @@ KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 /** The store, for reading. Lives as long as the informer. */
 KI_API const ki_store *ki_informer_store(const ki_informer *informer);
 
+/** The resource that it was made with: a copy, which lives as long as the informer. */
 KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 
 /* ---- set-up ------------------------------------------------------------------------------------------ */
@@ -312,6 +314,7 @@ typedef struct ki_registration_stats {
     uint64_t reserved[4];
 } ki_registration_stats;
 
+/** All zero without a registration, and in a forked child. */
 KI_API void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats);
 
 /* ---- status ------------------------------------------------------------------------------------------ */
@@ -365,12 +368,12 @@ typedef struct ki_informer_status {
     char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;
 
+/** Reads the current status. Without an informer: KI_PHASE_STOPPED, and nothing else. */
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
 /** Called on `io` after each change of phase or reason, and when the first list is in the store (has_synced);
  * must be quick. Changes in immediate succession, as when a source answers inside `begin`, may be reported as
- * one. The last call, with KI_PHASE_STOPPED, comes
- * before ki_informer_stop() returns. */
+ * one. The last call, with KI_PHASE_STOPPED, comes before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
 
 /** Returns: 0, or KI_ERR_INVALID after the first start. */

@@ -33,7 +33,11 @@ typedef struct ki_json {
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/** Checks that `text` is exactly one JSON value by RFC 8259, at most 1,000 levels deep. */
+/**
+ * Checks that `text` is exactly one JSON value by RFC 8259, at most 1,000 levels deep.
+ *
+ * Returns: 0, or a JSON error, with the offset of the offending byte.
+ */
 KI_API KI_NODISCARD int ki_json_validate(ki_str text, ki_error *err);
 
 /** The value in `text`, without surrounding white space. */
@@ -64,6 +68,7 @@ typedef struct ki_json_iter {
     int state; /* the iterator's own */
 } ki_json_iter;
 
+/** An iterator before the first member or element: while (ki_json_next(&iter, &name, &value)) … */
 KI_API ki_json_iter ki_json_iterate(ki_json container);
 
 /**
@@ -96,14 +101,18 @@ KI_API KI_NODISCARD int ki_json_string_copy(ki_json value, char *buffer, size_t 
 KI_API int ki_json_string_equals(ki_json value, ki_str text);
 
 /**
- * A number as int64, if it is exactly one: 12, -3, 1e3 and 5.0 are; 1.5 is KI_ERR_TYPE, 1e19 is KI_ERR_RANGE.
+ * Reads an integer: 12, -3, 1e3, 5.0.
+ *
+ * Returns: 0; KI_ERR_TYPE when it is not a number, or not a whole one, as 1.5; KI_ERR_RANGE when it does not
+ *          fit, as 1e19.
  */
 KI_API int ki_json_int64(ki_json value, int64_t *out_number);
 
-/** A number as the nearest double; KI_ERR_RANGE when it is larger than the largest double. */
+/** Reads a number as the nearest double. Returns: 0, KI_ERR_TYPE, or KI_ERR_RANGE when it is larger than the
+ * largest double. */
 KI_API int ki_json_double(ki_json value, double *out_number);
 
-/** true and false as 1 and 0. */
+/** Reads true and false as 1 and 0. Returns: 0, or KI_ERR_TYPE. */
 KI_API int ki_json_bool(ki_json value, int *out_flag);
 
 /**
@@ -127,8 +136,10 @@ typedef struct ki_json_writer_options {
     uint64_t reserved[2];
 } ki_json_writer_options;
 
-/** Returns: a writer, or NULL when out of memory. `options` may be NULL. */
+/** Returns: a writer to free, or NULL when out of memory. `options` may be NULL. */
 KI_API KI_NODISCARD ki_json_writer *ki_json_writer_new(const ki_json_writer_options *options);
+
+/** NULL is allowed. */
 KI_API void ki_json_writer_free(ki_json_writer *writer);
 
 /* The calls below return nothing: the writer remembers the first failure (out of memory, too large, a name

@@ -66,6 +66,7 @@ typedef struct ki_limiter_functions {
     uint64_t reserved[4];
 } ki_limiter_functions;
 
+/** A limiter that calls these functions; the struct is copied. */
 KI_API KI_NODISCARD ki_limiter *ki_limiter_new_custom(const ki_limiter_functions *functions, ki_error *err);
 
 /* ---- using one --------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  *
  * The ready-made predicates test updates only; adds and deletes always pass. Predicates are plain values that
  * borrow the predicates they are made of.
+ * Threads: any, for all calls.
  */
 #ifndef KI_PREDICATE_H
 #define KI_PREDICATE_H
@@ -35,6 +36,7 @@ KI_API extern const ki_predicate KI_PREDICATE_RESOURCE_VERSION_CHANGED;
 KI_API extern const ki_predicate KI_PREDICATE_LABELS_CHANGED;
 KI_API extern const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED;
 
+/** Combinations. The operands are borrowed; NULL stands for one that lets everything pass. */
 KI_API ki_predicate ki_predicate_and(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_or(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_not(const ki_predicate *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantity - Kubernetes resource quantities: "100m", "64Mi", "1e3", "1.5". */
+/* quantity - Kubernetes resource quantities: "100m", "64Mi", "1e3", "1.5". Threads: any, for all calls. */
 #ifndef KI_QUANTITY_H
 #define KI_QUANTITY_H
 

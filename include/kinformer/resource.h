@@ -4,6 +4,7 @@
  * The 147 built-in resources are constants in <kinformer/resources.h>, KI_CORE_V1_PODS and so on; custom ones
  * are made at run time. Both are plain data: a ki_resource on the stack or in a static variable works just as
  * well.
+ * Threads: any, for all calls.
  */
 #ifndef KI_RESOURCE_H
 #define KI_RESOURCE_H
@@ -43,6 +44,8 @@ KI_API extern const size_t ki_resource_count;
  * Ownership: the caller frees it with ki_resource_free().
  */
 KI_API KI_NODISCARD ki_resource *ki_resource_new(const ki_resource *like, ki_error *err);
+
+/** Frees what ki_resource_new() and ki_resource_parse() made. NULL is allowed. */
 KI_API void ki_resource_free(ki_resource *resource);
 
 /** 1 when group, version and plural are the same. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status - a Kubernetes Status: the server's description of an error. */
+/* status - a Kubernetes Status: the server's description of an error. Threads: any, for all calls. */
 #ifndef KI_STATUS_H
 #define KI_STATUS_H
 

@@ -73,8 +73,9 @@ typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer
 typedef struct ki_store_options {
     ki_key_cb key; /* NULL: "namespace/name" */
     void *user;
-    size_t retired_bytes_max; /* memory that waits for readers to end; beyond it the writer waits. 0: 16
-                               * MiB */
+    /* The memory of what was removed waits until no reader can see it; beyond this much the writer waits.
+     * 0: 16 MiB */
+    size_t retired_bytes_max;
     uint64_t reserved[4];
 } ki_store_options;
 
@@ -167,8 +168,8 @@ KI_API int ki_store_add_index(ki_store *store, const char *name, ki_index_cb cal
  */
 KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
 
-/** Removes the object with this key. Returns 0, KI_ERR_NOT_FOUND, or KI_ERR_WOULD_DEADLOCK in a read
- * section. */
+/** Removes the object with this key. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_INVALID, or KI_ERR_WOULD_DEADLOCK
+ * in a read section. */
 KI_API int ki_store_remove(ki_store *store, ki_str key);
 
 /**
@@ -246,6 +247,7 @@ typedef struct ki_str_list {
     uint64_t reserved[2];
 } ki_str_list;
 
+/** Frees the array and its texts. A zeroed list is allowed. */
 KI_API void ki_str_list_fini(ki_str_list *list);
 
 /**

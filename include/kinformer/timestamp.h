@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timestamp - RFC 3339 times as Kubernetes writes them: "2026-11-15T20:45:57Z". */
+/* timestamp - RFC 3339 times as Kubernetes writes them: "2026-11-15T20:45:57Z".
+ * Threads: any, for all calls. */
 #ifndef KI_TIMESTAMP_H
 #define KI_TIMESTAMP_H
 

@@ -165,9 +165,9 @@ KI_API uint32_t ki_workqueue_num_requeues(const ki_workqueue *queue, ki_str key)
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
 
 /**
- * Shuts the queue down as well, and waits for up to `timeout_ms` (UINT64_MAX: no limit) until no key waits and
- * no worker has one; workers must keep getting and finishing keys. With a timeout of 0 it does not wait: call
- * it again to see whether the queue is empty.
+ * Shuts the queue down as well, and waits for up to `timeout_ms` (UINT64_MAX: no limit) until no key waits
+ * and no worker has one; workers must keep getting and finishing keys. With a timeout of 0 it does not wait:
+ * call it again to see whether the queue is empty.
  *
  * Returns: 0: nothing is left; KI_ERR_TIMEOUT; KI_ERR_STOPPED: ki_workqueue_shut_down() was called meanwhile;
  *          KI_ERR_INVALID; KI_ERR_FORKED.
@@ -192,7 +192,7 @@ typedef struct ki_workqueue_stats {
     uint64_t reserved[8];
 } ki_workqueue_stats;
 
-/** All values are from the same moment. Zeroed when `queue` is NULL. */
+/** All values are from the same moment. All zero without a queue, and in a forked child. */
 KI_API void ki_workqueue_read_stats(const ki_workqueue *queue, ki_workqueue_stats *out_stats);
 
 KI_EXTERN_C_END

@@ -170,24 +170,26 @@ ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_cl
     return client;
 }
 
+static int check(const ki_client_options *options, ki_error *err)
+{
+    if (options->mode < KI_MODE_THREADS || options->mode > KI_MODE_EVENT_LOOP)
+        return ki_fail(err, KI_ERR_INVALID, "client: %d is not a mode", options->mode);
+    if (options->handler_threads > 0 && options->mode != KI_MODE_THREADS)
+        return ki_fail(err, KI_ERR_INVALID,
+                       "client: handler_threads has no effect: handlers run on the program's loop");
+    if (options->log_level < 0 || options->log_level > KI_LOG_TRACE)
+        return ki_fail(err, KI_ERR_INVALID, "client: %d is not a log level", options->log_level);
+    if (options->wire < KI_WIRE_AUTO || options->wire > KI_WIRE_PROTOBUF)
+        return ki_fail(err, KI_ERR_INVALID, "client: %d is not a ki_wire", options->wire);
+    return ki_fork_check(err);
+}
+
 ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
 {
     static const ki_client_options defaults = {0};
     if (options == NULL)
         options = &defaults;
-    if (options->mode < KI_MODE_THREADS || options->mode > KI_MODE_EVENT_LOOP) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a mode", options->mode);
-        return NULL;
-    }
-    if (options->log_level < 0 || options->log_level > KI_LOG_TRACE) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a log level", options->log_level);
-        return NULL;
-    }
-    if (options->wire < KI_WIRE_AUTO || options->wire > KI_WIRE_PROTOBUF) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is not a ki_wire", options->wire);
-        return NULL;
-    }
-    if (ki_fork_check(err) < 0)
+    if (check(options, err) < 0)
         return NULL;
     ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
     if (client == NULL || options->source != NULL || options->no_cluster)

@@ -21,6 +21,13 @@ static int check(const ki_feed_options *options, ki_error *err)
         return ki_fail(err, KI_ERR_INVALID, "feed: the store of an informer cannot be a destination");
     if (options->queue == NULL && (options->process != NULL || options->resync_ms != 0))
         return ki_fail(err, KI_ERR_INVALID, "feed: process and resync_ms need a queue");
+    const ki_informer_options *informer = &options->informer;
+    if (informer->resync_ms != 0 || informer->deliver_unchanged || informer->mutations != KI_MUTATIONS_AUTO ||
+        informer->queue_items_max != 0 || informer->queue_bytes_max != 0)
+        return ki_fail(
+            err, KI_ERR_INVALID,
+            "feed: resync_ms, deliver_unchanged, mutations, queue_items_max and queue_bytes_max of "
+            "`informer` have no effect");
     return 0;
 }
 

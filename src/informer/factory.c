@@ -246,16 +246,15 @@ ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resourc
     return informer_with(factory, resource, &usual);
 }
 
-ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name,
-                                     const ki_informer_options *options)
+ki_informer *ki_factory_for_resource(ki_factory *factory, ki_str name, const ki_informer_options *options)
 {
     ki_error err = {0};
     if (factory == NULL || ki_client_is_foreign(factory->client))
         return NULL;
-    const ki_resource *known = ki_resource_find(ki_str_of(name), &err);
+    const ki_resource *known = ki_resource_find(name, &err);
     if (known != NULL)
         return ki_factory_informer(factory, known, options);
-    ki_resource *custom = ki_resource_parse(ki_str_of(name), NULL);
+    ki_resource *custom = ki_resource_parse(name, NULL);
     if (custom == NULL)
         return remember(factory, &err);
     ki_informer *informer = ki_factory_informer(factory, custom, options);

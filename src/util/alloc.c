@@ -27,10 +27,12 @@ static void system_release(void *memory, void *user)
     free(memory);
 }
 
-static const ki_allocator system_allocator = {system_allocate, system_reallocate, system_release, NULL};
+static const ki_allocator system_allocator = {
+    .allocate = system_allocate, .reallocate = system_reallocate, .release = system_release};
 
 /* Written only while no other thread uses the library (contract of ki_set_allocator). */
-static ki_allocator current = {system_allocate, system_reallocate, system_release, NULL};
+static ki_allocator current = {
+    .allocate = system_allocate, .reallocate = system_reallocate, .release = system_release};
 
 int ki_set_allocator(const ki_allocator *allocator)
 {

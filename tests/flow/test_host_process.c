@@ -258,7 +258,8 @@ static void an_allocator_gets_back_all_that_it_gave(void **state)
     static books b;
     for (int mode = 0; mode < MODES; mode++) {
         world w;
-        ki_allocator allocator = {book_allocate, book_reallocate, book_release, &b};
+        ki_allocator allocator = {
+            .allocate = book_allocate, .reallocate = book_reallocate, .release = book_release, .user = &b};
         assert_int_equal(ki_set_allocator(&allocator), 0);
         world_init(&w, mode);
         world_sync(&w);

@@ -81,7 +81,7 @@ static void be_impatient(void *user)
 /* ---- readers ----------------------------------------------------------------------------------------- */
 
 /* The version of a key never goes back, also over its deletion. */
-static void read_one(ki_store *store, uint32_t key, uint64_t *last)
+static void read_one(const ki_store *store, uint32_t key, uint64_t *last)
 {
     char ns[8];
     char name[8];
@@ -106,7 +106,7 @@ static int check_object(const ki_object *object, void *user)
     return 0;
 }
 
-static void read_many(ki_store *store)
+static void read_many(const ki_store *store)
 {
     ki_object_list list = {0};
     ki_str_list values = {0};

@@ -192,13 +192,13 @@ static int count_object(const ki_object *object, void *user)
 
 /* The allocators of sanitizers take none of their locks over a fork: there a child allocates nothing. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static int read_more(ki_store *store)
+static int read_more(const ki_store *store)
 {
     (void)store;
     return 0;
 }
 #else
-static int read_more(ki_store *store)
+static int read_more(const ki_store *store)
 {
     ki_object_list list = {0};
     if (ki_store_list(store, &list) != 0 || list.count > KEYS || store_check(store, NULL) != 0)

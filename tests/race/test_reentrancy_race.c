@@ -529,7 +529,7 @@ static void a_removal_is_overtaken_at_every_place(void **state)
 
 static void free_in_index(world *w, bool is_of_informer)
 {
-    const ki_store *store = ki_informer_store(w->informer);
+    ki_store *store = (ki_store *)ki_informer_store(w->informer);
     w->is_armed = true;
     assert_int_equal(is_of_informer ? ki_informer_add_index(w->informer, "all", index_function, w)
                                     : ki_store_add_index(store, "all", index_function, w),

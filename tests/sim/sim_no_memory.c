@@ -137,7 +137,7 @@ static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
     ki_factory *factory = ki_factory_new(client, &options);
     ki_informer *informers[] = {ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL),
                                 ki_factory_informer(factory, &KI_CORE_V1_NODES, &other),
-                                ki_factory_for_resource(factory, "deployments", NULL)};
+                                ki_factory_for_resource(factory, KI_STR("deployments"), NULL)};
     bool is_well = factory != NULL;
     for (size_t i = 0; i < sizeof(informers) / sizeof(informers[0]); i++) {
         bool is_added = ki_informer_add_handler(informers[i], &handler, NULL) != NULL;

@@ -15,6 +15,7 @@
 #include "support/informer_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
+#include "util/units.h"
 
 typedef struct run {
     local_rig rig;
@@ -83,6 +84,18 @@ static void a_mode_that_does_not_exist_is_refused(void **state)
     assert_null(ki_client_new(&(ki_client_options){.mode = 3}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
     assert_null(ki_client_new(&(ki_client_options){.mode = (ki_mode)-1}, NULL));
+}
+
+static void threads_for_handlers_without_threads_are_refused(void **state)
+{
+    (void)state;
+    for (int mode = KI_MODE_HANDLERS_ON_LOOP; mode <= KI_MODE_EVENT_LOOP; mode++) {
+        ki_error err = {0};
+        ki_client_options options = {.mode = (ki_mode)mode, .no_cluster = 1, .handler_threads = 2};
+        assert_null(ki_client_new(&options, &err));
+        assert_int_equal(err.code, KI_ERR_INVALID);
+        assert_non_null(strstr(err.message, "handler_threads"));
+    }
 }
 
 static void a_null_client_is_harmless(void **state)
@@ -334,17 +347,34 @@ static void a_wait_keeps_its_time_when_there_is_no_end_of_work(void **state)
     run_fini(&r);
 }
 
-static void a_budget_of_zero_is_the_default(void **state)
+static void take_a_millisecond(heard *what, const ki_event *event)
 {
+    (void)what;
+    (void)event;
+    uint64_t until_ns = ki_clock_now_ns(ki_clock_real()) + KI_NS_PER_MS;
+    while (ki_clock_now_ns(ki_clock_real()) < until_ns)
+        ;
+}
+
+/* The default budget is a few milliseconds, far from a hundred. */
+static void a_budget_of_zero_is_the_default_and_none_has_no_end(void **state)
+{
+    enum { EVENTS = 100 };
     (void)state;
     run r;
     run_init(&r, KI_MODE_EVENT_LOOP);
     local_rig_sync(&r.rig);
-    r.what.in_event = keep_busy;
-    (void)local_source_put(r.rig.source, "a", "n0", 1);
+    int before = heard_events(&r.what);
+    r.what.in_event = take_a_millisecond;
+    for (int i = 0; i < EVENTS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "late%d", i);
+        (void)local_source_put(r.rig.source, "a", name, 1);
+    }
     assert_int_equal(ki_client_dispatch(r.rig.client, 0), 1);
-    r.what.in_event = NULL;
+    assert_true(heard_events(&r.what) < before + EVENTS / 2);
     assert_int_equal(ki_client_dispatch(r.rig.client, KI_BUDGET_NONE), 0);
+    assert_int_equal(heard_events(&r.what), before + EVENTS);
     run_fini(&r);
 }
 
@@ -382,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_client_without_options_has_threads_and_no_descriptor),
         cmocka_unit_test(a_mode_that_does_not_exist_is_refused),
+        cmocka_unit_test(threads_for_handlers_without_threads_are_refused),
         cmocka_unit_test(a_null_client_is_harmless),
         WITH_MEMORY_CHECK(clients_may_share_their_metrics),
         WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_client),
@@ -395,7 +426,7 @@ int main(void)
         WITH_MEMORY_CHECK(waiting_works_in_every_mode),
         WITH_MEMORY_CHECK(a_wait_keeps_its_time_in_every_mode),
         WITH_MEMORY_CHECK(a_wait_keeps_its_time_when_there_is_no_end_of_work),
-        WITH_MEMORY_CHECK(a_budget_of_zero_is_the_default),
+        WITH_MEMORY_CHECK(a_budget_of_zero_is_the_default_and_none_has_no_end),
         WITH_MEMORY_CHECK(a_budget_ends_a_dispatch_that_has_no_end_of_work),
         WITH_MEMORY_CHECK(threads_are_started_with_the_first_informer_and_end_with_the_client),
     };

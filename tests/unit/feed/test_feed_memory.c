@@ -27,6 +27,12 @@ static void exactly_one_destination_is_wanted(void **state)
         {.informer = ours, .on_change = feed_rig_on_change, .resync_ms = 5000},
         {.informer = ours, .store = (ki_store *)ki_informer_store(informer)},
         {.on_change = feed_rig_on_change}, /* nothing responds */
+        /* Settings without effect. */
+        {.informer = {.list_watch = &r.source, .resync_ms = 5000}, .store = store},
+        {.informer = {.list_watch = &r.source, .deliver_unchanged = 1}, .store = store},
+        {.informer = {.list_watch = &r.source, .mutations = KI_MUTATIONS_REPORT}, .store = store},
+        {.informer = {.list_watch = &r.source, .queue_items_max = 10}, .store = store},
+        {.informer = {.list_watch = &r.source, .queue_bytes_max = 10}, .store = store},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         ki_error err = {0};

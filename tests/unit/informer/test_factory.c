@@ -61,8 +61,8 @@ static void the_same_collection_has_the_same_informer(void **state)
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_non_null(pods);
     assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL), pods);
-    assert_ptr_equal(ki_factory_for_resource(r.factory, "pods", NULL), pods);
-    assert_ptr_equal(ki_factory_for_resource(r.factory, "po", NULL), pods);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, KI_STR("pods"), NULL), pods);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, KI_STR("po"), NULL), pods);
     assert_ptr_not_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), pods);
     run_fini(&r);
 }
@@ -146,7 +146,7 @@ static void every_resource_has_an_informer(void **state)
             snprintf(name, sizeof(name), "%s", resource->plural);
         else
             snprintf(name, sizeof(name), "%s.%s.%s", resource->plural, resource->version, resource->group);
-        assert_ptr_equal(ki_factory_for_resource(r.factory, name, NULL), informer);
+        assert_ptr_equal(ki_factory_for_resource(r.factory, ki_str_of(name), NULL), informer);
     }
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 147);
     run_fini(&r);
@@ -157,11 +157,11 @@ static void a_custom_resource_is_found_by_name(void **state)
     (void)state;
     run r;
     run_init(&r);
-    ki_informer *informer = ki_factory_for_resource(r.factory, "widgets.v1.example.com", NULL);
+    ki_informer *informer = ki_factory_for_resource(r.factory, KI_STR("widgets.v1.example.com"), NULL);
     assert_non_null(informer);
     assert_string_equal(ki_informer_resource(informer)->plural, "widgets");
     assert_string_equal(ki_informer_resource(informer)->group, "example.com");
-    assert_ptr_equal(ki_factory_for_resource(r.factory, "widgets.v1.example.com", NULL), informer);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, KI_STR("widgets.v1.example.com"), NULL), informer);
     run_fini(&r);
 }
 
@@ -461,8 +461,8 @@ static void assert_refuses(const ki_factory_options *options, const char *text)
         ki_error err = {0};
         assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
         assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
-        assert_null(ki_factory_for_resource(r.factory, "pods", NULL));
-        assert_null(ki_factory_for_resource(r.factory, "pots", NULL));
+        assert_null(ki_factory_for_resource(r.factory, KI_STR("pods"), NULL));
+        assert_null(ki_factory_for_resource(r.factory, KI_STR("pots"), NULL));
         assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
         assert_int_equal(err.code, KI_ERR_INVALID);
         assert_non_null(strstr(err.message, text));
@@ -497,7 +497,7 @@ static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
     ki_error err = {0};
     assert_null(ki_factory_new(NULL, NULL));
     assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS, NULL));
-    assert_null(ki_factory_for_resource(NULL, "pods", NULL));
+    assert_null(ki_factory_for_resource(NULL, KI_STR("pods"), NULL));
     assert_int_equal(ki_factory_read_pending(NULL, NULL, 0), 0);
     ki_factory_stop(NULL);
     ki_factory_free(NULL);
@@ -540,13 +540,13 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     run r;
     run_init(&r);
     assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
-    assert_null(ki_factory_for_resource(r.factory, "pots", NULL));
-    assert_null(ki_factory_for_resource(r.factory, "nodse", NULL));
+    assert_null(ki_factory_for_resource(r.factory, KI_STR("pots"), NULL));
+    assert_null(ki_factory_for_resource(r.factory, KI_STR("nodse"), NULL));
     assert_start_reports(&r, KI_ERR_RESOURCE, "pots");
     assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
     assert_null(ki_factory_informer(r.factory, NULL, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "no resource");
-    assert_null(ki_factory_for_resource(r.factory, NULL, NULL));
+    assert_null(ki_factory_for_resource(r.factory, (ki_str){0}, NULL));
     assert_int_not_equal(ki_factory_start(r.factory, NULL), 0);
     assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
     assert_start_reports(&r, KI_ERR_INVALID, "-7");

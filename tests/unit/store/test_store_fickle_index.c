@@ -85,7 +85,7 @@ static int is_in_the_store(const ki_object *object, void *user)
     return 0;
 }
 
-static size_t count_values(const ki_store *store)
+static size_t count_values(ki_store *store)
 {
     ki_str_list values = {0};
     assert_int_equal(ki_store_list_values(store, "fickle", &values), 0);
