@@ -293,10 +293,10 @@ KI_API int ki_client_timeout_ms(const ki_client *client);
  * Does the work that is due, for about `budget_ms`; 0: 2 ms. KI_BUDGET_NONE: until no work is left; callbacks
  * that keep making work for each other do not keep it from returning.
  *
- * May exceed the budget by one callback of yours, or by one pass over a store (adding a handler, finding what
- * a relist removes or a resync repeats: some milliseconds for 100,000 objects). Responses are read and
- * decoded in pieces of about 100 KB, a millisecond's work; with `http2`, all bytes that have arrived on a
- * connection are one piece.
+ * May exceed the budget by one callback of yours and the on_batch_end after it, or by one pass over a store
+ * (adding a handler, finding what a relist removes or a resync repeats: some milliseconds for 100,000
+ * objects). Responses are read and decoded in pieces of about 100 KB, a millisecond's work; with `http2`, all
+ * bytes that have arrived on a connection are one piece.
  *
  * Returns: 1 when work is left, 0 when not; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a
  *          callback or inside a read section; KI_ERR_FORKED in a child.

@@ -5,9 +5,9 @@
  *   - for one object: add, any number of updates, delete, in this order; versions never go back;
  *   - the store is at least as new as the event;
  *   - callbacks of one registration never overlap, and none is called after on_release;
- *   - a handler begins with its initial adds, followed by on_synced, followed by on_batch_end. With more than
- *     64 initial adds, on_batch_end is also called between them. ki_registration_has_synced() becomes 1 right
- *     before on_synced; ki_informer_has_synced() is 1 by then;
+ *   - a handler begins with its initial adds, followed by on_synced, followed by on_batch_end. on_batch_end
+ *     is also called between initial adds, when there are more than fit into a batch.
+ *     ki_registration_has_synced() becomes 1 right before on_synced; ki_informer_has_synced() is 1 by then;
  *   - objects are borrowed for the call; ki_object_ref() keeps one;
  *   - every function of the library may be called from a callback, and none deadlocks:
  *       - stops and frees return at once, and the work is done after the callback has returned; only
@@ -69,8 +69,8 @@ typedef struct ki_handler {
     ki_event_cb on_delete;
     ki_handler_cb on_synced; /* once, after the last initial add; the informer has synced by then */
     /* After the last event of a batch: commit, reload once. A batch is what is delivered without a pause: it
-     * ends when no event waits, and after 64 events at the latest. on_synced counts as an event here, even if
-     * there were no objects. */
+     * ends when no event waits, when the budget of ki_client_dispatch() is used up, and after 64 events at
+     * the latest. on_synced counts as an event here, even if there were no objects. */
     ki_handler_cb on_batch_end;
     ki_handler_cb on_release; /* once, after the last callback: free `user` here */
     ki_filter_cb filter;      /* an object that starts or stops passing is delivered as an add or a

@@ -253,7 +253,7 @@ void ki_controller_run_worker(void *user)
 
 void ki_controller_work(ki_controller *c)
 {
-    for (int i = 0; i < AT_ONCE; i++) {
+    for (int i = 0; i < AT_ONCE && (i == 0 || !ki_loop_is_over_budget()); i++) {
         ki_mutex_lock(&c->mu);
         ki_request *request = take_locked(c);
         ki_mutex_unlock(&c->mu);

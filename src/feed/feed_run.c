@@ -90,7 +90,7 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
 {
     ki_delta_queue *queue = feed->options.queue;
     bool goes_on = true;
-    for (int i = 0; i < KEYS_AT_A_TIME && goes_on; i++) {
+    for (int i = 0; goes_on && i < KEYS_AT_A_TIME && (i == 0 || !ki_loop_is_over_budget()); i++) {
         bool is_idle = feed->put_back > 0 && feed->put_back >= ki_delta_queue_len(queue);
         goes_on = feed->life.may_deliver && !is_idle && process_one(feed);
     }

@@ -285,12 +285,13 @@ static int apply_some(ki_informer *informer)
     uint64_t began_ns = ki_clock_now_ns(clock);
     int rc = 1;
     bool was_something = false;
-    for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer) && store_has_room(informer);
-         i++) {
+    bool has_time = true;
+    for (int i = 0; has_time && rc == 1 && !is_blocked(informer) && store_has_room(informer); i++) {
         rc = ki_apply_step(&informer->apply);
         was_something |= rc == 1;
         publish(informer);
         tell_doubt(informer);
+        has_time = i + 1 < STEPS_AT_A_TIME && !ki_loop_is_over_budget();
     }
     if (was_something)
         ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);

@@ -70,15 +70,16 @@ static void deliver(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
     size_t delivered = 0;
+    bool has_time = true;
     delivering = registration;
-    while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
-        delivered++;
+    while (has_time && deliver_one(registration))
+        has_time = ++delivered < CALLBACKS_AT_A_TIME && !ki_loop_is_over_budget();
     /* Also during a long run: a handler may never catch up, or be stopped. */
     ki_listener_end_batch(&registration->subscriber.listener);
     delivering = NULL;
     tell_synced(registration);
     measure(registration);
-    if (delivered == CALLBACKS_AT_A_TIME)
+    if (!has_time)
         ki_job_wake(&registration->job);
 }
 

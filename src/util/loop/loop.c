@@ -63,6 +63,7 @@ int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err)
         .log = options->log,
         .wake_fd = wake_fd,
         .generation = ki_fork_generation(),
+        .until_ns = UINT64_MAX,
     };
     ki_mutex_init(&loop->mu);
     ki_cond_init(&loop->work);

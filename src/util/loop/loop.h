@@ -86,6 +86,7 @@ struct ki_loop {
     int may_have_strays;   /* a watch may be stuck in the epoll: its events must be fetched */
     int is_attended;       /* a thread runs jobs, and will look at the queue before the descriptor matters */
     unsigned runs;         /* since descriptors were polled */
+    uint64_t until_ns;     /* of the step in progress; UINT64_MAX: no limit */
 };
 
 /* Returns 0 or KI_ERR_SYSTEM. */
@@ -108,6 +109,10 @@ void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
  * or set timers that are due at once, the rest is left for the next step. Does nothing if the loop has
  * another runner. Returns the number of jobs run. */
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
+
+/* Whether the step that runs the calling job has used up its budget. A job that calls several functions of
+ * the program asks after each; if so, it wakes itself and returns. */
+bool ki_loop_is_over_budget(void);
 
 /* When ki_loop_step() has work: 0: at once; UINT64_MAX: not before a wake; else a time of the clock. */
 uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);

@@ -9,11 +9,13 @@
 
 #include "util/loop/loop.h"
 
-/* What this thread runs. `job` is NULL once it was ended in its own run; `deferred` is NULL outside jobs. */
+/* What this thread runs, and until when. `job` is NULL once it was ended in its own run; `deferred` is NULL
+ * outside jobs. */
 typedef struct ki_running {
     ki_loop *loop;
     ki_job *job;
     ki_list *deferred;
+    uint64_t until_ns;
 } ki_running;
 
 extern _Thread_local ki_running ki_loop_current;

@@ -143,11 +143,11 @@ void ki_loop_defer(ki_deferred *deferred, ki_deferred_cb run)
 
 /* Runs the job, then what it has deferred, and what that defers. In a forked child, which does not come back,
  * nothing is left to do. */
-static void run_job(ki_loop *loop, ki_job *job)
+static void run_job(ki_loop *loop, ki_job *job, uint64_t until_ns)
 {
     ki_list deferred;
     ki_list_init(&deferred);
-    ki_loop_current = (ki_running){loop, job, &deferred};
+    ki_loop_current = (ki_running){loop, job, &deferred, until_ns};
     job->run(job);
     while (!is_foreign(loop) && !ki_list_is_empty(&deferred)) {
         ki_deferred *next = KI_CONTAINER_OF(ki_list_pop_front(&deferred), ki_deferred, node);
@@ -162,11 +162,12 @@ KI_NO_THREAD_SAFETY_ANALYSIS
 static bool run_locked(ki_loop *loop, ki_job *job)
 {
     ki_running before = ki_loop_current;
+    uint64_t until_ns = loop->until_ns;
     job->is_awake = 0;
     job->is_running = 1;
     ki_mutex_unlock(&loop->mu);
     const ki_log_sink *log = ki_log_use(loop->log);
-    run_job(loop, job);
+    run_job(loop, job, until_ns);
     (void)ki_log_use(log);
     if (is_foreign(loop))
         return false;
@@ -183,13 +184,24 @@ static bool run_locked(ki_loop *loop, ki_job *job)
     return true;
 }
 
+static bool is_past(const ki_loop *loop, uint64_t until_ns)
+{
+    return until_ns != UINT64_MAX && ki_clock_now_ns(loop->clock) >= until_ns;
+}
+
+bool ki_loop_is_over_budget(void)
+{
+    const ki_running *running = &ki_loop_current;
+    return running->loop != NULL && is_past(running->loop, running->until_ns);
+}
+
 /* Whether a step that has run `count` jobs continues: not past its time, not forever if jobs keep
  * themselves awake, and not when the loop has got threads. */
-static bool goes_on_locked(ki_loop *loop, size_t count, uint64_t until_ns) KI_REQUIRES(loop->mu)
+static bool goes_on_locked(ki_loop *loop, size_t count) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
     return loop->thread_count == 0 && count / RUNS_PER_JOB_MAX <= loop->job_count &&
-           (until_ns == UINT64_MAX || ki_clock_now_ns(loop->clock) < until_ns);
+           !is_past(loop, loop->until_ns);
 }
 
 /* A step ends although work may be left. The program's poll may be edge-triggered and has used up the edges
@@ -216,15 +228,17 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
     ki_mutex_lock(&loop->mu);
     if (enter_locked(loop)) {
         loop->is_attended = 1;
+        loop->until_ns = until_ns;
         for (ki_job *job = take_locked(loop); job != NULL; job = take_locked(loop)) {
             if (!run_locked(loop, job))
                 return count;
             count++;
-            if (!goes_on_locked(loop, count, until_ns)) {
+            if (!goes_on_locked(loop, count)) {
                 leave_work_locked(loop);
                 break;
             }
         }
+        loop->until_ns = UINT64_MAX;
         leave_locked(loop);
     }
     ki_mutex_unlock(&loop->mu);

@@ -293,10 +293,33 @@ static void many_keys_are_all_worked_on(void **state)
     controller_rig_fini(&rig);
 }
 
+static ki_result take_a_millisecond(controller_rig *rig, ki_request *request)
+{
+    (void)request;
+    ki_clock_advance_ns(&rig->clock, KI_NS_PER_MS);
+    return ki_done();
+}
+
+static void a_budget_ends_a_dispatch_between_two_reconciles(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL, take_a_millisecond);
+    controller_rig_sync(&rig, "", "");
+    for (const char *key = "abcdef"; *key != 0; key++)
+        assert_int_equal(ki_controller_enqueue(rig.controller, ki_str_from(key, 1), 0), 0);
+    assert_int_equal(ki_client_dispatch(rig.client, 2), 1);
+    RIG_EXPECT(&rig, "a b ");
+    assert_int_equal(ki_client_dispatch(rig.client, KI_BUDGET_NONE), 0);
+    RIG_EXPECT(&rig, "c d e f ");
+    controller_rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_comes_back_after_the_time_it_asked_for),
+        WITH_MEMORY_CHECK(a_budget_ends_a_dispatch_between_two_reconciles),
         WITH_MEMORY_CHECK(retries_come_after_delays_that_grow),
         WITH_MEMORY_CHECK(the_limiter_lives_in_the_time_of_the_client),
         WITH_MEMORY_CHECK(nothing_changes_the_time_that_the_server_has_set),

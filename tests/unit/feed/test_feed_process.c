@@ -3,8 +3,10 @@
 #include <kinformer.h>
 #include <string.h>
 
+#include "feed/feed.h"
 #include "support/feed_rig.h"
 #include "support/unit.h"
+#include "util/units.h"
 
 /* ---- processing ---------------------------------------------------------------------------------------- */
 
@@ -317,11 +319,36 @@ static void wait_for_sync_says_why_it_ends(void **state)
     feed_rig_fini(&r);
 }
 
+static int take_a_millisecond(const ki_deltas *deltas, void *user)
+{
+    feed_rig *r = user;
+    ki_clock_advance_ns(&r->clock, KI_NS_PER_MS);
+    return feed_rig_process(deltas, user);
+}
+
+static void a_budget_ends_a_dispatch_between_two_keys(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 42, (ki_feed_options){.process = take_a_millisecond});
+    feed_rig_run(&r, 10);
+    assert_true(ki_delta_queue_resync(r.queue) >= 0);
+    size_t waiting = ki_delta_queue_len(r.queue);
+    assert_true(waiting > 8);
+    ki_life_wake_dispatch(&r.feed->life);
+    assert_int_equal(ki_client_dispatch(r.client, 2), 1);
+    assert_int_equal(ki_delta_queue_len(r.queue), waiting - 2);
+    assert_int_equal(ki_client_dispatch(r.client, KI_BUDGET_NONE), 0);
+    assert_int_equal(ki_delta_queue_len(r.queue), 0);
+    feed_rig_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_waits_in_the_queue_is_not_fresh),
         cmocka_unit_test(resync_delivers_each_known_object_again),
+        cmocka_unit_test(a_budget_ends_a_dispatch_between_two_keys),
         cmocka_unit_test(resync_of_less_than_a_second_is_one_of_a_second),
         cmocka_unit_test(what_is_put_back_is_processed_later),
         cmocka_unit_test(what_fails_is_dropped),

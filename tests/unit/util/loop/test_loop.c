@@ -264,6 +264,31 @@ static void a_step_ends_when_its_budget_has_passed(void **state)
     bench_fini(&b);
 }
 
+/* One that calls functions of the program: ten units of time each. */
+static int calls_in_budget;
+
+static void call_until_over_budget(task *self)
+{
+    for (calls_in_budget = 0; calls_in_budget < 100 && !ki_loop_is_over_budget(); calls_in_budget++)
+        ki_clock_advance_ns(&self->owner->clock, 10);
+}
+
+static void a_job_can_tell_when_the_budget_of_its_step_has_passed(void **state)
+{
+    (void)state;
+    bench b;
+    bench_init_virtual(&b);
+    b.tasks[0].act = call_until_over_budget;
+    wake_all(&b, "a");
+    assert_int_equal(ki_loop_step(&b.loop, 25), 1);
+    assert_int_equal(calls_in_budget, 3);
+    wake_all(&b, "a");
+    assert_int_equal(ki_loop_step(&b.loop, 0), 1);
+    assert_int_equal(calls_in_budget, 100);
+    assert_false(ki_loop_is_over_budget());
+    bench_fini(&b);
+}
+
 static void wake_self(task *self)
 {
     ki_job_wake(&self->job);
@@ -628,6 +653,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_job_sets_its_timer_again_in_its_run),
         WITH_MEMORY_CHECK(next_tells_when_there_is_something_to_do),
         WITH_MEMORY_CHECK(a_step_ends_when_its_budget_has_passed),
+        WITH_MEMORY_CHECK(a_job_can_tell_when_the_budget_of_its_step_has_passed),
         WITH_MEMORY_CHECK(a_step_ends_where_jobs_keep_themselves_awake),
         WITH_MEMORY_CHECK(an_ended_job_is_not_woken),
         WITH_MEMORY_CHECK(a_job_may_end_and_free_itself_in_its_run),
