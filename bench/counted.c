@@ -48,7 +48,7 @@ static void counted_release(void *memory, void *user)
 
 bool counted_begin(void)
 {
-    const ki_allocator counted = {counted_allocate, counted_reallocate, counted_release, NULL};
+    const ki_allocator counted = {.allocate = counted_allocate, .reallocate = counted_reallocate, .release = counted_release};
     atomic_store(&held, 0);
     atomic_store(&held_peak, 0);
     return ki_set_allocator(&counted) == 0;

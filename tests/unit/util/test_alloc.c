@@ -42,7 +42,8 @@ static void the_allocator_of_the_user_is_called_with_its_user_pointer(void **sta
 {
     (void)state;
     calls c = {0};
-    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    ki_allocator counting = {
+        .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release, .user = &c};
     assert_int_equal(ki_set_allocator(&counting), 0);
     void *memory = ki_malloc(10);
     assert_non_null(memory);
@@ -58,7 +59,8 @@ static void null_brings_back_malloc(void **state)
 {
     (void)state;
     calls c = {0};
-    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    ki_allocator counting = {
+        .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release, .user = &c};
     assert_int_equal(ki_set_allocator(&counting), 0);
     assert_int_equal(ki_set_allocator(NULL), 0);
     void *memory = ki_malloc(10);
@@ -70,9 +72,9 @@ static void null_brings_back_malloc(void **state)
 static void an_allocator_with_a_missing_function_is_refused(void **state)
 {
     (void)state;
-    ki_allocator no_allocate = {NULL, count_reallocate, count_release, NULL};
-    ki_allocator no_reallocate = {count_allocate, NULL, count_release, NULL};
-    ki_allocator no_release = {count_allocate, count_reallocate, NULL, NULL};
+    ki_allocator no_allocate = {.reallocate = count_reallocate, .release = count_release};
+    ki_allocator no_reallocate = {.allocate = count_allocate, .release = count_release};
+    ki_allocator no_release = {.allocate = count_allocate, .reallocate = count_reallocate};
     assert_int_equal(ki_set_allocator(&no_allocate), KI_ERR_INVALID);
     assert_int_equal(ki_set_allocator(&no_reallocate), KI_ERR_INVALID);
     assert_int_equal(ki_set_allocator(&no_release), KI_ERR_INVALID);
@@ -101,7 +103,8 @@ static void realloc_of_null_allocates(void **state)
 {
     (void)state;
     calls c = {0};
-    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    ki_allocator counting = {
+        .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release, .user = &c};
     assert_int_equal(ki_set_allocator(&counting), 0);
     void *memory = ki_realloc(NULL, 10);
     assert_non_null(memory);
@@ -114,7 +117,8 @@ static void free_of_null_does_nothing(void **state)
 {
     (void)state;
     calls c = {0};
-    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    ki_allocator counting = {
+        .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release, .user = &c};
     assert_int_equal(ki_set_allocator(&counting), 0);
     ki_free(NULL);
     assert_int_equal(c.released, 0);
@@ -124,7 +128,8 @@ static void what_is_expected_asks_nothing_of_an_allocator(void **state)
 {
     (void)state;
     calls c = {0};
-    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    ki_allocator counting = {
+        .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release, .user = &c};
     ki_alloc_expect(1000 * 1000); /* of malloc */
     assert_int_equal(ki_set_allocator(&counting), 0);
     ki_alloc_expect(1000 * 1000);

@@ -94,7 +94,7 @@ static void look_at_record(const ki_log_record *record, void *user)
 static int set_up(void **state)
 {
     (void)state;
-    static const ki_allocator watching = {allocate, reallocate, release, NULL};
+    static const ki_allocator watching = {.allocate = allocate, .reallocate = reallocate, .release = release};
     temp_dir_make(&dir);
     leaks = shown = records = 0;
     unsetenv("HTTPS_PROXY");
