@@ -136,6 +136,22 @@ static void a_wait_says_that_the_server_is_connected_and_does_not_answer(void **
     ki_client_free(client);
 }
 
+static void a_server_that_has_answered_does_not_count_as_silent(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_error err = {0};
+    ki_informer_status status;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    ki_informer_read_status(rig.informer, &status);
+    assert_int_equal(status.phase, KI_PHASE_WATCHING);
+    assert_int_equal(status.is_unanswered, 0);
+    assert_int_equal(ki_informer_wait_for_version(rig.informer, KI_STR("99999999"), 0, &err), KI_ERR_TIMEOUT);
+    assert_null(strstr(err.message, "no answer yet"));
+    virtual_rig_fini(&rig);
+}
+
 static void a_status_handler_is_set_before_the_start(void **state)
 {
     (void)state;
@@ -161,6 +177,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_status_handler_hears_of_the_stop_before_it_returns),
         WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_its_status_handler),
         WITH_MEMORY_CHECK(a_wait_says_that_the_server_is_connected_and_does_not_answer),
+        WITH_MEMORY_CHECK(a_server_that_has_answered_does_not_count_as_silent),
         WITH_MEMORY_CHECK(a_status_handler_is_set_before_the_start),
     };
     return RUN_TESTS(tests);
