@@ -48,7 +48,8 @@ static void counted_release(void *memory, void *user)
 
 bool counted_begin(void)
 {
-    const ki_allocator counted = {.allocate = counted_allocate, .reallocate = counted_reallocate, .release = counted_release};
+    const ki_allocator counted = {
+        .allocate = counted_allocate, .reallocate = counted_reallocate, .release = counted_release};
     atomic_store(&held, 0);
     atomic_store(&held_peak, 0);
     return ki_set_allocator(&counted) == 0;

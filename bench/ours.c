@@ -285,7 +285,8 @@ static bool measure_items(ki_list_decoder *decoder, const char *data, size_t len
 
 bool ours_measure_memory(const char *data, size_t length, struct ours_memory *memory)
 {
-    const ki_allocator counting = {.allocate = count_allocate, .reallocate = count_reallocate, .release = count_release};
+    const ki_allocator counting = {
+        .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release};
     account = memory;
     if (ki_set_allocator(&counting) < 0) {
         return false;
