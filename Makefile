@@ -59,7 +59,7 @@ sim: ## run the informer simulation for SEEDS (100000, or FROM-TO) on all cores
 	@scripts/build.sh release sim_informer
 	@scripts/sim.sh $(SEEDS)
 
-bench: ## measure decoding, store, pipeline, informers, HTTP and the API server (BENCH_ARGS=--quick)
+bench: ## measure decoding, store, pipeline, informers, HTTP, bindings and the API server (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)
