@@ -239,11 +239,42 @@ static void when_out_of_memory_there_is_no_watch(void **state)
     ki_loop_fini(&loop);
 }
 
+static void do_nothing(ki_job *job)
+{
+    (void)job;
+}
+
+/* The edge was for both, and the budget ends the step before it looks at descriptors. */
+static void a_descriptor_that_a_step_has_not_looked_at_is_a_new_edge(void **state)
+{
+    (void)state;
+    bench b;
+    ki_job other;
+    bench_init(&b);
+    assert_int_equal(ki_job_init(&other, &b.loop, do_nothing), 0);
+    int outer = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    assert_int_equal(epoll_ctl(outer, EPOLL_CTL_ADD, ki_loop_fd(&b.loop), &event), 0);
+    assert_int_equal(ki_fd_watch_set(&b.watch, b.near, EPOLLIN), 0);
+    ki_job_wake(&other);
+    say(&b);
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 1);
+    assert_int_equal(ki_loop_step(&b.loop, 1), 1);
+    assert_int_equal(b.runs, 0);
+    assert_int_equal(epoll_wait(outer, &event, 1, 0), 1);
+    assert_int_equal(ki_loop_step(&b.loop, 0), 1);
+    assert_int_equal(b.runs, 1);
+    (void)close(outer);
+    ki_job_fini(&other);
+    bench_fini(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_watch_wakes_its_job_when_the_descriptor_is_ready),
         WITH_MEMORY_CHECK(it_wakes_once_until_it_is_armed_again),
+        WITH_MEMORY_CHECK(a_descriptor_that_a_step_has_not_looked_at_is_a_new_edge),
         WITH_MEMORY_CHECK(it_waits_for_what_it_was_set_to_last),
         WITH_MEMORY_CHECK(another_descriptor_takes_the_place_of_the_first),
         WITH_MEMORY_CHECK(a_number_that_was_closed_and_opened_again_is_watched),
