@@ -77,7 +77,9 @@ static ki_str copy_value(target *to, ki_json value)
 
 static ki_str copy_field(target *to, const ki_object *object, const char *pointer)
 {
-    size_t len = pointer == NULL ? 0 : strlen(pointer);
+    if (pointer == NULL)
+        return (ki_str){0};
+    size_t len = strlen(pointer);
     if (len < sizeof(beside) / sizeof(beside[0]) && beside[len].pointer != NULL &&
         memcmp(pointer, beside[len].pointer, len) == 0) {
         ki_str text = beside[len].read(object);
