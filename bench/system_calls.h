@@ -4,7 +4,7 @@
  *   From:     http_sync.c
  *   To:       the kernel
  *
- * The functions of the C library are replaced, for libcurl too, in programs that ask for the count.
+ * The functions of the C library are replaced, for libcurl too, in each benchmark that uses them.
  */
 #ifndef BENCH_SYSTEM_CALLS_H
 #define BENCH_SYSTEM_CALLS_H
