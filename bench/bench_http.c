@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_http - informers and a server over loopback HTTP: how long a sync takes, against curl that throws the
- * same bytes away; how many events a watch brings a second, in protobuf beside client-go; how long an event
- * takes from the server to the handler; and what a thousand informers cost that have nothing to do. */
+ * same bytes away; what TLS adds to it; how many events a watch brings a second, in protobuf beside
+ * client-go; how long an event takes from the server to the handler; and what a thousand informers cost that
+ * have nothing to do. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,10 +14,13 @@
 #include "http_rival.h"
 #include "http_server.h"
 #include "http_sync.h"
+#include "http_tls_sync.h"
 #include "http_watch.h"
 
 static const struct http_role roles[] = {
     {"sync", http_sync_role},
+    {"sync_tls", http_tls_sync_role},
+    {"decrypt", http_tls_decrypt_role},
     {"keep", http_keep_role},
     {"read", http_keep_read_role},
     {"burst", http_burst_role},
@@ -32,6 +36,7 @@ static bool run(const struct bench_options *options, bool *out_met)
     struct http_server server = {0};
     bool is_done = http_material_init(&material, options->pods) && http_server_start(&server, &material);
     is_done = is_done && http_sync_bench(&material.pages, server.port, options, out_met) &&
+              http_tls_sync_bench(&material, server.port, options, out_met) &&
               http_burst_bench(&material.burst, server.port, options) &&
               http_rival_bench(&material.proto_burst, server.port, out_met) &&
               http_ticks_bench(server.port, options) && http_many_bench(server.port, options);

@@ -29,6 +29,7 @@ struct http_report {
     uint64_t objects;
     uint64_t object_bytes;
     uint64_t bytes_read;
+    uint64_t system_calls;
     uint64_t events;
     uint64_t coalesced;
     double seconds; /* of the part that counts */

@@ -4,20 +4,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-ki_client *http_client_new(unsigned port, size_t handler_threads)
+static ki_client *connect_to(const char *scheme, unsigned port, ki_client_options *options)
 {
     ki_error err = {0};
     char server[64];
-    (void)snprintf(server, sizeof(server), "http://127.0.0.1:%u", port);
-    const ki_client_options options = {.server = server, .handler_threads = handler_threads};
+    (void)snprintf(server, sizeof(server), "%s://127.0.0.1:%u", scheme, port);
+    options->server = server;
     /* What the machine's user has in a kubeconfig does not matter here. */
     setenv("HOME", "/nonexistent", 1);
     unsetenv("KUBECONFIG");
-    ki_client *client = ki_client_new(&options, &err);
+    ki_client *client = ki_client_new(options, &err);
     if (client == NULL) {
         fprintf(stderr, "client: %s\n", err.message);
     }
     return client;
+}
+
+ki_client *http_client_new(unsigned port, size_t handler_threads)
+{
+    return connect_to("http", port, &(ki_client_options){.handler_threads = handler_threads});
+}
+
+ki_client *http_client_new_tls(unsigned port)
+{
+    return connect_to("https", port, &(ki_client_options){.insecure_skip_tls_verify = 1});
 }
 
 ki_informer *http_informer_new(ki_client *client, const char *ns)

@@ -17,6 +17,9 @@ enum { HTTP_TIMEOUT_MS = 600000 };
  * NULL: it has said why. */
 ki_client *http_client_new(unsigned port, size_t handler_threads);
 
+/* The same over TLS, without verifying the server. */
+ki_client *http_client_new_tls(unsigned port);
+
 /* Lists in pages and then watches. `ns` "": all namespaces. Not started. NULL: it has said why. */
 ki_informer *http_informer_new(ki_client *client, const char *ns);
 

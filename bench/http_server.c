@@ -20,6 +20,7 @@
 
 #include "apiserver/kind/proto_write.h"
 #include "generate_pods.h"
+#include "http_tls.h"
 
 enum { REQUEST_BYTES_MAX = 16384, STACK_BYTES = 256 * 1024, WAITING_MAX = 1024, LIST_BYTES_MAX = 4096 };
 
@@ -28,6 +29,8 @@ enum { REQUEST_BYTES_MAX = 16384, STACK_BYTES = 256 * 1024, WAITING_MAX = 1024, 
 
 struct connection {
     int fd;
+    SSL_CTX *tls; /* NULL: plain HTTP */
+    SSL *ssl;
     const struct http_material *material;
     char request[REQUEST_BYTES_MAX + 1];
     size_t length;
@@ -42,10 +45,13 @@ uint64_t http_now_ns(void)
 
 /* ---- sending ---------------------------------------------------------------------------------------- */
 
-static bool send_bytes(int fd, const char *bytes, size_t n, int flags)
+static bool send_bytes(const struct connection *connection, const char *bytes, size_t n, int flags)
 {
+    if (connection->ssl != NULL) {
+        return http_tls_send(connection->ssl, bytes, n);
+    }
     while (n > 0) {
-        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL | flags);
+        ssize_t sent = send(connection->fd, bytes, n, MSG_NOSIGNAL | flags);
         if (sent <= 0) {
             return false;
         }
@@ -55,11 +61,28 @@ static bool send_bytes(int fd, const char *bytes, size_t n, int flags)
     return true;
 }
 
-static bool send_file(int fd, int file, uint64_t start, uint64_t end)
+static bool send_file_over_tls(SSL *ssl, int file, uint64_t start, uint64_t end)
+{
+    char block[16 * HTTP_TLS_RECORD_BYTES];
+    while (start < end) {
+        size_t wanted = end - start < sizeof(block) ? end - start : sizeof(block);
+        ssize_t n = pread(file, block, wanted, (off_t)start);
+        if (n <= 0 || !http_tls_send(ssl, block, (size_t)n)) {
+            return false;
+        }
+        start += (uint64_t)n;
+    }
+    return true;
+}
+
+static bool send_file(const struct connection *connection, int file, uint64_t start, uint64_t end)
 {
     off_t at = (off_t)start;
+    if (connection->ssl != NULL) {
+        return send_file_over_tls(connection->ssl, file, start, end);
+    }
     while ((uint64_t)at < end) {
-        if (sendfile(fd, file, &at, end - (uint64_t)at) <= 0) {
+        if (sendfile(connection->fd, file, &at, end - (uint64_t)at) <= 0) {
             return false;
         }
     }
@@ -80,11 +103,10 @@ static const char *type_of(const struct connection *connection)
 static bool send_list_head(const struct connection *connection, uint64_t bytes)
 {
     char head[160];
-    int fd = connection->fd;
     int n = snprintf(head, sizeof(head),
                      "HTTP/1.1 200 OK\r\nContent-Type: application/%s\r\nContent-Length: %" PRIu64 "\r\n\r\n",
                      type_of(connection), bytes);
-    return send_bytes(fd, head, (size_t)n, MSG_MORE);
+    return send_bytes(connection, head, (size_t)n, MSG_MORE);
 }
 
 static bool send_page(const struct connection *connection, uint64_t first)
@@ -96,7 +118,7 @@ static bool send_page(const struct connection *connection, uint64_t first)
     }
     uint64_t start = pages->starts[page];
     uint64_t end = pages->starts[page + 1];
-    return send_list_head(connection, end - start) && send_file(connection->fd, pages->fd, start, end);
+    return send_list_head(connection, end - start) && send_file(connection, pages->fd, start, end);
 }
 
 /* Replaces a list in JSON, which has no items. */
@@ -126,7 +148,7 @@ static bool send_empty_list(const struct connection *connection)
         encode_list(&body);
     }
     bool is_sent =
-        send_list_head(connection, body.length) && send_bytes(connection->fd, body.data, body.length, 0);
+        send_list_head(connection, body.length) && send_bytes(connection, body.data, body.length, 0);
     text_fini(&body);
     return is_sent;
 }
@@ -140,21 +162,21 @@ static bool send_watch_head(const struct connection *connection)
         snprintf(head, sizeof(head),
                  "HTTP/1.1 200 OK\r\nContent-Type: application/%s%s\r\nTransfer-Encoding: chunked\r\n\r\n",
                  type_of(connection), is_proto(connection) ? ";stream=watch" : "");
-    return send_bytes(connection->fd, head, (size_t)n, 0);
+    return send_bytes(connection, head, (size_t)n, 0);
 }
 
 static bool send_burst(const struct connection *connection)
 {
     const struct http_burst *burst =
         is_proto(connection) ? &connection->material->proto_burst : &connection->material->burst;
-    if (!send_file(connection->fd, burst->fd, 0, burst->bytes)) {
+    if (!send_file(connection, burst->fd, 0, burst->bytes)) {
         return false;
     }
     if (strstr(connection->request, "end=true") == NULL) {
         return true;
     }
     static const char end[] = "0\r\n\r\n";
-    return send_bytes(connection->fd, end, sizeof(end) - 1, 0);
+    return send_bytes(connection, end, sizeof(end) - 1, 0);
 }
 
 /* The time is filled in just before it is sent. */
@@ -200,7 +222,7 @@ static void send_ticks(const struct connection *connection)
         const struct timespec when = {(time_t)(due / NS_PER_S), (long)(due % NS_PER_S)};
         (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
         stamp(&tick);
-        is_sent = send_bytes(connection->fd, tick.data, tick.length, 0);
+        is_sent = send_bytes(connection, tick.data, tick.length, 0);
     }
     text_fini(&tick);
 }
@@ -243,8 +265,10 @@ static bool read_request(struct connection *connection)
     connection->length = 0;
     connection->request[0] = 0;
     while (strstr(connection->request, "\r\n\r\n") == NULL) {
-        ssize_t n = recv(connection->fd, connection->request + connection->length,
-                         REQUEST_BYTES_MAX - connection->length, 0);
+        char *at = connection->request + connection->length;
+        size_t room = REQUEST_BYTES_MAX - connection->length;
+        ssize_t n = connection->ssl != NULL ? SSL_read(connection->ssl, at, (int)room)
+                                            : recv(connection->fd, at, room, 0);
         if (n <= 0) {
             return false;
         }
@@ -257,14 +281,20 @@ static bool read_request(struct connection *connection)
 static void *run_connection(void *user)
 {
     struct connection *connection = user;
-    while (read_request(connection) && serve_request(connection)) {
+    bool is_open = true;
+    if (connection->tls != NULL) {
+        connection->ssl = http_tls_accept(connection->tls, connection->fd);
+        is_open = connection->ssl != NULL;
     }
+    while (is_open && read_request(connection) && serve_request(connection)) {
+    }
+    SSL_free(connection->ssl);
     close(connection->fd);
     free(connection);
     return NULL;
 }
 
-static void serve(int fd, const struct http_material *material)
+static void serve(int fd, SSL_CTX *tls, const struct http_material *material)
 {
     int one = 1;
     pthread_t thread;
@@ -281,6 +311,7 @@ static void serve(int fd, const struct http_material *material)
         }
         setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         connection->fd = accepted;
+        connection->tls = tls;
         connection->material = material;
         if (pthread_create(&thread, &attributes, run_connection, connection) != 0) {
             perror("server");
@@ -314,7 +345,7 @@ static void raise_limits(void)
     }
 }
 
-bool http_server_start(struct http_server *server, const struct http_material *material)
+static bool start(struct http_server *server, const struct http_material *material, bool is_tls)
 {
     int fd = listen_on_loopback(&server->port);
     if (fd < 0) {
@@ -323,11 +354,27 @@ bool http_server_start(struct http_server *server, const struct http_material *m
     server->pid = fork();
     if (server->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGPIPE, SIG_IGN);
         raise_limits();
-        serve(fd, material);
+        SSL_CTX *tls = is_tls ? http_tls_new() : NULL;
+        if (is_tls && tls == NULL) {
+            fprintf(stderr, "server: no TLS\n");
+            _exit(EXIT_FAILURE);
+        }
+        serve(fd, tls, material);
     }
     close(fd);
     return server->pid > 0;
+}
+
+bool http_server_start(struct http_server *server, const struct http_material *material)
+{
+    return start(server, material, false);
+}
+
+bool http_server_start_tls(struct http_server *server, const struct http_material *material)
+{
+    return start(server, material, true);
 }
 
 void http_server_stop(struct http_server *server)

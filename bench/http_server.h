@@ -35,6 +35,7 @@ struct http_server {
 
 /* The process has a copy of the material. Returns false when it cannot be started. */
 bool http_server_start(struct http_server *server, const struct http_material *material);
+bool http_server_start_tls(struct http_server *server, const struct http_material *material);
 void http_server_stop(struct http_server *server);
 
 uint64_t http_now_ns(void);

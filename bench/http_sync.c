@@ -7,23 +7,29 @@
 #include "generate_pods.h"
 #include "http_curl.h"
 #include "http_informer.h"
+#include "system_calls.h"
 
 enum { ROUNDS_MIN = 3, SPARE_BYTES = 64 << 20 };
 
-bool http_sync_role(const struct http_task *task, struct http_report *out_report)
+bool http_sync_run(ki_client *client, const struct http_task *task, struct http_report *out_report)
 {
-    ki_client *client = http_client_new(task->port, 0);
     ki_informer *informer = client == NULL ? NULL : http_informer_new(client, "");
     if (informer == NULL || !http_informer_sync(informer)) {
         return false;
     }
     http_report_fill(out_report);
+    out_report->system_calls = system_calls_count();
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
     out_report->objects = status.objects;
     out_report->object_bytes = status.bytes;
     out_report->bytes_read = status.bytes_read;
     return status.objects == task->numbers[0];
+}
+
+bool http_sync_role(const struct http_task *task, struct http_report *out_report)
+{
+    return http_sync_run(http_client_new(task->port, 0), task, out_report);
 }
 
 /* ---- the turns -------------------------------------------------------------------------------------- */

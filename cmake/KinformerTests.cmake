@@ -60,7 +60,7 @@ endif()
 set(KI_COMPUTING_FLOW_TESTS test_apiserver_malformed)
 set(KI_LONG_TESTS
     test_apiserver_informer test_apiserver_malformed test_apiserver_watch test_blackbox_streams test_blackbox_watches test_cli_demo
-    test_rest_ends
+    test_rest_ends test_transfer_tls
     test_apply_model test_apply_memory test_backlog_model test_delta_fifo_model test_feed_memory
     test_json_equal test_json_mutants test_json_splits test_list_decoder_recorded test_store_race)
 

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "http/alt_name.h"
 #include "http/http_parts.h"
+#include "http/tls_context.h"
 #include "http/trace.h"
 
 /* A dead peer is detected within a minute, and not after TCP's quarter of an hour. */
@@ -23,6 +23,7 @@ static int close_socket(void *user, curl_socket_t fd)
     ki_descriptors_remove_locked(&http->descriptors, fd);
     int rc = close(fd);
     ki_descriptors_unlock(&http->descriptors);
+    http->sockets.has_closed = true;
     return rc;
 }
 
@@ -106,14 +107,14 @@ static bool set_proxy_tls(CURL *easy, const ki_http *http, const ki_identity *id
     return is_set;
 }
 
-static bool set_tls(CURL *easy, const ki_http *http, const ki_identity *identity)
+static bool set_tls(CURL *easy, ki_http *http, const ki_identity *identity)
 {
     const ki_trust *trust = &http->trust;
     bool is_set = set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) &&
                   set_long(easy, CURLOPT_SSL_VERIFYPEER, trust->is_off ? 0 : 1) &&
                   set_long(easy, CURLOPT_SSL_VERIFYHOST, trust->is_off ? 0 : 2);
-    if (is_set && http->server.is_tls && !trust->is_off)
-        is_set = ki_alt_name_require(easy, &http->proxy);
+    if (is_set && http->server.is_tls)
+        is_set = ki_tls_context_set(easy, http);
     if (is_set && trust->pem.len > 0)
         is_set = set_blob(easy, CURLOPT_CAINFO_BLOB, ki_buf_str(&trust->pem)) &&
                  curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "http/http_parts.h"
+#include "http/tls_context.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/units.h"
@@ -112,6 +113,7 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
         rc = ki_trust_init(&http->trust, config, err);
     if (rc == 0)
         rc = ki_proxy_route_init(&http->proxy, config, err);
+    http->reads_ahead = http->server.is_tls && !http->proxy.is_tls && ki_tls_context_is_ours();
     if (rc == 0)
         rc = copy_user_agent(http, err);
     if (rc == 0)

@@ -27,8 +27,7 @@ struct ki_http {
     size_t bytes_taken; /* of bodies, since the outermost call */
     ki_list alive;      /* ki_transfer */
     size_t alive_count;
-    uint64_t serial; /* of the last transfer */
-    ki_list over;    /* those that wait to be removed */
+    ki_list over; /* those that wait to be removed */
     ki_sockets sockets;
     ki_descriptors descriptors; /* of connections, and of libcurl's own */
     ki_server_address server;
@@ -37,6 +36,7 @@ struct ki_http {
     ki_proxy_route proxy;
     char *user_agent;
     bool use_gzip;
+    bool reads_ahead;  /* over TLS (http/read_ahead.h) */
     bool was_answered; /* the server has responded once */
 };
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <sys/epoll.h>
 
+#include "http/read_ahead.h"
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
 #include "util/units.h"
@@ -13,6 +14,9 @@ enum { SOCKETS_PER_TRANSFER = 4, SPARE_MAX = 16 };
 
 /* For libcurl's own use, per handle. */
 enum { WAKE_FDS = 2 };
+
+/* Calls of libcurl for one socket before others get their turn; one may read a single record only. */
+enum { READS_AT_ONCE = 32 };
 
 /* A socket that the kernel cannot watch is polled. */
 enum { LOOK_AGAIN_MS = 500 };
@@ -24,9 +28,9 @@ struct ki_socket {
     ki_pool *pool; /* its owner, while in use */
     curl_socket_t fd;
     uint32_t events;
-    uint64_t serial;     /* of the transfer for which libcurl watches it; the last of several */
-    ki_transfer *holder; /* the paused transfer; NULL if it is not held */
-    int real_fd;         /* its number while the stand-in replaces it; -1 if it does not */
+    ki_transfer *transfer; /* for which libcurl watches it: the last of several; NULL if it is over */
+    ki_transfer *holder;   /* the paused transfer; NULL if it is not held */
+    int real_fd;           /* its number while the stand-in replaces it; -1 if it does not */
 };
 
 int ki_sockets_init(ki_sockets *sockets, ki_error *err)
@@ -109,49 +113,107 @@ static bool may_look_up(const ki_pool *pool)
     return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
 }
 
+/* The TLS connection of a socket, if it may have been read ahead; NULL otherwise. */
+static const void *connection_of(const ki_socket *socket)
+{
+    if (!socket->http->reads_ahead || socket->pool->is_http2 || socket->transfer == NULL)
+        return NULL;
+    return ki_read_ahead_connection(socket->transfer->easy);
+}
+
+/* A paused transfer gets no more. */
+static bool has_more(const ki_socket *socket, const void *connection)
+{
+    return connection != NULL && socket->holder == NULL && (socket->events & EPOLLIN) != 0 &&
+           ki_read_ahead_has_more(connection);
+}
+
+/* libcurl also reads from sockets that are not ready: when one of its timers is due. Those that were ready
+ * last come first. */
+static void wake_others(const ki_sockets *sockets)
+{
+    bool is_last = false;
+    for (ki_list_node *node = ki_list_first(&sockets->used); node != NULL && !is_last;
+         node = ki_list_next(&sockets->used, node)) {
+        ki_socket *socket = KI_CONTAINER_OF(node, ki_socket, node);
+        const void *connection = connection_of(socket);
+        if (socket != sockets->running && has_more(socket, connection))
+            ki_job_wake(&socket->watch.job);
+        is_last = ki_read_ahead_was_only(ki_read_ahead_source(connection));
+    }
+}
+
+/* A source that was closed meanwhile may have given its address to another. */
 void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
 {
     KI_ASSERT_ON(pool->http->options.loop);
     ki_http *http = pool->http;
     sigset_t before;
     int running = 0;
+    const ki_socket *ready = http->sockets.running;
+    const void *source = ready == NULL ? NULL : ki_read_ahead_source(connection_of(ready));
     ki_http_enter(http);
+    ki_read_ahead_forget();
+    http->sockets.has_closed = false;
     bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
     (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
     if (is_masked)
         ki_signals_restore(&before);
     ki_http_leave(http);
+    if (http->sockets.has_closed || !ki_read_ahead_was_only(source))
+        wake_others(&http->sockets);
+}
+
+/* libcurl may read a single record at a time, so it is called until it has read all, within limits. Returns
+ * whether there is more. */
+static bool read_socket(ki_socket *socket, int flags)
+{
+    const ki_sockets *sockets = &socket->http->sockets;
+    bool is_readable = has_more(socket, connection_of(socket));
+    for (int i = 0; i == 0 || (is_readable && i < READS_AT_ONCE); i++) {
+        ki_sockets_act(socket->pool, socket->fd, flags | (is_readable ? CURL_CSELECT_IN : 0));
+        flags = 0;
+        is_readable = sockets->running == socket && has_more(socket, connection_of(socket));
+    }
+    return is_readable;
 }
 
 /* A socket is ready: here received bytes arrive. libcurl reads them and calls ki_transfer_on_bytes(), in
  * http/transfer_receive.c, before ki_sockets_act() returns. It may also give up the socket, and the entry may
- * be reused: then `running` has been cleared. */
+ * be reused: then `running` has been cleared. A socket whose data was read ahead counts as readable. */
 static void run_socket(ki_job *job)
 {
     ki_socket *socket = KI_CONTAINER_OF(job, ki_socket, watch.job);
     ki_http *http = socket->http;
-    uint32_t ready = ki_fd_watch_take(&socket->watch);
+    int flags = flags_of(ki_fd_watch_take(&socket->watch));
     if (socket->events == 0 || socket->holder != NULL)
         return;
+    ki_list_remove(&socket->node);
+    ki_list_push_front(&http->sockets.used, &socket->node);
     http->sockets.running = socket;
-    ki_sockets_act(socket->pool, socket->fd, flags_of(ready));
-    if (http->sockets.running == socket && socket->events != 0)
+    ki_http_enter(http); /* all of it is one turn */
+    bool is_readable = read_socket(socket, flags);
+    ki_http_leave(http);
+    if (http->sockets.running == socket && socket->events != 0) {
         arm(socket);
+        if (is_readable)
+            ki_job_wake(job);
+    }
     http->sockets.running = NULL;
 }
 
 /* ---- holding ----------------------------------------------------------------------------------------- */
 
 /* The socket that libcurl reads for a transfer; NULL if it watches none yet. The transfer has its connection
- * to itself, so the socket's serial is that of the transfer. */
+ * to itself, so it is that of the socket. */
 static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
 {
-    if (sockets->running != NULL && sockets->running->serial == transfer->serial)
+    if (sockets->running != NULL && sockets->running->transfer == transfer)
         return sockets->running;
     for (ki_list_node *node = ki_list_first(&sockets->used); node != NULL;
          node = ki_list_next(&sockets->used, node)) {
         ki_socket *socket = KI_CONTAINER_OF(node, ki_socket, node);
-        if (socket->serial == transfer->serial && (socket->events & EPOLLIN) != 0)
+        if (socket->transfer == transfer && (socket->events & EPOLLIN) != 0)
             return socket;
     }
     return NULL;
@@ -209,6 +271,29 @@ void ki_sockets_let_go(ki_transfer *transfer)
     let_go(socket);
     if (socket->events != 0)
         arm(socket);
+    if (has_more(socket, connection_of(socket)))
+        ki_job_wake(&socket->watch.job);
+}
+
+static void refer_to(ki_socket *socket, ki_transfer *transfer)
+{
+    if (socket->transfer != NULL)
+        socket->transfer->socket_count--;
+    if (transfer != NULL)
+        transfer->socket_count++;
+    socket->transfer = transfer;
+}
+
+void ki_sockets_forget(ki_transfer *transfer)
+{
+    assert(transfer != NULL);
+    const ki_list *used = &transfer->http->sockets.used;
+    for (ki_list_node *node = ki_list_first(used); node != NULL && transfer->socket_count > 0;
+         node = ki_list_next(used, node)) {
+        ki_socket *socket = KI_CONTAINER_OF(node, ki_socket, node);
+        if (socket->transfer == transfer)
+            refer_to(socket, NULL);
+    }
 }
 
 /* ---- for libcurl ------------------------------------------------------------------------------------- */
@@ -254,7 +339,7 @@ static void give_up(ki_socket *socket)
     let_go(socket);
     disarm(socket);
     socket->events = 0;
-    socket->serial = 0;
+    refer_to(socket, NULL);
     ki_list_remove(&socket->node);
     ki_list_push_back(&sockets->spare, &socket->node);
 }
@@ -280,7 +365,7 @@ static void set_transfer(ki_socket *socket, CURL *easy)
 {
     ki_transfer *transfer = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
-    socket->serial = transfer != NULL ? transfer->serial : 0;
+    refer_to(socket, transfer);
     if (transfer != NULL && transfer->is_paused && transfer->held == NULL)
         hold(socket, transfer);
 }

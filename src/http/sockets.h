@@ -12,7 +12,8 @@
  * A transfer is paused by holding its socket: it is not watched, and libcurl finds nothing to read on it
  * (http/stand_in.h). libcurl's own pauses are not used, because their cost varies between releases, up to a
  * timer that is always due. libcurl's timers and the other transfers continue. A held socket may still
- * deliver the few bytes that OpenSSL has already read.
+ * deliver the bytes that OpenSSL has already read (http/read_ahead.h); those that it does not deliver are
+ * read when the transfer continues.
  */
 #ifndef KI_HTTP_SOCKETS_H
 #define KI_HTTP_SOCKETS_H
@@ -29,6 +30,7 @@ typedef struct ki_sockets {
     ki_list used;
     size_t count; /* of both lists */
     ki_stand_in stand_in;
+    bool has_closed;    /* a connection, during a call into libcurl */
     ki_socket *running; /* the one whose watch runs; NULL if none, or if libcurl has given it up meanwhile */
 } ki_sockets;
 
@@ -51,6 +53,9 @@ void ki_sockets_hold(struct ki_transfer *transfer);
 
 /* Watches its socket again. Does nothing if none is held. */
 void ki_sockets_let_go(struct ki_transfer *transfer);
+
+/* libcurl has removed this transfer: no socket refers to it any more. */
+void ki_sockets_forget(struct ki_transfer *transfer);
 
 /* Tells libcurl that a socket is ready, or CURL_SOCKET_TIMEOUT; it calls back with received data. */
 void ki_sockets_act(struct ki_pool *pool, curl_socket_t fd, int flags);

@@ -25,6 +25,7 @@ static void take_from_libcurl(ki_transfer *transfer)
     ki_sockets_let_go(transfer);
     if (transfer->pool != NULL) {
         (void)curl_multi_remove_handle(transfer->pool->multi, transfer->easy);
+        ki_sockets_forget(transfer);
         ki_pool_leave(transfer->pool, transfer->is_told);
     }
     transfer->pool = NULL;
@@ -377,7 +378,6 @@ ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error 
         return NULL;
     }
     made->http = http;
-    made->serial = ++http->serial;
     made->events = request->events;
     made->user = request->user;
     made->head_timeout_ms = request->head_timeout_ms;

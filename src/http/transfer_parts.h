@@ -19,8 +19,7 @@ typedef enum ki_transfer_state {
 struct ki_transfer {
     ki_list_node node;
     ki_http *http;
-    uint64_t serial; /* from 1 on, unique */
-    ki_job job;      /* starts it, resumes it, and handles the timeouts of the head and of an error's end */
+    ki_job job; /* starts it, resumes it, and handles the timeouts of the head and of an error's end */
     ki_transfer_state state;
     const ki_transfer_events *events;
     void *user;
@@ -38,9 +37,10 @@ struct ki_transfer {
     unsigned connect_steps; /* until then; only with a proxy */
     bool is_told;           /* on_head was called */
     bool is_paused;
-    ki_socket *held; /* its socket, while it is paused; NULL if none is held */
-    ki_buf waiting;  /* bytes as received, after a pause */
-    ki_pool *pool;   /* the pool that runs it; NULL if none */
+    size_t socket_count; /* of sockets that libcurl watches for it */
+    ki_socket *held;     /* its socket, while it is paused; NULL if none is held */
+    ki_buf waiting;      /* bytes as received, after a pause */
+    ki_pool *pool;       /* the pool that runs it; NULL if none */
     CURL *easy;
     uint64_t sent_ns;
     uint64_t received_bytes; /* of the body, as received */

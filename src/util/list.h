@@ -55,6 +55,11 @@ static inline void ki_list_push_back(ki_list *list, ki_list_node *node)
 }
 
 /* A node that is in no list is allowed. */
+static inline void ki_list_push_front(ki_list *list, ki_list_node *node)
+{
+    ki_list_link_between(node, &list->head, list->head.next);
+}
+
 static inline void ki_list_remove(ki_list_node *node)
 {
     if (!ki_list_node_is_linked(node))

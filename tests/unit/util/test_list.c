@@ -44,6 +44,20 @@ static void pushed_back_nodes_leave_in_order(void **state)
     assert_true(ki_list_is_empty(&list));
 }
 
+static void a_node_pushed_to_the_front_leaves_first(void **state)
+{
+    (void)state;
+    ki_list list;
+    item items[2];
+    item last = {.number = 7};
+    ki_list_init(&list);
+    push_numbers(&list, items, 2);
+    ki_list_push_front(&list, &last.node);
+    assert_ptr_equal(ki_list_pop_front(&list), &last.node);
+    assert_ptr_equal(ki_list_pop_front(&list), &items[0].node);
+    assert_ptr_equal(ki_list_pop_front(&list), &items[1].node);
+}
+
 static void first_leaves_the_node_in_the_list(void **state)
 {
     (void)state;
@@ -201,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_list_is_empty),
         cmocka_unit_test(pushed_back_nodes_leave_in_order),
+        cmocka_unit_test(a_node_pushed_to_the_front_leaves_first),
         cmocka_unit_test(first_leaves_the_node_in_the_list),
         cmocka_unit_test(a_removed_node_is_in_no_list_and_may_be_removed_again),
         cmocka_unit_test(removing_a_zeroed_node_does_nothing),

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tls_context - what is set in OpenSSL itself, because libcurl has no option for it.
+ *
+ *   From:     http/easy.c, http/http.c
+ *   To:       http/alt_name.h, http/read_ahead.h
+ *   Locks:    none; io only.
+ *   Not here: trust and certificates (http/easy.c).
+ */
+#ifndef KI_HTTP_TLS_CONTEXT_H
+#define KI_HTTP_TLS_CONTEXT_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+struct ki_http;
+
+/* Whether libcurl uses the OpenSSL that we are linked with: only then may its objects be touched. */
+bool ki_tls_context_is_ours(void);
+
+/* For the server's connection, not for that of a proxy. Does nothing if libcurl has another back end than our
+ * OpenSSL. Returns whether libcurl accepted it. */
+bool ki_tls_context_set(CURL *easy, struct ki_http *http);
+
+#endif
