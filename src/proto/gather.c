@@ -30,25 +30,12 @@ void ki_proto_gather_begin(ki_proto_gather *gather, uint64_t wanted, size_t byte
     gather->buf.max = gather->is_cut && bytes_max > CUT_BYTES ? CUT_BYTES : bytes_max;
 }
 
-/* What follows is probably as large as this, and is read next: much of it is skipped, so a processor does not
- * see it coming. */
-static void prefetch(ki_str following, size_t n)
-{
-    enum { LINE_BYTES = 64, BYTES_MAX = 8 * 1024 };
-    n = n < BYTES_MAX ? n : BYTES_MAX;
-    n = n < following.len ? n : following.len;
-    for (size_t i = 0; i < n; i += LINE_BYTES)
-        __builtin_prefetch(following.ptr + i);
-}
-
 int ki_proto_gather_feed(ki_proto_gather *gather, ki_str bytes, size_t *out_used, ki_str *out_bytes)
 {
     size_t n = bytes.len < gather->left ? bytes.len : (size_t)gather->left;
     *out_used = n;
     if (n == gather->left && !gather->is_begun && !gather->is_cut) {
         gather->left = 0;
-        if (n > 0)
-            prefetch((ki_str){bytes.ptr + n, bytes.len - n}, n);
         *out_bytes = n == 0 ? KI_STR("") : (ki_str){bytes.ptr, n};
         return 1;
     }

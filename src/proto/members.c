@@ -118,9 +118,8 @@ int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *s, unsigne
     if (ki_proto_is_holder(field))
         return put_holder_field(reader, s, place, cursor);
     ki_wire_value value = KI_PROTO_NO_VALUE;
-    cursor->at = type == ki_proto_wire_type(field)
-                     ? ki_wire_value_read(cursor->at, cursor->end, type, &value)
-                     : NULL;
+    cursor->at =
+        type == ki_proto_wire_type(field) ? ki_wire_value_read(cursor->at, cursor->end, type, &value) : NULL;
     if (cursor->at == NULL)
         return ki_proto_malformed_field(reader, s->message, cursor->tag);
     if ((field->flags & KI_PROTO_OMIT_ZERO) != 0 && is_zero(field, &value))

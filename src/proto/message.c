@@ -67,12 +67,6 @@ static void set_capture(ki_proto_reader *reader, const ki_proto_rule *rule, ki_c
         *at = capture;
 }
 
-void ki_proto_capture(ki_proto_reader *reader, const ki_proto_rule *rule, size_t value_start, const char *end)
-{
-    set_capture(reader, rule,
-                (ki_capture){(uint32_t)value_start, (uint32_t)(end - reader->out.text), KI_CAPTURE_TEXT});
-}
-
 /* A captured value that is not kept goes to the side text. */
 static int capture_aside(ki_proto_reader *reader, const ki_proto_rule *rule, size_t value_start)
 {
@@ -92,11 +86,12 @@ static int capture_aside(ki_proto_reader *reader, const ki_proto_rule *rule, siz
 int ki_proto_settle_by(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start, size_t value_start)
 {
     int rc = 0;
-    char first = reader->sink.text.data[value_start];
+    char first = reader->out.text[value_start];
     int is_container = first == '{' || first == '[';
     if (rule->keep || (is_container && rule->node != NULL && rule->shell)) {
+        size_t end = ki_proto_out_place(&reader->out);
         if (rule->capture >= 0)
-            ki_proto_capture(reader, rule, value_start, reader->out.at);
+            set_capture(reader, rule, (ki_capture){(uint32_t)value_start, (uint32_t)end, KI_CAPTURE_TEXT});
         return 0;
     }
     if (rule->capture >= 0 && rule->aside)
@@ -152,6 +147,9 @@ static int try_read(ki_proto_reader *reader, const ki_proto_source *source)
     reader->depth = 0;
     reader->is_irregular = 0;
     reader->rc = 0;
+    reader->ahead = source->ahead;
+    if (reader->ahead.len > source->bytes.len)
+        reader->ahead.len = source->bytes.len; /* the next message is probably as large */
     reader->work = source->bytes.len > (SIZE_MAX - WORK_BYTES) / WORK_FACTOR
                        ? SIZE_MAX
                        : source->bytes.len * WORK_FACTOR + WORK_BYTES;

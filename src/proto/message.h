@@ -39,6 +39,7 @@ typedef struct ki_proto_reader {
     int is_irregular;            /* the message must be read carefully */
     int rc;                      /* the error that proto/pass.c stopped with, or 0 */
     const uint8_t *readable_end; /* of the memory that the message is in; NULL if parts of it are copied */
+    ki_str ahead;                /* of the source, without what was requested */
     size_t work;                 /* how many bytes may still be copied, sorted or moved */
     ki_error *err;
 } ki_proto_reader;
@@ -46,7 +47,8 @@ typedef struct ki_proto_reader {
 typedef struct ki_proto_source {
     const ki_proto_message *message;
     ki_str bytes;
-    ki_str kind; /* written as members, if they are not empty */
+    ki_str ahead; /* what is read next, if that is known: it is brought into the cache meanwhile */
+    ki_str kind;  /* written as members, if they are not empty */
     ki_str api_version;
     size_t bytes_max; /* of the JSON */
     int is_whole;     /* the projection does not apply */

@@ -79,10 +79,6 @@ static inline int ki_proto_settle(ki_proto_reader *reader, const ki_proto_rule *
     return rule == NULL ? 0 : ki_proto_settle_by(reader, rule, start, value_start);
 }
 
-/* Notes where a value is that is kept, and ends at `end`. */
-void ki_proto_capture(ki_proto_reader *reader, const ki_proto_rule *rule, size_t value_start,
-                      const char *end);
-
 /* Moves past the tag of the next field if it is of the same one. */
 static inline int ki_proto_next_same(ki_proto_cursor *cursor)
 {

@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: what is written.
  *
- * The members that are written are in the order of their places in the table, without a gap; only the last one
- * may have to be moved forward.
+ * The members that are written are in the order of their places in the table, without a gap; only the last
+ * one may have to be moved forward.
  */
 #ifndef KI_PROTO_ORDER_H
 #define KI_PROTO_ORDER_H
@@ -22,9 +22,9 @@ typedef struct ki_proto_order {
     int has_captures; /* some of them may be captured */
 } ki_proto_order;
 
-/* Moves the member at `place`, which was written last and ends at `to`, before those of `seen` that follow it;
- * bit i of `seen` is the one at place i. Returns the end of the text; or NULL, stopped by an error: the field
- * has occurred before, or too much is moved. */
+/* Moves the member at `place`, which was written last and ends at `to`, before those of `seen` that follow
+ * it; bit i of `seen` is the one at place i. Returns the end of the text; or NULL, stopped by an error: the
+ * field has occurred before, or too much is moved. */
 char *ki_proto_order_move(ki_proto_reader *reader, ki_proto_order *order, uint64_t seen, unsigned place,
                           char *to);
 

@@ -13,22 +13,38 @@ static void note_unknown(ki_proto_reader *reader, const ki_proto_message *messag
     unknown->number = ki_wire_number_of(tag);
 }
 
+/* Requests a little of what is read next, as long as that may be the next message. Much of a message is
+ * skipped, so that a processor does not see it coming, and requests that are made all at once wait for each
+ * other. */
+static inline void look_ahead(ki_proto_reader *reader)
+{
+    enum { LINE_BYTES = 64 };
+    if (reader->ahead.len < LINE_BYTES)
+        return;
+    __builtin_prefetch(reader->ahead.ptr);
+    reader->ahead.ptr += LINE_BYTES;
+    reader->ahead.len -= LINE_BYTES;
+}
+
 /* A field that the tables do not have, or that is not needed. The former is counted if it could have been
- * kept. `content` is behind the tag, NULL if that is malformed. Returns its end, or NULL. */
+ * kept. The cursor is behind the tag, NULL if that is malformed. Returns the end of the field, or NULL. */
 static inline const uint8_t *skip(ki_proto_reader *reader, const ki_proto_message *message,
                                   const ki_proto_view *view, ki_proto_cursor cursor)
 {
     ki_wire_value ignored;
-    const int is_known = ki_proto_place(message, ki_wire_number_of(cursor.tag)) != 0;
+    const uint32_t number = ki_wire_number_of(cursor.tag);
+    const int counts_unknown = view == NULL || view->keeps_unknown;
+    const int is_known =
+        number - 1 < message->number_max && (!counts_unknown || ki_proto_place(message, number) != 0);
     if (is_known && ki_wire_type_of(cursor.tag) <= KI_WIRE_BYTES)
         return ki_wire_value_read(cursor.at, cursor.end, ki_wire_type_of(cursor.tag), &ignored);
     const uint8_t *at = cursor.at == NULL ? NULL : ki_wire_skip(cursor.at, cursor.end, cursor.tag);
-    if (at != NULL && !is_known && (view == NULL || view->keeps_unknown))
+    if (at != NULL && !is_known && counts_unknown)
         note_unknown(reader, message, cursor.tag);
     return at;
 }
 
-/* A field that is not usual, or not simply kept. Returns an error, or a step that may have failed before. */
+/* A field that is not usual, or has a part with rules. Does nothing after an error. */
 static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
                                                       const ki_proto_message *message, ki_proto_view *view,
                                                       ki_proto_cursor cursor, char *to)
@@ -45,16 +61,19 @@ static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
     return KI_PROTO_NOT_USUAL;
 }
 
-/* One field that is needed and has a rule, or is read carefully. */
+/* One field that is needed, as its rule says. */
 static inline ki_proto_step put_by_rule(ki_proto_reader *reader, const ki_proto_field *field,
                                         const ki_proto_rule *rule, ki_proto_cursor cursor, char *to)
 {
     const size_t start = (size_t)(to - reader->out.text);
-    if (reader->is_careful || !rule->keep || rule->node != NULL)
+    if (reader->is_careful || rule->node != NULL)
         return KI_PROTO_NOT_USUAL;
-    const ki_proto_step step = ki_proto_put_usual(reader, field, cursor, to);
-    if (step.to != NULL && rule->capture >= 0 && (size_t)(step.to - reader->out.text) != start)
-        ki_proto_capture(reader, rule, start + field->name_len, step.to);
+    ki_proto_step step = ki_proto_put_usual(reader, field, cursor, to);
+    if (step.to == NULL || (size_t)(step.to - reader->out.text) == start || (rule->keep && rule->capture < 0))
+        return step;
+    reader->out.at = step.to;
+    int rc = ki_proto_settle_by(reader, rule, start, start + field->name_len);
+    step.to = rc < 0 ? ki_proto_stop(reader, reader->out.at, rc) : reader->out.at;
     return step;
 }
 
@@ -80,8 +99,8 @@ static char *put_absent(ki_proto_reader *reader, const ki_proto_scope *scope, ki
     return to;
 }
 
-/* The innermost loop: what is constant is so for its instances, and what is rare is elsewhere. If `is_plain`,
- * there is no view and the message is not read carefully. */
+/* The innermost loop, as one function: its variables are in registers, what is rare is elsewhere, and each
+ * caller has an instance. If `is_plain`, there is no view and the message is not read carefully. */
 static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *reader,
                                                               const ki_proto_scope *scope, int is_plain,
                                                               ki_str bytes, char *to)
@@ -89,8 +108,7 @@ static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *r
     const ki_proto_message *message = scope->message;
     ki_proto_view *view = is_plain ? NULL : scope->view;
     const ki_proto_field *fields = &ki_proto_fields[message->first];
-    const uint8_t *places =
-        view == NULL ? &ki_proto_numbers[message->numbers] : ki_proto_view_places(view);
+    const uint8_t *places = view == NULL ? &ki_proto_numbers[message->numbers] : ki_proto_view_places(view);
     const uint32_t number_max = message->number_max;
     const uint8_t *at = (const uint8_t *)bytes.ptr;
     const uint8_t *end = at + bytes.len;
@@ -99,6 +117,8 @@ static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *r
     order.has_captures = view != NULL;
     while (at < end) {
         uint64_t tag = 0;
+        if (!is_plain)
+            look_ahead(reader);
         const uint8_t *content = ki_wire_varint(at, end, &tag);
         const uint32_t number = ki_wire_number_of(tag); /* 0 if it is malformed */
         const unsigned place = number <= number_max ? places[number] : 0;
@@ -142,6 +162,7 @@ char *ki_proto_pass_whole(ki_proto_reader *reader, const ki_proto_message *messa
     const ki_proto_scope scope = {.message = message};
     const size_t start = (size_t)(to - reader->out.text);
     int rc = ki_proto_enter(reader);
+    look_ahead(reader);
     if (rc < 0)
         return ki_proto_stop(reader, to, rc);
     to = put_fields(reader, &scope, 1, bytes, to);

@@ -6,9 +6,9 @@
  *   Locks:    none; one owner.
  *   Not here: the values; messages in which a field occurs again (proto/normal.c).
  *
- * Go writes fields by their number, and JSON in the order of the Go type, which is the same for most messages.
- * A member that the JSON has earlier is moved there after it was written, and so is one that the JSON has
- * although its field is absent.
+ * Go writes fields by their number, and JSON in the order of the Go type, which is the same for most
+ * messages. A member that the JSON has earlier is moved there after it was written, and so is one that the
+ * JSON has although its field is absent.
  */
 #ifndef KI_PROTO_PASS_H
 #define KI_PROTO_PASS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plain - copies text, and tells whether it can stand in a JSON string as it is.
  *
- *   From:     proto/out.c, proto/whole.c, proto/map.c
+ *   From:     proto/out.c, proto/usual.h, proto/map.c
  *   Locks:    none; pure functions.
  *   Not here: escapes.
  *

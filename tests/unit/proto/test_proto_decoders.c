@@ -131,7 +131,11 @@ static void metadata_is_found_in_any_order_of_fields(void **state)
 {
     (void)state;
     proto_body pod = {0}, metadata = {0};
-    proto_body_field(&metadata, 11, KI_STR("\x0a\x03" "app" "\x12\x03" "web"));
+    proto_body_field(&metadata, 11,
+                     KI_STR("\x0a\x03"
+                            "app"
+                            "\x12\x03"
+                            "web"));
     proto_body_field(&metadata, 6, KI_STR("17"));
     proto_body_field(&metadata, 5, KI_STR("some-uid"));
     proto_body_field(&metadata, 1, KI_STR("web"));
