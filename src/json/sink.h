@@ -61,6 +61,7 @@ typedef struct ki_json_sink {
     int emitting;
     int overflowed; /* the value exceeded the limit: text and captures cover its beginning only */
     int rewritable; /* an escape was seen that has a shorter spelling */
+    int is_typed;   /* the writer guarantees that metadata has the right types; 0 if the text is from JSON */
     int error;
     ki_capture captures[KI_PROJECTION_CAPTURES_MAX];
     ki_sink_level levels[KI_PROJECTION_DEPTH_MAX + 1];

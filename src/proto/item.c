@@ -63,6 +63,7 @@ int ki_proto_item_build(ki_proto_reader *reader, const ki_object_plan *plan, con
         return refuse_unread(item, refused);
     const ki_proto_source source = {.message = item->message,
                                     .bytes = item->bytes,
+                                    .ahead = item->ahead,
                                     .kind = item->has_names ? item->kind : (ki_str){0},
                                     .api_version = item->has_names ? item->api_version : (ki_str){0},
                                     .bytes_max = plan->bytes_max};

@@ -16,7 +16,8 @@
 typedef struct ki_proto_item {
     const ki_proto_message *message; /* NULL: its kind is not in the tables */
     ki_str bytes;
-    int is_cut; /* larger than ki_proto_item_bytes_max(); only the beginning is there */
+    ki_str ahead; /* what is read next, as in ki_proto_source */
+    int is_cut;   /* larger than ki_proto_item_bytes_max(); only the beginning is there */
     ki_str kind;
     ki_str api_version;
     int has_names; /* kind and apiVersion go into the object; else those of the plan do */

@@ -174,7 +174,7 @@ static inline void put_two(char *at, uint32_t number)
     at[1] = (char)('0' + number % 10);
 }
 
-/* Most are of the same day, and many of the same second. */
+/* Most are of the same day. */
 static void format_usual(ki_proto_out *out, uint64_t seconds)
 {
     uint64_t days = seconds / SECONDS_A_DAY;
@@ -188,12 +188,11 @@ static void format_usual(ki_proto_out *out, uint64_t seconds)
     put_two(out->usual + 12, rest / 3600);
     put_two(out->usual + 15, rest / 60 % 60);
     put_two(out->usual + 18, rest % 60);
-    out->usual_second = seconds;
 }
 
-char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n)
+char *ki_proto_leaf_other_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n)
 {
-    enum { USUAL_BYTES = 8, TEXT_BYTES = 22 };
+    enum { USUAL_BYTES = 8 };
     /* {1: five bytes, 2: 0}: from 1978 to 3058. */
     if (n != USUAL_BYTES || message[0] != (1 << 3 | KI_WIRE_VARINT) || message[5] >= 0x80 ||
         message[5] == 0 || message[6] != (2 << 3 | KI_WIRE_VARINT) || message[7] != 0 ||
@@ -202,10 +201,9 @@ char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *messa
     uint64_t seconds = (uint64_t)(message[1] & 0x7f) | (uint64_t)(message[2] & 0x7f) << 7 |
                        (uint64_t)(message[3] & 0x7f) << 14 | (uint64_t)(message[4] & 0x7f) << 21 |
                        (uint64_t)message[5] << 28;
-    if (seconds != out->usual_second)
-        format_usual(out, seconds);
-    memcpy(to, out->usual, sizeof(out->usual));
-    return to + TEXT_BYTES;
+    format_usual(out, seconds);
+    memcpy(&out->usual_message, message, USUAL_BYTES);
+    return ki_proto_leaf_usual_time(out, to, message, n);
 }
 
 int ki_proto_leaf_time(ki_proto_out *out, ki_str message)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leaf - values whose JSON is not what their fields say: times, quantities, IntOrString, doubles.
  *
- *   From:     proto/value.c, proto/whole.c, proto/map.c, proto/raw.c
+ *   From:     proto/value.c, proto/usual.h, proto/map.c, proto/raw.c
  *   To:       proto/out.h
  *   Locks:    none; pure functions.
  *   Not here: raw JSON, which needs the scanner (proto/message.c).
@@ -22,7 +22,20 @@ KI_NODISCARD int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message);
 
 /* A Time as Go writes it, at `to`, which has room for 32 bytes. Returns its end, or NULL if it is not that;
  * then ki_proto_leaf_time() reads it. */
-char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n);
+char *ki_proto_leaf_other_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n);
+
+/* Many are the same as the last one. */
+static inline char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n)
+{
+    enum { TEXT_BYTES = 22 };
+    uint64_t word = 0;
+    if (n == sizeof(word))
+        memcpy(&word, message, sizeof(word));
+    if (word != out->usual_message || word == 0)
+        return ki_proto_leaf_other_time(out, to, message, n);
+    memcpy(to, out->usual, sizeof(out->usual));
+    return to + TEXT_BYTES;
+}
 
 /* The text of a quantity, if it is a short whole number with a usual suffix. Returns whether it is. */
 KI_NODISCARD int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text);

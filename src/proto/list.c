@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists: adjacent fields of one number, each with an element; numbers may also share one field. */
-#include "proto/whole.h"
+#include "proto/message_parts.h"
 
 static int put_element(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
                        ki_proto_rule *rule)
@@ -30,33 +30,9 @@ static int put_packed(ki_proto_reader *reader, const ki_proto_field *field, cons
     return rc;
 }
 
-/* Messages and text, which are most elements, if they are kept whole. */
-static int put_whole_elements(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor)
-{
-    const ki_proto_message *message = field->type == KI_PROTO_MESSAGE ? ki_proto_message_of(field) : NULL;
-    const int is_plain = message != NULL && message->form == KI_PROTO_FORM_FIELDS && !reader->is_careful;
-    int rc = 0;
-    do {
-        ki_wire_value value = KI_PROTO_NO_VALUE;
-        if (ki_wire_type_of(cursor->tag) != KI_WIRE_BYTES)
-            return ki_proto_malformed(reader, "a list");
-        cursor->at = ki_wire_bytes(cursor->at, cursor->end, &value);
-        if (cursor->at == NULL)
-            return ki_proto_malformed(reader, "a list");
-        rc = ki_proto_out_byte(&reader->out, ',');
-        if (rc == 0)
-            rc = is_plain          ? ki_proto_put_whole(reader, message, &value)
-                 : message == NULL ? ki_proto_out_string(&reader->out, ki_proto_bytes(&value))
-                                   : ki_proto_put_message(reader, message, &value, NULL);
-    } while (rc == 0 && ki_proto_next_same(cursor));
-    return rc;
-}
-
 static int put_elements(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                         ki_proto_rule *rule)
 {
-    if (rule == NULL && (field->type == KI_PROTO_STRING || field->type == KI_PROTO_MESSAGE))
-        return put_whole_elements(reader, field, cursor);
     const unsigned wanted = ki_proto_wire_type(field);
     int rc = 0;
     do {

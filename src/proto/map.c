@@ -59,8 +59,8 @@ static inline int read_usual_entry(const ki_proto_field *field, const ki_wire_va
     return 1;
 }
 
-static int next_entry(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
-                      entry *out)
+static inline int next_entry(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
+                             entry *out)
 {
     ki_wire_value message = KI_PROTO_NO_VALUE;
     int is_bytes = ki_wire_type_of(cursor->tag) == KI_WIRE_BYTES;
@@ -110,6 +110,23 @@ static int put_entry(ki_proto_reader *reader, const ki_proto_field *field, const
     return rc < 0 ? rc : ki_proto_settle(reader, node == NULL ? NULL : &rule, start, value_start);
 }
 
+/* The first eight bytes of a name as a number whose order is theirs. */
+static inline uint64_t beginning(ki_str name)
+{
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++)
+        word = word << 8 | (uint8_t)name.ptr[i];
+    return word;
+}
+
+/* Most names differ in the beginning. */
+static inline int is_before(ki_str a, ki_str b)
+{
+    if (a.len >= 8 && b.len >= 8 && beginning(a) != beginning(b))
+        return beginning(a) < beginning(b);
+    return ki_str_compare(a, b) < 0;
+}
+
 /* The text of a value that is a string or a usual quantity. Returns 0 if it is neither. */
 static inline int usual_text(const ki_proto_field *field, const entry *e, ki_str *out_text)
 {
@@ -145,18 +162,21 @@ static inline int put_usual_entry(ki_proto_reader *reader, const ki_proto_field 
 static int put_sorted(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                       const ki_projection_node *node)
 {
-    entry before = {.name = {NULL, 0}};
-    entry now;
+    ki_proto_cursor next = *cursor;
+    ki_str before = {NULL, 0};
     uint64_t met = 0;
     int rc = 0;
     do {
-        rc = next_entry(reader, field, cursor, &now);
-        if (rc == 0 && before.name.ptr != NULL && ki_str_compare(before.name, now.name) >= 0)
+        entry now;
+        rc = next_entry(reader, field, &next, &now);
+        if (rc == 0 && before.ptr != NULL && !is_before(before, now.name))
             rc = ki_proto_irregular(reader);
         if (rc == 0 && (node != NULL || !put_usual_entry(reader, field, &now)))
             rc = put_entry(reader, field, &now, node, &met);
-        before = now;
-    } while (rc == 0 && ki_proto_next_same(cursor));
+        if (rc == 0)
+            before = now.name;
+    } while (rc == 0 && ki_proto_next_same(&next));
+    *cursor = next;
     return rc;
 }
 

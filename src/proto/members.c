@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages that are objects in JSON: their members, as the projection has them. */
-#include "proto/locate.h"
 #include "proto/normal.h"
-#include "proto/whole.h"
+#include "proto/pass.h"
 #include "util/alloc.h"
 
 static int is_zero(const ki_proto_field *field, const ki_wire_value *value)
@@ -97,17 +96,32 @@ int ki_proto_put_absent(ki_proto_reader *reader, const ki_proto_scope *s, unsign
     return rc < 0 ? rc : ki_proto_settle(reader, rule, start, start + field->name_len);
 }
 
-/* ki_proto_locate() has checked the wire type and the length. */
+static int put_holder_field(ki_proto_reader *reader, const ki_proto_scope *s, unsigned place,
+                            ki_proto_cursor *cursor)
+{
+    const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
+    unsigned type = ki_wire_type_of(cursor->tag);
+    ki_wire_value first;
+    int is_packed = (field->flags & KI_PROTO_LIST) != 0 && type == KI_WIRE_BYTES;
+    if ((type != ki_proto_wire_type(field) && !is_packed) ||
+        ki_wire_value_read(cursor->at, cursor->end, type, &first) == NULL)
+        return ki_proto_malformed_field(reader, s->message, cursor->tag);
+    return put_holder(reader, field, cursor, rule_at(s, place));
+}
+
 int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *s, unsigned place,
                        ki_proto_cursor *cursor)
 {
     const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
     ki_proto_rule *rule = rule_at(s, place);
+    unsigned type = ki_wire_type_of(cursor->tag);
     if (ki_proto_is_holder(field))
-        return put_holder(reader, field, cursor, rule);
+        return put_holder_field(reader, s, place, cursor);
     ki_wire_value value = KI_PROTO_NO_VALUE;
-    if (ki_wire_value_read(cursor->at, cursor->end, ki_wire_type_of(cursor->tag), &value) == NULL)
-        return ki_proto_malformed(reader, "a field");
+    cursor->at =
+        type == ki_proto_wire_type(field) ? ki_wire_value_read(cursor->at, cursor->end, type, &value) : NULL;
+    if (cursor->at == NULL)
+        return ki_proto_malformed_field(reader, s->message, cursor->tag);
     if ((field->flags & KI_PROTO_OMIT_ZERO) != 0 && is_zero(field, &value))
         return 0;
     if (field->type == KI_PROTO_INLINE)
@@ -115,47 +129,23 @@ int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *s, unsigne
     return put_single(reader, field, &value, rule);
 }
 
-/* Writes the fields that were located, and absent ones that are in the JSON. */
-static int put_located(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value,
-                       const ki_proto_located *located)
+static int pass(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
 {
-    int rc = 0;
-    uint64_t required = s->message->required & s->view->needed;
-    for (uint64_t left = located->present | required; rc == 0 && left != 0; left &= left - 1) {
-        unsigned place = (unsigned)__builtin_ctzll(left);
-        ki_proto_cursor cursor;
-        if ((located->present >> place & 1) == 0)
-            rc = ki_proto_put_absent(reader, s, place);
-        else {
-            cursor = ki_proto_cursor_at(s->message, value, located, place);
-            rc = ki_proto_put_field(reader, s, place, &cursor);
-        }
-    }
-    return rc;
-}
-
-/* What precedes a malformed field is written as well: a refused object has a key. */
-static int put_regular(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
-{
-    ki_proto_located located;
-    located.present = 0;
-    if (s->view == NULL)
-        return ki_proto_put_whole_members(reader, s->message, value);
-    int rc = ki_proto_locate(reader, s, value, &located);
-    if (reader->is_irregular)
-        return rc;
-    int written = put_located(reader, s, value, &located);
-    return rc < 0 ? rc : written;
+    char *to = ki_proto_pass_members(reader, s, ki_proto_bytes(value), reader->out.at);
+    if (to == NULL)
+        return reader->rc;
+    reader->out.at = to;
+    return 0;
 }
 
 int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_scope *s, ki_wire_value value)
 {
     char *copy = NULL;
     if (!reader->is_careful)
-        return put_regular(reader, s, &value);
+        return pass(reader, s, &value);
     int rc = ki_proto_normal(reader, s->message, &value, &copy);
     if (rc == 0)
-        rc = put_regular(reader, s, &value);
+        rc = pass(reader, s, &value);
     ki_free(copy);
     return rc;
 }
@@ -166,8 +156,6 @@ int ki_proto_put_message(ki_proto_reader *reader, const ki_proto_message *messag
     ki_proto_scope s = {.message = message};
     if (message->form != KI_PROTO_FORM_FIELDS)
         return ki_proto_put_union(reader, message, value, rule);
-    if ((rule == NULL || rule->node == NULL) && !reader->is_careful)
-        return ki_proto_put_whole(reader, message, value);
     size_t start = ki_proto_out_place(&reader->out);
     int rc = ki_proto_view_of(reader, rule, message, &s.view);
     if (rc == 0)

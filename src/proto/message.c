@@ -17,6 +17,7 @@ void ki_proto_reader_init(ki_proto_reader *reader, const ki_projection *projecti
     if (reader->depth_max > KI_JSON_DEPTH_LIMIT)
         reader->depth_max = KI_JSON_DEPTH_LIMIT;
     ki_json_sink_init(&reader->sink, KI_JSON_VALUE_BYTES_DEFAULT);
+    reader->sink.is_typed = 1; /* as the tables say */
     ki_json_sink_init(&reader->raw, KI_JSON_VALUE_BYTES_DEFAULT);
 }
 
@@ -33,11 +34,23 @@ void ki_proto_note_malformed(ki_proto_reader *reader, const char *what)
     ki_error_set(reader->err, KI_ERR_PROTOBUF, 0, "%s is malformed", what);
 }
 
+int ki_proto_malformed_field(ki_proto_reader *reader, const ki_proto_message *message, uint64_t tag)
+{
+    return ki_fail(reader->err, KI_ERR_PROTOBUF, "field %u of %.*s is malformed", ki_wire_number_of(tag),
+                   KI_STR_ARGS(ki_proto_message_name(message)));
+}
+
 int ki_proto_irregular(ki_proto_reader *reader)
 {
     assert(!reader->is_careful);
     reader->is_irregular = 1;
     return KI_ERR_PROTOBUF; /* not reported: the message is read again */
+}
+
+int ki_proto_too_much_work(ki_proto_reader *reader)
+{
+    return ki_fail(reader->err, KI_ERR_PROTOBUF,
+                   "too many fields of the message are out of order or occur more than once");
 }
 
 int ki_proto_too_deep(ki_proto_reader *reader)
@@ -73,7 +86,7 @@ static int capture_aside(ki_proto_reader *reader, const ki_proto_rule *rule, siz
 int ki_proto_settle_by(ki_proto_reader *reader, const ki_proto_rule *rule, size_t start, size_t value_start)
 {
     int rc = 0;
-    char first = reader->sink.text.data[value_start];
+    char first = reader->out.text[value_start];
     int is_container = first == '{' || first == '[';
     if (rule->keep || (is_container && rule->node != NULL && rule->shell)) {
         size_t end = ki_proto_out_place(&reader->out);
@@ -133,6 +146,13 @@ static int try_read(ki_proto_reader *reader, const ki_proto_source *source)
     reader->raw.bytes_max = source->bytes_max;
     reader->depth = 0;
     reader->is_irregular = 0;
+    reader->rc = 0;
+    reader->ahead = source->ahead;
+    if (reader->ahead.len > source->bytes.len)
+        reader->ahead.len = source->bytes.len; /* the next message is probably as large */
+    reader->work = source->bytes.len > (SIZE_MAX - WORK_BYTES) / WORK_FACTOR
+                       ? SIZE_MAX
+                       : source->bytes.len * WORK_FACTOR + WORK_BYTES;
     reader->readable_end = reader->is_careful ? NULL : (const uint8_t *)source->bytes.ptr + source->bytes.len;
     ki_proto_out_begin(&reader->out, sink);
     int rc = ki_proto_out_reserve(&reader->out, 1);
@@ -156,9 +176,6 @@ int ki_proto_read(ki_proto_reader *reader, const ki_proto_source *source, ki_err
     if (reader->is_irregular) {
         reader->unknown = unknown;
         reader->is_careful = 1;
-        reader->work = source->bytes.len > (SIZE_MAX - WORK_BYTES) / WORK_FACTOR
-                           ? SIZE_MAX
-                           : source->bytes.len * WORK_FACTOR + WORK_BYTES;
         rc = try_read(reader, source);
     }
     return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : rc;

@@ -7,10 +7,9 @@
  *   Not here: envelopes; where a message ends.
  *
  * Go's encoder writes each field once, by its number, and sorts the names of maps. Such a message is read in
- * one pass; where Go's JSON has another order, the fields of that part are located first. Protobuf also
- * allows a field to occur again (the last one counts, lists go on, messages are merged), and any order. When
- * that is met, the message is read again with is_careful set: each part of it is first brought into the order
- * of the JSON (proto/normal.c).
+ * one pass (proto/pass.c). Protobuf also allows a field to occur again (the last one counts, lists go on,
+ * messages are merged), and any order of maps. When that is met, the message is read again with is_careful
+ * set: each part of it is first brought into the order of the JSON (proto/normal.c).
  */
 #ifndef KI_PROTO_MESSAGE_H
 #define KI_PROTO_MESSAGE_H
@@ -38,15 +37,18 @@ typedef struct ki_proto_reader {
     uint32_t depth_max;
     int is_careful;
     int is_irregular;            /* the message must be read carefully */
+    int rc;                      /* the error that proto/pass.c stopped with, or 0 */
     const uint8_t *readable_end; /* of the memory that the message is in; NULL if parts of it are copied */
-    size_t work;                 /* how many bytes may still be copied and sorted */
+    ki_str ahead;                /* of the source, without what was requested */
+    size_t work;                 /* how many bytes may still be copied, sorted or moved */
     ki_error *err;
 } ki_proto_reader;
 
 typedef struct ki_proto_source {
     const ki_proto_message *message;
     ki_str bytes;
-    ki_str kind; /* written as members, if they are not empty */
+    ki_str ahead; /* what is read next, if that is known: it is brought into the cache meanwhile */
+    ki_str kind;  /* written as members, if they are not empty */
     ki_str api_version;
     size_t bytes_max; /* of the JSON */
     int is_whole;     /* the projection does not apply */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message_parts - what the files that read messages share.
  *
- *   From:     proto/message.c, proto/members.c, proto/whole.c, proto/value.c, proto/list.c, proto/map.c,
+ *   From:     proto/message.c, proto/pass.c, proto/members.c, proto/value.c, proto/list.c, proto/map.c,
  *             proto/union.c, proto/raw.c
  */
 #ifndef KI_PROTO_MESSAGE_PARTS_H
@@ -9,6 +9,8 @@
 
 #include "proto/message.h"
 #include "proto/wire.h"
+
+#define KI_RARELY(condition) __builtin_expect((condition), 0)
 
 /* A message that is being read: its table, and the rules for its fields if the projection has some. */
 typedef struct ki_proto_scope {
@@ -41,7 +43,7 @@ KI_NODISCARD int ki_proto_put_message(ki_proto_reader *reader, const ki_proto_me
 KI_NODISCARD int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_scope *scope,
                                       ki_wire_value value);
 
-/* One member whose value is at the cursor; `place` is that of its field. */
+/* One member whose value is at the cursor, which moves behind it; `place` is that of its field. */
 KI_NODISCARD int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *scope, unsigned place,
                                     ki_proto_cursor *cursor);
 
@@ -130,7 +132,30 @@ void ki_proto_note_malformed(ki_proto_reader *reader, const char *what);
 /* An expression whose value is the code; a macro, so that analysers see the code. */
 #define ki_proto_malformed(reader, what) (ki_proto_note_malformed((reader), (what)), KI_ERR_PROTOBUF)
 
+/* The field with this tag is malformed. */
+int ki_proto_malformed_field(ki_proto_reader *reader, const ki_proto_message *message, uint64_t tag);
+
+/* What is out of order is more than may be copied. */
+int ki_proto_too_much_work(ki_proto_reader *reader);
+
 /* The message must be read carefully. */
 int ki_proto_irregular(ki_proto_reader *reader);
+
+/* Ends a pass with an error; `to` is the end of what was written. */
+static inline char *ki_proto_stop(ki_proto_reader *reader, char *to, int rc)
+{
+    reader->out.at = to;
+    reader->rc = rc;
+    return NULL;
+}
+
+/* Ends a container that began at `start`, as ki_proto_out_close() does. Returns its end, or NULL. */
+static inline char *ki_proto_end_container(ki_proto_reader *reader, size_t start, char *to,
+                                           const char brackets[2])
+{
+    reader->out.at = to;
+    int rc = ki_proto_out_close(&reader->out, start, brackets);
+    return KI_RARELY(rc < 0) ? ki_proto_stop(reader, to, rc) : reader->out.at;
+}
 
 #endif

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "util/alloc.h"
-#include "util/error.h"
 
 enum { FIELDS_MAX = 64, HEAD_BYTES_MAX = 2 * KI_WIRE_VARINT_BYTES_MAX };
 
@@ -147,7 +146,7 @@ int ki_proto_normal(ki_proto_reader *reader, const ki_proto_message *message, ki
     if (p.is_regular)
         return 0;
     if (reader->work < value->len)
-        return ki_fail(reader->err, KI_ERR_PROTOBUF, "too many fields of the message occur more than once");
+        return ki_proto_too_much_work(reader);
     reader->work -= value->len;
     char *copy = ki_malloc(value->len + (size_t)message->count * HEAD_BYTES_MAX);
     if (copy == NULL)

@@ -10,6 +10,7 @@ void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
 {
     assert(sink != NULL);
     out->sink = sink;
+    out->text = sink->text.data;
     out->at = NULL;
     out->end = NULL;
     if (sink->text.data == NULL)
@@ -20,7 +21,7 @@ void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
 
 void ki_proto_out_end(ki_proto_out *out)
 {
-    out->sink->text.len = out->sink->text.data == NULL ? 0 : ki_proto_out_place(out);
+    out->sink->text.len = out->text == NULL ? 0 : ki_proto_out_place(out);
 }
 
 /* The buffer has a little more room than the limit: what is written past that is found here,
@@ -47,29 +48,29 @@ int ki_proto_out_text(ki_proto_out *out, ki_str text)
     return 0;
 }
 
-int ki_proto_out_int(ki_proto_out *out, int64_t number)
+char *ki_proto_out_long_number(char *to, int64_t number)
 {
     enum { DIGITS_MAX = 20 };
     char digits[DIGITS_MAX];
-    size_t n = 0;
+    char *end = digits + DIGITS_MAX;
+    char *at = end;
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    int rc = ki_proto_out_reserve(out, 2 * DIGITS_MAX);
-    if (rc < 0)
-        return rc;
-    if ((uint64_t)number < 10) {
-        *out->at++ = (char)('0' + number);
-        return 0;
-    }
-    *out->at = '-';
-    out->at += number < 0;
+    *to = '-';
+    to += number < 0;
     do {
-        n++;
-        digits[DIGITS_MAX - n] = (char)('0' + left % 10);
+        *--at = (char)('0' + left % 10);
         left /= 10;
     } while (left > 0);
-    memcpy(out->at, digits + DIGITS_MAX - n, n);
-    out->at += n;
-    return 0;
+    memcpy(to, at, (size_t)(end - at));
+    return to + (end - at);
+}
+
+int ki_proto_out_int(ki_proto_out *out, int64_t number)
+{
+    int rc = ki_proto_out_reserve(out, KI_PROTO_NAME_BYTES);
+    if (rc == 0)
+        out->at = ki_proto_out_digits(out->at, number);
+    return rc;
 }
 
 int ki_proto_out_base64(ki_proto_out *out, ki_str bytes)
@@ -85,6 +86,11 @@ int ki_proto_out_base64(ki_proto_out *out, ki_str bytes)
 }
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
+
+int ki_proto_copy_long(char *to, const uint8_t *from, size_t n)
+{
+    return ki_proto_copy_exact(to, from, n);
+}
 
 /* Copies up to the first special byte, and returns how many bytes that are. */
 static size_t copy_plain(char *to, const uint8_t *from, size_t n)

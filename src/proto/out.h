@@ -21,10 +21,11 @@
 /* While it is in use, the length of the sink's text is `at`. */
 typedef struct ki_proto_out {
     ki_json_sink *sink;
+    char *text; /* of the sink */
     char *at;
     char *end;
-    /* The last time that was written (proto/leaf.c). */
-    uint64_t usual_second;
+    /* The last time that was written (proto/leaf.c): its message, its day and its text. */
+    uint64_t usual_message;
     uint64_t usual_day;
     char usual[24];
 } ki_proto_out;
@@ -45,12 +46,12 @@ static inline int ki_proto_out_reserve(ki_proto_out *out, size_t n)
 /* The position, which remains valid when the text moves. */
 static inline size_t ki_proto_out_place(const ki_proto_out *out)
 {
-    return (size_t)(out->at - out->sink->text.data);
+    return (size_t)(out->at - out->text);
 }
 
 static inline void ki_proto_out_rewind(ki_proto_out *out, size_t place)
 {
-    out->at = out->sink->text.data + place;
+    out->at = out->text + place;
 }
 
 enum { KI_PROTO_NAME_BYTES = 32 };
@@ -83,6 +84,17 @@ static inline int ki_proto_out_byte(ki_proto_out *out, char byte)
 }
 
 KI_NODISCARD int ki_proto_out_text(ki_proto_out *out, ki_str text);
+/* Writes a number where there is room for 32 bytes, and returns its end. */
+char *ki_proto_out_long_number(char *to, int64_t number);
+
+static inline char *ki_proto_out_digits(char *to, int64_t number)
+{
+    if ((uint64_t)number >= 10)
+        return ki_proto_out_long_number(to, number);
+    *to = (char)('0' + number);
+    return to + 1;
+}
+
 KI_NODISCARD int ki_proto_out_int(ki_proto_out *out, int64_t number);
 
 /* Bytes as base64, in quotes. */
@@ -100,7 +112,7 @@ static inline int ki_proto_out_close(ki_proto_out *out, size_t start, const char
         return rc;
     if (ki_proto_out_place(out) == start)
         out->at++;
-    out->sink->text.data[start] = brackets[0];
+    out->text[start] = brackets[0];
     *out->at++ = brackets[1];
     return 0;
 }

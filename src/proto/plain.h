@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plain - copies text, and tells whether it can stand in a JSON string as it is.
  *
- *   From:     proto/out.c, proto/whole.c, proto/map.c
+ *   From:     proto/out.c, proto/usual.h, proto/map.c
  *   Locks:    none; pure functions.
  *   Not here: escapes.
  *
@@ -95,9 +95,12 @@ static inline int ki_proto_copy_exact(char *to, const uint8_t *from, size_t n)
     return ki_proto_copy_block(to + n - 16, from + n - 16) == 0;
 }
 
+int ki_proto_copy_long(char *to, const uint8_t *from, size_t n);
+
 /* The same, if 16 bytes more than the text can be written. Short text is read together with bytes behind it
  * if they are before `readable_end`, which is that of the memory that the text is in, or NULL. */
-static inline int ki_proto_copy_plain(char *to, const uint8_t *from, size_t n, const uint8_t *readable_end)
+static inline __attribute__((always_inline)) int ki_proto_copy_plain(char *to, const uint8_t *from, size_t n,
+                                                                     const uint8_t *readable_end)
 {
 #if defined(__SSE2__)
     if (n < 16 && (uintptr_t)from + 16 <= (uintptr_t)readable_end)
@@ -105,7 +108,7 @@ static inline int ki_proto_copy_plain(char *to, const uint8_t *from, size_t n, c
 #else
     (void)readable_end;
 #endif
-    return ki_proto_copy_exact(to, from, n);
+    return ki_proto_copy_long(to, from, n);
 }
 
 #endif

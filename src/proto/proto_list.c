@@ -146,6 +146,7 @@ static int take_item(ki_proto_list *decoder, ki_str bytes, ki_error *err)
     assert(decoder->object == NULL);
     const ki_proto_item item = {.message = decoder->message,
                                 .bytes = bytes,
+                                .ahead = decoder->ahead,
                                 .is_cut = decoder->gather.is_cut,
                                 .kind = KI_STR("PartialObjectMetadata"),
                                 .api_version = ki_buf_str(&decoder->api_version),
@@ -325,6 +326,7 @@ static int take_some(ki_proto_list *decoder, ki_str bytes, size_t *out_used, ki_
         rc = ki_proto_gather_feed(&decoder->gather, bytes, out_used, &gathered);
         decoder->left -= is_list ? *out_used : 0;
     }
+    decoder->ahead = (ki_str){bytes.ptr + *out_used, bytes.len - *out_used};
     if (rc < 0)
         return ki_fail_no_memory(err);
     return rc == 0 ? 0 : take_gathered(decoder, gathered, err);

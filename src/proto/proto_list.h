@@ -39,6 +39,7 @@ typedef struct ki_proto_list {
     uint64_t left;      /* bytes of the list to come */
     uint64_t head[2];   /* of a field: its tag, then its length or number */
     unsigned head_part; /* which of them is being read */
+    ki_str ahead;       /* bytes behind those that were taken */
     unsigned head_bits;
 } ki_proto_list;
 

@@ -175,8 +175,9 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
     int rc = read_names(sink, d, err);
     for (int field = 0; rc == 0 && field < KI_FIELD_STRINGS; field++)
         rc = read_string(sink, field, &d->strings[field], err);
-    if (rc == 0)
-        rc = check_scalars(sink, err);
+    if (rc < 0 || sink->is_typed)
+        return rc;
+    rc = check_scalars(sink, err);
     return rc < 0 ? rc : check_containers(sink, err);
 }
 

@@ -126,6 +126,47 @@ static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **
     proto_body_free(&body);
 }
 
+/* Metadata is found where the text has it in the end, although spec was written first. */
+static void metadata_is_found_in_any_order_of_fields(void **state)
+{
+    (void)state;
+    proto_body pod = {0}, metadata = {0};
+    proto_body_field(&metadata, 11,
+                     KI_STR("\x0a\x03"
+                            "app"
+                            "\x12\x03"
+                            "web"));
+    proto_body_field(&metadata, 6, KI_STR("17"));
+    proto_body_field(&metadata, 5, KI_STR("some-uid"));
+    proto_body_field(&metadata, 1, KI_STR("web"));
+    proto_body_field(&metadata, 3, KI_STR("default"));
+    proto_body_field(&pod, 2, KI_STR("\x52\x01n"));
+    proto_body_field(&pod, 1, proto_body_str(&metadata));
+    proto_body event = event_of("ADDED", "v1", "Pod", &pod);
+    ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
+    ki_proto_watch decoder;
+    decode_run run;
+    ki_proto_watch_init(&decoder, plan);
+    decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+    assert_int_equal(run.object_count, 1);
+    const ki_object *object = run.objects[0];
+    assert_string_equal(ki_object_key(object), "default/web");
+    assert_true(ki_str_equal(ki_object_uid(object), KI_STR("some-uid")));
+    assert_true(ki_str_equal(ki_object_resource_version(object), KI_STR("17")));
+    assert_true(ki_str_equal(ki_object_labels(object).raw, KI_STR("{\"app\":\"web\"}")));
+    assert_true(ki_str_equal(
+        ki_object_json(object),
+        KI_STR("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web\",\"namespace\":"
+               "\"default\",\"uid\":\"some-uid\",\"resourceVersion\":\"17\",\"labels\":{\"app\":\"web\"}},"
+               "\"spec\":{\"containers\":null,\"nodeName\":\"n\"},\"status\":{}}")));
+    ki_proto_watch_fini(&decoder);
+    decode_run_fini(&run);
+    ki_object_plan_free(plan);
+    proto_body_free(&event);
+    proto_body_free(&metadata);
+    proto_body_free(&pod);
+}
+
 static void an_error_event_has_its_status(void **state)
 {
     (void)state;
@@ -306,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_unknown_field_is_counted_where_it_could_have_been_kept),
         WITH_MEMORY_CHECK(an_event_that_cannot_be_used_is_refused_and_the_next_is_read),
+        WITH_MEMORY_CHECK(metadata_is_found_in_any_order_of_fields),
         WITH_MEMORY_CHECK(an_error_event_has_its_status),
         WITH_MEMORY_CHECK(a_list_has_metadata_items_and_refused_items),
         WITH_MEMORY_CHECK(every_allocation_for_a_recorded_answer_may_fail),

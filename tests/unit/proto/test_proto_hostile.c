@@ -202,6 +202,54 @@ static void repeated_fields_on_every_level_are_refused_when_they_are_too_much_wo
     proto_body_free(&body);
 }
 
+enum { PLENTY = 20000 };
+
+/* A pod whose spec has texts, and before or behind them a list that is much longer in JSON. */
+static proto_body pod_with_long_list(int is_list_first)
+{
+    enum { TOPOLOGY_SPREAD_CONSTRAINTS = 33 };
+    static const unsigned texts[] = {3, 6, 8, 9, 10, 16, 17, 19, 24, 29, 31};
+    proto_body pod = {0}, metadata = {0}, spec = {0};
+    proto_body_field(&metadata, 1, KI_STR("web"));
+    for (size_t i = 0; is_list_first && i < PLENTY; i++)
+        proto_body_field(&spec, TOPOLOGY_SPREAD_CONSTRAINTS, (ki_str){0});
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        proto_body_field(&spec, texts[i], KI_STR("text"));
+    for (size_t i = 0; !is_list_first && i < PLENTY; i++)
+        proto_body_field(&spec, TOPOLOGY_SPREAD_CONSTRAINTS, (ki_str){0});
+    proto_body_field(&pod, 1, proto_body_str(&metadata));
+    proto_body_field(&pod, 2, proto_body_str(&spec));
+    proto_body typed = proto_body_typed("v1", "Pod", proto_body_str(&pod));
+    proto_body event = proto_body_event("ADDED", proto_body_str(&typed));
+    proto_body *bodies[] = {&pod, &metadata, &spec, &typed};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        proto_body_free(bodies[i]);
+    return event;
+}
+
+/* A member that JSON has earlier is moved past those behind it. Where that would be much more work than
+ * reading the message, the fields are put in order first, with the same result. */
+static void a_long_text_is_not_moved_again_and_again(void **state)
+{
+    (void)state;
+    ki_object_plan *plan = pods_plan(NULL);
+    decode_run runs[2];
+    for (int i = 0; i < 2; i++) {
+        proto_body event = pod_with_long_list(i);
+        ki_proto_watch decoder;
+        ki_proto_watch_init(&decoder, plan);
+        decode_run_proto_watch(&runs[i], &decoder, proto_body_str(&event), (decode_split){0});
+        assert_int_equal(decoder.reader.is_careful, i);
+        ki_proto_watch_fini(&decoder);
+        proto_body_free(&event);
+        assert_int_equal(runs[i].object_count, 1);
+    }
+    assert_true(ki_str_equal(ki_object_json(runs[0].objects[0]), ki_object_json(runs[1].objects[0])));
+    decode_run_fini(&runs[0]);
+    decode_run_fini(&runs[1]);
+    ki_object_plan_free(plan);
+}
+
 /* Many elements of two bytes each become much text: the limit of an object holds. */
 static void a_small_message_with_much_text_meets_the_limit(void **state)
 {
@@ -240,6 +288,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_event_that_is_too_large_is_refused_with_its_key),
         WITH_MEMORY_CHECK(nesting_has_a_limit),
         WITH_MEMORY_CHECK(repeated_fields_on_every_level_are_refused_when_they_are_too_much_work),
+        WITH_MEMORY_CHECK(a_long_text_is_not_moved_again_and_again),
         WITH_MEMORY_CHECK(a_small_message_with_much_text_meets_the_limit),
     };
     return RUN_TESTS(tests);

@@ -269,6 +269,26 @@ static void a_field_that_comes_again_is_merged_as_go_does(void **state)
           {"apps/v1", "ControllerRevision", "1203 0a0131 1200", DATA("1")});
 }
 
+static void fields_in_any_order_have_that_of_the_json(void **state)
+{
+    (void)state;
+    CHECK({"v1", "ConfigMap", "0a11 720163 5a06 0a0178 120179 1a0162 0a0161",
+           "{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\",\"labels\":{\"x\":\"y\"},\"finalizers\":["
+           "\"c\"]}}"},
+          {"v1", "Pod", "1a00 0a03 0a0161 1200",
+           "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":null},\"status\":{}}"},
+          /* volumes, initContainers, containers, nodeName: Go writes field 20 last */
+          {"v1", "Pod", "1210 0a03 0a0176 1200 520161 a20103 0a0163",
+           "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\"}],\"initContainers\":[{\"name\":\"c\","
+           "\"resources\":{}}],\"containers\":[{\"name\":\"\",\"resources\":{}}],\"nodeName\":\"a\"},"
+           "\"status\":{}}"},
+          /* fields that are absent, before others and between them */
+          {"v1", "Pod", "1206 0a0176 520161", NULL},
+          {"v1", "Pod", "1208 0a03 0a0176 520161",
+           "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\"}],\"containers\":null,\"nodeName\":"
+           "\"a\"},\"status\":{}}"});
+}
+
 static void numbers_may_be_packed_cut_or_negative(void **state)
 {
     (void)state;
@@ -347,6 +367,7 @@ int main(void)
         cmocka_unit_test(text_that_is_not_utf8_is_replaced_byte_by_byte),
         cmocka_unit_test(schemas_may_be_something_else),
         cmocka_unit_test(a_field_that_comes_again_is_merged_as_go_does),
+        cmocka_unit_test(fields_in_any_order_have_that_of_the_json),
         cmocka_unit_test(numbers_may_be_packed_cut_or_negative),
         cmocka_unit_test(inline_messages_have_their_members_beside_the_others),
         cmocka_unit_test(unknown_fields_are_counted),

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/order.h"
+
+/* Captured values move with the text: [from, middle) and [middle, end) change places. */
+static void move_captures(ki_json_sink *sink, size_t from, size_t middle, size_t end)
+{
+    for (unsigned i = 0; i < KI_PROJECTION_CAPTURES_MAX; i++) {
+        ki_capture *capture = &sink->captures[i];
+        if (capture->place != KI_CAPTURE_TEXT || capture->start < from)
+            continue;
+        uint32_t by = (uint32_t)(capture->start < middle ? end - middle : from - middle);
+        capture->start += by;
+        capture->end += by;
+    }
+}
+
+/* What is moved counts as work: a message can be made to cost the square of its size. */
+static int count_work(ki_proto_reader *reader, size_t n)
+{
+    if (reader->work >= n) {
+        reader->work -= n;
+        return 0;
+    }
+    return reader->is_careful ? ki_proto_too_much_work(reader) : ki_proto_irregular(reader);
+}
+
+char *ki_proto_order_move(ki_proto_reader *reader, ki_proto_order *order, uint64_t seen, unsigned place,
+                          char *to)
+{
+    const uint64_t later = seen >> place;
+    if ((later & 1) != 0)
+        return ki_proto_stop(reader, to, ki_proto_irregular(reader));
+    const size_t from = order->starts[place + (unsigned)__builtin_ctzll(later)];
+    const size_t middle = order->starts[place];
+    const size_t end = (size_t)(to - reader->out.text);
+    const size_t n = end - middle;
+    order->starts[place] = (uint32_t)from;
+    if (n == 0)
+        return to;
+    int rc = count_work(reader, end - from);
+    reader->out.at = to;
+    if (rc == 0)
+        rc = ki_proto_out_reserve(&reader->out, n);
+    if (rc < 0)
+        return ki_proto_stop(reader, to, rc);
+    char *text = reader->out.text;
+    memcpy(text + end, text + middle, n);
+    memmove(text + from + n, text + from, middle - from);
+    memcpy(text + from, text + end, n);
+    for (uint64_t left = later; left != 0; left &= left - 1)
+        order->starts[place + (unsigned)__builtin_ctzll(left)] += (uint32_t)n;
+    if (order->has_captures)
+        move_captures(&reader->sink, from, middle, end);
+    return text + end;
+}

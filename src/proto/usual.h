@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usual - writes the members that most messages consist of: short text, numbers, times, messages and lists.
+ *
+ *   From:     proto/pass.c
+ *   To:       proto/pass.h again, for messages
+ *   Locks:    none; one owner.
+ *   Not here: projections; values that need a further look (proto/members.c writes them).
+ *
+ * The room for a name and a short value is checked once; beyond the end of both, as many bytes are written as
+ * are quickest.
+ */
+#ifndef KI_PROTO_USUAL_H
+#define KI_PROTO_USUAL_H
+
+#include "proto/leaf.h"
+#include "proto/pass.h"
+#include "proto/plain.h"
+
+/* Where reading and writing go on. If `to` is NULL the field is not usual, and nothing was read; or
+ * reader->rc is an error. */
+typedef struct ki_proto_step {
+    const uint8_t *at;
+    char *to;
+} ki_proto_step;
+
+/* All of this is one switch in the innermost loop. */
+#define KI_PROTO_INLINE static inline __attribute__((always_inline))
+
+#define KI_PROTO_NOT_USUAL ((ki_proto_step){NULL, NULL})
+
+/* What a name and a short value need at most: the name, and what is copied beyond its end. */
+enum { KI_PROTO_ROOM = UINT8_MAX + KI_PROTO_NAME_BYTES + 64 };
+
+static inline int ki_proto_has_room(const ki_proto_reader *reader, const char *to, size_t n)
+{
+    return (size_t)(reader->out.end - to) >= n + KI_PROTO_ROOM;
+}
+
+KI_PROTO_INLINE char *ki_proto_put_name(char *to, const ki_proto_field *field)
+{
+    const size_t n = field->name_len;
+    ki_proto_out_copy_name(to, ki_proto_names + field->name, n);
+    return to + n;
+}
+
+/* A list of messages or text, or a map; `rest` begins behind the tag of its first element. */
+ki_proto_step ki_proto_put_usual_list(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest,
+                                      char *to);
+ki_proto_step ki_proto_put_usual_map(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest,
+                                     char *to);
+
+/* Text without escapes. */
+KI_PROTO_INLINE char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki_proto_field *field,
+                                              const ki_wire_value *text, char *to)
+{
+    if (!ki_proto_has_room(reader, to, text->len))
+        return NULL;
+    to = ki_proto_put_name(to, field);
+    *to++ = '"';
+    if (!ki_proto_copy_plain(to, text->at, text->len, reader->readable_end))
+        return NULL;
+    to[text->len] = '"';
+    return to + text->len + 1;
+}
+
+KI_PROTO_INLINE char *ki_proto_put_usual_message(ki_proto_reader *reader, const ki_proto_field *field,
+                                                 const ki_wire_value *value, char *to)
+{
+    const ki_proto_message *message = ki_proto_message_of(field);
+    if (message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_room(reader, to, 0))
+        return NULL;
+    return ki_proto_pass_whole(reader, message, ki_proto_bytes(value), ki_proto_put_name(to, field));
+}
+
+/* A time that is not left out if it is zero, or that is not zero. */
+KI_PROTO_INLINE char *ki_proto_put_usual_time(ki_proto_reader *reader, const ki_proto_field *field,
+                                              const ki_wire_value *value, char *to)
+{
+    if (!ki_proto_has_room(reader, to, 0))
+        return NULL;
+    return ki_proto_leaf_usual_time(&reader->out, ki_proto_put_name(to, field), value->at, value->len);
+}
+
+KI_PROTO_INLINE char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const ki_proto_field *field,
+                                               const ki_wire_value *value, char *to)
+{
+    switch (field->type) {
+    case KI_PROTO_STRING:
+        return ki_proto_put_usual_text(reader, field, value, to);
+    case KI_PROTO_MESSAGE:
+        return ki_proto_put_usual_message(reader, field, value, to);
+    case KI_PROTO_TIME:
+        return ki_proto_put_usual_time(reader, field, value, to);
+    default:
+        return NULL;
+    }
+}
+
+KI_PROTO_INLINE char *ki_proto_put_usual_number(ki_proto_reader *reader, const ki_proto_field *field,
+                                                uint64_t number, char *to)
+{
+    if (!ki_proto_has_room(reader, to, 0))
+        return NULL;
+    const int64_t value = field->type == KI_PROTO_INT32 ? (int32_t)(uint32_t)number : (int64_t)number;
+    if (value == 0 && (field->flags & KI_PROTO_OMIT_ZERO) != 0)
+        return to;
+    to = ki_proto_put_name(to, field);
+    if (field->type != KI_PROTO_BOOL)
+        return ki_proto_out_digits(to, value);
+    static const char words[2][5] = {{'f', 'a', 'l', 's', 'e'}, {'t', 'r', 'u', 'e'}};
+    memcpy(to, words[value != 0], sizeof(words[0]));
+    return to + 5 - (value != 0);
+}
+
+/* The member at the cursor, which is behind its tag. One that is left out ends where it began. */
+KI_PROTO_INLINE ki_proto_step ki_proto_put_usual(ki_proto_reader *reader, const ki_proto_field *field,
+                                                 ki_proto_cursor cursor, char *to)
+{
+    const unsigned flags = field->flags;
+    ki_wire_value value;
+    if (KI_RARELY(ki_wire_type_of(cursor.tag) != ki_proto_wire_type_of(flags)))
+        return KI_PROTO_NOT_USUAL;
+    if ((flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0) {
+        const ki_str rest = {(const char *)cursor.at, (size_t)(cursor.end - cursor.at)};
+        return (flags & KI_PROTO_LIST) != 0 ? ki_proto_put_usual_list(reader, field, rest, to)
+                                            : ki_proto_put_usual_map(reader, field, rest, to);
+    }
+    if (flags < KI_PROTO_VARINT) {
+        const uint8_t *at = ki_wire_bytes(cursor.at, cursor.end, &value);
+        if (KI_RARELY(at == NULL))
+            return KI_PROTO_NOT_USUAL;
+        if (value.len == 0 && (flags & KI_PROTO_OMIT_ZERO) != 0)
+            return (ki_proto_step){at, to}; /* many are: Go writes empty text as well */
+        return (ki_proto_step){at, ki_proto_put_usual_bytes(reader, field, &value, to)};
+    }
+    if (KI_RARELY(flags >= KI_PROTO_FIXED64))
+        return KI_PROTO_NOT_USUAL;
+    const uint8_t *at = ki_wire_varint(cursor.at, cursor.end, &value.number);
+    if (KI_RARELY(at == NULL))
+        return KI_PROTO_NOT_USUAL;
+    return (ki_proto_step){at, ki_proto_put_usual_number(reader, field, value.number, to)};
+}
+
+#endif
