@@ -33,7 +33,7 @@ type settings struct {
 // What one run of a row has cost, or the median of several.
 type cost struct {
 	wall, clientCPU, serverCPU, etcdCPU float64 // seconds
-	serverPeak, clientPeak, read        float64 // MB
+	serverPeak, clientPeak, read        float64 // MB; a client's peak is at least this program's own size at its start
 }
 
 // clientReport is the last line of each client.
