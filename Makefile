@@ -5,11 +5,12 @@ FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
 RUN_ARGS ?=
 SEEDS ?= 100000
+PODS ?= 20000
 DISTRO ?= trixie
 DISTRO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 test-distro test-cluster test-clients test-proto tables sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-distro test-cluster test-clients test-proto tables sim bench bench-real fuzz fuzz-merge lint format install coverage clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +64,10 @@ bench: ## measure decoding, store, pipeline, informers, HTTP, bindings and the A
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)
+
+bench-real: ## measure first lists on a real control plane with PODS (20000), beside client-go and curl; needs Go 1.26
+	@scripts/deps.sh build bench
+	@PODS=$(PODS) bench/real.sh
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@scripts/deps.sh build fuzz

@@ -9,42 +9,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1-release}
-go_minor_min=26
-build_seconds_max=1200
 program=$PWD/build/cluster/controlplane
-log=$PWD/build/cluster/build.log
 
-not_run() {
-    echo "cluster tests not run: $*"
-    exit 77
-}
-
-go_version=$(go env GOVERSION 2>/dev/null || true)
-[ -n "$go_version" ] || not_run "there is no Go"
-minor=$(echo "$go_version" | sed -nE 's/^go1\.([0-9]+).*/\1/p')
-[ "${minor:-0}" -ge $go_minor_min ] || not_run "Go is $go_version, and 1.$go_minor_min is needed"
-
-# Some minutes the first time, seconds from Go's cache.
-build_controlplane() {
-    cd tests/cluster/controlplane
-    timeout $build_seconds_max go build -trimpath -ldflags '-s -w' -o "$program" .
-}
-
-mkdir -p build/cluster
-echo "cluster: building the control plane ($go_version); the first time takes minutes"
-status=0
-(build_controlplane) >"$log" 2>&1 || status=$?
-if [ $status -ne 0 ]; then
-    tail -n 20 "$log" >&2
-    [ $status -ne 124 ] || not_run "building it has taken more than $build_seconds_max s"
-    # Without the packages there is nothing to test; any other failure is an error.
-    if grep -qE 'dial tcp|no such host|timeout|TLS|connection re(fused|set)|module lookup disabled|: 5[0-9][0-9] ' "$log"; then
-        not_run "no connection to where Go gets modules from"
-    fi
-    echo "cluster: the control plane cannot be built" >&2
-    exit 1
-fi
-
+scripts/build_controlplane.sh
 scripts/build.sh "$preset" kinformer_cluster_tests
 
 KI_CONTROLPLANE=$PWD/tests/cluster/controlplane.sh

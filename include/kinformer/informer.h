@@ -33,11 +33,18 @@ typedef struct ki_registration ki_registration;
 
 /* ---- options ----------------------------------------------------------------------------------------- */
 
-/** Whether the collection may be listed by a watch that begins with all objects (a streamed list). */
+/**
+ * Whether the collection may be listed by a watch that begins with all objects (a streamed list).
+ *
+ * With KI_WATCH_LIST_AUTO lists are streamed if the server supports it; after two failures it is sent a LIST
+ * for ten minutes. The first list is an exception if it is read as JSON, as that of custom resources: then it
+ * is a LIST of any version, which takes half of the time but may not have the newest state. If that fails, a
+ * stream is tried.
+ */
 typedef enum ki_watch_list {
-    KI_WATCH_LIST_AUTO = 0, /* if the server supports it; after two failures, LIST for ten minutes */
-    KI_WATCH_LIST_ALWAYS,   /* never LIST: retries, and the status says why. A list_watch with `no_watch_list`
-                             * is refused */
+    KI_WATCH_LIST_AUTO = 0,
+    KI_WATCH_LIST_ALWAYS, /* never LIST: retries, and the status says why. A list_watch with `no_watch_list`
+                           * is refused */
     KI_WATCH_LIST_NEVER
 } ki_watch_list;
 

@@ -8,13 +8,14 @@
  * Status. It may be protobuf instead: see ki_answer_set_content_type().
  *
  * What a source must know:
- *   - The first request is a watch with `send_initial_events`, unless `no_watch_list` is set. The answer is
- *     ADDED events for all objects, then a BOOKMARK whose object has the annotation
- *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen.
- *     BOOKMARKs before that one are not needed, and ignored. A source can reject it with a status of 400,
- *     405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. After two failures
- *     of another kind in a row (5xx, cut, silent), a LIST follows as well, and the collection is listed for
- *     ten minutes before a stream is tried again.
+ *   - Unless `no_watch_list` is set, lists are watches with `send_initial_events`. Only the first list is a
+ *     LIST of any version ("0"), unless `wire` is KI_WIRE_PROTOBUF; with KI_WATCH_LIST_ALWAYS, and after it
+ *     has failed, it is such a watch too. The answer is ADDED events for all objects, then a BOOKMARK whose
+ *     object has the annotation "k8s.io/initial-events-end": "true" and the resourceVersion of the list,
+ *     then events as they happen. BOOKMARKs before that one are not needed, and ignored. A source can reject
+ *     it with a status of 400, 405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at
+ *     once. After two failures of another kind in a row (5xx, cut, silent), a LIST follows as well, and the
+ *     collection is listed for ten minutes before a stream is tried again.
  *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
  *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
  *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it. The informer also

@@ -32,7 +32,7 @@ static const cli_flag how_flags[] = {
     {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N",
      "objects per page of a list (default 500); 0: no limit", NULL},
     {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN",
-     "stream the first list as a watch: auto, always or never", "auto|always|never"},
+     "stream lists as a watch: auto, always or never", "auto|always|never"},
     {"wire", 0, CLI_FLAG_CHOICE, AT(wire), "FORMAT", "format of lists and watches: auto, json or protobuf",
      "auto|json|protobuf"},
     {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "keep only these fields: /spec/nodeName,/status/podIP",

@@ -413,6 +413,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->has_expired = 0;
     ki_reflector_init_poll(reflector);
     reflector->failed_streams = 0;
+    reflector->has_list_failed = 0;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
     ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);

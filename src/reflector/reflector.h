@@ -182,6 +182,7 @@ struct ki_reflector {
 
     uint32_t failed_streams;       /* in a row */
     uint64_t stream_again_ns;      /* until then a LIST is used instead; for this resource only */
+    int has_list_failed;           /* the last one, although it was sent: the next may be a stream */
     int is_listed_instead;         /* streams have failed, and no LIST has succeeded since */
     uint64_t json_until_ns;        /* until then JSON alone is requested; for this reflector only */
     uint64_t bookmark_interval_ns; /* of this server; 0: none received */

@@ -117,6 +117,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     reflector->wants_quorum = 0;
     reflector->trusts_lists = 0;
     reflector->failed_streams = 0;
+    reflector->has_list_failed = 0;
     reflector->owes_list = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
     reflector->report.success_ns = reflector->list.begun_ns; /* its state is that of then */
@@ -333,6 +334,8 @@ void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
         reflector->wants_quorum = 1;
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
     } else {
+        reflector->has_list_failed =
+            reflector->answer.is_sent && !ki_reason_is_before_sending(failure->reason);
         ki_reflector_retry(reflector, failure, ki_reflector_step_after_list(reflector),
                            ki_reflector_delay_ns(reflector, failure));
     }

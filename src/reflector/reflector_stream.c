@@ -9,6 +9,14 @@
 
 enum { TRIES_MAX = 2, IGNORED_SECONDS = 60 };
 
+/* In JSON a stream takes twice as long as a LIST of any version, which servers answer from their cache:
+ * docs/consistency.md, "Which list comes first". */
+static int prefers_list(const ki_reflector *reflector)
+{
+    int is_first = !reflector->wants_quorum && !ki_resource_version_is_set(&reflector->version);
+    return is_first && !reflector->has_list_failed && ki_reflector_wire(reflector) == KI_WIRE_JSON;
+}
+
 int ki_reflector_may_stream(const ki_reflector *reflector)
 {
     assert(reflector != NULL);
@@ -18,7 +26,7 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
     uint64_t now_ns = ki_reflector_now_ns(reflector);
     const ki_stream_memory *server = reflector->options.streams;
     return choice == KI_WATCH_LIST_ALWAYS ||
-           (now_ns >= reflector->stream_again_ns &&
+           (!prefers_list(reflector) && now_ns >= reflector->stream_again_ns &&
             (server == NULL || ki_stream_memory_may_stream(server, reflector->options.resource, now_ns)));
 }
 
@@ -27,6 +35,7 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     assert(reflector != NULL);
     int is_quorum = reflector->wants_quorum || !ki_resource_version_is_set(&reflector->version);
     reflector->doing = KI_STEP_STREAM;
+    reflector->has_list_failed = 0;
     ki_reflector_set_phase(reflector, KI_PHASE_STREAMING_LIST);
     if (ki_reflector_begin_attempt(reflector, is_quorum) < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));

@@ -6,32 +6,44 @@
 #define SYNCED "*a@5 synced"
 #define GOOD WHOLE(LIST("10", A))
 #define STREAM ADDED("a", "5") MARKER("10")
+#define GONE HOLD(ERROR("410", "Expired"))
+/* In JSON it lists first: what follows the 410 is streamed. */
+#define LISTS REPLIES(GOOD, WHOLE(LIST("12", A)))
+#define WATCHES REPLIES(GONE, HOLD(""))
+#define STREAM_AGAIN HOLD(ADDED("a", "5") MARKER("12"))
 
 /* Servers that do not know streams are listed at once. */
 #define NOT_KNOWN(code, word)                                                                                \
     {                                                                                                        \
-        .name = code " to a stream leads to a list at once", .arguments = "",                                \
-        .streams = REPLIES(REFUSE(code, word)), .lists = REPLIES(GOOD),                                      \
-        .requests = "stream= list=0 watch=10", .events = SYNCED                                              \
+        .name = code " to a stream leads to a list at once", .arguments = "--wire json",                     \
+        .streams = REPLIES(REFUSE(code, word)), .lists = LISTS, .watches = WATCHES,                          \
+        .requests = "list=0 watch=10 stream=10 list=10 watch=12", .events = SYNCED                           \
     }
 
 /* Servers that should know them, and do not get them through, are listed the third time. */
 #define FAILS_TWICE(title, ...)                                                                              \
     {                                                                                                        \
-        .name = title " twice lead to a list", .arguments = "", .streams = REPLIES(__VA_ARGS__),             \
-        .lists = REPLIES(GOOD), .requests = "stream= stream= list=0 watch=10", .events = SYNCED,             \
-        .phases = "STREAMING_LIST LISTING WATCHING"                                                          \
+        .name = title " twice lead to a list", .arguments = "--wire json", .streams = REPLIES(__VA_ARGS__),  \
+        .lists = LISTS, .watches = WATCHES,                                                                  \
+        .requests = "list=0 watch=10 stream=10 stream=10 list=10 watch=12", .events = SYNCED,                \
+        .phases = "STREAMING_LIST:Expired WATCHING"                                                          \
     }
 
 static const scenario scenarios[] = {
-    {.name = "a stream continues as the watch",
+    {.name = "where protobuf may come, the first list is streamed by default",
      .arguments = "",
      .streams = REPLIES(HOLD(STREAM ADDED("b", "11"))),
      .requests = "stream=",
      .events = SYNCED " +b@11",
      .phases = "STREAMING_LIST WATCHING"},
+    {.name = "a stream continues as the watch",
+     .arguments = "--watch-list always",
+     .streams = REPLIES(HOLD(STREAM ADDED("b", "11"))),
+     .requests = "stream=",
+     .events = SYNCED " +b@11",
+     .phases = "STREAMING_LIST WATCHING"},
     {.name = "a stream that is cut behind its end continues with a watch",
-     .arguments = "",
+     .arguments = "--watch-list always",
      .streams = REPLIES(CUT(STREAM ADDED("b", "11"))),
      .requests = "stream= watch=11",
      .events = SYNCED " +b@11",
@@ -50,26 +62,27 @@ static const scenario scenarios[] = {
     FAILS_TWICE("cuts within a stream", CUT(ADDED("a", "5"))),
     FAILS_TWICE("ends of a stream before its marker", WHOLE(ADDED("a", "5"))),
     {.name = "a list in the place of streams may fail as well",
-     .arguments = "",
+     .arguments = "--wire json",
      .streams = REPLIES(REFUSE("503", "ServiceUnavailable")),
-     .lists = REPLIES(REFUSE("503", "ServiceUnavailable"), GOOD),
-     .requests = "stream= stream= list=0 list=0 watch=10",
+     .lists = REPLIES(GOOD, REFUSE("503", "ServiceUnavailable"), WHOLE(LIST("12", A))),
+     .watches = WATCHES,
+     .requests = "list=0 watch=10 stream=10 stream=10 list=10 list=10 watch=12",
      .events = SYNCED},
     {.name = "streams that failed are remembered",
-     .arguments = "",
+     .arguments = "--wire json",
      .streams = REPLIES(REFUSE("503", "ServiceUnavailable")),
-     .lists = REPLIES(GOOD, WHOLE(LIST("12", A))),
-     .watches = REPLIES(HOLD(ERROR("410", "Expired")), HOLD("")),
-     .requests = "stream= stream= list=0 watch=10 list=10 watch=12",
+     .lists = REPLIES(GOOD, WHOLE(LIST("12", A)), WHOLE(LIST("14", A))),
+     .watches = REPLIES(GONE, GONE, HOLD("")),
+     .requests = "list=0 watch=10 stream=10 stream=10 list=10 watch=12 list=12 watch=14",
      .events = SYNCED},
     {.name = "a stream without an answer is given up after a while",
-     .arguments = "",
+     .arguments = "--watch-list always",
      .streams = REPLIES(SILENCE, HOLD(STREAM)),
      .requests = "stream= stream=",
      .events = SYNCED,
      .phases = "BACKING_OFF:Timeout STREAMING_LIST:Timeout WATCHING"},
     {.name = "a stream that falls silent before its marker is given up after a while",
-     .arguments = "",
+     .arguments = "--watch-list always",
      .streams = REPLIES(HOLD(ADDED("a", "5") BOOKMARK("9")), HOLD(STREAM)),
      .requests = "stream= stream=",
      .events = SYNCED,
@@ -81,16 +94,16 @@ static const scenario scenarios[] = {
      .requests = "stream= stream=11 stream=",
      .events = SYNCED " -a@11"},
     {.name = "a server without streams is remembered",
-     .arguments = "",
-     .lists = REPLIES(GOOD, WHOLE(LIST("12", A))),
-     .watches = REPLIES(HOLD(ERROR("410", "Expired")), HOLD("")),
-     .requests = "stream= list=0 watch=10 list=10 watch=12",
+     .arguments = "--wire json",
+     .lists = REPLIES(GOOD, WHOLE(LIST("12", A)), WHOLE(LIST("14", A))),
+     .watches = REPLIES(GONE, GONE, HOLD("")),
+     .requests = "list=0 watch=10 stream=10 list=10 watch=12 list=12 watch=14",
      .events = SYNCED},
     {.name = "a busy server is not one without streams",
-     .arguments = "",
+     .arguments = "--wire json",
      .streams = REPLIES(REFUSE_FOR("429", "TooManyRequests", "1"), HOLD(STREAM)),
      .lists = REPLIES(REFUSE_FOR("429", "TooManyRequests", "1")),
-     .requests = "stream= ...",
+     .requests = "list=0 stream= ...",
      .events = SYNCED,
      .phases = "BACKING_OFF:TooManyRequests STREAMING_LIST:TooManyRequests WATCHING"},
     {.name = "a stream that has expired is requested again",
@@ -118,10 +131,11 @@ static const scenario scenarios[] = {
      .events = SYNCED,
      .phases = "BACKING_OFF:ServerError STREAMING_LIST:ServerError WATCHING"},
     {.name = "a stream that fails once is tried again",
-     .arguments = "",
-     .streams = REPLIES(REFUSE("503", "ServiceUnavailable"), HOLD(STREAM)),
-     .lists = REPLIES(GOOD),
-     .requests = "stream= stream=",
+     .arguments = "--wire json",
+     .streams = REPLIES(REFUSE("503", "ServiceUnavailable"), STREAM_AGAIN),
+     .lists = LISTS,
+     .watches = WATCHES,
+     .requests = "list=0 watch=10 stream=10 stream=10",
      .events = SYNCED,
      .phases = "BACKING_OFF:ServerError WATCHING"},
     {0}};

@@ -89,7 +89,7 @@ void reflector_run_restart(reflector_run *run, const char *version)
     ki_resource_version_clear(&from);
 }
 
-void reflector_run_start(reflector_run *run, const char *version)
+static void init_reflector(reflector_run *run)
 {
     ki_error err = {0};
     ki_reflector_options options = {.list_watch = scripted_source_list_watch(&run->source),
@@ -110,6 +110,18 @@ void reflector_run_start(reflector_run *run, const char *version)
     options.list_watch.tells_sent = run->tells_sent;
     assert_int_equal(ki_reflector_init(&run->reflector, &options, &err), 0);
     run->is_begun = 1;
+}
+
+void reflector_run_start(reflector_run *run, const char *version)
+{
+    init_reflector(run);
+    reflector_run_restart(run, version);
+}
+
+void reflector_run_start_listing(reflector_run *run, const char *version)
+{
+    init_reflector(run);
+    ki_reflector_owe_list(&run->reflector);
     reflector_run_restart(run, version);
 }
 

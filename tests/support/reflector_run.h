@@ -61,6 +61,9 @@ void reflector_run_init(reflector_run *run);
 
 /* Begins from `version`; "": nothing is known. */
 void reflector_run_start(reflector_run *run, const char *version);
+
+/* The same, and it begins with a list although it knows the version. */
+void reflector_run_start_listing(reflector_run *run, const char *version);
 void reflector_run_fini(reflector_run *run);
 
 /* The same on a run that has begun. */

@@ -131,7 +131,7 @@ static void a_wait_says_that_the_server_is_connected_and_does_not_answer(void **
     ki_informer_read_status(pods, &status);
     assert_int_equal(status.is_unanswered, 1);
     assert_int_equal(ki_informer_wait_for_sync(pods, 0, &err), KI_ERR_TIMEOUT);
-    assert_non_null(strstr(err.message, "STREAMING_LIST, connected, no answer yet"));
+    assert_non_null(strstr(err.message, "LISTING, connected, no answer yet"));
     ki_informer_free(pods);
     ki_client_free(client);
 }

@@ -294,7 +294,7 @@ static void with_streams_allowed_it_polls_by_lists(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start(run, "");
+    reflector_run_start_listing(run, "1");
     scripted_body(&run->source, END_OF_LIST("10"));
     fail_three(run, ENDS_AT_ONCE, 0);
     expect_requests(run, RELIST);

@@ -297,7 +297,7 @@ static void a_pause_between_bookmarks_is_not_their_interval(void **state)
 static void a_pause_of_the_list_says_nothing_about_the_watch(void **state)
 {
     reflector_run *run = *state;
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
+    run->informer.watch_list = KI_WATCH_LIST_ALWAYS;
     reflector_run_start(run, "");
     run->is_full = 1;
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));

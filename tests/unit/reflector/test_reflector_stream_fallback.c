@@ -9,10 +9,11 @@
 #include "support/unit.h"
 #include "util/units.h"
 
+/* A list is due although a version is known: such lists are streamed. */
 static void start(reflector_run *run, ki_watch_list choice)
 {
     run->informer.watch_list = (ki_watch_list)choice;
-    reflector_run_start(run, "");
+    reflector_run_start_listing(run, "1");
 }
 
 static void two_cuts_before_the_end_lead_to_a_list(void **state)
@@ -37,21 +38,21 @@ static void two_failures_of_any_kind_lead_to_a_list(void **state)
         text_log_clear(&run->source.requests);
         scripted_error(&run->source, codes[i], "");
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+        expect_requests(run, "STREAM rv=1 match=NotOlderThan bookmarks\n");
         scripted_head(&run->source, codes[i], 7);
         scripted_end(&run->source);
         assert_int_equal(run->last_retry_ms, 7000);
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "LIST rv=0 limit=500\n");
+        expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
         ki_reflector_halt(&run->reflector);
         reflector_run_wait_ms(run, 600 * 1000);
-        reflector_run_restart(run, "");
+        reflector_run_restart(run, "1");
     }
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST); /* before its head */
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     text_log_clear(&run->source.requests);
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
-    expect_requests(run, "LIST rv=0 limit=500\n");
+    expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
 }
 
 static void what_was_not_sent_says_nothing_about_streams(void **state)
@@ -96,8 +97,9 @@ static void ten_seconds_of_silence_twice_lead_to_a_list(void **state)
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
     reflector_run_wait_ms(run, 10000);
     expect_errors(run, "NoEndOfList\n");
-    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n"
-                         "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
+    expect_requests(
+        run, "STREAM rv=1 match=NotOlderThan bookmarks\ncancel\n"
+             "STREAM rv=1 match=NotOlderThan bookmarks\ncancel\nLIST rv=1 match=NotOlderThan limit=500\n");
 }
 
 static void the_silence_of_a_stream_begins_when_it_is_sent(void **state)
@@ -146,8 +148,9 @@ static void two_streams_without_an_answer_lead_to_a_list_for_ten_minutes(void **
         expect_errors(run, "Timeout\n");
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     }
-    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n"
-                         "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
+    expect_requests(
+        run, "STREAM rv=1 match=NotOlderThan bookmarks\ncancel\n"
+             "STREAM rv=1 match=NotOlderThan bookmarks\ncancel\nLIST rv=1 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     text_log_clear(&run->source.requests);
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
@@ -192,10 +195,10 @@ static void what_a_list_would_get_as_well_is_tried_by_turns(void **state)
         scripted_error(&run->source, codes[i / 2], "");
         assert_true(run->last_retry_ms >= 800);
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "LIST rv=0 limit=500\n");
+        expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
         scripted_error(&run->source, codes[i / 2], "");
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+        expect_requests(run, "STREAM rv=1 match=NotOlderThan bookmarks\n");
     }
     assert_int_equal(run->streams.listed_until_ns, 0);
 }
@@ -215,7 +218,7 @@ static void a_server_that_ended_no_list_is_asked_for_a_plain_one(void **state)
     reflector_run *run = *state;
     run->streams.again_ns = ki_clock_now_ns(&run->clock) + 1;
     start(run, KI_WATCH_LIST_AUTO);
-    expect_requests(run, "LIST rv=0 limit=500\n");
+    expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
 }
 
 static void a_refusal_without_an_end_is_not_taken_for_silence(void **state)
@@ -229,7 +232,8 @@ static void a_refusal_without_an_end_is_not_taken_for_silence(void **state)
     reflector_run_wait_ms(run, 1);
     expect_errors(run, "Forbidden 403\n");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
+    expect_requests(
+        run, "STREAM rv=1 match=NotOlderThan bookmarks\ncancel\nLIST rv=1 match=NotOlderThan limit=500\n");
 }
 
 static void silence_does_not_count_while_there_is_no_room(void **state)
@@ -270,14 +274,14 @@ static void a_refusal_leads_to_a_list_at_once(void **state)
         scripted_error(&run->source, codes[i], "");
         assert_int_equal(run->last_retry_ms, 0);
         reflector_run_wait_ms(run, 1000);
-        expect_requests(run, "LIST rv=0 limit=500\n");
+        expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
         reflector_run_wait_ms(run, 5000);
         scripted_error(&run->source, codes[i], "");
         assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
         assert_int_equal(reflector_run_status(run).http_status, codes[i]);
         ki_reflector_halt(&run->reflector);
         reflector_run_wait_ms(run, 600 * 1000);
-        reflector_run_restart(run, "");
+        reflector_run_restart(run, "1");
     }
 }
 

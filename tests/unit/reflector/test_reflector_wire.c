@@ -70,7 +70,7 @@ static void a_list_and_a_watch_in_protobuf_give_the_same_changes_as_json(void **
 static void a_streamed_list_in_protobuf_ends_with_its_bookmark(void **state)
 {
     reflector_run *run = *state;
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
+    run->informer.watch_list = KI_WATCH_LIST_ALWAYS;
     start(run, KI_WIRE_AUTO);
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks protobuf\n");
     scripted_content_type(&run->source, PROTOBUF ";stream=watch");
@@ -227,9 +227,11 @@ static void a_406_to_a_stream_is_followed_by_a_list_as_json(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    start(run, KI_WIRE_AUTO);
+    run->wire = KI_WIRE_AUTO;
+    reflector_run_start_listing(run, "1");
     scripted_error(&run->source, 406, STATUS("406", "NotAcceptable"));
-    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks protobuf\nLIST rv=0 limit=500\n");
+    expect_requests(run, "STREAM rv=1 match=NotOlderThan bookmarks protobuf\n"
+                         "LIST rv=1 match=NotOlderThan limit=500\n");
     expect_errors(run, "BadRequest 406\n");
 }
 
