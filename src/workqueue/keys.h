@@ -47,8 +47,8 @@ void ki_work_keys_shrink(ki_work_keys *keys);
 /* Prefetches what the next call for this hash reads. */
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
-    assert(keys->count > 0);
-    __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
+    if (keys->slot_count > 0)
+        __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
 }
 
 /* NULL: there is no such key. */

@@ -52,18 +52,17 @@ void ki_workqueue_unlock(ki_workqueue *queue)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
+/* In a queue with many keys the slot is a cache miss: it is prefetched while the entry of a new key is made. */
 ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
 {
     KI_ASSERT_HELD(queue->mu);
-    ki_work_entry *entry = ki_work_keys_find(&queue->keys, key, hash);
-    if (entry != NULL)
-        return entry;
-    entry = ki_work_entry_new(&queue->spares, key, hash);
-    if (entry != NULL && ki_work_keys_insert(&queue->keys, entry) < 0) {
-        ki_work_entry_free(&queue->spares, entry);
-        return NULL;
-    }
-    return entry;
+    ki_work_keys_expect(&queue->keys, hash);
+    ki_work_entry *made = ki_work_entry_new(&queue->spares, key, hash);
+    ki_work_entry *known = ki_work_keys_find(&queue->keys, key, hash);
+    if (known == NULL && made != NULL && ki_work_keys_insert(&queue->keys, made) == 0)
+        return made;
+    ki_work_entry_free(&queue->spares, made);
+    return known;
 }
 
 void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry)
