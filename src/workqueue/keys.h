@@ -21,8 +21,7 @@
 
 #include "workqueue/entry.h"
 
-/* At most 13 of 16 slots are used: more slots cost memory, a fuller table costs search time. A table of a few
- * pages is not worth shrinking. */
+/* At most 13 of 16 slots are used: more slots cost memory, a fuller table costs search time. */
 enum { KI_WORK_KEYS_KEPT = 4096, KI_WORK_KEYS_USED_OF_16 = 13 };
 
 typedef struct ki_work_slot {
@@ -40,15 +39,22 @@ typedef struct ki_work_keys {
 /* Frees the table; the entries are the owner's. */
 void ki_work_keys_fini(ki_work_keys *keys);
 
-/* Makes the table larger, or, if it is sparse, smaller. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+/* Makes the table larger, or, if it is sparse, smaller. Returns 0,
+ * or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_work_keys_grow(ki_work_keys *keys);
 void ki_work_keys_shrink(ki_work_keys *keys);
+
+/* Larger than the first caches of a processor; else it is not worth shrinking. */
+static inline bool ki_work_keys_is_large(const ki_work_keys *keys)
+{
+    return keys->slot_count > KI_WORK_KEYS_KEPT;
+}
 
 /* Prefetches what the next call for this hash reads. */
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
-    if (keys->slot_count > 0)
-        __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
+    assert(keys->slot_count > 0);
+    __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
 }
 
 /* NULL: there is no such key. */
@@ -107,8 +113,8 @@ static inline void ki_work_keys_close_hole(ki_work_keys *keys, size_t hole)
     keys->slots[hole] = (ki_work_slot){0};
 }
 
-/* Removes an entry of the table. Shrinks a table that has become sparse: it is at most a quarter full then, so
- * that the next insert does not grow it again. */
+/* Removes an entry of the table. Shrinks a table that has become sparse: it is at most a quarter full then,
+ * so that the next insert does not grow it again. */
 static inline void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry)
 {
     assert(keys->count > 0);
@@ -120,7 +126,7 @@ static inline void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *
     }
     ki_work_keys_close_hole(keys, i);
     keys->count--;
-    if (keys->slot_count > KI_WORK_KEYS_KEPT && keys->count < keys->slot_count / 8)
+    if (ki_work_keys_is_large(keys) && keys->count < keys->slot_count / 8)
         ki_work_keys_shrink(keys);
 }
 

@@ -52,13 +52,19 @@ void ki_workqueue_unlock(ki_workqueue *queue)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-/* In a queue with many keys the slot is a cache miss: it is prefetched while the entry of a new key is made. */
+/* In a large table the slot is a cache miss: it is prefetched while an entry is made, which most keys that
+ * are added to so many need. */
 ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
 {
     KI_ASSERT_HELD(queue->mu);
-    ki_work_keys_expect(&queue->keys, hash);
-    ki_work_entry *made = ki_work_entry_new(&queue->spares, key, hash);
+    ki_work_entry *made = NULL;
+    if (ki_work_keys_is_large(&queue->keys)) {
+        ki_work_keys_expect(&queue->keys, hash);
+        made = ki_work_entry_new(&queue->spares, key, hash);
+    }
     ki_work_entry *known = ki_work_keys_find(&queue->keys, key, hash);
+    if (known == NULL && made == NULL)
+        made = ki_work_entry_new(&queue->spares, key, hash);
     if (known == NULL && made != NULL && ki_work_keys_insert(&queue->keys, made) == 0)
         return made;
     ki_work_entry_free(&queue->spares, made);
