@@ -8,9 +8,12 @@
 #ifndef KI_WORKQUEUE_ENTRY_H
 #define KI_WORKQUEUE_ENTRY_H
 
+#include <assert.h>
 #include <kinformer/workqueue.h>
 #include <stdbool.h>
+#include <string.h>
 
+#include "util/alloc.h"
 #include "util/heap.h"
 #include "util/list.h"
 
@@ -47,16 +50,74 @@ static inline ki_str ki_work_entry_key(const ki_work_entry *entry)
     return (ki_str){entry->key, entry->key_len};
 }
 
+static inline bool ki_work_entry_has_key(const ki_work_entry *entry, ki_str key)
+{
+    return entry->key_len == key.len && memcmp(entry->key, key.ptr, key.len) == 0;
+}
+
 static inline bool ki_work_entry_is_delayed(const ki_work_entry *entry)
 {
     return ki_heap_node_is_linked(&entry->delay);
 }
 
+/* Malloc's sizes: eight bytes less than a multiple. */
+enum { KI_WORK_MALLOC_BYTES = 8 };
+
+/* Which list has memory for a key of this length; KI_WORK_SPARE_SIZES: none, the key is too long. */
+static inline size_t ki_work_spares_list(size_t key_len)
+{
+    size_t size = (offsetof(ki_work_entry, key) + key_len + KI_WORK_MALLOC_BYTES - 1) / KI_WORK_SPARE_STEP;
+    return size < KI_WORK_SPARE_SIZES ? size : KI_WORK_SPARE_SIZES;
+}
+
+/* As much as every key of this size needs. */
+static inline size_t ki_work_spares_bytes(size_t size, size_t key_len)
+{
+    assert(size <= KI_WORK_SPARE_SIZES);
+    return size < KI_WORK_SPARE_SIZES ? (size + 1) * KI_WORK_SPARE_STEP - KI_WORK_MALLOC_BYTES
+                                      : offsetof(ki_work_entry, key) + key_len;
+}
+
+static inline ki_work_entry *ki_work_spares_take(ki_work_spares *spares, size_t key_len)
+{
+    size_t size = ki_work_spares_list(key_len);
+    assert(ki_work_spares_bytes(size, key_len) >= offsetof(ki_work_entry, key) + key_len);
+    if (size == KI_WORK_SPARE_SIZES || spares->lists[size] == NULL)
+        return ki_malloc(ki_work_spares_bytes(size, key_len));
+    ki_work_entry *entry = spares->lists[size];
+    spares->lists[size] = (ki_work_entry *)(void *)entry->node.next;
+    assert(spares->count > 0);
+    spares->count--;
+    return entry;
+}
+
 /* An entry in no state, with a copy of the key. NULL when out of memory. */
-KI_NODISCARD ki_work_entry *ki_work_entry_new(ki_work_spares *spares, ki_str key, uint32_t hash);
+KI_NODISCARD static inline ki_work_entry *ki_work_entry_new(ki_work_spares *spares, ki_str key, uint32_t hash)
+{
+    assert(key.len > 0 && key.len <= KI_WORK_KEY_BYTES_MAX);
+    ki_work_entry *entry = ki_work_spares_take(spares, key.len);
+    if (entry == NULL)
+        return NULL;
+    *entry = (ki_work_entry){.hash = hash, .key_len = (uint16_t)key.len};
+    memcpy(entry->key, key.ptr, key.len);
+    return entry;
+}
 
 /* Keeps or frees the memory. */
-void ki_work_entry_free(ki_work_spares *spares, ki_work_entry *entry);
+static inline void ki_work_entry_free(ki_work_spares *spares, ki_work_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    assert(!entry->is_dirty && !entry->is_processing && !ki_work_entry_is_delayed(entry));
+    size_t size = ki_work_spares_list(entry->key_len);
+    if (size == KI_WORK_SPARE_SIZES || spares->count >= KI_WORK_SPARES_MAX) {
+        ki_free(entry);
+        return;
+    }
+    entry->node.next = (ki_list_node *)(void *)spares->lists[size];
+    spares->lists[size] = entry;
+    spares->count++;
+}
 
 void ki_work_spares_fini(ki_work_spares *spares);
 

@@ -6,9 +6,7 @@
 #include "util/alloc.h"
 #include "util/huge_pages.h"
 
-/* At most 13 of 16 slots are used: more slots cost memory, a fuller table costs search time. A table of a few
- * pages is not worth shrinking. */
-enum { SLOTS_MIN = 16, SLOTS_KEPT = 4096, USED_OF_16 = 13 };
+enum { SLOTS_MIN = 16 };
 
 /* The hash has no more bits to tell slots apart. */
 #define SLOTS_MAX ((uint64_t)1 << 32)
@@ -38,29 +36,6 @@ void ki_work_keys_fini(ki_work_keys *keys)
     *keys = (ki_work_keys){0};
 }
 
-ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t hash)
-{
-    if (keys->slot_count == 0)
-        return NULL;
-    assert(keys->count < keys->slot_count);
-    size_t mask = keys->slot_count - 1;
-    size_t i = hash & mask;
-    while (keys->slots[i].entry != NULL &&
-           (keys->slots[i].hash != hash || !ki_str_equal(ki_work_entry_key(keys->slots[i].entry), key)))
-        i = (i + 1) & mask;
-    return keys->slots[i].entry;
-}
-
-static void put(ki_work_keys *keys, ki_work_slot slot)
-{
-    assert(slot.entry != NULL && slot.hash == slot.entry->hash);
-    size_t mask = keys->slot_count - 1;
-    size_t i = slot.hash & mask;
-    while (keys->slots[i].entry != NULL)
-        i = (i + 1) & mask;
-    keys->slots[i] = slot;
-}
-
 /* Returns 0 or KI_ERR_NO_MEMORY with nothing changed. */
 static int resize(ki_work_keys *keys, size_t slot_count)
 {
@@ -73,61 +48,19 @@ static int resize(ki_work_keys *keys, size_t slot_count)
         return KI_ERR_NO_MEMORY;
     for (size_t i = 0; i < keys->slot_count; i++)
         if (keys->slots[i].entry != NULL)
-            put(&moved, keys->slots[i]);
+            ki_work_keys_put(&moved, keys->slots[i]);
     slots_free(keys->slots, keys->slot_count);
     *keys = moved;
     return 0;
 }
 
-/* One slot always stays empty, where a search ends. */
-int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
+int ki_work_keys_grow(ki_work_keys *keys)
 {
-    assert(ki_work_keys_find(keys, ki_work_entry_key(entry), entry->hash) == NULL);
-    if ((keys->count + 1) * 16 > keys->slot_count * USED_OF_16) {
-        int rc = resize(keys, keys->slot_count == 0 ? SLOTS_MIN : keys->slot_count * 2);
-        if (rc < 0 && keys->count + 1 >= keys->slot_count)
-            return rc;
-    }
-    assert(keys->count + 1 < keys->slot_count);
-    put(keys, (ki_work_slot){entry->hash, entry});
-    keys->count++;
-    return 0;
+    return resize(keys, keys->slot_count == 0 ? SLOTS_MIN : keys->slot_count * 2);
 }
 
-/* Each later entry whose home is not between the hole and its slot moves into the hole,
- * and leaves another hole. */
-static void close_hole(ki_work_keys *keys, size_t hole)
+/* If this fails, the table stays large. */
+void ki_work_keys_shrink(ki_work_keys *keys)
 {
-    assert(hole < keys->slot_count && keys->slots[hole].entry != NULL);
-    size_t mask = keys->slot_count - 1;
-    for (size_t i = (hole + 1) & mask; keys->slots[i].entry != NULL; i = (i + 1) & mask) {
-        size_t from_home = (i - keys->slots[i].hash) & mask;
-        if (from_home >= ((i - hole) & mask)) {
-            keys->slots[hole] = keys->slots[i];
-            hole = i;
-        }
-    }
-    keys->slots[hole] = (ki_work_slot){0};
-}
-
-/* At most a quarter full after shrinking, so that the next insert does not grow it again. If this fails, the
- * table stays large. */
-static void shrink(ki_work_keys *keys)
-{
-    if (keys->slot_count > SLOTS_KEPT && keys->count < keys->slot_count / 8)
-        (void)!resize(keys, keys->slot_count / 2);
-}
-
-void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry)
-{
-    assert(keys->count > 0);
-    size_t mask = keys->slot_count - 1;
-    size_t i = entry->hash & mask;
-    while (keys->slots[i].entry != entry) {
-        assert(keys->slots[i].entry != NULL);
-        i = (i + 1) & mask;
-    }
-    close_hole(keys, i);
-    keys->count--;
-    shrink(keys);
+    (void)!resize(keys, keys->slot_count / 2);
 }

@@ -6,6 +6,8 @@
  *   Locks:    the queue's mutex.
  *   Not here: what an entry means; memory of entries.
  *
+ * What each add and each done runs is inline: the calls would cost a fifth of the queue's time.
+ *
  * A slot has the hash beside the pointer, so neither a lookup nor a move to a larger table reads other
  * entries: with a million keys these would be cache misses. (util/map.h is smaller, but reads them.)
  *
@@ -18,6 +20,9 @@
 #include <assert.h>
 
 #include "workqueue/entry.h"
+
+/* At most 13 of 16 slots are used: more slots cost memory, a fuller table costs search time. */
+enum { KI_WORK_KEYS_KEPT = 4096, KI_WORK_KEYS_USED_OF_16 = 13 };
 
 typedef struct ki_work_slot {
     uint32_t hash;
@@ -34,21 +39,95 @@ typedef struct ki_work_keys {
 /* Frees the table; the entries are the owner's. */
 void ki_work_keys_fini(ki_work_keys *keys);
 
-/* NULL: there is no such key. */
-ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t hash);
+/* Makes the table larger, or, if it is sparse, smaller. Returns 0,
+ * or KI_ERR_NO_MEMORY with nothing changed. */
+KI_NODISCARD int ki_work_keys_grow(ki_work_keys *keys);
+void ki_work_keys_shrink(ki_work_keys *keys);
 
-/* Adds an entry whose key is not in the table. Returns 0, or KI_ERR_NO_MEMORY with nothing changed; a
- * table that cannot grow is filled up first. */
-KI_NODISCARD int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry);
-
-/* Removes an entry of the table. Shrinks a table that has become sparse. */
-void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry);
+/* Larger than the first caches of a processor; else it is not worth shrinking. */
+static inline bool ki_work_keys_is_large(const ki_work_keys *keys)
+{
+    return keys->slot_count > KI_WORK_KEYS_KEPT;
+}
 
 /* Prefetches what the next call for this hash reads. */
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
-    assert(keys->count > 0);
+    assert(keys->slot_count > 0);
     __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
+}
+
+/* NULL: there is no such key. */
+static inline ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t hash)
+{
+    if (keys->slot_count == 0)
+        return NULL;
+    assert(keys->count < keys->slot_count);
+    size_t mask = keys->slot_count - 1;
+    size_t i = hash & mask;
+    while (keys->slots[i].entry != NULL &&
+           (keys->slots[i].hash != hash || !ki_work_entry_has_key(keys->slots[i].entry, key)))
+        i = (i + 1) & mask;
+    return keys->slots[i].entry;
+}
+
+static inline void ki_work_keys_put(ki_work_keys *keys, ki_work_slot slot)
+{
+    assert(slot.entry != NULL && slot.hash == slot.entry->hash);
+    size_t mask = keys->slot_count - 1;
+    size_t i = slot.hash & mask;
+    while (keys->slots[i].entry != NULL)
+        i = (i + 1) & mask;
+    keys->slots[i] = slot;
+}
+
+/* Adds an entry whose key is not in the table. Returns 0, or KI_ERR_NO_MEMORY with nothing changed; a
+ * table that cannot grow is filled up first, but for one slot, where a search ends. */
+KI_NODISCARD static inline int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
+{
+    assert(ki_work_keys_find(keys, ki_work_entry_key(entry), entry->hash) == NULL);
+    if ((keys->count + 1) * 16 > keys->slot_count * KI_WORK_KEYS_USED_OF_16) {
+        int rc = ki_work_keys_grow(keys);
+        if (rc < 0 && keys->count + 1 >= keys->slot_count)
+            return rc;
+    }
+    assert(keys->count + 1 < keys->slot_count);
+    ki_work_keys_put(keys, (ki_work_slot){entry->hash, entry});
+    keys->count++;
+    return 0;
+}
+
+/* Each later entry whose home is not between the hole and its slot moves into the hole,
+ * and leaves another hole. */
+static inline void ki_work_keys_close_hole(ki_work_keys *keys, size_t hole)
+{
+    assert(hole < keys->slot_count && keys->slots[hole].entry != NULL);
+    size_t mask = keys->slot_count - 1;
+    for (size_t i = (hole + 1) & mask; keys->slots[i].entry != NULL; i = (i + 1) & mask) {
+        size_t from_home = (i - keys->slots[i].hash) & mask;
+        if (from_home >= ((i - hole) & mask)) {
+            keys->slots[hole] = keys->slots[i];
+            hole = i;
+        }
+    }
+    keys->slots[hole] = (ki_work_slot){0};
+}
+
+/* Removes an entry of the table. Shrinks a table that has become sparse: it is at most a quarter full then,
+ * so that the next insert does not grow it again. */
+static inline void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry)
+{
+    assert(keys->count > 0);
+    size_t mask = keys->slot_count - 1;
+    size_t i = entry->hash & mask;
+    while (keys->slots[i].entry != entry) {
+        assert(keys->slots[i].entry != NULL);
+        i = (i + 1) & mask;
+    }
+    ki_work_keys_close_hole(keys, i);
+    keys->count--;
+    if (ki_work_keys_is_large(keys) && keys->count < keys->slot_count / 8)
+        ki_work_keys_shrink(keys);
 }
 
 #endif

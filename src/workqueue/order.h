@@ -21,16 +21,70 @@ typedef struct ki_work_order {
     unsigned high_in_a_row; /* taken while low ones waited */
 } ki_work_order;
 
-void ki_work_order_init(ki_work_order *order);
+static inline void ki_work_order_init(ki_work_order *order)
+{
+    *order = (ki_work_order){0};
+    ki_list_init(&order->lists[KI_PRIORITY_HIGH]);
+    ki_list_init(&order->lists[KI_PRIORITY_LOW]);
+}
+
+static inline size_t ki_work_order_count(const ki_work_order *order)
+{
+    return order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW];
+}
 
 /* Adds an entry at the end of its priority. */
-void ki_work_order_push(ki_work_order *order, ki_work_entry *entry);
+static inline void ki_work_order_push(ki_work_order *order, ki_work_entry *entry)
+{
+    assert(entry->priority == KI_PRIORITY_HIGH || entry->priority == KI_PRIORITY_LOW);
+    ki_list_push_back(&order->lists[entry->priority], &entry->node);
+    order->counts[entry->priority]++;
+}
+
+static inline void ki_work_order_take_out(ki_work_order *order, ki_work_entry *entry)
+{
+    assert(ki_list_node_is_linked(&entry->node) && order->counts[entry->priority] > 0);
+    ki_list_remove(&entry->node);
+    order->counts[entry->priority]--;
+}
 
 /* Moves a low entry to the end of the high ones. */
-void ki_work_order_raise(ki_work_order *order, ki_work_entry *entry);
+static inline void ki_work_order_raise(ki_work_order *order, ki_work_entry *entry)
+{
+    assert(entry->priority == KI_PRIORITY_LOW);
+    ki_work_order_take_out(order, entry);
+    entry->priority = KI_PRIORITY_HIGH;
+    ki_work_order_push(order, entry);
+}
+
+/* The count of high keys in a row starts over after a low one, and when no low one waits. */
+static inline ki_priority ki_work_order_next(ki_work_order *order)
+{
+    assert(ki_work_order_count(order) > 0);
+    assert(order->high_in_a_row < KI_WORKQUEUE_LOW_EVERY);
+    if (order->counts[KI_PRIORITY_LOW] == 0) {
+        order->high_in_a_row = 0;
+        return KI_PRIORITY_HIGH;
+    }
+    if (order->counts[KI_PRIORITY_HIGH] == 0 || order->high_in_a_row == KI_WORKQUEUE_LOW_EVERY - 1) {
+        order->high_in_a_row = 0;
+        return KI_PRIORITY_LOW;
+    }
+    order->high_in_a_row++;
+    return KI_PRIORITY_HIGH;
+}
 
 /* Takes the next one; NULL when none waits. */
-ki_work_entry *ki_work_order_pop(ki_work_order *order);
+static inline ki_work_entry *ki_work_order_pop(ki_work_order *order)
+{
+    if (ki_work_order_count(order) == 0)
+        return NULL;
+    ki_list_node *node = ki_list_first(&order->lists[ki_work_order_next(order)]);
+    assert(node != NULL);
+    ki_work_entry *entry = KI_CONTAINER_OF(node, ki_work_entry, node);
+    ki_work_order_take_out(order, entry);
+    return entry;
+}
 
 /* An entry that may be the next; only when one waits. */
 static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order)
@@ -39,11 +93,6 @@ static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order
     const ki_list *list =
         &order->lists[order->counts[KI_PRIORITY_HIGH] > 0 ? KI_PRIORITY_HIGH : KI_PRIORITY_LOW];
     return KI_CONTAINER_OF(ki_list_first(list), ki_work_entry, node);
-}
-
-static inline size_t ki_work_order_count(const ki_work_order *order)
-{
-    return order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW];
 }
 
 #endif

@@ -31,30 +31,6 @@ void ki_work_waiters_forget(ki_work_waiters *waiters)
     waiters->fd = fd;
 }
 
-static void wake_sleeper(ki_work_waiters *waiters)
-{
-    assert(waiters->sleepers > 0 && !waiters->is_waking);
-    waiters->is_waking = true;
-    waiters->signal_sleeper = true;
-}
-
-static void wake_keeper(ki_work_waiters *waiters)
-{
-    assert(waiters->has_keeper && !waiters->is_keeper_waking);
-    waiters->is_keeper_waking = true;
-    waiters->signal_keeper = true;
-}
-
-void ki_work_waiters_wake_one(ki_work_waiters *waiters)
-{
-    if (waiters->is_waking || waiters->is_keeper_waking)
-        return;
-    if (waiters->sleepers > 0)
-        wake_sleeper(waiters);
-    else if (waiters->has_keeper)
-        wake_keeper(waiters);
-}
-
 void ki_work_waiters_wake_all(ki_work_waiters *waiters)
 {
     ki_cond_broadcast(&waiters->ready);
@@ -67,15 +43,7 @@ void ki_work_waiters_wake_keeper(ki_work_waiters *waiters)
     if (!waiters->has_keeper)
         ki_work_waiters_wake_one(waiters);
     else if (!waiters->is_keeper_waking)
-        wake_keeper(waiters);
-}
-
-ki_work_signals ki_work_waiters_take_signals(ki_work_waiters *waiters)
-{
-    ki_work_signals signals = {waiters->signal_sleeper, waiters->signal_keeper};
-    waiters->signal_sleeper = false;
-    waiters->signal_keeper = false;
-    return signals;
+        ki_work_waiters_signal_keeper(waiters);
 }
 
 void ki_work_waiters_send(ki_work_waiters *waiters, ki_work_signals signals)

@@ -20,6 +20,7 @@
 #ifndef KI_WORKQUEUE_WAITERS_H
 #define KI_WORKQUEUE_WAITERS_H
 
+#include <assert.h>
 #include <stdbool.h>
 
 #include "util/loop/wake_fd.h"
@@ -50,8 +51,30 @@ void ki_work_waiters_fini(ki_work_waiters *waiters);
 /* In a child of fork(): the waiting threads do not exist there. */
 void ki_work_waiters_forget(ki_work_waiters *waiters);
 
+static inline void ki_work_waiters_signal_sleeper(ki_work_waiters *waiters)
+{
+    assert(waiters->sleepers > 0 && !waiters->is_waking);
+    waiters->is_waking = true;
+    waiters->signal_sleeper = true;
+}
+
+static inline void ki_work_waiters_signal_keeper(ki_work_waiters *waiters)
+{
+    assert(waiters->has_keeper && !waiters->is_keeper_waking);
+    waiters->is_keeper_waking = true;
+    waiters->signal_keeper = true;
+}
+
 /* A key waits: wakes a worker if one sleeps and none is being woken. */
-void ki_work_waiters_wake_one(ki_work_waiters *waiters);
+static inline void ki_work_waiters_wake_one(ki_work_waiters *waiters)
+{
+    if (waiters->is_waking || waiters->is_keeper_waking)
+        return;
+    if (waiters->sleepers > 0)
+        ki_work_waiters_signal_sleeper(waiters);
+    else if (waiters->has_keeper)
+        ki_work_waiters_signal_keeper(waiters);
+}
 
 /* Wakes all: the queue is shut down. */
 void ki_work_waiters_wake_all(ki_work_waiters *waiters);
@@ -61,7 +84,14 @@ void ki_work_waiters_wake_all(ki_work_waiters *waiters);
 void ki_work_waiters_wake_keeper(ki_work_waiters *waiters);
 
 /* Takes the pending signals; the caller sends them without the lock. */
-ki_work_signals ki_work_waiters_take_signals(ki_work_waiters *waiters);
+static inline ki_work_signals ki_work_waiters_take_signals(ki_work_waiters *waiters)
+{
+    ki_work_signals signals = {waiters->signal_sleeper, waiters->signal_keeper};
+    waiters->signal_sleeper = false;
+    waiters->signal_keeper = false;
+    return signals;
+}
+
 void ki_work_waiters_send(ki_work_waiters *waiters, ki_work_signals signals);
 
 /* Sleeps until woken, at most for `timeout_ms`; may also wake up spuriously. `due_ms` is the time until the

@@ -203,6 +203,23 @@ static void late_answers_renew_nothing(void **state)
     ki_apiserver_free(server);
 }
 
+/* Nothing runs meanwhile, as in a process that was paused: only the clock says that the lease is over. */
+static void a_process_that_was_paused_does_not_lead(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(NULL);
+    contender a = {0};
+    begin(&a, server, "a", KI_MODE_EVENT_LOOP);
+    WAIT_UNTIL(&a, a.started == 1);
+    uint64_t paused_ms = now_ms();
+    while (now_ms() < paused_ms + 2000)
+        (void)poll(NULL, 0, 100);
+    assert_int_equal(ki_leader_is_leading(a.leader), 0);
+    assert_int_equal(a.stopped, 0);
+    end(&a);
+    ki_apiserver_free(server);
+}
+
 static void it_can_be_freed_inside_its_callback_and_after_its_client(void **state)
 {
     (void)state;
@@ -315,6 +332,7 @@ int main(void)
         cmocka_unit_test(another_leads_when_the_first_has_stopped),
         cmocka_unit_test(a_leader_that_cannot_renew_stops_before_its_lease_ends),
         cmocka_unit_test(late_answers_renew_nothing),
+        cmocka_unit_test(a_process_that_was_paused_does_not_lead),
         cmocka_unit_test(it_can_be_freed_inside_its_callback_and_after_its_client),
         cmocka_unit_test(a_start_after_a_stop_contends_again),
         cmocka_unit_test(bad_options_are_named),

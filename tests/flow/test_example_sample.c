@@ -77,16 +77,28 @@ static int has_event(const char *foo, const char *reason, const char *type, cons
     return found;
 }
 
+static void put_foo(const char *name, const char *deployment)
+{
+    char json[256];
+    snprintf(json, sizeof(json),
+             "{\"apiVersion\":\"samplecontroller.k8s.io/"
+             "v1alpha1\",\"kind\":\"Foo\",\"metadata\":{\"name\":\"%s\"},"
+             "\"spec\":{\"deploymentName\":\"%s\",\"replicas\":2}}",
+             name, deployment);
+    api_post(w.server, FOOS_PATH, json);
+}
+
 /* ---- the Deployment ---------------------------------------------------------------------------------- */
 
 static void a_foo_gets_the_deployment_that_it_names(void **state)
 {
     (void)state;
-    sample_put_foo(w.server, 1, 2);
+    put_foo("foo-1", "web");
     sample_start(&w.process, w.server, "");
     sample_wait_settled(w.server);
-    api_answer d = api_get(w.server, DEPLOYMENTS_PATH "/foo-1"), foo = api_get(w.server, FOOS_PATH "/foo-1");
+    api_answer d = api_get(w.server, DEPLOYMENTS_PATH "/web"), foo = api_get(w.server, FOOS_PATH "/foo-1");
     assert_null(api_at(d.tree, "metadata.labels"));
+    assert_int_equal(json_array_size(api_at(d.tree, "metadata.ownerReferences")), 1);
     assert_text(&d, "metadata.ownerReferences.0.kind", "Foo");
     assert_text(&d, "metadata.ownerReferences.0.apiVersion", "samplecontroller.k8s.io/v1alpha1");
     assert_text(&d, "metadata.ownerReferences.0.uid", api_text(&foo, "metadata.uid"));
@@ -125,6 +137,26 @@ static void changed_replicas_are_restored_with_everything_else(void **state)
     example_end(&w.process);
 }
 
+static size_t puts_of_deployments(void)
+{
+    return sample_count(
+        w.server, &(sample_query){.method = "PUT", .resource = "deployments", .user_agent = CONTROLLER});
+}
+
+/* The change comes to the controller before the second Foo, which the same worker serves. */
+static void what_is_changed_beside_the_replicas_stays(void **state)
+{
+    (void)state;
+    sample_put_foo(w.server, 1, 2);
+    sample_start(&w.process, w.server, "--workers 1");
+    sample_wait_settled(w.server);
+    patch(DEPLOYMENTS_PATH "/foo-1", "{\"metadata\":{\"labels\":{\"mine\":\"1\"}}}");
+    sample_put_foo(w.server, 2, 1);
+    sample_wait_settled(w.server);
+    example_end(&w.process);
+    assert_int_equal(puts_of_deployments(), 0);
+}
+
 static void a_deployment_that_is_deleted_comes_back(void **state)
 {
     (void)state;
@@ -137,15 +169,17 @@ static void a_deployment_that_is_deleted_comes_back(void **state)
     example_end(&w.process);
 }
 
-static void a_deployment_of_another_owner_is_left_alone(void **state)
+static void leave_alone(const char *owners)
 {
-    (void)state;
-    api_post(
-        w.server, DEPLOYMENTS_PATH,
-        "{\"metadata\":{\"name\":\"foo-1\"},\"spec\":{\"replicas\":3,\"selector\":{\"matchLabels\":{\"a\":"
-        "\"b\"}},"
+    char json[1024];
+    snprintf(
+        json, sizeof(json),
+        "{\"metadata\":{\"name\":\"foo-1\",\"ownerReferences\":%s},"
+        "\"spec\":{\"replicas\":3,\"selector\":{\"matchLabels\":{\"a\":\"b\"}},"
         "\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\","
-        "\"image\":\"i\"}]}}}}");
+        "\"image\":\"i\"}]}}}}",
+        owners);
+    api_post(w.server, DEPLOYMENTS_PATH, json);
     sample_put_foo(w.server, 1, 1);
     sample_start(&w.process, w.server, "");
     sample_put_foo(w.server, 2, 1); /* others do not wait for it */
@@ -155,11 +189,21 @@ static void a_deployment_of_another_owner_is_left_alone(void **state)
     /* Without it the Foo gets one of its own: it was retried. */
     assert_int_equal(ki_apiserver_delete(w.server, &KI_APPS_V1_DEPLOYMENTS, "default", "foo-1", NULL), 0);
     sample_wait_settled(w.server);
-    assert_int_equal(
-        sample_count(w.server,
-                     &(sample_query){.method = "PUT", .resource = "deployments", .user_agent = CONTROLLER}),
-        0);
+    assert_int_equal(puts_of_deployments(), 0);
     example_end(&w.process);
+}
+
+static void a_deployment_without_an_owner_is_left_alone(void **state)
+{
+    (void)state;
+    leave_alone("[]");
+}
+
+static void a_deployment_of_another_foo_of_the_same_name_is_left_alone(void **state)
+{
+    (void)state;
+    leave_alone("[{\"apiVersion\":\"samplecontroller.k8s.io/v1alpha1\",\"kind\":\"Foo\","
+                "\"name\":\"foo-1\",\"uid\":\"of-an-earlier-foo-1\",\"controller\":true}]");
 }
 
 static void a_foo_without_a_deployment_name_gets_nothing_until_it_has_one(void **state)
@@ -326,8 +370,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_foo_gets_the_deployment_that_it_names, setup, teardown),
         cmocka_unit_test_setup_teardown(changed_replicas_are_restored_with_everything_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_changed_beside_the_replicas_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(a_deployment_that_is_deleted_comes_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_deployment_of_another_owner_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_deployment_without_an_owner_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_deployment_of_another_foo_of_the_same_name_is_left_alone, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_foo_without_a_deployment_name_gets_nothing_until_it_has_one, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(two_hundred_foos_take_one_create_each_and_no_conflict, setup,

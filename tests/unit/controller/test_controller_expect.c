@@ -186,6 +186,7 @@ static void a_history_that_was_reset_ends_the_wait(void **state)
                                ""); /* the newest state was asked for, and is older, too */
     controller_rig_run(&rig, 100);
     RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "seen"), 1);
     assert_int_equal(count(&rig, "timed_out"), 0);
     controller_rig_fini(&rig);
 }

@@ -140,6 +140,27 @@ static void run_returns_when_a_reconcile_stops_it(void **state)
     controller_rig_fini(&rig);
 }
 
+static ki_result stop_with_the_second(controller_rig *rig, ki_request *request)
+{
+    return rig->pending_count == 0 ? later(rig, request) : stop_inside(rig, request);
+}
+
+static void run_names_the_reconciles_that_have_not_ended(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, &(ki_controller_options){.workers = 2});
+    rig.reconcile = stop_with_the_second;
+    enqueue(&rig, "slow");
+    enqueue(&rig, "last");
+    assert_int_equal(ki_controller_run(rig.controller, &err), KI_ERR_TIMEOUT);
+    assert_string_equal(err.message, "controller test: reconciles that have not ended: 1 (slow)");
+    ki_request_finish(rig.pending[0], ki_done());
+    RIG_EXPECT(&rig, "slow last ");
+    controller_rig_fini(&rig);
+}
+
 static ki_result free_inside(controller_rig *rig, ki_request *request)
 {
     (void)request;
@@ -484,6 +505,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_stop_names_as_many_reconciles_as_fit_into_a_message),
         WITH_MEMORY_CHECK(a_reconcile_may_stop_its_controller),
         WITH_MEMORY_CHECK(run_returns_when_a_reconcile_stops_it),
+        WITH_MEMORY_CHECK(run_names_the_reconciles_that_have_not_ended),
         WITH_MEMORY_CHECK(a_reconcile_may_free_its_controller),
         WITH_MEMORY_CHECK(it_may_be_freed_while_it_runs),
         WITH_MEMORY_CHECK(a_reconcile_may_free_the_client),

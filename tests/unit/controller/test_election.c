@@ -126,6 +126,12 @@ static void the_right_to_act_counts_from_the_sending(void **state)
     EXPECT_PHASE(LEADING);
     assert_true(election.leads_until_ns <= sent_ns + 15 * (uint64_t)S);
     assert_true(election.leads_until_ns > sent_ns + 14 * (uint64_t)S);
+    while (election.phase == KI_ELECTION_LEADING) {
+        now_ns = ki_election_next_ns(&election);
+        if (step().action == KI_ELECTION_UPDATE)
+            ki_election_answer(&election, KI_ELECTION_FAILED, NULL, now_ns);
+    }
+    assert_true(now_ns == sent_ns + 10 * (uint64_t)S); /* and so does the renew deadline */
     end();
 }
 
