@@ -32,9 +32,11 @@ defaults.txt has one type a paragraph, and one default a line: a member, its val
       type "ClusterIP"
       externalTrafficPolicy "Cluster" if type=LoadBalancer,NodePort
 
-The value is JSON without spaces, or $PATH for a copy of what stands there in the same object. A new {} gets the defaults of its own type.
-"spec.priority" is a member of "spec" where there is one: for what holds for a kind and not for other users of its parts. Behind "if"
-and "unless" is a member that is there, or one that is a text with its possible values. Lines count in their order.
+The value is JSON without spaces, $PATH for a copy of the value at that path of the same object, or FUNCTION($PATH) with a word of
+FUNCTIONS for a value made of it. A new {} gets the defaults of its own type. "spec.priority" is a member of "spec" where there is one, and
+"spec.ports.nodePort" one of each element: for what holds for a kind and not for other users of its parts. A name with dots is in brackets:
+"metadata.labels[example.com/a]". Behind "if" and "unless" is a member that is there, or one that is a text with its possible values. Lines
+count in their order.
 """
 import csv
 import glob
@@ -58,6 +60,9 @@ RULES = {"required": ("REQUIRED", 0), "min": ("MIN", 1), "range": ("RANGE", 2), 
          "portname": ("PORT_NAME", 0), "ip": ("IP", 0), "cidr": ("CIDR", 0), "absolute": ("ABSOLUTE", 0),
          "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0),
          "within": ("WITHIN", 0), "some": ("SOME", 0), "single": ("SINGLE", 0)}
+# Words of defaults.txt: what enum ki_as_default_kind calls them.
+FUNCTIONS = {"": "COPY", "merge": "MERGE", "single": "SINGLE", "lower": "LOWER", "listKind": "LIST_KIND",
+             "pullPolicy": "PULL_POLICY", "address": "ADDRESS", "nodePort": "NODE_PORT"}
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "date-time",
@@ -320,27 +325,35 @@ def rule_line(line):
     return "{%s, %s, %s, %d, %d, KI_AS_RULE_%s}," % (quoted(field), listed, quoted(detail or None), *numbers[:2], name)
 
 
+def names_of(path):
+    """["metadata", "labels", "example.com/a"] of "metadata.labels[example.com/a]"."""
+    path, _, last = path.rstrip("]").partition("[")
+    return path.split(".") + ([last] if last else [])
+
+
 def read_defaults(types):
     """{type: [line]}; a type or member that there is not is a mistake."""
-    fields = {head[0]: {words[0]: words[1] for words in lines} for head, lines in types}
+    fields = {head[0]: {words[0]: words[1:] for words in lines} for head, lines in types}
     paragraphs = [paragraph.split("\n") for paragraph in DEFAULTS_TEXT.read_text().strip("\n").split("\n\n")]
     own = {head: lines for head, *lines in paragraphs}
+    rows = {}
     for head, lines in own.items():
-        for path, value, *_ in (line.split() for line in lines):
-            at = head
-            assert path.count(".") < 2, "%s: %s has two dots" % (head, path)
-            for name in path.split("."):
-                assert name in fields.get(at, {}), "%s has no %s" % (head, path)
-                at = fields[at][name]
+        for path, value, *condition in (line.split() for line in lines):
+            at, options = head, []
+            for name in names_of(path):
+                assert at.startswith("{}") or name in fields.get(at, {}), "%s has no %s" % (head, path)
+                at, *options = ["", "pointer"] if at.startswith("{}") else fields[at][name]
+                at = at[2:] if at.startswith("[]") else at
             assert "." not in path or value != "{}" or at not in own, "%s: %s would lack its defaults" % (head, path)
-    return {head: [default_line(line) for line in lines] for head, lines in own.items()}
+            rows.setdefault(head, []).append(default_line(names_of(path), value, condition, "pointer" in options))
+    return rows
 
 
-def default_line(line):
-    path, value, *condition = line.split()
+def default_line(names, value, condition, keeps_zero):
     text, number = None, 0
-    if value.startswith("$"):
-        kind, text = "COPY", value[1:]
+    made = re.fullmatch(r"(\w*)\(?\$([\w.]+)\)?", value)
+    if made:
+        kind = FUNCTIONS[made.group(1)]
     else:
         value = json.loads(value)
         kind = {str: "TEXT", int: "NUMBER", bool: str(value).upper(), dict: "OBJECT", list: "JSON", type(None): "NULL"}[type(value)]
@@ -348,9 +361,10 @@ def default_line(line):
         number = value if kind == "NUMBER" else 0
     word, other = condition or ("if", "")
     other, _, words = other.partition("=")
-    return "{%s, %s, %d, %s, %s, %s, KI_AS_DEFAULT_%s}," % (
-        quoted(path), quoted(text), number, quoted(other or None), word_list(words) if words else "NULL",
-        {"if": "false", "unless": "true"}[word], kind)
+    return "{%s, %s, %s, %s, %d, %s, %s, %s, %s, KI_AS_DEFAULT_%s}," % (
+        quoted(".".join(names[:-1]) or None), quoted(names[-1]), quoted(text), quoted(made.group(2) if made else None), number,
+        quoted(other or None), word_list(words) if words else "NULL", {"if": "false", "unless": "true"}[word],
+        "true" if keeps_zero else "false", kind)
 
 
 def opening(name):

@@ -6,6 +6,8 @@
 #include "apiserver/kind/defaults_parts.h"
 #include "apiserver/kind/prune.h"
 #include "apiserver/value/tree.h"
+#include "util/alloc.h"
+#include "util/base64.h"
 
 int ki_as_defaults_schema(const json_t *schema, json_t *value)
 {
@@ -45,12 +47,43 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
     return rc;
 }
 
+static int encode(json_t *data, const char *key, ki_str text)
+{
+    char *encoded = ki_malloc(KI_BASE64_ENCODED_BYTES(text.len) + 1);
+    if (encoded == NULL)
+        return KI_ERR_NO_MEMORY;
+    size_t len = ki_base64_encode(text, encoded);
+    int rc = json_object_set_new(data, key, json_stringn(encoded, len));
+    ki_free(encoded);
+    return rc < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+/* stringData is write-only: it replaces members of data, and so is not a default that a row could express. */
+static int encode_texts(json_t *secret)
+{
+    json_t *texts = json_object_get(secret, "stringData");
+    json_t *data = NULL;
+    const char *key = NULL;
+    json_t *text = NULL;
+    if (!json_is_object(texts))
+        return 0;
+    int rc = ki_as_tree_object(secret, "data", &data);
+    json_object_foreach(texts, key, text)
+    {
+        if (rc == 0 && data != NULL && json_is_string(text))
+            rc = encode(data, key, ki_as_json_str(text));
+    }
+    if (rc == 0)
+        (void)json_object_del(secret, "stringData");
+    return rc;
+}
+
 int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree)
 {
     int rc = ki_as_prune_and_fill(resource, tree);
-    if (rc < 0)
-        return rc;
-    if (resource->is_custom)
-        return resource->schema == NULL ? 0 : ki_as_defaults_schema(resource->schema, tree);
-    return ki_as_defaults_of_kind(resource, tree);
+    if (rc == 0 && resource->is_custom && resource->schema != NULL)
+        rc = ki_as_defaults_schema(resource->schema, tree);
+    if (rc == 0 && ki_as_resource_is(resource, "", "secrets"))
+        rc = encode_texts(tree);
+    return rc;
 }

@@ -11,14 +11,9 @@
 
 #include "apiserver/kind/resource.h"
 
-/* Called on create and update; idempotent. Removes unknown fields. Constant defaults are rows of
- * defaults.txt, by type. Computed defaults are in C: pull policies of containers, requests, qosClass,
- * addresses and ports of services, names of definitions, stringData of secrets, the label of namespaces.
- * Custom kinds have the defaults of their schema. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Called on create and update; idempotent. Removes unknown fields. The defaults of built-in kinds are the
+ * rows of defaults.txt, by type; those of custom kinds are in their schema. Moves the stringData of a secret
+ * to its data. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree);
-
-/* A new version of a service keeps the old address unless it sets another one, and loses fields that depended
- * on the old type. Returns 0 or KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_as_service_carry(json_t *tree, const json_t *before);
 
 #endif

@@ -7,33 +7,16 @@
 #include "apiserver/kind/schema.h"
 #include "apiserver/value/tree.h"
 
-/* A new reference; NULL if out of memory. */
-static json_t *value_of(const struct ki_as_default *row, const json_t *object)
-{
-    switch (row->kind) {
-    case KI_AS_DEFAULT_FALSE:
-        return json_false();
-    case KI_AS_DEFAULT_TRUE:
-        return json_true();
-    case KI_AS_DEFAULT_NUMBER:
-        return json_integer(row->number);
-    case KI_AS_DEFAULT_TEXT:
-        return json_string_nocheck(row->text);
-    case KI_AS_DEFAULT_OBJECT:
-        return json_object();
-    case KI_AS_DEFAULT_JSON:
-        return json_loads(row->text, 0, NULL);
-    case KI_AS_DEFAULT_COPY:
-        return ki_as_json_copy(ki_as_tree_at(object, row->text));
-    default:
-        return json_null();
-    }
-}
-
 /* null counts as unset. */
 static bool is_there(const json_t *value)
 {
     return value != NULL && !json_is_null(value);
+}
+
+static bool is_zero(const json_t *value)
+{
+    return json_is_false(value) || (json_is_integer(value) && json_integer_value(value) == 0) ||
+           (json_is_string(value) && json_string_length(value) == 0);
 }
 
 static bool is_one_of(const json_t *value, const char *const *words)
@@ -46,7 +29,7 @@ static bool is_one_of(const json_t *value, const char *const *words)
 
 static bool is_wanted(const struct ki_as_default *row, const json_t *object)
 {
-    if (row->kind == KI_AS_DEFAULT_COPY && !is_there(ki_as_tree_at(object, row->text)))
+    if (row->source != NULL && !is_there(ki_as_tree_at(object, row->source)))
         return false;
     if (row->other == NULL)
         return true;
@@ -55,28 +38,57 @@ static bool is_wanted(const struct ki_as_default *row, const json_t *object)
     return is_met != row->is_unless;
 }
 
-static int fill(const struct ki_as_schema *schema, const struct ki_as_default *row, json_t *object)
+/* Sets the member of `owner`, which is `object`, a part of it, or the element `index` of a part. */
+static int fill(const struct ki_as_default *row, const json_t *object, json_t *owner, size_t index)
 {
-    const char *dot = strchr(row->path, '.');
-    const char *name = dot == NULL ? row->path : dot + 1;
-    json_t *owner = dot == NULL ? object : json_object_getn(object, row->path, (size_t)(dot - row->path));
-    if (!json_is_object(owner) || is_there(json_object_get(owner, name)) || !is_wanted(row, object))
+    json_t *there = json_object_get(owner, row->name);
+    json_t *source = row->source == NULL ? NULL : ki_as_tree_at(object, row->source);
+    int rc = 0;
+    if (!json_is_object(owner))
         return 0;
-    json_t *value = value_of(row, object);
-    if (json_object_set_new_nocheck(owner, name, value) < 0)
-        return KI_ERR_NO_MEMORY;
-    if (row->kind != KI_AS_DEFAULT_OBJECT || dot != NULL)
+    if (!is_there(there) || (!row->keeps_zero && is_zero(there)))
+        rc = json_object_set_new_nocheck(owner, row->name, ki_as_default_value(row, source, index));
+    else if (row->kind == KI_AS_DEFAULT_MERGE && json_is_object(there) && json_is_object(source))
+        rc = json_object_update_missing(there, source);
+    return rc < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+/* Of an object that may be new and without defaults; else NULL. */
+static const struct ki_as_schema *schema_of_member(const struct ki_as_schema *schema,
+                                                   const struct ki_as_default *row)
+{
+    bool is_object = row->kind == KI_AS_DEFAULT_OBJECT && row->owner == NULL;
+    const struct ki_as_schema_field *field =
+        is_object ? ki_as_schema_field(schema, ki_str_of(row->name)) : NULL;
+    return field == NULL ? NULL : ki_as_schema_of_type(field->type);
+}
+
+static int fill_all(const struct ki_as_default *row, json_t *object)
+{
+    json_t *owner = row->owner == NULL ? object : ki_as_tree_at(object, row->owner);
+    json_t *element = NULL;
+    size_t index = 0;
+    int rc = 0;
+    if (!is_wanted(row, object))
         return 0;
-    const struct ki_as_schema_field *field = ki_as_schema_field(schema, ki_str_of(name));
-    const struct ki_as_schema *inner = field == NULL ? NULL : ki_as_schema_of_type(field->type);
-    return inner == NULL ? 0 : ki_as_defaults_rows(inner, value);
+    json_array_foreach(owner, index, element)
+    {
+        if (rc == 0)
+            rc = fill(row, object, element, index);
+    }
+    return rc < 0 ? rc : fill(row, object, owner, 0);
 }
 
 int ki_as_defaults_rows(const struct ki_as_schema *schema, json_t *object)
 {
-    const struct ki_as_default *rows = &ki_as_defaults[schema->first_default];
+    const struct ki_as_default *row = &ki_as_defaults[schema->first_default];
+    const struct ki_as_default *end = row + schema->default_count;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < schema->default_count; i++)
-        rc = fill(schema, &rows[i], object);
+    for (; rc == 0 && json_is_object(object) && row < end; row++) {
+        rc = fill_all(row, object);
+        const struct ki_as_schema *inner = schema_of_member(schema, row);
+        if (rc == 0 && inner != NULL)
+            rc = ki_as_defaults_rows(inner, json_object_get(object, row->name));
+    }
     return rc;
 }

@@ -4,7 +4,6 @@
 #include <kinformer/error.h>
 #include <string.h>
 
-#include "apiserver/kind/defaults_parts.h"
 #include "apiserver/kind/resource_set.h"
 #include "apiserver/kind/resources_table.h"
 #include "apiserver/kind/schema.h"
@@ -20,13 +19,17 @@ void ki_as_resource_unref(struct ki_as_resource *resource)
 {
     if (resource == NULL || !ki_refcount_unref(&resource->refs))
         return;
-    json_decref(resource->tolerations);
     json_decref(resource->schema);
     json_decref(resource->columns);
     json_decref(resource->scale);
     json_decref(resource->selectable);
     json_decref(resource->versions);
     ki_free(resource);
+}
+
+bool ki_as_resource_is(const struct ki_as_resource *resource, const char *group, const char *plural)
+{
+    return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
 }
 
 void ki_as_resources_fini(struct ki_as_resources *resources)
@@ -37,7 +40,7 @@ void ki_as_resources_fini(struct ki_as_resources *resources)
     *resources = (struct ki_as_resources){0};
 }
 
-/* Includes what all objects of the resource share. NULL if out of memory. */
+/* NULL if out of memory. */
 static struct ki_as_resource *copy_of(const struct ki_as_resource *builtin)
 {
     struct ki_as_resource *resource = ki_malloc(sizeof(*resource));
@@ -46,12 +49,7 @@ static struct ki_as_resource *copy_of(const struct ki_as_resource *builtin)
     memcpy(resource, builtin, sizeof(*resource));
     ki_refcount_init(&resource->refs);
     resource->known = ki_as_shape_of(resource).schema;
-    bool is_pods = strcmp(builtin->plural, "pods") == 0 && builtin->group[0] == '\0';
-    resource->tolerations = is_pods ? ki_as_default_tolerations() : NULL;
-    if (!is_pods || resource->tolerations != NULL)
-        return resource;
-    ki_free(resource);
-    return NULL;
+    return resource;
 }
 
 int ki_as_resources_init(struct ki_as_resources *resources)

@@ -38,10 +38,8 @@ struct ki_as_resource {
     bool has_scale;
     bool has_generation;              /* metadata.generation is maintained */
     const struct ki_as_schema *known; /* the fields of a built-in kind; NULL if not looked up, or unknown */
-    /* The tolerations of pods that set none, else NULL. Shared by all their trees and never modified. */
-    json_t *tolerations;
-    json_t *schema;     /* openAPIV3Schema of a custom resource, or NULL */
-    json_t *columns;    /* additionalPrinterColumns of a custom resource, or NULL */
+    json_t *schema;                   /* openAPIV3Schema of a custom resource, or NULL */
+    json_t *columns;                  /* additionalPrinterColumns of a custom resource, or NULL */
     json_t *scale;      /* where a custom resource has its replicas (subresources.scale), or NULL */
     json_t *selectable; /* selectableFields of this version of a custom resource, or NULL */
     json_t *versions;   /* of a custom resource, for the selectable fields of its objects, or NULL */
@@ -49,6 +47,8 @@ struct ki_as_resource {
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);
 void ki_as_resource_unref(struct ki_as_resource *resource);
+/* In any version. */
+bool ki_as_resource_is(const struct ki_as_resource *resource, const char *group, const char *plural);
 
 /* The set of resources. A zeroed struct is empty. */
 struct ki_as_resources {

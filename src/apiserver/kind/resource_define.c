@@ -144,7 +144,7 @@ static bool is_built_in(const struct ki_as_resources *resources, const json_t *s
     const char *plural = text_at(json_object_get(spec, "names"), "plural");
     for (size_t i = 0; i < resources->count; i++) {
         const struct ki_as_resource *entry = resources->entries[i];
-        if (!entry->is_custom && strcmp(entry->group, group) == 0 && strcmp(entry->plural, plural) == 0)
+        if (!entry->is_custom && ki_as_resource_is(entry, group, plural))
             return true;
     }
     return false;

@@ -112,17 +112,28 @@ enum ki_as_default_kind {
     KI_AS_DEFAULT_TEXT,
     KI_AS_DEFAULT_OBJECT, /* an empty object, which gets the defaults of its type */
     KI_AS_DEFAULT_JSON,   /* `text` is JSON */
-    KI_AS_DEFAULT_COPY,   /* a copy of the value at the path `text`, if there is one */
+    /* The others are made of the value at `source`. */
+    KI_AS_DEFAULT_COPY,
+    KI_AS_DEFAULT_MERGE,       /* a copy, whose members also complete an object that exists */
+    KI_AS_DEFAULT_SINGLE,      /* a list of a copy */
+    KI_AS_DEFAULT_LOWER,       /* a text in lower case */
+    KI_AS_DEFAULT_LIST_KIND,   /* the kind of lists of a kind */
+    KI_AS_DEFAULT_PULL_POLICY, /* of an image */
+    KI_AS_DEFAULT_ADDRESS,     /* of a service, by its name */
+    KI_AS_DEFAULT_NODE_PORT,   /* of an element, by the name of the service and the index */
 };
 
 /* The default of a member. */
 struct ki_as_default {
-    const char *path; /* "spec.priority" is a member of "spec", if that exists */
+    const char *owner; /* path of the object that has the member, or of a list of those; NULL: of the type */
+    const char *name;
     const char *text;
+    const char *source; /* path of a value; without it there is no default. NULL: the value is constant */
     int64_t number;
     const char *other;        /* path of a member on which the default depends; NULL: it always applies */
     const char *const *words; /* values of `other` for which it applies; NULL: if `other` is present */
     bool is_unless;           /* inverts the condition */
+    bool keeps_zero;          /* a present 0, false or "" is a value; else it counts as unset, as in Go */
     uint8_t kind;
 };
 

@@ -2,7 +2,6 @@
 #include "apiserver/object/convert.h"
 
 #include <kinformer/error.h>
-#include <string.h>
 
 #include "apiserver/kind/defaults.h"
 
@@ -39,7 +38,7 @@ static int rename_fields(json_t *tree, enum form from, enum form to)
 
 bool ki_as_is_converted(const struct ki_as_resource *resource)
 {
-    return strcmp(resource->plural, "events") == 0 && strcmp(resource->group, "events.k8s.io") == 0;
+    return ki_as_resource_is(resource, "events.k8s.io", "events");
 }
 
 const struct ki_as_resource *ki_as_stored_resource(const struct ki_as_resource *resource)

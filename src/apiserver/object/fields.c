@@ -67,7 +67,7 @@ enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]), SCRATCH_BYTES = 64 };
 
 static bool is_of(const struct field *field, const struct ki_as_resource *resource)
 {
-    return strcmp(field->plural, resource->plural) == 0 && strcmp(field->group, resource->group) == 0;
+    return ki_as_resource_is(resource, field->group, field->plural);
 }
 
 static bool has_own_fields(const struct ki_as_resource *resource)
@@ -77,11 +77,6 @@ static bool has_own_fields(const struct ki_as_resource *resource)
             return true;
     }
     return false;
-}
-
-static bool is_resource(const struct ki_as_resource *resource, const char *group, const char *plural)
-{
-    return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
 }
 
 /* ".spec.color" without its dot; "" if there is none. */
@@ -111,7 +106,7 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
     if (resource->is_custom)
         return is_selectable(resource, field) ? field : (ki_str){0};
     /* The name of spec.nodeName before v1. */
-    if (is_resource(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
+    if (ki_as_resource_is(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
         return KI_STR("spec.nodeName");
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         bool is_kept_elsewhere = ki_as_is_converted(resource) && fields[i].path != NULL;
@@ -129,10 +124,10 @@ int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_
         *out = found;
         return 0;
     }
-    if (is_resource(resource, "batch", "jobs"))
+    if (ki_as_resource_is(resource, "batch", "jobs"))
         return ki_as_fail_bad_request(failure, "field label \"%.*s\" not supported for Job",
                                       KI_STR_ARGS(field));
-    if (is_resource(resource, "resource.k8s.io", "resourceslices"))
+    if (ki_as_resource_is(resource, "resource.k8s.io", "resourceslices"))
         return ki_as_fail_bad_request(failure, "field label not supported for %s, Kind=ResourceSlice: %.*s",
                                       resource->api_version, KI_STR_ARGS(field));
     if (resource->is_custom || has_own_fields(resource))

@@ -276,7 +276,7 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     struct ki_as_call own = *call;
     own.limit = visit->query->limit;
     /* As in Kubernetes, which does not allow it for namespaces. */
-    if (visit->resource->group[0] == 0 && strcmp(visit->resource->plural, "namespaces") == 0) {
+    if (ki_as_resource_is(visit->resource, "", "namespaces")) {
         (void)ki_as_fail_method(visit->failure);
         return step;
     }

@@ -145,7 +145,7 @@ static int put_bookmark(struct ki_as_stream *stream, bool is_end_marker, ki_buf 
 {
     const struct ki_as_resource *resource = stream->options.resource;
     bool is_metadata = stream->options.form == KI_AS_FORM_METADATA;
-    bool is_pod = resource->group[0] == 0 && strcmp(resource->plural, "pods") == 0 && !is_metadata;
+    bool is_pod = ki_as_resource_is(resource, "", "pods") && !is_metadata;
     const char *parts[] = {
         "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"",
         is_metadata ? "PartialObjectMetadata" : resource->kind,

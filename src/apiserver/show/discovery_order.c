@@ -144,9 +144,9 @@ json_t *ki_as_resource_verbs(const struct ki_as_resource *resource)
     static const char *const readable[] = {"get", "list", NULL};
     if (resource->is_custom)
         return ki_as_text_array(custom);
-    if (resource->group[0] == 0 && strcmp(resource->plural, "namespaces") == 0)
+    if (ki_as_resource_is(resource, "", "namespaces"))
         return ki_as_text_array(of_namespaces);
-    if (resource->group[0] == 0 && strcmp(resource->plural, "componentstatuses") == 0)
+    if (ki_as_resource_is(resource, "", "componentstatuses"))
         return ki_as_text_array(readable);
     return ki_as_text_array(all);
 }

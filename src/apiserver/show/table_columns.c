@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
 
 #include "apiserver/show/table_parts.h"
 
@@ -301,7 +300,7 @@ const struct ki_as_column *ki_as_columns_of(const struct ki_as_resource *resourc
         {"apiextensions.k8s.io", "customresourcedefinitions", definitions},
     };
     for (size_t i = 0; !resource->is_custom && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (strcmp(kinds[i].plural, resource->plural) == 0 && strcmp(kinds[i].group, resource->group) == 0)
+        if (ki_as_resource_is(resource, kinds[i].group, kinds[i].plural))
             return kinds[i].columns;
     }
     return others;

@@ -6,11 +6,6 @@
 #include "apiserver/validate/validate_parts.h"
 #include "apiserver/value/tree.h"
 
-bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group, const char *plural)
-{
-    return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
-}
-
 int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree,
                          struct ki_as_failure *failure)
 {
@@ -28,7 +23,7 @@ int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource 
 
 static bool is_definition(const struct ki_as_resource *resource)
 {
-    return ki_as_is_resource(resource, "apiextensions.k8s.io", "customresourcedefinitions");
+    return ki_as_resource_is(resource, "apiextensions.k8s.io", "customresourcedefinitions");
 }
 
 /* Checks that rows of rules.txt cannot express. */

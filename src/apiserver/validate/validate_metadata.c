@@ -20,11 +20,11 @@ static ki_as_name_check name_check_of(const struct ki_as_resource *resource)
     };
     if (strcmp(resource->group, "rbac.authorization.k8s.io") == 0)
         return ki_as_check_path_segment;
-    if (ki_as_is_resource(resource, "", "namespaces") || ki_as_is_resource(resource, "", "services") ||
-        ki_as_is_resource(resource, "apps", "statefulsets"))
+    if (ki_as_resource_is(resource, "", "namespaces") || ki_as_resource_is(resource, "", "services") ||
+        ki_as_resource_is(resource, "apps", "statefulsets"))
         return ki_as_check_label;
     for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
-        if (ki_as_is_resource(resource, segments[i][0], segments[i][1]))
+        if (ki_as_resource_is(resource, segments[i][0], segments[i][1]))
             return ki_as_check_path_segment;
     }
     return ki_as_check_subdomain;
@@ -145,7 +145,7 @@ static void check_finalizers(struct ki_as_check *check, const struct ki_as_path 
                              const struct ki_as_resource *resource, const json_t *finalizers)
 {
     /* Kinds of the extension groups are checked like custom kinds. */
-    bool is_free = resource->is_custom || ki_as_is_resource(resource, "", "events") ||
+    bool is_free = resource->is_custom || ki_as_resource_is(resource, "", "events") ||
                    strcmp(resource->group, "apiextensions.k8s.io") == 0 ||
                    strcmp(resource->group, "apiregistration.k8s.io") == 0;
     size_t index = 0;

@@ -18,8 +18,6 @@
 KI_NODISCARD int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource *resource,
                                       const json_t *tree, struct ki_as_failure *failure);
 
-bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group, const char *plural);
-
 void ki_as_check_metadata(struct ki_as_check *check, const struct ki_as_resource *resource,
                           const json_t *metadata);
 /* Checks a map of labels. */

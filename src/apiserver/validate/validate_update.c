@@ -86,7 +86,7 @@ static void check_immutables(struct ki_as_check *check, const struct ki_as_resou
 {
     for (size_t i = 0; i < sizeof(immutables) / sizeof(immutables[0]); i++) {
         const struct immutable *field = &immutables[i];
-        if (!ki_as_is_resource(resource, field->group, field->plural))
+        if (!ki_as_resource_is(resource, field->group, field->plural))
             continue;
         if (field->is_open && (value_at(before, field->path) == NULL || value_at(after, field->path) == NULL))
             continue;
@@ -141,7 +141,7 @@ int ki_as_validate_update(const struct ki_as_resource *resource, const json_t *b
     for (size_t i = 0; i < sizeof(metadata) / sizeof(metadata[0]); i++)
         check_immutable(&check, before, after, metadata[i]);
     check_immutables(&check, resource, before, after);
-    if (ki_as_is_resource(resource, "", "configmaps") || ki_as_is_resource(resource, "", "secrets"))
+    if (ki_as_resource_is(resource, "", "configmaps") || ki_as_resource_is(resource, "", "secrets"))
         check_immutable_content(&check, before, after);
     return ki_as_check_conclude(&check, resource, after, failure);
 }

@@ -58,10 +58,10 @@ static bool selects(const json_t *selector, const json_t *labels)
 
 static bool is_workload(const struct ki_as_resource *resource)
 {
-    return ki_as_is_resource(resource, "apps", "deployments") ||
-           ki_as_is_resource(resource, "apps", "replicasets") ||
-           ki_as_is_resource(resource, "apps", "daemonsets") ||
-           ki_as_is_resource(resource, "apps", "statefulsets");
+    return ki_as_resource_is(resource, "apps", "deployments") ||
+           ki_as_resource_is(resource, "apps", "replicasets") ||
+           ki_as_resource_is(resource, "apps", "daemonsets") ||
+           ki_as_resource_is(resource, "apps", "statefulsets");
 }
 
 void ki_as_check_workload(struct ki_as_check *check, const struct ki_as_resource *resource,
@@ -70,7 +70,7 @@ void ki_as_check_workload(struct ki_as_check *check, const struct ki_as_resource
     const json_t *selector = ki_as_tree_at(tree, "spec.selector");
     const json_t *labels = ki_as_tree_at(tree, "spec.template.metadata.labels");
     /* The selector of a ReplicationController is a map of labels. */
-    bool is_controller = ki_as_is_resource(resource, "", "replicationcontrollers");
+    bool is_controller = ki_as_resource_is(resource, "", "replicationcontrollers");
     if (!is_controller && !is_workload(resource))
         return;
     if (is_controller ? !has_labels(selector, labels) : !selects(selector, labels))

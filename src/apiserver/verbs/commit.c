@@ -10,19 +10,14 @@
 
 enum { DELETION_BYTES = 4096 };
 
-bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural)
-{
-    return strcmp(verb->resource->plural, plural) == 0 && strcmp(verb->resource->group, group) == 0;
-}
-
 static bool is_definition(const struct ki_as_verb *verb)
 {
-    return ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions");
+    return ki_as_resource_is(verb->resource, "apiextensions.k8s.io", "customresourcedefinitions");
 }
 
 static bool is_namespace(const struct ki_as_verb *verb)
 {
-    return ki_as_verb_is_for(verb, "", "namespaces");
+    return ki_as_resource_is(verb->resource, "", "namespaces");
 }
 
 static int begin(struct ki_as_verb *verb)

@@ -21,7 +21,8 @@ static int check_new(const struct ki_as_verb *verb, json_t *body, bool is_apply)
         return ki_as_fail(verb->failure, 500, "", NULL,
                           "resourceVersion should not be set on objects to be created");
     (void)json_object_del(ki_as_metadata(body), "resourceVersion");
-    if (verb->resource->has_status && !verb->call->is_whole && !ki_as_verb_is_for(verb, "", "nodes"))
+    if (verb->resource->has_status && !verb->call->is_whole &&
+        !ki_as_resource_is(verb->resource, "", "nodes"))
         (void)json_object_del(body, "status");
     return 0;
 }
@@ -69,12 +70,13 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
         return -1;
     if (ki_as_defaults_apply(verb->resource, body) < 0)
         return ki_as_fail_no_memory(verb->failure);
-    bool is_definition = ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions");
+    bool is_definition =
+        ki_as_resource_is(verb->resource, "apiextensions.k8s.io", "customresourcedefinitions");
     if (is_definition && ki_as_definition_prepare(verb, body, NULL) < 0)
         return -1;
     if (ki_as_metadata_begin(verb, body) < 0)
         return -1;
-    if (ki_as_verb_is_for(verb, "batch", "jobs") && ki_as_job_begin(verb, body) < 0)
+    if (ki_as_resource_is(verb->resource, "batch", "jobs") && ki_as_job_begin(verb, body) < 0)
         return -1;
     int rc = verb->call->is_sketch ? ki_as_validate_sketch(verb->resource, body, verb->failure)
                                    : ki_as_validate(verb->resource, body, verb->failure);

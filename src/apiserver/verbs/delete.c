@@ -44,7 +44,7 @@ static int check_preconditions(const struct ki_as_verb *verb, const struct ki_as
 static int check_immortal(const struct ki_as_verb *verb, ki_str name)
 {
     static const char *const immortal[] = {"default", "kube-public", "kube-system"};
-    if (!ki_as_verb_is_for(verb, "", "namespaces"))
+    if (!ki_as_resource_is(verb->resource, "", "namespaces"))
         return 0;
     for (size_t i = 0; i < sizeof(immortal) / sizeof(immortal[0]); i++)
         if (ki_str_equal(name, ki_str_of(immortal[i])))

@@ -165,7 +165,8 @@ int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json
 {
     if (!verb->resource->has_generation)
         return 0;
-    bool is_same = !ki_as_verb_is_for(verb, "apps", "deployments") || has_same_annotations(tree, before);
+    bool is_same =
+        !ki_as_resource_is(verb->resource, "apps", "deployments") || has_same_annotations(tree, before);
     if (is_same && has_same_desired(verb->resource, tree, before))
         return 0;
     return count_on(verb, tree, before);

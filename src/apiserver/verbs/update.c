@@ -137,6 +137,16 @@ static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_up
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
 }
 
+/* A new version of a service without an address has the old one. */
+static int keep_address(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    json_t *spec = json_object_get(tree, "spec");
+    bool has_none = strcmp(ki_as_tree_text(spec, "type"), "ExternalName") == 0;
+    if (!json_is_object(spec) || has_none || ki_as_tree_text(spec, "clusterIP")[0] != 0)
+        return 0;
+    return take_over(verb, spec, json_object_get(before, "spec"), "clusterIP");
+}
+
 /* Restores the fields that clients must not change. */
 static int complete(const struct ki_as_verb *verb, const struct ki_as_update *update)
 {
@@ -152,12 +162,13 @@ static int complete(const struct ki_as_verb *verb, const struct ki_as_update *up
     if (json_object_get(ki_as_metadata(tree), "managedFields") == NULL &&
         take_over(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "managedFields") < 0)
         return -1;
-    if (ki_as_verb_is_for(verb, "", "services") && ki_as_service_carry(tree, update->before) < 0)
-        return ki_as_fail_no_memory(verb->failure);
+    if (ki_as_resource_is(verb->resource, "", "services") && keep_address(verb, tree, update->before) < 0)
+        return -1;
     if (ki_as_defaults_apply(verb->resource, tree) < 0)
         return ki_as_fail_no_memory(verb->failure);
     ki_as_metadata_tidy(tree);
-    if (!ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions") || update->is_status)
+    if (!ki_as_resource_is(verb->resource, "apiextensions.k8s.io", "customresourcedefinitions") ||
+        update->is_status)
         return 0;
     return ki_as_definition_prepare(verb, tree, update->before);
 }

@@ -30,7 +30,6 @@ KI_NODISCARD int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_ca
 /* The same for another built-in resource, by its names. */
 KI_NODISCARD int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
                                         const char *group, const char *plural);
-bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural);
 
 /* ---- check_body.c: whether the body fits the request --------------------------------------------------- */
 

@@ -43,14 +43,9 @@ static void pods_are_filled_as_a_real_server_does(void **state)
            "termination-log','terminationMessagePolicy':'File',"
            "'imagePullPolicy':'IfNotPresent'}],'restartPolicy':'Always','terminationGracePeriodSeconds':30,'"
            "dnsPolicy':"
-           "'ClusterFirst','securityContext':{},'schedulerName':'default-scheduler','tolerations':[{'key':"
-           "'node.kubernetes.io/"
-           "not-ready','operator':'Exists','effect':'NoExecute','tolerationSeconds':300},{'key':"
-           "'node.kubernetes.io/"
-           "unreachable','operator':'Exists','effect':'NoExecute','tolerationSeconds':300}],'priority':0,"
-           "'enableServiceLinks':true,'preemptionPolicy':'PreemptLowerPriority'},'status':{'phase':'Pending',"
-           "'qosClass':"
-           "'Burstable'}}");
+           "'ClusterFirst','securityContext':{},'schedulerName':'default-scheduler','priority':0,"
+           "'enableServiceLinks':true,'preemptionPolicy':'PreemptLowerPriority'},'status':{'phase':"
+           "'Pending'}}");
 }
 
 static const char *pull_policy(const char *image)
@@ -111,12 +106,11 @@ static void controllers_select_by_the_labels_of_their_pods(void **state)
     struct ki_as_resource controllers = resource_of("v1", "replicationcontrollers", "ReplicationController");
     json_t *tree =
         tree_of("{'metadata':{'name':'a'},'spec':{'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
-                "'terminationGracePeriodSeconds':-5,'serviceAccount':'s'}}}}");
+                "'serviceAccount':'s'}}}}");
     (void)state;
     assert_int_equal(ki_as_defaults_apply(&controllers, tree), 0);
     assert_string_equal(ki_as_tree_text(tree, "spec.selector.a"), "b");
     assert_string_equal(ki_as_tree_text(tree, "metadata.labels.a"), "b");
-    assert_int_equal(ki_as_tree_integer(tree, "spec.template.spec.terminationGracePeriodSeconds", 0), 1);
     assert_string_equal(ki_as_tree_text(tree, "spec.template.spec.serviceAccountName"), "s");
     json_decref(tree);
 }

@@ -304,18 +304,6 @@ static void a_service_keeps_its_address(void **state)
     json_t *tree = as_rig_update(&rig, "services", "default/h",
                                  "{'metadata':{'name':'h'},'spec':{'clusterIP':'','ports':[{'port':80}]}}");
     assert_string_equal(as_rig_text(tree, "spec.clusterIP"), "None");
-    tree = as_rig_create(&rig, "services", "default/",
-                         "{'metadata':{'name':'n'},'spec':{'type':'NodePort','ports':[{'port':80}]}}");
-    assert_true(as_rig_number(json_incref(tree), "spec.ports.0.nodePort") > 0);
-    assert_int_equal(json_object_set_new(json_object_get(tree, "spec"), "type", json_string("ClusterIP")), 0);
-    char *text = json_dumps(tree, JSON_COMPACT);
-    json_decref(tree);
-    tree = as_rig_update(&rig, "services", "default/n", text);
-    assert_null(json_object_get(json_array_get(json_object_get(json_object_get(tree, "spec"), "ports"), 0),
-                                "nodePort"));
-    assert_null(json_object_get(json_object_get(tree, "spec"), "externalTrafficPolicy"));
-    json_decref(tree);
-    free(text);
     as_rig_fini(&rig);
 }
 
