@@ -17,18 +17,19 @@ static void require(int condition)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    json_t *documents = NULL;
+    struct ki_as_documents documents = {0};
     ki_error err = {0};
     if (ki_as_yaml_parse((ki_str){(const char *)data, size}, "input", &documents, &err) < 0) {
         require(err.code == KI_ERR_INVALID && strncmp(err.message, "input:", 6) == 0);
         return 0;
     }
-    char *text = json_dumps(documents, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(documents.trees, JSON_COMPACT | JSON_REAL_PRECISION(17));
     require(text != NULL);
     json_t *again = json_loads(text, 0, NULL);
-    require(again != NULL && json_equal(documents, again));
+    require(again != NULL && json_equal(documents.trees, again));
     free(text);
     json_decref(again);
-    json_decref(documents);
+    json_decref(documents.trees);
+    json_decref(documents.places);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "controller/micro_time.h"
+#include "json/write.h"
 
 /* ---- names ------------------------------------------------------------------------------------------- */
 
@@ -169,7 +170,6 @@ int ki_event_body(const ki_event_source *source, const ki_event_write *write, ki
 {
     bool is_core = source->api != KI_RECORDER_EVENTS_V1;
     ki_json_writer *writer = ki_json_writer_new(NULL);
-    ki_str text = {0};
     ki_json_write_object_begin(writer);
     if (!write->is_patch && is_core)
         write_core(writer, source, write);
@@ -180,10 +180,5 @@ int ki_event_body(const ki_event_source *source, const ki_event_write *write, ki
     else
         write_series(writer, write);
     ki_json_write_object_end(writer);
-    int rc = writer == NULL ? KI_ERR_NO_MEMORY : ki_json_writer_finish(writer, &text, NULL);
-    ki_buf_reset(out, out->max);
-    if (rc == 0)
-        rc = ki_buf_append_str(out, text);
-    ki_json_writer_free(writer);
-    return rc;
+    return ki_json_writer_move(writer, out);
 }

@@ -5,6 +5,7 @@
 #include <kinformer/json.h>
 
 #include "controller/micro_time.h"
+#include "json/write.h"
 
 ki_str ki_lease_holder(const ki_object *lease)
 {
@@ -91,11 +92,5 @@ int ki_lease_write(const ki_object *lease, const char *ns, const char *name, con
     ki_json_write_name(writer, KI_STR("spec"));
     write_spec(writer, lease, record);
     ki_json_write_object_end(writer);
-    ki_str text = {0};
-    int rc = writer == NULL ? KI_ERR_NO_MEMORY : ki_json_writer_finish(writer, &text, NULL);
-    ki_buf_reset(out, out->max);
-    if (rc == 0)
-        rc = ki_buf_append_str(out, text);
-    ki_json_writer_free(writer);
-    return rc;
+    return ki_json_writer_move(writer, out);
 }

@@ -281,50 +281,53 @@ int ki_informer_add_index_path(ki_informer *informer, const char *name, const ch
     return rc;
 }
 
+/* On success the lock is held, and the informer will not start meanwhile. */
+KI_NO_THREAD_SAFETY_ANALYSIS
+static int begin_setting(ki_informer *informer)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    if (ki_life_is_foreign(&informer->life))
+        return KI_ERR_FORKED;
+    ki_mutex_lock(&informer->life.mu);
+    if (!informer->life.was_started)
+        return 0;
+    ki_mutex_unlock(&informer->life.mu);
+    return KI_ERR_INVALID;
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
 int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user)
 {
-    if (informer == NULL)
-        return KI_ERR_INVALID;
-    if (ki_life_is_foreign(&informer->life))
-        return KI_ERR_FORKED;
-    ki_mutex_lock(&informer->life.mu);
-    int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
-    if (rc == 0) {
-        informer->used.transform = transform;
-        informer->used.transform_user = user;
-    }
+    int rc = begin_setting(informer);
+    if (rc < 0)
+        return rc;
+    informer->used.transform = transform;
+    informer->used.transform_user = user;
     ki_mutex_unlock(&informer->life.mu);
-    return rc;
+    return 0;
 }
 
+KI_NO_THREAD_SAFETY_ANALYSIS
 int ki_informer_set_error_handler(ki_informer *informer, ki_informer_error_cb callback, void *user)
 {
-    if (informer == NULL)
-        return KI_ERR_INVALID;
-    if (ki_life_is_foreign(&informer->life))
-        return KI_ERR_FORKED;
-    ki_mutex_lock(&informer->life.mu);
-    int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
-    if (rc == 0) {
-        informer->on_error = callback;
-        informer->error_user = user;
-    }
+    int rc = begin_setting(informer);
+    if (rc < 0)
+        return rc;
+    informer->on_error = callback;
+    informer->error_user = user;
     ki_mutex_unlock(&informer->life.mu);
-    return rc;
+    return 0;
 }
 
+KI_NO_THREAD_SAFETY_ANALYSIS
 int ki_informer_set_status_handler(ki_informer *informer, ki_informer_status_cb callback, void *user)
 {
-    if (informer == NULL)
-        return KI_ERR_INVALID;
-    if (ki_life_is_foreign(&informer->life))
-        return KI_ERR_FORKED;
-    ki_mutex_lock(&informer->life.mu);
-    int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
-    if (rc == 0) {
-        informer->on_status = callback;
-        informer->status_user = user;
-    }
+    int rc = begin_setting(informer);
+    if (rc < 0)
+        return rc;
+    informer->on_status = callback;
+    informer->status_user = user;
     ki_mutex_unlock(&informer->life.mu);
-    return rc;
+    return 0;
 }

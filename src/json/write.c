@@ -72,6 +72,18 @@ int ki_json_writer_finish(ki_json_writer *writer, ki_str *out_text, ki_error *er
     return 0;
 }
 
+int ki_json_writer_move(ki_json_writer *writer, ki_buf *out)
+{
+    assert(out != NULL);
+    ki_str text = {0};
+    int rc = writer == NULL ? KI_ERR_NO_MEMORY : ki_json_writer_finish(writer, &text, NULL);
+    ki_buf_reset(out, out->max);
+    if (rc == 0)
+        rc = ki_buf_append_str(out, text);
+    ki_json_writer_free(writer);
+    return rc;
+}
+
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static void check(ki_json_writer *writer, int rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write - the internals of a ki_json_writer, for code that writes existing JSON text.
+/* write - the internals of a ki_json_writer, for code that writes existing JSON text or keeps the result.
  *
- *   From:     json/reformat.c, json/body_format.c; public as ki_json_write_…()
+ *   From:     json/reformat.c, json/body_format.c, controller/lease.c; public as ki_json_write_…()
  *   To:       util/buf.c
  *   Locks:    none; a writer belongs to one thread at a time.
  *   Not here: reading.
@@ -35,6 +35,10 @@ int ki_json_writer_in_object(const ki_json_writer *writer);
 /* Like ki_json_write_name and the calls for scalars, with text that is already JSON, quotes included. */
 void ki_json_writer_raw_name(ki_json_writer *writer, ki_str raw);
 void ki_json_writer_raw_scalar(ki_json_writer *writer, ki_str raw);
+
+/* Replaces the content of `out` by the text, and frees the writer. A NULL writer counts as out of memory.
+ * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+KI_NODISCARD int ki_json_writer_move(ki_json_writer *writer, ki_buf *out);
 
 /* The position of a writer between two members or elements. */
 typedef struct ki_json_mark {

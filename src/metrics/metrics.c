@@ -29,16 +29,6 @@ static int is_name(ki_str text)
     return 1;
 }
 
-KI_NO_THREAD_SAFETY_ANALYSIS
-static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
-{
-    ki_metrics *metrics = KI_CONTAINER_OF(hook, ki_metrics, fork_hook);
-    if (phase == KI_FORK_PREPARE)
-        ki_mutex_lock(&metrics->mu);
-    else
-        ki_mutex_unlock(&metrics->mu);
-}
-
 ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err)
 {
     ki_metrics_options given = options == NULL ? (ki_metrics_options){0} : *options;
@@ -63,7 +53,7 @@ ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err)
         memcpy(metrics + 1, prefix.ptr, prefix.len);
     ki_refcount_init(&metrics->refs);
     ki_mutex_init(&metrics->mu);
-    metrics->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
+    metrics->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .mutex = &metrics->mu};
     if (ki_fork_add(&metrics->fork_hook) < 0) {
         ki_fail_no_memory(err);
         ki_metrics_free(metrics);

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "util/error.h"
-#include "util/thread.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int register_rc;
@@ -15,12 +14,22 @@ static ki_list hooks[KI_FORK_ORDERS]; /* guarded by mu */
 static _Atomic unsigned generation;
 static _Thread_local unsigned bars;
 
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void run(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    assert((hook->mutex == NULL) == (hook->run != NULL));
+    if (hook->run != NULL)
+        hook->run(hook, phase);
+    else if (phase == KI_FORK_PREPARE)
+        ki_mutex_lock(hook->mutex);
+    else
+        ki_mutex_unlock(hook->mutex);
+}
+
 static void run_all(const ki_list *list, ki_fork_phase phase)
 {
-    for (ki_list_node *node = ki_list_first(list); node != NULL; node = ki_list_next(list, node)) {
-        ki_fork_hook *hook = KI_CONTAINER_OF(node, ki_fork_hook, node);
-        hook->run(hook, phase);
-    }
+    for (ki_list_node *node = ki_list_first(list); node != NULL; node = ki_list_next(list, node))
+        run(KI_CONTAINER_OF(node, ki_fork_hook, node), phase);
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS

@@ -18,11 +18,11 @@
 #include <kinformer/error.h>
 
 #include "util/list.h"
+#include "util/thread.h"
 
 /* Hooks of a lower order are prepared first and undone last; within one order the sequence is unspecified.
  * A lock that is taken while another one is held needs a higher order than that one. */
 typedef enum ki_fork_order {
-    KI_FORK_OUTER,  /* locks under which stores' locks are taken */
     KI_FORK_STORES, /* a store's locks */
     KI_FORK_RCU,    /* grace periods, for which writers wait while they hold a store's locks */
     KI_FORK_LEAVES, /* locks under which nothing else is taken */
@@ -39,6 +39,7 @@ typedef enum ki_fork_phase {
 typedef struct ki_fork_hook ki_fork_hook;
 struct ki_fork_hook {
     ki_fork_order order;
+    ki_mutex *mutex; /* locked throughout the fork; NULL if `run` does more than that */
     void (*run)(ki_fork_hook *hook, ki_fork_phase phase); /* on the thread that calls fork() */
     ki_list_node node;
 };

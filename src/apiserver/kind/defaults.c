@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/base64.h"
 
-int ki_as_defaults_schema(const json_t *schema, json_t *value)
+static int fill_by_schema(const json_t *schema, json_t *value)
 {
     const char *name = NULL;
     json_t *property = NULL;
@@ -19,7 +19,7 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
     json_array_foreach(value, index, element)
     {
         if (rc == 0)
-            rc = ki_as_defaults_schema(json_object_get(schema, "items"), element);
+            rc = fill_by_schema(json_object_get(schema, "items"), element);
     }
     if (rc < 0 || !json_is_object(value) || !json_is_object(schema))
         return rc;
@@ -34,7 +34,7 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
         /* null counts as unset. */
         if (given == NULL && is_null)
             (void)json_object_del(value, name);
-        rc = ki_as_defaults_schema(property, json_object_get(value, name));
+        rc = fill_by_schema(property, json_object_get(value, name));
         if (rc < 0)
             return rc;
     }
@@ -42,7 +42,7 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
     json_object_foreach(value, name, element)
     {
         if (rc == 0 && json_is_object(others))
-            rc = ki_as_defaults_schema(others, element);
+            rc = fill_by_schema(others, element);
     }
     return rc;
 }
@@ -82,7 +82,7 @@ int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree)
 {
     int rc = ki_as_prune_and_fill(resource, tree);
     if (rc == 0 && resource->is_custom && resource->schema != NULL)
-        rc = ki_as_defaults_schema(resource->schema, tree);
+        rc = fill_by_schema(resource->schema, tree);
     if (rc == 0 && ki_as_resource_is(resource, "", "secrets"))
         rc = encode_texts(tree);
     return rc;

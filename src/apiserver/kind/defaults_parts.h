@@ -20,7 +20,5 @@ KI_NODISCARD int ki_as_defaults_rows(const struct ki_as_schema *schema, json_t *
 /* The value of a row, made of `source` if the row has one; `index` of the element that gets it, or 0. A new
  * reference; NULL if out of memory. */
 json_t *ki_as_default_value(const struct ki_as_default *row, const json_t *source, size_t index);
-/* Sets the defaults of a custom resource's schema. */
-KI_NODISCARD int ki_as_defaults_schema(const json_t *schema, json_t *value);
 
 #endif

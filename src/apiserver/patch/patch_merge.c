@@ -5,7 +5,8 @@
 #include "apiserver/value/tree.h"
 
 /* The recursion is limited by the nesting depth that jansson accepts. */
-json_t *ki_as_patch_copy_without_nulls(const json_t *value)
+/* A new tree without null members of objects, down to the first list. NULL if out of memory. */
+static json_t *copy_without_nulls(const json_t *value)
 {
     if (!json_is_object(value))
         return ki_as_json_copy(value);
@@ -15,8 +16,7 @@ json_t *ki_as_patch_copy_without_nulls(const json_t *value)
     json_t *member = NULL;
     json_object_keylen_foreach((json_t *)value, name, len, member)
     {
-        if (!json_is_null(member) &&
-            json_object_setn_new(copy, name, len, ki_as_patch_copy_without_nulls(member)) < 0) {
+        if (!json_is_null(member) && json_object_setn_new(copy, name, len, copy_without_nulls(member)) < 0) {
             json_decref(copy);
             return NULL;
         }
@@ -39,7 +39,7 @@ static int merge_into(json_t *target, const json_t *patch)
         else if (json_is_object(value) && json_is_object(there))
             rc = merge_into(there, value);
         else
-            rc = json_object_setn_new(target, name, len, ki_as_patch_copy_without_nulls(value));
+            rc = json_object_setn_new(target, name, len, copy_without_nulls(value));
         if (rc < 0)
             return -1;
     }

@@ -15,9 +15,6 @@
 /* 422 "the server rejected our request due to an error in our request"; the cause contains the details. */
 int ki_as_patch_refuse(struct ki_as_failure *failure, const char *format, ...) KI_PRINTF(2, 3);
 
-/* A new tree without null members of objects, down to the first list. NULL if out of memory. */
-json_t *ki_as_patch_copy_without_nulls(const json_t *value);
-
 /* ---- lists of strategic patches ------------------------------------------------------------------------ */
 
 /* Merges the object `patch` into `original`, which is modified and may be replaced. After a failure its

@@ -37,11 +37,15 @@ static int fail_with(struct ki_as_failure *failure, ki_error *err)
     return code;
 }
 
-/* A new reference, or NULL. */
-static struct ki_as_resource *find(const ki_apiserver *server, const ki_resource *resource)
+/* A new reference in *out. */
+static int find(const ki_apiserver *server, const ki_resource *resource, struct ki_as_resource **out,
+                ki_error *err)
 {
-    if (server == NULL || resource == NULL)
-        return NULL;
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
+    if (resource == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no resource given");
     ki_as_storage_lock(server->storage);
     struct ki_as_resource *found =
         ki_as_resources_find(ki_as_storage_resources(server->storage), ki_str_of(resource->group),
@@ -49,13 +53,9 @@ static struct ki_as_resource *find(const ki_apiserver *server, const ki_resource
     if (found != NULL)
         (void)ki_as_resource_ref(found);
     ki_as_storage_unlock(server->storage);
-    return found;
-}
-
-static int fail_not_served(const ki_resource *resource, ki_error *err)
-{
-    if (resource == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no resource given");
+    *out = found;
+    if (found != NULL)
+        return 0;
     return ki_fail(err, KI_ERR_RESOURCE, "%s of %s is not served",
                    resource->plural == NULL ? "" : resource->plural,
                    resource->version == NULL ? "" : resource->version);
@@ -99,12 +99,10 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
 {
     json_error_t why;
     struct ki_as_failure failure = {0};
-    int rc = ki_as_check_process(server, err);
+    struct ki_as_resource *found = NULL;
+    int rc = find(server, resource, &found, err);
     if (rc < 0)
         return rc;
-    struct ki_as_resource *found = find(server, resource);
-    if (found == NULL)
-        return fail_not_served(resource, err);
     json_t *tree = json == NULL ? NULL : ki_as_decode_body(ki_str_of(json), &why);
     if (!json_is_object(tree))
         rc = ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
@@ -124,12 +122,10 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
     struct ki_as_failure failure = {0};
     struct ki_as_object *object = NULL;
     bool is_gone = false;
-    int rc = ki_as_check_process(server, err);
+    struct ki_as_resource *found = NULL;
+    int rc = find(server, resource, &found, err);
     if (rc < 0)
         return rc;
-    struct ki_as_resource *found = find(server, resource);
-    if (found == NULL)
-        return fail_not_served(resource, err);
     struct ki_as_call call = {.storage = server->storage,
                               .resource = found,
                               .ns = ki_str_of(ns),
@@ -270,10 +266,8 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
 size_t ki_apiserver_count(const ki_apiserver *server, const ki_resource *resource)
 {
     size_t count = 0;
-    if (ki_as_check_process(server, NULL) < 0)
-        return 0;
-    struct ki_as_resource *found = find(server, resource);
-    if (found == NULL)
+    struct ki_as_resource *found = NULL;
+    if (find(server, resource, &found, NULL) < 0)
         return 0;
     ki_as_storage_lock(server->storage);
     const struct ki_as_collection *collection = ki_as_storage_collection(server->storage, found);

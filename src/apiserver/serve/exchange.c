@@ -40,6 +40,12 @@ struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const cha
     return exchange;
 }
 
+/* The client's address, "127.0.0.1:40123". */
+static ki_str remote_of(const struct ki_as_exchange *exchange)
+{
+    return ki_str_of(exchange->socket == NULL ? "" : exchange->socket->remote);
+}
+
 /* Adds it to the request log, unless done before. A `status` of 0 means that there was no response. */
 static void log_request(struct ki_as_exchange *exchange, int status)
 {
@@ -57,7 +63,7 @@ static void log_request(struct ki_as_exchange *exchange, int status)
         .texts = {[KI_AS_REQUEST_METHOD] = ki_str_of(exchange->method),
                   [KI_AS_REQUEST_PATH] = ki_str_of(exchange->address),
                   [KI_AS_REQUEST_USER_AGENT] = exchange->headers.user_agent,
-                  [KI_AS_REQUEST_REMOTE] = ki_as_exchange_remote(exchange),
+                  [KI_AS_REQUEST_REMOTE] = remote_of(exchange),
                   [KI_AS_REQUEST_USER] = exchange->is_admitted ? KI_STR("admin") : none,
                   [KI_AS_REQUEST_GROUP] = is_resource ? request->group : none,
                   [KI_AS_REQUEST_RESOURCE] = request->plural,
@@ -241,11 +247,6 @@ static int fail_overload(struct ki_as_exchange *exchange)
                                exchange->server->in_flight_bytes_max);
 }
 
-ki_str ki_as_exchange_remote(const struct ki_as_exchange *exchange)
-{
-    return ki_str_of(exchange->socket == NULL ? "" : exchange->socket->remote);
-}
-
 /* Checks that need only the headers. */
 int ki_as_exchange_begin(struct ki_as_exchange *exchange)
 {
@@ -273,7 +274,7 @@ static int prepare(struct ki_as_exchange *exchange)
     struct ki_as_question asked = {.on = on,
                                    .request = request,
                                    .user_agent = exchange->headers.user_agent,
-                                   .remote = ki_as_exchange_remote(exchange)};
+                                   .remote = remote_of(exchange)};
     exchange->has_fault = ki_as_faults_draw(exchange->server->faults, &asked, &exchange->fault);
     if (!exchange->has_fault)
         return 0;

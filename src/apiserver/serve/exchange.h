@@ -117,9 +117,6 @@ void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone);
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
 
-/* The client's address, "127.0.0.1:40123". */
-ki_str ki_as_exchange_remote(const struct ki_as_exchange *exchange);
-
 /* Parses its address and authenticates it. Returns 0, or -1 if it is rejected; its body is then ignored. */
 KI_NODISCARD int ki_as_exchange_begin(struct ki_as_exchange *exchange);
 

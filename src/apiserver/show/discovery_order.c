@@ -104,7 +104,8 @@ struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *r
     return all;
 }
 
-json_t *ki_as_text_array(const char *const *texts)
+/* The strings up to NULL; NULL if out of memory, or if there are none: for json_pack's "o*". */
+static json_t *text_array(const char *const *texts)
 {
     if (texts == NULL || texts[0] == NULL)
         return NULL;
@@ -120,12 +121,12 @@ json_t *ki_as_text_array(const char *const *texts)
 
 json_t *ki_as_resource_short_names(const struct ki_as_resource *resource)
 {
-    return ki_as_text_array(resource->short_names);
+    return text_array(resource->short_names);
 }
 
 json_t *ki_as_resource_categories(const struct ki_as_resource *resource)
 {
-    return ki_as_text_array(resource->categories);
+    return text_array(resource->categories);
 }
 
 json_t *ki_as_subresource_verbs(void)
@@ -143,10 +144,10 @@ json_t *ki_as_resource_verbs(const struct ki_as_resource *resource)
                                                 "patch",  "update", "watch", NULL};
     static const char *const readable[] = {"get", "list", NULL};
     if (resource->is_custom)
-        return ki_as_text_array(custom);
+        return text_array(custom);
     if (ki_as_resource_is(resource, "", "namespaces"))
-        return ki_as_text_array(of_namespaces);
+        return text_array(of_namespaces);
     if (ki_as_resource_is(resource, "", "componentstatuses"))
-        return ki_as_text_array(readable);
-    return ki_as_text_array(all);
+        return text_array(readable);
+    return text_array(all);
 }

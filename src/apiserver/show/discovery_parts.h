@@ -28,7 +28,5 @@ json_t *ki_as_resource_verbs(const struct ki_as_resource *resource);
 json_t *ki_as_resource_short_names(const struct ki_as_resource *resource);
 json_t *ki_as_resource_categories(const struct ki_as_resource *resource);
 json_t *ki_as_subresource_verbs(void);
-/* The strings up to NULL as an array; NULL if out of memory, or if there are none: for json_pack's "o*". */
-json_t *ki_as_text_array(const char *const *texts);
 
 #endif

@@ -114,14 +114,9 @@ int ki_as_cell_modes(ki_buf *out, const json_t *modes)
 int ki_as_cell_node_status(const json_t *tree, int64_t now, ki_buf *out)
 {
     (void)now;
-    const char *status = "Unknown";
-    size_t index = 0;
-    json_t *condition = NULL;
-    json_array_foreach(ki_as_tree_at(tree, "status.conditions"), index, condition)
-    {
-        if (strcmp(ki_as_tree_text(condition, "type"), "Ready") == 0)
-            status = strcmp(ki_as_tree_text(condition, "status"), "True") == 0 ? "Ready" : "NotReady";
-    }
+    const json_t *ready = ki_as_tree_find(tree, "status.conditions", "type", "Ready");
+    bool is_ready = strcmp(ki_as_tree_text(ready, "status"), "True") == 0;
+    const char *status = ready == NULL ? "Unknown" : is_ready ? "Ready" : "NotReady";
     bool is_closed = ki_as_tree_is_true(tree, "spec.unschedulable");
     return ki_as_cell_printf(out, "%s%s", status, is_closed ? ",SchedulingDisabled" : "");
 }
@@ -144,14 +139,8 @@ int ki_as_cell_node_roles(const json_t *tree, int64_t now, ki_buf *out)
 
 static int node_address(const json_t *tree, const char *type, ki_buf *out)
 {
-    size_t index = 0;
-    json_t *address = NULL;
-    json_array_foreach(ki_as_tree_at(tree, "status.addresses"), index, address)
-    {
-        if (strcmp(ki_as_tree_text(address, "type"), type) == 0)
-            return ki_as_cell_printf(out, "%s", ki_as_tree_text(address, "address"));
-    }
-    return ki_as_cell_printf(out, "<none>");
+    const json_t *address = ki_as_tree_find(tree, "status.addresses", "type", type);
+    return ki_as_cell_printf(out, "%s", address == NULL ? "<none>" : ki_as_tree_text(address, "address"));
 }
 
 int ki_as_cell_node_internal_ip(const json_t *tree, int64_t now, ki_buf *out)

@@ -16,14 +16,8 @@ int ki_as_cell_ready_of_replicas(const json_t *tree, int64_t now, ki_buf *out)
 
 static bool has_condition(const json_t *tree, const char *type)
 {
-    size_t index = 0;
-    json_t *condition = NULL;
-    json_array_foreach(ki_as_tree_at(tree, "status.conditions"), index, condition)
-    {
-        if (strcmp(ki_as_tree_text(condition, "type"), type) == 0)
-            return strcmp(ki_as_tree_text(condition, "status"), "True") == 0;
-    }
-    return false;
+    const json_t *condition = ki_as_tree_find(tree, "status.conditions", "type", type);
+    return strcmp(ki_as_tree_text(condition, "status"), "True") == 0;
 }
 
 int ki_as_cell_job_status(const json_t *tree, int64_t now, ki_buf *out)

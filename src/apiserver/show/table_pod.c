@@ -20,26 +20,14 @@ struct summary {
 
 static bool has_condition(const json_t *tree, const char *type, const char *status)
 {
-    size_t index = 0;
-    json_t *condition = NULL;
-    json_array_foreach(ki_as_tree_at(tree, "status.conditions"), index, condition)
-    {
-        if (strcmp(ki_as_tree_text(condition, "type"), type) == 0)
-            return strcmp(ki_as_tree_text(condition, "status"), status) == 0;
-    }
-    return false;
+    const json_t *condition = ki_as_tree_find(tree, "status.conditions", "type", type);
+    return strcmp(ki_as_tree_text(condition, "status"), status) == 0;
 }
 
 static bool is_sidecar(const json_t *tree, const char *name)
 {
-    size_t index = 0;
-    json_t *container = NULL;
-    json_array_foreach(ki_as_tree_at(tree, "spec.initContainers"), index, container)
-    {
-        if (strcmp(ki_as_tree_text(container, "name"), name) == 0)
-            return strcmp(ki_as_tree_text(container, "restartPolicy"), "Always") == 0;
-    }
-    return false;
+    const json_t *container = ki_as_tree_find(tree, "spec.initContainers", "name", name);
+    return strcmp(ki_as_tree_text(container, "restartPolicy"), "Always") == 0;
 }
 
 static void set_reason(struct summary *summary, const char *prefix, const char *reason)

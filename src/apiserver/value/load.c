@@ -91,7 +91,7 @@ static int load_file(const struct loader *loader, const char *path)
     json_t *document = NULL;
     int rc = ki_file_read(path, FILE_BYTES_MAX, &text, loader->err);
     if (rc == 0)
-        rc = ki_as_yaml_parse_placed((ki_str){text.data, text.len}, path, &documents, loader->err);
+        rc = ki_as_yaml_parse((ki_str){text.data, text.len}, path, &documents, loader->err);
     ki_file_text_fini(&text);
     if (rc < 0)
         return rc;

@@ -13,23 +13,20 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* Parses all documents of a YAML (or JSON) text into an array. Empty documents are skipped; Lists are not
- * expanded. Plain scalars become null, booleans and numbers as Kubernetes reads them: YAML 1.1, where "yes"
- * is true, "0123" is 83 and "1e3" is 1000 (see the tests). Aliases are copied up to a limit; "<<" merges.
- * `file` names the source in errors: "pods.yaml:12: …". */
-KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err);
-
-/* The same for a request body; there, the last of several equal keys wins. */
-KI_NODISCARD int ki_as_yaml_parse_body(ki_str text, json_t **out_documents, ki_error *err);
-
 /* Documents and their positions: for each, its number in the file and its line, both counted from 1. */
 struct ki_as_documents {
     json_t *trees;
     json_t *places;
 };
-/* The same with positions. The caller releases both arrays. */
-KI_NODISCARD int ki_as_yaml_parse_placed(ki_str text, const char *file, struct ki_as_documents *out,
-                                         ki_error *err);
+
+/* Parses all documents of a YAML (or JSON) text into arrays, which the caller releases. Empty documents are
+ * skipped; Lists are not expanded. Plain scalars become null, booleans and numbers as Kubernetes reads them:
+ * YAML 1.1, where "yes" is true, "0123" is 83 and "1e3" is 1000 (see the tests). Aliases are copied up to a
+ * limit; "<<" merges. `file` names the source in errors: "pods.yaml:12: …". */
+KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, struct ki_as_documents *out, ki_error *err);
+
+/* The same for a request body, without positions; there, the last of several equal keys wins. */
+KI_NODISCARD int ki_as_yaml_parse_body(ki_str text, json_t **out_documents, ki_error *err);
 
 /* The origin of an object. */
 struct ki_as_load_place {

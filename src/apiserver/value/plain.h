@@ -45,10 +45,4 @@ static inline uint64_t ki_as_word_marks(uint64_t word)
            ki_as_word_equal(word, KI_AS_EVERY_BYTE('\\'));
 }
 
-/* The number of bytes before the first mark. */
-static inline unsigned ki_as_word_before(uint64_t marks)
-{
-    return (unsigned)__builtin_ctzll(marks) / 8;
-}
-
 #endif

@@ -39,6 +39,18 @@ const char *ki_as_tree_text(const json_t *tree, const char *path)
     return text == NULL ? "" : text;
 }
 
+json_t *ki_as_tree_find(const json_t *tree, const char *path, const char *name, const char *text)
+{
+    size_t index = 0;
+    json_t *element = NULL;
+    json_array_foreach(ki_as_tree_at(tree, path), index, element)
+    {
+        if (strcmp(ki_as_tree_text(element, name), text) == 0)
+            return element;
+    }
+    return NULL;
+}
+
 int64_t ki_as_tree_integer(const json_t *tree, const char *path, int64_t otherwise)
 {
     const json_t *value = ki_as_tree_at(tree, path);

@@ -23,6 +23,8 @@ json_t *ki_as_tree_at(const json_t *tree, const char *path);
 
 /* The string at the path; "" if it is missing or not a string. */
 const char *ki_as_tree_text(const json_t *tree, const char *path);
+/* The first element of the list at the path whose member `name` is `text`; NULL if there is none. */
+json_t *ki_as_tree_find(const json_t *tree, const char *path, const char *name, const char *text);
 int64_t ki_as_tree_integer(const json_t *tree, const char *path, int64_t otherwise);
 bool ki_as_tree_is_true(const json_t *tree, const char *path);
 

@@ -241,12 +241,7 @@ static int parse(ki_str text, const struct reader *reader, json_t **out_document
     return rc;
 }
 
-int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err)
-{
-    return parse(text, &(struct reader){.file = file, .err = err}, out_documents);
-}
-
-int ki_as_yaml_parse_placed(ki_str text, const char *file, struct ki_as_documents *out, ki_error *err)
+int ki_as_yaml_parse(ki_str text, const char *file, struct ki_as_documents *out, ki_error *err)
 {
     struct ki_as_documents documents = {.places = json_array()};
     if (documents.places == NULL)

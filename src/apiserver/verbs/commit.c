@@ -38,6 +38,23 @@ int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call, str
     return verb->resource == NULL ? ki_as_fail_no_such_path(failure) : begin(verb);
 }
 
+int ki_as_verb_open(struct ki_as_verb *verb, const struct ki_as_call *call, struct ki_as_object **out_current,
+                    struct ki_as_failure *failure)
+{
+    ki_as_storage_lock(call->storage);
+    int rc = ki_as_verb_begin(verb, call, failure);
+    struct ki_as_object *current =
+        rc < 0 ? NULL : ki_as_collection_find(verb->collection, call->ns, call->name);
+    *out_current = current == NULL ? NULL : ki_as_object_ref(current);
+    return rc;
+}
+
+void ki_as_verb_close(const struct ki_as_verb *verb, struct ki_as_object *current)
+{
+    ki_as_object_unref(current);
+    ki_as_storage_unlock(verb->storage);
+}
+
 int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of, const char *group,
                            const char *plural)
 {
@@ -147,7 +164,7 @@ bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_objec
     return !is_definition(verb) || ki_as_definition_is_empty(verb, object);
 }
 
-bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+static bool may_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
     return !object->has_finalizers && ki_as_verb_is_empty(verb, object);
 }
@@ -156,7 +173,7 @@ bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object 
 static int remove_waiting(const struct ki_as_verb *verb, ki_str name)
 {
     struct ki_as_object *waiting = ki_as_collection_find(verb->collection, KI_STR(""), name);
-    if (waiting == NULL || !waiting->is_deleting || !ki_as_verb_may_go(verb, waiting))
+    if (waiting == NULL || !waiting->is_deleting || !may_go(verb, waiting))
         return 0;
     struct ki_as_object *gone = NULL;
     int rc = ki_as_verb_remove(verb, waiting, NULL, &gone);
@@ -244,7 +261,7 @@ static int empty(const struct ki_as_verb *verb, const struct ki_as_object *objec
 /* Whether a delete removes the object now. A purge ignores finalizers. */
 static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
-    return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : ki_as_verb_may_go(verb, object);
+    return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : may_go(verb, object);
 }
 
 int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out,

@@ -9,8 +9,6 @@
 /* TEXT_BYTES: large enough for the entry of most objects. */
 enum { TEXT_BYTES = 2048 };
 
-#define OWNER_BYTES_MAX ((size_t)1 << 20)
-
 static const char *text_at(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));

@@ -148,19 +148,13 @@ int ki_as_patch(const struct ki_as_call *call, enum ki_as_patch_type type, json_
                 struct ki_as_object **out, bool *out_is_created, struct ki_as_failure *failure)
 {
     struct ki_as_verb verb;
-    ki_as_storage_lock(call->storage);
-    int rc = ki_as_verb_begin(&verb, call, failure);
-    struct ki_as_object *current =
-        rc < 0 ? NULL : ki_as_collection_find(verb.collection, call->ns, call->name);
-    if (current != NULL) {
-        (void)ki_as_object_ref(current);
-        rc = patch_object(&verb, type, current, body, out);
-        ki_as_object_unref(current);
-    } else if (rc == 0) {
-        rc = patch_missing(&verb, type, body, out);
-    }
+    struct ki_as_object *current = NULL;
+    int rc = ki_as_verb_open(&verb, call, &current, failure);
+    if (rc == 0)
+        rc = current != NULL ? patch_object(&verb, type, current, body, out)
+                             : patch_missing(&verb, type, body, out);
     if (rc == 0 && out_is_created != NULL)
         *out_is_created = current == NULL;
-    ki_as_storage_unlock(call->storage);
+    ki_as_verb_close(&verb, current);
     return rc;
 }

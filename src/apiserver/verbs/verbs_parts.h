@@ -27,7 +27,12 @@ struct ki_as_verb {
 
 KI_NODISCARD int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call,
                                   struct ki_as_failure *failure);
-/* The same for another built-in resource, by its names. */
+/* Locks the storage, begins, and finds the object of the call: a new reference, or NULL. End with
+ * ki_as_verb_close(), also after a failure. */
+KI_NODISCARD int ki_as_verb_open(struct ki_as_verb *verb, const struct ki_as_call *call,
+                                 struct ki_as_object **out_current, struct ki_as_failure *failure);
+void ki_as_verb_close(const struct ki_as_verb *verb, struct ki_as_object *current);
+/* ki_as_verb_begin() for another built-in resource, by its names. */
 KI_NODISCARD int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
                                         const char *group, const char *plural);
 
@@ -110,8 +115,6 @@ KI_NODISCARD int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_o
 /* Whether the object has no content that must be deleted first: objects in a namespace, objects of a
  * definition. */
 bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object);
-/* The same, and the object has no finalizers. */
-bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object);
 /* Deletes the object, or marks it if something holds it back. */
 KI_NODISCARD int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object,
                                    struct ki_as_object **out, bool *out_is_gone);

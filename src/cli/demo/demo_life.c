@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The next change of the simulated cluster. Each function either makes one change and returns 1, or does
  * nothing and returns 0, and another one is tried. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,9 +175,13 @@ static int tell_status(cli_demo_cluster *cluster, cli_demo_change *out)
 
 /* ---- random events ------------------------------------------------------------------------------------- */
 
-static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *what)
+KI_PRINTF(3, 4)
+static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *format, ...)
 {
-    snprintf(cluster->happening, sizeof(cluster->happening), "%s", what);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cluster->happening, sizeof(cluster->happening), format, args);
+    va_end(args);
     out->happening = cluster->happening;
 }
 
@@ -204,7 +209,6 @@ static void change_deployment(cli_demo_cluster *cluster, uint32_t number, cli_de
 
 static int scale(cli_demo_cluster *cluster, cli_demo_change *out)
 {
-    char text[128];
     uint32_t number = 0;
     if (!draw_settled(cluster, &number))
         return 0;
@@ -214,15 +218,13 @@ static int scale(cli_demo_cluster *cluster, cli_demo_change *out)
     if (deployment->replicas == before)
         return 0;
     change_deployment(cluster, number, out);
-    snprintf(text, sizeof(text), "%s/%s scales from %u to %u", deployment->ns, deployment->name, before,
-             deployment->replicas);
-    say(cluster, out, text);
+    say(cluster, out, "%s/%s scales from %u to %u", deployment->ns, deployment->name, before,
+        deployment->replicas);
     return 1;
 }
 
 static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
 {
-    char text[128];
     uint32_t number = 0;
     if (!draw_settled(cluster, &number))
         return 0;
@@ -233,9 +235,7 @@ static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
     cli_demo_draw_uid(cluster, deployment->sets[0].uid);
     cli_demo_draw_letters(cluster, deployment->sets[0].hash, CLI_DEMO_HASH_BYTES);
     change_deployment(cluster, number, out);
-    snprintf(text, sizeof(text), "%s/%s rolls out v1.%u.0", deployment->ns, deployment->name,
-             deployment->revision);
-    say(cluster, out, text);
+    say(cluster, out, "%s/%s rolls out v1.%u.0", deployment->ns, deployment->name, deployment->revision);
     return 1;
 }
 
@@ -251,34 +251,29 @@ static uint32_t draw_pod(cli_demo_cluster *cluster)
 
 static int crash(cli_demo_cluster *cluster, cli_demo_change *out)
 {
-    char text[128];
     uint32_t pod = draw_pod(cluster);
     if (pod == CLI_DEMO_NO_POD || cluster->pods[pod].state != CLI_DEMO_POD_RUNNING)
         return 0;
     cli_demo_pod_crash(cluster, pod);
     cli_demo_tell_pod(cluster, pod, out);
-    snprintf(text, sizeof(text), "%s/%s crashes", out->ns, out->name);
-    say(cluster, out, text);
+    say(cluster, out, "%s/%s crashes", out->ns, out->name);
     return 1;
 }
 
 static int evict(cli_demo_cluster *cluster, cli_demo_change *out)
 {
-    char text[128];
     uint32_t pod = draw_pod(cluster);
     if (pod == CLI_DEMO_NO_POD)
         return 0;
     cli_demo_bag_add(&cluster->unsettled, cluster->pods[pod].deployment);
     delete_pod(cluster, pod, out);
-    snprintf(text, sizeof(text), "%s/%s is deleted by hand", out->ns, out->name);
-    say(cluster, out, text);
+    say(cluster, out, "%s/%s is deleted by hand", out->ns, out->name);
     return 1;
 }
 
 /* A few nodes at a time are not ready; no pods are scheduled there meanwhile. */
 static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
 {
-    char text[128];
     uint32_t number = draw(cluster, cluster->node_count);
     cli_demo_node *node = &cluster->nodes[number];
     uint32_t unready_max = 1 + cluster->node_count / 20;
@@ -288,8 +283,7 @@ static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
     node->changed_s = cluster->now_s;
     cluster->unready_nodes += node->is_ready ? -1U : 1U;
     cli_demo_tell_node(cluster, number, out);
-    snprintf(text, sizeof(text), "%s is %s", node->name, node->is_ready ? "ready again" : "not ready");
-    say(cluster, out, text);
+    say(cluster, out, "%s is %s", node->name, node->is_ready ? "ready again" : "not ready");
     return 1;
 }
 

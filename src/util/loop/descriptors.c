@@ -7,19 +7,10 @@
 
 #include "util/alloc.h"
 
-KI_NO_THREAD_SAFETY_ANALYSIS
-static void around_fork(ki_fork_hook *hook, ki_fork_phase phase)
-{
-    ki_descriptors *descriptors = KI_CONTAINER_OF(hook, ki_descriptors, hook);
-    if (phase == KI_FORK_PREPARE)
-        ki_mutex_lock(&descriptors->mu);
-    else
-        ki_mutex_unlock(&descriptors->mu);
-}
-
 int ki_descriptors_init(ki_descriptors *descriptors)
 {
-    *descriptors = (ki_descriptors){.hook = {.order = KI_FORK_LEAVES, .run = around_fork}, .is_begun = true};
+    const ki_fork_hook hook = {.order = KI_FORK_LEAVES, .mutex = &descriptors->mu};
+    *descriptors = (ki_descriptors){.hook = hook, .is_begun = true};
     ki_mutex_init(&descriptors->mu);
     return ki_fork_add(&descriptors->hook);
 }

@@ -38,23 +38,23 @@ static int in_child(int (*call)(void))
 
 static int has_heard_in_order(void)
 {
-    return strcmp(heard, "ObSbRbRcScOc") == 0;
+    return strcmp(heard, "SbRbLbLcRcSc") == 0;
 }
 
 static void hooks_run_in_their_order_and_are_undone_in_reverse(void **state)
 {
     (void)state;
     noted rcu = {{.order = KI_FORK_RCU, .run = note}, 'R'};
-    noted outer = {{.order = KI_FORK_OUTER, .run = note}, 'O'};
+    noted leaf = {{.order = KI_FORK_LEAVES, .run = note}, 'L'};
     noted store = {{.order = KI_FORK_STORES, .run = note}, 'S'};
     memset(heard, 0, sizeof(heard));
     assert_int_equal(ki_fork_add(&rcu.hook), 0);
-    assert_int_equal(ki_fork_add(&outer.hook), 0);
+    assert_int_equal(ki_fork_add(&leaf.hook), 0);
     assert_int_equal(ki_fork_add(&store.hook), 0);
     assert_int_equal(in_child(has_heard_in_order), 1);
-    assert_string_equal(heard, "ObSbRbRpSpOp");
+    assert_string_equal(heard, "SbRbLbLpRpSp");
     ki_fork_remove(&rcu.hook);
-    ki_fork_remove(&outer.hook);
+    ki_fork_remove(&leaf.hook);
     ki_fork_remove(&store.hook);
 }
 
@@ -74,6 +74,40 @@ static void a_hook_that_was_removed_is_not_run(void **state)
     ki_fork_remove(&never.hook);
     assert_int_equal(in_child(is_silent), 1);
     assert_string_equal(heard, "");
+}
+
+static ki_mutex mu;
+static int was_free;
+
+/* Runs on the forking thread while the mutex, of an earlier order, is locked. */
+static void try_mutex(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    (void)hook;
+    (void)phase;
+    if (pthread_mutex_trylock(&mu.raw) == 0)
+        was_free = 1;
+}
+
+static int can_lock(void)
+{
+    ki_mutex_lock(&mu);
+    ki_mutex_unlock(&mu);
+    return !was_free;
+}
+
+static void a_mutex_is_locked_throughout_and_free_afterwards(void **state)
+{
+    (void)state;
+    ki_fork_hook lock = {.order = KI_FORK_STORES, .mutex = &mu};
+    ki_fork_hook probe = {.order = KI_FORK_LEAVES, .run = try_mutex};
+    ki_mutex_init(&mu);
+    assert_int_equal(ki_fork_add(&lock), 0);
+    assert_int_equal(ki_fork_add(&probe), 0);
+    assert_int_equal(in_child(can_lock), 1);
+    assert_int_equal(can_lock(), 1);
+    ki_fork_remove(&probe);
+    ki_fork_remove(&lock);
+    ki_mutex_fini(&mu);
 }
 
 static unsigned before;
@@ -101,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hooks_run_in_their_order_and_are_undone_in_reverse),
         cmocka_unit_test(a_hook_that_was_removed_is_not_run),
+        cmocka_unit_test(a_mutex_is_locked_throughout_and_free_afterwards),
         cmocka_unit_test(every_child_has_a_generation_of_its_own),
     };
     return RUN_TESTS(tests);

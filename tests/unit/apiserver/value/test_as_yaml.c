@@ -10,19 +10,20 @@
 
 static void read_as(const char *text, const char *expected)
 {
-    json_t *documents = NULL;
+    struct ki_as_documents documents = {0};
     ki_error err = {0};
     if (ki_as_yaml_parse(ki_str_of(text), "x.yaml", &documents, &err) != 0)
         fail_msg("%s: %s", text, err.message);
-    assert_tree(documents, expected);
+    json_decref(documents.places);
+    assert_tree(documents.trees, expected);
 }
 
 static void refused(const char *text, const char *message)
 {
-    json_t *documents = NULL;
+    struct ki_as_documents documents = {0};
     ki_error err = {0};
     assert_int_equal(ki_as_yaml_parse(ki_str_of(text), "x.yaml", &documents, &err), KI_ERR_INVALID);
-    assert_null(documents);
+    assert_null(documents.trees);
     assert_string_equal(err.message, message);
 }
 
@@ -332,12 +333,12 @@ static void failures_end_the_load(void **state)
 
 static bool parses(void *user)
 {
-    json_t *documents = NULL;
+    struct ki_as_documents documents = {0};
     int rc = ki_as_yaml_parse(ki_str_of(user), "x", &documents, NULL);
-    if (rc == 0)
-        json_decref(documents);
-    else
+    if (rc != 0)
         assert_int_equal(rc, KI_ERR_NO_MEMORY);
+    json_decref(documents.trees);
+    json_decref(documents.places);
     return rc == 0;
 }
 
