@@ -115,11 +115,6 @@ static void expect_metric(const world *w, const char *name, int value)
 #define EVENT(type, item) "{\"type\":\"" type "\",\"object\":" item "}\n"
 #define CONTENT_JSON "Content-Type: application/json\r\n"
 
-static bool is_watch(const scripted_request *r)
-{
-    return strstr(r->target, "watch=true") != NULL;
-}
-
 /* Counts it. Returns whether protobuf is accepted. */
 static bool accepts_protobuf(world *w, const scripted_request *r)
 {
@@ -165,7 +160,7 @@ static const proto_pod b11 = {.name = "b", .version = "11"};
 static scripted_next serve_as_json(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)accepts_protobuf(user, r);
-    if (!is_watch(r)) {
+    if (!scripted_is_watch(r)) {
         (void)scripted_answer(c, "200 OK", CONTENT_JSON, LIST("10", ITEM("a", "9")));
         return SCRIPTED_KEEP;
     }
@@ -181,7 +176,7 @@ static scripted_next serve_protobuf(scripted_connection *c, const scripted_reque
 {
     if (!accepts_protobuf(user, r))
         return serve_as_json(c, r, user);
-    if (!is_watch(r))
+    if (!scripted_is_watch(r))
         return send_list(c, "200 OK", proto_pods_list("10", "", &a9, 1));
     (void)(begin_proto_watch(c) && send_body(c, proto_pods_event("ADDED", &b11)));
     scripted_wait_for_end(c);
@@ -312,7 +307,7 @@ static scripted_next serve_news_later(scripted_connection *c, const scripted_req
     bool is_proto = accepts_protobuf(user, r);
     if (!is_proto && strstr(r->target, "resourceVersion=10") != NULL)
         return serve_as_json(c, r, user);
-    if (!is_watch(r))
+    if (!scripted_is_watch(r))
         return send_list(c, "200 OK", proto_pods_list("10", "", &a9, 1));
     (void)(begin_proto_watch(c) &&
            send_body(c,
@@ -346,12 +341,13 @@ static scripted_next serve_cut(scripted_connection *c, const scripted_request *r
 {
     world *w = user;
     (void)accepts_protobuf(w, r);
-    proto_body body = is_watch(r) ? proto_pods_event("ADDED", &b11) : proto_pods_list("10", "", &a9, 1);
+    proto_body body =
+        scripted_is_watch(r) ? proto_pods_event("ADDED", &b11) : proto_pods_list("10", "", &a9, 1);
     bool is_cut = r->number == 1 || r->number == 3;
-    (void)(is_watch(r) ? begin_proto_watch(c) : send_head(c, "200 OK", PROTOBUF, body.len));
+    (void)(scripted_is_watch(r) ? begin_proto_watch(c) : send_head(c, "200 OK", PROTOBUF, body.len));
     (void)scripted_send_bytes(c, body.data, body.len - is_cut);
     proto_body_free(&body);
-    if (is_cut || is_watch(r)) {
+    if (is_cut || scripted_is_watch(r)) {
         if (!is_cut)
             scripted_wait_for_end(c);
         return SCRIPTED_CLOSE;

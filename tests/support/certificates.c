@@ -88,3 +88,27 @@ void certificate_free(certificate *made)
     free(made->key_pem);
     *made = (certificate){0};
 }
+
+certificates certs;
+
+int certificates_set_up(void **state)
+{
+    (void)state;
+    certs.authority = certificate_make("authority", NULL, NULL);
+    certs.stranger = certificate_make("stranger", NULL, NULL);
+    certs.for_address = certificate_make("server", "IP:127.0.0.1", &certs.authority);
+    certs.for_name = certificate_make("server", "DNS:api.example", &certs.authority);
+    certs.client = certificate_make("client", NULL, &certs.authority);
+    certs.other_client = certificate_make("other", NULL, &certs.authority);
+    return 0;
+}
+
+int certificates_tear_down(void **state)
+{
+    (void)state;
+    certificate *const all[] = {&certs.authority, &certs.stranger, &certs.for_address,
+                                &certs.for_name,  &certs.client,   &certs.other_client};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        certificate_free(all[i]);
+    return 0;
+}

@@ -14,4 +14,19 @@ typedef struct certificate {
 certificate certificate_make(const char *common_name, const char *names, const certificate *authority);
 void certificate_free(certificate *made);
 
+/* What tests of TLS need, all signed by the first but the second. */
+typedef struct certificates {
+    certificate authority;
+    certificate stranger; /* another authority */
+    certificate for_address;
+    certificate for_name; /* api.example */
+    certificate client;
+    certificate other_client;
+} certificates;
+extern certificates certs;
+
+/* Set-up and end of a group of tests that uses `certs`. */
+int certificates_set_up(void **state);
+int certificates_tear_down(void **state);
+
 #endif

@@ -108,6 +108,18 @@ bool scripted_answer(scripted_connection *c, const char *status, const char *hea
     return scripted_send(c, head) && scripted_send(c, body);
 }
 
+scripted_next scripted_serve_echo(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    (void)scripted_answer(c, "200 OK", "", r->head);
+    return SCRIPTED_KEEP;
+}
+
+bool scripted_is_watch(const scripted_request *request)
+{
+    return strstr(request->target, "watch=true") != NULL;
+}
+
 bool scripted_begin(scripted_connection *c, const char *status)
 {
     char head[256];

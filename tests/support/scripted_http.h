@@ -85,6 +85,11 @@ bool scripted_read_body(scripted_connection *connection, const scripted_request 
 bool scripted_answer(scripted_connection *connection, const char *status, const char *headers,
                      const char *body);
 
+/* Answers with the head of the request, and keeps the connection. */
+scripted_next scripted_serve_echo(scripted_connection *connection, const scripted_request *request,
+                                  void *user);
+bool scripted_is_watch(const scripted_request *request);
+
 /* An answer in chunks. An empty one ends it. */
 bool scripted_begin(scripted_connection *connection, const char *status);
 bool scripted_chunk(scripted_connection *connection, const char *text);

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "flow/support/fake_credentials.h"
 #include "support/patience.h"
@@ -150,4 +149,21 @@ void fetch_get(fetch *f, http_bench *bench, const char *target)
 {
     fetch_begin(f, bench, &(ki_request){.target = ki_str_of(target)});
     fetch_run(f);
+}
+
+void http_bench_expect(http_bench *bench, ki_reason reason)
+{
+    fetch f = {0};
+    fetch_get(&f, bench, "/");
+    if (f.reason != reason)
+        print_error("%s\n", f.message);
+    assert_int_equal(f.reason, reason);
+    assert_int_equal(f.heads, reason == KI_REASON_NONE);
+    fetch_free(&f);
+}
+
+scripted_http_options http_bench_tls_server(const certificate *own)
+{
+    return (scripted_http_options){
+        .serve = scripted_serve_echo, .certificate_pem = own->pem, .key_pem = own->key_pem};
 }

@@ -5,6 +5,7 @@
 
 #include "http/http.h"
 #include "http/transfer.h"
+#include "support/certificates.h"
 #include "support/scripted_http.h"
 #include "support/text_log.h"
 
@@ -59,5 +60,11 @@ void http_bench_run_ms(http_bench *bench, uint64_t ms);
 
 /* One whole request. */
 void fetch_get(fetch *f, http_bench *bench, const char *target);
+
+/* A GET of "/" ends for this reason; without one it has an answer. */
+void http_bench_expect(http_bench *bench, ki_reason reason);
+
+/* A server with this certificate, which answers with the head of the request. */
+scripted_http_options http_bench_tls_server(const certificate *own);
 
 #endif

@@ -5,7 +5,6 @@
 #include "credentials/exec_plugin.h"
 
 #include <fcntl.h>
-#include <kinformer/json.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,16 +15,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "credentials/exec_info.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
-#include "util/secret.h"
 #include "util/units.h"
 
 #define V1 "client.authentication.k8s.io/v1"
+
 #define V1BETA1 "client.authentication.k8s.io/v1beta1"
+
 #define ANSWER_OF(version, status)                                                                           \
     "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" version "\",\"status\":" status "}"
+
 #define ANSWER(status) ANSWER_OF(V1, status)
 
 /* In the place of the C library's: a child that the kernel does not let go cannot be made. */
@@ -45,8 +45,11 @@ pid_t waitpid(pid_t pid, int *status, int options)
 }
 
 static temp_dir dir;
+
 static ki_clock test_clock;
+
 static ki_loop loop;
+
 static int has_fd; /* the loop watches descriptors; else it looks again and again */
 
 static struct {
@@ -534,45 +537,6 @@ static void nothing_is_polled_while_nothing_happens(void **state)
     assert_int_equal(ended.calls, 0);
 }
 
-/* ---- the cluster --------------------------------------------------------------------------------------- */
-
-static void the_plug_in_gets_the_cluster_if_it_wants_it(void **state)
-{
-    (void)state;
-    ki_config_exec exec = {
-        .api_version = V1BETA1, .provide_cluster_info = true, .cluster_config = "{\"audience\":\"x\"}"};
-    ki_config config = {
-        .exec = &exec,
-        .server = "https://k",
-        .tls_server_name = "kube",
-        .ca_file = (char *)temp_dir_write(&dir, "ca", "foobar"),
-        .proxy_url = "http://proxy",
-        .insecure_skip_tls_verify = true,
-        .disable_compression = true,
-    };
-    char *json = NULL;
-    assert_int_equal(ki_exec_info_write(&config, true, &json, NULL), 0);
-    assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1BETA1
-                              "\",\"spec\":{\"interactive\":true,\"cluster\":{\"server\":\"https://"
-                              "k\",\"tls-server-name\":\"kube\","
-                              "\"insecure-skip-tls-verify\":true,\"disable-compression\":true,"
-                              "\"certificate-authority-data\":\"Zm9vYmFy\",\"config\":{\"audience\":\"x\"},"
-                              "\"proxy-url\":\"http://proxy\"}}}");
-    ki_secret_free(json);
-}
-
-static void a_cluster_whose_certificates_cannot_be_read_is_an_error(void **state)
-{
-    (void)state;
-    ki_config_exec exec = {.api_version = V1, .provide_cluster_info = true};
-    ki_config config = {.exec = &exec, .ca_file = "/nowhere/ca"};
-    ki_error err = {0};
-    char *json = NULL;
-    assert_int_equal(ki_exec_info_write(&config, false, &json, &err), KI_ERR_NOT_FOUND);
-    assert_string_equal(err.message, "/nowhere/ca: No such file or directory");
-    assert_null(json);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -596,8 +560,6 @@ int main(void)
         TEST(closed_standard_descriptors_do_no_harm),
         TEST(a_grandchild_that_keeps_the_output_open_is_not_waited_for),
         TEST(a_status_that_the_program_throws_away_is_not_needed),
-        TEST(the_plug_in_gets_the_cluster_if_it_wants_it),
-        TEST(a_cluster_whose_certificates_cannot_be_read_is_an_error),
     };
     const struct CMUnitTest watched[] = {TEST(nothing_is_polled_while_nothing_happens)};
     int failures = RUN_TESTS(tests);

@@ -2,76 +2,41 @@
 /* A factory: one informer for each collection, and all of them together. Threads are the library's, and
  * those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
-#include <kinformer/feed.h>
 #include <kinformer/resources.h>
-#include <kinformer/rest.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/client.h"
 #include "informer/informer.h"
 #include "support/aside.h"
+#include "support/factory_rig.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 
 enum { A_WHILE_MS = 30 };
-
-typedef struct run {
-    local_rig rig; /* without its informer */
-    ki_factory *factory;
-} run;
-
-static void run_init_with(run *r, const ki_factory_options *options)
-{
-    local_rig_init(&r->rig, (ki_client_options){0});
-    ki_informer_free(r->rig.informer);
-    r->rig.informer = NULL;
-    r->factory = ki_factory_new(r->rig.client, options);
-    assert_non_null(r->factory);
-}
-
-static void run_init(run *r)
-{
-    run_init_with(r, &(ki_factory_options){.informer = {.backoff_ms = 10}});
-}
-
-static void run_fini(run *r)
-{
-    ki_factory_free(r->factory);
-    local_rig_fini(&r->rig);
-}
-
-static void start_and_sync(run *r)
-{
-    ki_error err = {0};
-    assert_int_equal(ki_factory_start(r->factory, &err), 0);
-    assert_int_equal(ki_factory_wait_for_sync(r->factory, HANG_MS, &err), 0);
-}
 
 /* ---- one for each collection ------------------------------------------------------------------------- */
 
 static void the_same_collection_has_the_same_informer(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_non_null(pods);
     assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL), pods);
     assert_ptr_equal(ki_factory_for_resource(r.factory, KI_STR("pods"), NULL), pods);
     assert_ptr_equal(ki_factory_for_resource(r.factory, KI_STR("po"), NULL), pods);
     assert_ptr_not_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), pods);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void other_options_make_another_informer(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     const char *const keep[] = {"/metadata", NULL};
     const char *const same_keep[] = {"/metadata", NULL};
     const ki_informer_options options[] = {
@@ -98,7 +63,7 @@ static void other_options_make_another_informer(void **state)
     }
     ki_informer_options same = {.keep = same_keep};
     assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &same), informers[6]);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 /* Each has some forty samples, and no two the same name. */
@@ -107,8 +72,8 @@ static void many_informers_are_distinguished_counted_and_removed(void **state)
     (void)state;
     enum { MANY = 1000 };
     static ki_informer *informers[MANY];
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     for (size_t i = 0; i < MANY; i++) {
         char ns[16];
         snprintf(ns, sizeof(ns), "ns-%zu", i / 2);
@@ -127,15 +92,15 @@ static void many_informers_are_distinguished_counted_and_removed(void **state)
     for (size_t i = MANY; i-- > 0;)
         assert_int_equal(ki_factory_remove(r.factory, informers[i]), 0);
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void every_resource_has_an_informer(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     char name[128];
-    run_init(&r);
+    factory_rig_init(&r);
     assert_int_equal(ki_resource_count, 147);
     for (size_t i = 0; i < ki_resource_count; i++) {
         const ki_resource *resource = &ki_resources[i];
@@ -149,20 +114,20 @@ static void every_resource_has_an_informer(void **state)
         assert_ptr_equal(ki_factory_for_resource(r.factory, ki_str_of(name), NULL), informer);
     }
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 147);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void a_custom_resource_is_found_by_name(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     ki_informer *informer = ki_factory_for_resource(r.factory, KI_STR("widgets.v1.example.com"), NULL);
     assert_non_null(informer);
     assert_string_equal(ki_informer_resource(informer)->plural, "widgets");
     assert_string_equal(ki_informer_resource(informer)->group, "example.com");
     assert_ptr_equal(ki_factory_for_resource(r.factory, KI_STR("widgets.v1.example.com"), NULL), informer);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 /* ---- what informers get from it ---------------------------------------------------------------------- */
@@ -185,46 +150,46 @@ static void tweak(ki_list_options *options, void *user)
 static void the_options_are_those_of_every_informer(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     atomic_int transforms = 0;
     atomic_int tweaks = 0;
-    run_init_with(&r, &(ki_factory_options){.informer = {.ns = "web",
-                                                         .resync_ms = 5000,
-                                                         .transform = keep_all,
-                                                         .transform_user = &transforms,
-                                                         .tweak = tweak,
-                                                         .tweak_user = &tweaks}});
+    factory_rig_init_with(&r, &(ki_factory_options){.informer = {.ns = "web",
+                                                                 .resync_ms = 5000,
+                                                                 .transform = keep_all,
+                                                                 .transform_user = &transforms,
+                                                                 .tweak = tweak,
+                                                                 .tweak_user = &tweaks}});
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     ki_informer *secrets = ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS, NULL);
     assert_string_equal(pods->life.setup.options.ns, "web");
     assert_string_equal(secrets->life.setup.options.ns, "web");
     assert_int_equal(pods->check_ms, 5000);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     assert_int_equal(transforms, 6);
     assert_true(tweaks >= 2);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void a_cluster_scoped_resource_gets_no_namespace(void **state)
 {
     (void)state;
-    run r;
-    run_init_with(&r, &(ki_factory_options){.informer = {.ns = "web"}});
+    factory_rig r;
+    factory_rig_init_with(&r, &(ki_factory_options){.informer = {.ns = "web"}});
     assert_string_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL)->life.setup.options.ns, "");
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void some_resources_have_a_resync_of_their_own(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     const ki_factory_resync resyncs[] = {
         {.resource = &KI_CORE_V1_PODS, .resync_ms = 1000}, {.resource = &KI_CORE_V1_NODES}, {0}};
-    run_init_with(&r, &(ki_factory_options){.informer = {.resync_ms = 9000}, .resync = resyncs});
+    factory_rig_init_with(&r, &(ki_factory_options){.informer = {.resync_ms = 9000}, .resync = resyncs});
     assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL)->check_ms, 1000);
     assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL)->check_ms, 0);
     assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS, NULL)->check_ms, 9000);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 /* ---- starting, waiting, stopping --------------------------------------------------------------------- */
@@ -232,68 +197,68 @@ static void some_resources_have_a_resync_of_their_own(void **state)
 static void a_start_starts_only_what_does_not_run(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     assert_int_equal(local_source_lists(r.rig.source), 1);
     ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL);
     assert_int_equal(ki_informer_has_synced(nodes), 0);
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 1);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     assert_int_equal(local_source_lists(r.rig.source), 2);
     assert_int_equal(ki_informer_has_synced(pods) + ki_informer_has_synced(nodes), 2);
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void a_factory_can_be_stopped_and_started_again(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     ki_informer_status status;
-    run_init(&r);
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     ki_factory_stop(r.factory);
     ki_informer_read_status(pods, &status);
     assert_int_equal(status.phase, KI_PHASE_STOPPED);
     ki_factory_stop(r.factory);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     assert_int_equal(local_source_lists(r.rig.source), 1);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void one_informer_can_be_stopped_alone_and_started_again_with_the_rest(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     ki_informer_status status;
-    run_init(&r);
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     ki_informer_stop(pods);
     ki_informer_read_status(nodes, &status);
     assert_int_not_equal(status.phase, KI_PHASE_STOPPED);
     r.rig.informer = pods;
     (void)local_source_put(r.rig.source, "a", "n0", 9);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     local_rig_catch_up(&r.rig);
     r.rig.informer = NULL;
     assert_int_equal(local_source_differences(r.rig.source, ki_informer_store(pods)), 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void a_failed_wait_names_those_that_are_not_ready_and_why(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     ki_error err = {0};
     ki_factory_pending pending[1];
-    run_init(&r);
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     local_source_set_status(r.rig.source, 403);
     ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL);
     assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS, NULL));
@@ -308,21 +273,21 @@ static void a_failed_wait_names_those_that_are_not_ready_and_why(void **state)
     assert_ptr_equal(pending[0].informer, nodes);
     assert_int_equal(pending[0].status.reason, KI_REASON_FORBIDDEN);
     assert_int_equal(ki_informer_has_synced(pods), 1);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void waiting_for_a_stopped_factory_fails(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     ki_error err = {0};
-    run_init(&r);
+    factory_rig_init(&r);
     assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
     local_source_set_silent(r.rig.source, 1);
     assert_int_equal(ki_factory_start(r.factory, &err), 0);
     ki_factory_stop(r.factory);
     assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, &err), KI_ERR_STOPPED);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 /* ---- removing ---------------------------------------------------------------------------------------- */
@@ -330,15 +295,15 @@ static void waiting_for_a_stopped_factory_fails(void **state)
 static void an_informer_with_handlers_is_not_removed(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     heard what;
     heard_init(&what);
-    run_init(&r);
+    factory_rig_init(&r);
     ki_handler handler = heard_handler(&what);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     ki_registration *first = ki_informer_add_handler(pods, &handler, NULL);
     ki_registration *second = ki_informer_add_handler(pods, &(ki_handler){0}, NULL);
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     assert_int_equal(ki_factory_remove(r.factory, pods), 1);
     ki_registration_remove(first);
     assert_int_equal(ki_factory_remove(r.factory, pods), 1);
@@ -349,21 +314,21 @@ static void an_informer_with_handlers_is_not_removed(void **state)
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
     ki_informer *again = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_int_equal(ki_informer_has_synced(again), 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
     heard_fini(&what);
 }
 
 static void only_its_own_informers_are_removed(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     ki_informer *other = ki_informer_new(r.rig.client, &KI_CORE_V1_PODS, NULL, NULL);
     assert_int_equal(ki_factory_remove(r.factory, other), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_factory_remove(r.factory, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_factory_remove(NULL, other), KI_ERR_INVALID);
     ki_informer_free(other);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 typedef struct waiting {
@@ -380,20 +345,20 @@ static void wait_for_sync(void *user)
 static void an_informer_that_was_not_started_is_not_waited_for(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
     assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 /* Who waits for it continues with the next one, and it is gone when the removal returns. */
 static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     aside call;
-    run_init(&r);
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     local_source_set_silent(r.rig.source, 1);
     assert_int_equal(ki_factory_start(r.factory, NULL), 0);
@@ -405,23 +370,23 @@ static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **
     assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
     aside_join(&call);
     assert_int_equal(w.rc, 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static void a_free_returns_when_nothing_runs_any_more(void **state)
 {
     (void)state;
-    run r;
+    factory_rig r;
     heard what[3];
     const ki_resource *resources[3] = {&KI_CORE_V1_PODS, &KI_CORE_V1_NODES, &KI_CORE_V1_SECRETS};
-    run_init(&r);
+    factory_rig_init(&r);
     for (int i = 0; i < 3; i++) {
         heard_init(&what[i]);
         ki_handler handler = heard_handler(&what[i]);
         assert_non_null(
             ki_informer_add_handler(ki_factory_informer(r.factory, resources[i], NULL), &handler, NULL));
     }
-    start_and_sync(&r);
+    factory_rig_sync(&r);
     ki_factory_free(r.factory);
     r.factory = NULL;
     for (int i = 0; i < 3; i++) {
@@ -431,7 +396,7 @@ static void a_free_returns_when_nothing_runs_any_more(void **state)
         heard_fini(&what[i]);
     }
     assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 static int pass(const ki_object **object, void *user)
@@ -444,140 +409,12 @@ static int pass(const ki_object **object, void *user)
 static void a_transform_of_one_user_leaves_the_informer_shared(void **state)
 {
     (void)state;
-    run r;
-    run_init(&r);
+    factory_rig r;
+    factory_rig_init(&r);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
     assert_int_equal(ki_informer_set_transform(pods, pass, NULL), 0);
     assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL), pods);
-    run_fini(&r);
-}
-
-/* It makes, starts and waits for nothing, and says every time what is wrong. */
-static void assert_refuses(const ki_factory_options *options, const char *text)
-{
-    run r;
-    run_init_with(&r, options);
-    for (int i = 0; i < 2; i++) {
-        ki_error err = {0};
-        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
-        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
-        assert_null(ki_factory_for_resource(r.factory, KI_STR("pods"), NULL));
-        assert_null(ki_factory_for_resource(r.factory, KI_STR("pots"), NULL));
-        assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
-        assert_int_equal(err.code, KI_ERR_INVALID);
-        assert_non_null(strstr(err.message, text));
-        err = (ki_error){0};
-        assert_int_equal(ki_factory_wait_for_sync(r.factory, 0, &err), KI_ERR_INVALID);
-        assert_non_null(strstr(err.message, text));
-        assert_int_equal(ki_factory_start(r.factory, NULL), KI_ERR_INVALID);
-        assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
-        ki_factory_stop(r.factory);
-    }
-    assert_int_equal(local_source_lists(r.rig.source), 0);
-    run_fini(&r);
-}
-
-static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(void **state)
-{
-    (void)state;
-    const ki_resource nameless = {.version = "v1", .kind = "Thing"};
-    const ki_factory_resync resyncs[] = {
-        {.resource = &KI_CORE_V1_NODES, .resync_ms = 1000}, {.resource = &nameless, .resync_ms = 1000}, {0}};
-    assert_refuses(&(ki_factory_options){.informer = {.page_size = -7}}, "-7");
-    assert_refuses(&(ki_factory_options){.informer = {.ns = "b", .label_selector = "a in ("}},
-                   "label_selector");
-    assert_refuses(&(ki_factory_options){.resync = resyncs}, "resource");
-}
-
-/* ---- failures ---------------------------------------------------------------------------------------- */
-
-static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
-{
-    (void)state;
-    ki_error err = {0};
-    assert_null(ki_factory_new(NULL, NULL));
-    assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS, NULL));
-    assert_null(ki_factory_for_resource(NULL, KI_STR("pods"), NULL));
-    assert_int_equal(ki_factory_read_pending(NULL, NULL, 0), 0);
-    ki_factory_stop(NULL);
-    ki_factory_free(NULL);
-    assert_int_equal(ki_factory_wait_for_sync(NULL, 0, &err), KI_ERR_INVALID);
-    assert_int_equal(ki_factory_start(NULL, &err), KI_ERR_INVALID);
-    assert_non_null(strstr(err.message, "no factory"));
-}
-
-static void a_chain_of_calls_keeps_the_first_error(void **state)
-{
-    (void)state;
-    ki_error err = {0};
-    ki_client *client = ki_client_new(&(ki_client_options){.kubeconfig = "/nonexistent/config"}, &err);
-    assert_null(client);
-    ki_error first = err;
-    ki_factory *factory = ki_factory_new(client, NULL);
-    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
-    assert_null(ki_informer_add_handler(pods, &(ki_handler){0}, &err));
-    assert_null(ki_informer_new(client, &KI_CORE_V1_PODS, NULL, &err));
-    assert_null(ki_feed_new(client, &KI_CORE_V1_PODS, &(ki_feed_options){0}, &err));
-    assert_int_equal(ki_informer_start(pods, &err), KI_ERR_CONFIG);
-    assert_int_equal(ki_informer_wait_for_sync(pods, 0, &err), KI_ERR_CONFIG);
-    assert_int_equal(ki_rest_run(client, &(ki_rest_request){.verb = KI_REST_GET}, NULL, &err), KI_ERR_CONFIG);
-    assert_int_equal(ki_factory_start(factory, &err), KI_ERR_CONFIG);
-    assert_int_equal(ki_factory_wait_for_sync(factory, 0, &err), KI_ERR_CONFIG);
-    assert_string_equal(err.message, first.message);
-}
-
-static void assert_start_reports(run *r, int code, const char *text)
-{
-    ki_error err = {0};
-    assert_int_equal(ki_factory_start(r->factory, &err), code);
-    assert_non_null(strstr(err.message, text));
-    assert_int_equal(ki_factory_start(r->factory, &err), 0); /* once */
-}
-
-static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(void **state)
-{
-    (void)state;
-    run r;
-    run_init(&r);
-    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
-    assert_null(ki_factory_for_resource(r.factory, KI_STR("pots"), NULL));
-    assert_null(ki_factory_for_resource(r.factory, KI_STR("nodse"), NULL));
-    assert_start_reports(&r, KI_ERR_RESOURCE, "pots");
-    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
-    assert_null(ki_factory_informer(r.factory, NULL, NULL));
-    assert_start_reports(&r, KI_ERR_INVALID, "no resource");
-    assert_null(ki_factory_for_resource(r.factory, (ki_str){0}, NULL));
-    assert_int_not_equal(ki_factory_start(r.factory, NULL), 0);
-    assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
-    assert_start_reports(&r, KI_ERR_INVALID, "-7");
-    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), NULL, NULL));
-    assert_start_reports(&r, KI_ERR_INVALID, "handler");
-    run_fini(&r);
-}
-
-static void when_out_of_memory_set_up_calls_fail_and_are_remembered(void **state)
-{
-    (void)state;
-    run r;
-    run_init(&r);
-    ki_informer *informer = NULL;
-    for (size_t n = 1; informer == NULL; n++) {
-        failing_allocator_fail_at(n);
-        informer = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL);
-        failing_allocator_fail_at(0);
-        if (informer == NULL)
-            assert_int_equal(ki_factory_start(r.factory, NULL), KI_ERR_NO_MEMORY);
-    }
-    start_and_sync(&r);
-    ki_factory *factory = NULL;
-    const ki_factory_resync resyncs[] = {{.resource = &KI_CORE_V1_PODS, .resync_ms = 1000}, {0}};
-    for (size_t n = 1; factory == NULL; n++) {
-        failing_allocator_fail_at(n);
-        factory = ki_factory_new(r.rig.client, &(ki_factory_options){.resync = resyncs});
-        failing_allocator_fail_at(0);
-    }
-    ki_factory_free(factory);
-    run_fini(&r);
+    factory_rig_fini(&r);
 }
 
 int main(void)
@@ -601,12 +438,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_informer_that_was_not_started_is_not_waited_for),
         WITH_MEMORY_CHECK(an_informer_can_be_removed_while_another_thread_waits_for_it),
         WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs_any_more),
-        cmocka_unit_test(a_null_factory_is_harmless_and_its_start_says_so),
-        cmocka_unit_test(a_chain_of_calls_keeps_the_first_error),
         WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
-        WITH_MEMORY_CHECK(a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why),
-        WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),
-        WITH_MEMORY_CHECK(when_out_of_memory_set_up_calls_fail_and_are_remembered),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);
