@@ -106,32 +106,13 @@ static scripted_next serve_http1(scripted_connection *c, const scripted_request 
     return SCRIPTED_KEEP;
 }
 
-static certificate authority;
-static certificate own;
-
-static int make_certificates(void **state)
-{
-    (void)state;
-    authority = certificate_make("authority", NULL, NULL);
-    own = certificate_make("server", "IP:127.0.0.1", &authority);
-    return 0;
-}
-
-static int free_certificates(void **state)
-{
-    (void)state;
-    certificate_free(&own);
-    certificate_free(&authority);
-    return 0;
-}
-
 static void bench_init(http_bench *bench, bool is_offered)
 {
     scripted_http_options server = {.serve = serve_http1,
-                                    .certificate_pem = own.pem,
-                                    .key_pem = own.key_pem,
+                                    .certificate_pem = certs.for_address.pem,
+                                    .key_pem = certs.for_address.key_pem,
                                     .serve_http2 = is_offered ? serve_http2 : NULL};
-    *bench = (http_bench){.config.ca_pem = authority.pem};
+    *bench = (http_bench){.config.ca_pem = certs.authority.pem};
     atomic_store(&streams_seen, 0);
     atomic_store(&resets_seen, 0);
     http_bench_init(bench, &server, &(ki_http_options){.use_http2 = true});
@@ -263,5 +244,5 @@ int main(void)
         FLOW_TEST(what_may_not_be_cut_has_a_connection_of_its_own),
         FLOW_TEST(a_server_that_speaks_no_http2_is_spoken_to_as_ever),
     };
-    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+    return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -138,33 +138,14 @@ static void move_on_to(world *w, int version)
 
 /* ---- the world --------------------------------------------------------------------------------------- */
 
-static certificate authority;
-static certificate own;
-
-static int make_certificates(void **state)
-{
-    (void)state;
-    authority = certificate_make("authority", NULL, NULL);
-    own = certificate_make("server", "IP:127.0.0.1", &authority);
-    return 0;
-}
-
-static int free_certificates(void **state)
-{
-    (void)state;
-    certificate_free(&own);
-    certificate_free(&authority);
-    return 0;
-}
-
 static void world_init(world *w)
 {
-    ki_config config = {.ca_pem = authority.pem};
+    ki_config config = {.ca_pem = certs.authority.pem};
     ki_error err = {0};
     *w = (world){.last_version = FIRST_VERSION};
     ki_mutex_init(&w->mu);
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
-    nghttpx_init(&w->proxy, scripted_http_port(w->server), &own);
+    nghttpx_init(&w->proxy, scripted_http_port(w->server), &certs.for_address);
     nghttpx_start(&w->proxy);
     config.server = w->proxy.url;
     w->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
@@ -429,5 +410,5 @@ int main(void)
         FLOW_TEST(calls_share_the_connection_of_the_watches),
         FLOW_TEST(a_proxy_that_is_killed_and_comes_back_costs_nothing),
     };
-    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+    return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -8,16 +8,24 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-static void the_server_sees_our_certificate(void **state)
+/* A server that asks for a certificate, and credentials that have one. */
+static ki_credentials *begin(http_bench *bench)
 {
-    (void)state;
-    http_bench bench = {.config.ca_pem = certs.authority.pem};
     scripted_http_options server = http_bench_tls_server(&certs.for_address);
     ki_credentials *credentials = fake_credentials_new();
     server.client_ca_pem = certs.authority.pem;
-    http_bench_init(&bench, &server, &(ki_http_options){.credentials = credentials});
+    *bench = (http_bench){.config.ca_pem = certs.authority.pem};
+    http_bench_init(bench, &server, &(ki_http_options){.credentials = credentials});
     fake_credentials.identity =
         (ki_identity){.certificate_pem = certs.client.pem, .key_pem = certs.client.key_pem};
+    return credentials;
+}
+
+static void the_server_sees_our_certificate(void **state)
+{
+    (void)state;
+    http_bench bench;
+    ki_credentials *credentials = begin(&bench);
     http_bench_expect(&bench, KI_REASON_NONE);
     http_bench_expect(&bench, KI_REASON_NONE);
     assert_int_equal(scripted_http_connections(bench.server), 1);
@@ -28,13 +36,8 @@ static void the_server_sees_our_certificate(void **state)
 static void a_new_certificate_makes_a_new_connection(void **state)
 {
     (void)state;
-    http_bench bench = {.config.ca_pem = certs.authority.pem};
-    scripted_http_options server = http_bench_tls_server(&certs.for_address);
-    ki_credentials *credentials = fake_credentials_new();
-    server.client_ca_pem = certs.authority.pem;
-    http_bench_init(&bench, &server, &(ki_http_options){.credentials = credentials});
-    fake_credentials.identity =
-        (ki_identity){.certificate_pem = certs.client.pem, .key_pem = certs.client.key_pem};
+    http_bench bench;
+    ki_credentials *credentials = begin(&bench);
     http_bench_expect(&bench, KI_REASON_NONE);
     fake_credentials.identity = (ki_identity){.certificate_pem = certs.other_client.pem,
                                               .key_pem = certs.other_client.key_pem,

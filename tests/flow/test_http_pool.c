@@ -39,25 +39,6 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
 
 static const scripted_http_options server = {.serve = serve};
 
-static certificate authority;
-static certificate own;
-
-static int make_certificates(void **state)
-{
-    (void)state;
-    authority = certificate_make("authority", NULL, NULL);
-    own = certificate_make("server", "IP:127.0.0.1", &authority);
-    return 0;
-}
-
-static int free_certificates(void **state)
-{
-    (void)state;
-    certificate_free(&own);
-    certificate_free(&authority);
-    return 0;
-}
-
 static ki_clock clock_of_test;
 
 static void bench_init(http_bench *bench)
@@ -215,9 +196,9 @@ typedef struct proxied {
 static void proxied_init(proxied *p, ki_credentials *credentials)
 {
     ki_clock_init_virtual(&clock_of_test, ki_ns_of_ms(1000), 0);
-    *p = (proxied){.bench.clock = &clock_of_test, .bench.config.ca_pem = authority.pem};
+    *p = (proxied){.bench.clock = &clock_of_test, .bench.config.ca_pem = certs.authority.pem};
     p->bench.server = scripted_http_start(&server);
-    nghttpx_init(&p->proxy, scripted_http_port(p->bench.server), &own);
+    nghttpx_init(&p->proxy, scripted_http_port(p->bench.server), &certs.for_address);
     nghttpx_start(&p->proxy);
     p->bench.config.server = p->proxy.url;
     http_bench_init(&p->bench, NULL, &(ki_http_options){.use_http2 = true, .credentials = credentials});
@@ -301,5 +282,5 @@ int main(void)
         FLOW_TEST(requests_with_another_certificate_do_not_join),
         FLOW_TEST(a_watch_does_not_get_the_connection_of_a_list),
     };
-    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+    return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

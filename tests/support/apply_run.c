@@ -344,3 +344,13 @@ void apply_run_push_many(apply_run *run, uint32_t list, size_t count, const char
                                     .object = apply_object(name, version, name, NULL)});
     }
 }
+
+void apply_run_expect(const char *script, const char *heard, const char *store)
+{
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, script);
+    assert_string_equal(apply_run_heard(&run, 0), heard);
+    assert_string_equal(apply_run_store(&run), store);
+    apply_run_fini(&run);
+}

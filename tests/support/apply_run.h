@@ -56,6 +56,9 @@ void apply_run_fini(apply_run *run);
 /* Plays a script. */
 void apply_run_play(apply_run *run, const char *script);
 
+/* Plays a script from the start; the first handler must have heard this, and the store must be that. */
+void apply_run_expect(const char *script, const char *heard, const char *store);
+
 /* "default/<name>" */
 ki_object *apply_object(const char *name, const char *version, const char *uid, const char *text);
 

@@ -113,6 +113,25 @@ static void end(decode_run *run, int code)
     run->out = NULL;
 }
 
+/* A decoder of one of the four kinds. */
+typedef struct subject {
+    void *decoder;
+    feed_cb feed;
+    int (*end)(void *decoder, ki_error *err);
+} subject;
+
+static void run_all(decode_run *run, subject s, ki_str body, decode_split split)
+{
+    ki_error ignored = {0};
+    begin(run);
+    int rc = feed_all(run, body, split, s.feed, s.decoder);
+    if (rc < 0)
+        require(s.end(s.decoder, &ignored) < 0, "ends well after a failure");
+    else
+        rc = s.end(s.decoder, &run->error);
+    end(run, rc);
+}
+
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
 static void add_metadata(decode_run *run, const ki_list_metadata *metadata)
@@ -124,31 +143,35 @@ static void add_metadata(decode_run *run, const ki_list_metadata *metadata)
     fprintf(run->out, "\" remaining %lld\n", (long long)metadata->remaining_items);
 }
 
+static void add_list_step(decode_run *run, int step, const ki_list_metadata *metadata,
+                          const ki_refused *refused)
+{
+    if (step == KI_LIST_METADATA)
+        add_metadata(run, metadata);
+    if (step == KI_LIST_REFUSED)
+        add_refused(run, "", refused);
+    if (step == KI_LIST_END)
+        fputs("END\n", run->out);
+}
+
 static int feed_list(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
 {
     ki_list_decoder *list = decoder;
     int step = ki_list_decoder_feed(list, bytes, n, out_used, &run->error);
-    if (step == KI_LIST_METADATA)
-        add_metadata(run, &list->metadata);
     if (step == KI_LIST_OBJECT)
         add_object(run, "OBJECT", ki_list_decoder_take_object(list));
-    if (step == KI_LIST_REFUSED)
-        add_refused(run, "", &list->refused);
-    if (step == KI_LIST_END)
-        fputs("END\n", run->out);
+    add_list_step(run, step, &list->metadata, &list->refused);
     return step;
+}
+
+static int end_list(void *decoder, ki_error *err)
+{
+    return ki_list_decoder_end(decoder, err);
 }
 
 void decode_run_list(decode_run *run, ki_list_decoder *decoder, ki_str body, decode_split split)
 {
-    ki_error ignored = {0};
-    begin(run);
-    int rc = feed_all(run, body, split, feed_list, decoder);
-    if (rc < 0)
-        require(ki_list_decoder_end(decoder, &ignored) < 0, "ends well after a failure");
-    else
-        rc = ki_list_decoder_end(decoder, &run->error);
-    end(run, rc);
+    run_all(run, (subject){decoder, feed_list, end_list}, body, split);
 }
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
@@ -208,16 +231,14 @@ static int feed_watch(decode_run *run, const char *bytes, size_t n, size_t *out_
     return step;
 }
 
+static int end_watch(void *decoder, ki_error *err)
+{
+    return ki_watch_decoder_end(decoder, err);
+}
+
 void decode_run_watch(decode_run *run, ki_watch_decoder *decoder, ki_str body, decode_split split)
 {
-    ki_error ignored = {0};
-    begin(run);
-    int rc = feed_all(run, body, split, feed_watch, decoder);
-    if (rc < 0)
-        require(ki_watch_decoder_end(decoder, &ignored) < 0, "ends well after a failure");
-    else
-        rc = ki_watch_decoder_end(decoder, &run->error);
-    end(run, rc);
+    run_all(run, (subject){decoder, feed_watch, end_watch}, body, split);
 }
 
 /* ---- protobuf ------------------------------------------------------------------------------------------ */
@@ -226,27 +247,20 @@ static int feed_proto_list(decode_run *run, const char *bytes, size_t n, size_t 
 {
     ki_proto_list *list = decoder;
     int step = ki_proto_list_feed(list, bytes, n, out_used, &run->error);
-    if (step == KI_LIST_METADATA)
-        add_metadata(run, &list->metadata);
     if (step == KI_LIST_OBJECT)
         add_object(run, "OBJECT", ki_proto_list_take_object(list));
-    if (step == KI_LIST_REFUSED)
-        add_refused(run, "", &list->refused);
-    if (step == KI_LIST_END)
-        fputs("END\n", run->out);
+    add_list_step(run, step, &list->metadata, &list->refused);
     return step;
+}
+
+static int end_proto_list(void *decoder, ki_error *err)
+{
+    return ki_proto_list_end(decoder, err);
 }
 
 void decode_run_proto_list(decode_run *run, ki_proto_list *decoder, ki_str body, decode_split split)
 {
-    ki_error ignored = {0};
-    begin(run);
-    int rc = feed_all(run, body, split, feed_proto_list, decoder);
-    if (rc < 0)
-        require(ki_proto_list_end(decoder, &ignored) < 0, "ends well after a failure");
-    else
-        rc = ki_proto_list_end(decoder, &run->error);
-    end(run, rc);
+    run_all(run, (subject){decoder, feed_proto_list, end_proto_list}, body, split);
 }
 
 static int feed_proto_watch(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
@@ -264,14 +278,12 @@ static int feed_proto_watch(decode_run *run, const char *bytes, size_t n, size_t
     return step;
 }
 
+static int end_proto_watch(void *decoder, ki_error *err)
+{
+    return ki_proto_watch_end(decoder, err);
+}
+
 void decode_run_proto_watch(decode_run *run, ki_proto_watch *decoder, ki_str body, decode_split split)
 {
-    ki_error ignored = {0};
-    begin(run);
-    int rc = feed_all(run, body, split, feed_proto_watch, decoder);
-    if (rc < 0)
-        require(ki_proto_watch_end(decoder, &ignored) < 0, "ends well after a failure");
-    else
-        rc = ki_proto_watch_end(decoder, &run->error);
-    end(run, rc);
+    run_all(run, (subject){decoder, feed_proto_watch, end_proto_watch}, body, split);
 }

@@ -11,6 +11,8 @@
 #include "support/json_reference.h"
 #include "support/unit.h"
 
+enum { RANDOM_SPLITS = 20 };
+
 /* Puts the body in the place of its gzip. */
 static void unpack(recorded *out)
 {
@@ -239,4 +241,46 @@ void recorded_assert_object(const ki_object *object, json_t *expected)
     assert_owners(object, json_object_get(metadata, "ownerReferences"));
     assert_finalizers(object, json_object_get(metadata, "finalizers"));
     assert_strings(object, ki_json_of(text), expected);
+}
+
+void recorded_subject_open(recorded_subject *s, const char *file, const char *resource)
+{
+    ki_error err = {0};
+    recorded_load(&s->answer, file);
+    s->resource = recorded_resource(resource);
+    s->plan = ki_object_plan_new(s->resource, NULL, &err);
+    if (s->plan == NULL)
+        fail_msg("%s", err.message);
+}
+
+void recorded_subject_close(recorded_subject *s)
+{
+    ki_object_plan_free(s->plan);
+    ki_resource_free(s->resource);
+    recorded_free(&s->answer);
+}
+
+static void assert_same_in_split(const recorded_subject *s, recorded_decode_cb decode,
+                                 const decode_run *whole, decode_split split)
+{
+    decode_run run;
+    decode(s, s->answer.body.len, split, &run);
+    if (strcmp(run.log, whole->log) != 0)
+        fail_msg("in pieces:\n%s\nwhole:\n%s", run.log, whole->log);
+    decode_run_fini(&run);
+}
+
+void recorded_assert_pieces(const recorded_subject *s, recorded_decode_cb decode)
+{
+    static const size_t pieces[] = {1, 63, 64, 1024};
+    ki_random random;
+    decode_run whole;
+    ki_random_init(&random, 1);
+    decode(s, s->answer.body.len, (decode_split){0}, &whole);
+    assert_int_equal(whole.code, 0);
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+        assert_same_in_split(s, decode, &whole, (decode_split){.piece = pieces[i]});
+    for (int n = 0; n < RANDOM_SPLITS; n++)
+        assert_same_in_split(s, decode, &whole, (decode_split){.random = &random});
+    decode_run_fini(&whole);
 }

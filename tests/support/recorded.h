@@ -10,6 +10,8 @@
 #include <jansson.h>
 #include <kinformer/object.h>
 
+#include "api/object/object_plan.h"
+#include "support/decode_run.h"
 #include "support/fixtures.h"
 
 typedef struct recorded {
@@ -38,5 +40,21 @@ void recorded_assert_object(const ki_object *object, json_t *expected);
 
 /* 1 when the text is that of the reference's string, both empty if there is none. */
 int recorded_same_text(ki_str text, const json_t *string);
+
+/* A recorded list or watch, ready to be decoded. */
+typedef struct recorded_subject {
+    recorded answer;
+    ki_resource *resource;
+    ki_object_plan *plan;
+} recorded_subject;
+
+void recorded_subject_open(recorded_subject *s, const char *file, const char *resource);
+void recorded_subject_close(recorded_subject *s);
+
+/* Decodes the first bytes of the body. */
+typedef void (*recorded_decode_cb)(const recorded_subject *s, size_t bytes, decode_split split,
+                                   decode_run *out);
+/* In pieces of any size, the same comes out. */
+void recorded_assert_pieces(const recorded_subject *s, recorded_decode_cb decode);
 
 #endif

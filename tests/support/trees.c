@@ -131,3 +131,14 @@ void assert_survives_no_memory(bool (*run)(void *user), void *user)
     json_set_alloc_funcs(old_malloc, old_free);
     failing_allocator_remove();
 }
+
+int resources_with(struct ki_as_resources *out, const char *definition)
+{
+    struct ki_as_failure failure = {0};
+    json_t *tree = tree_of(definition);
+    int rc = ki_as_resources_init(out);
+    if (rc == 0)
+        rc = ki_as_resources_define(out, tree, &failure);
+    json_decref(tree);
+    return rc;
+}

@@ -32,6 +32,9 @@ void assert_taken(int rc, struct ki_as_failure *failure);
 /* A built-in resource, namespaced unless the plural starts with "cluster/": "cluster/nodes". */
 struct ki_as_resource resource_of(const char *api_version, const char *plural, const char *kind);
 
+/* Fills it with the built-in resources and those of a CustomResourceDefinition. Returns 0, or -1. */
+int resources_with(struct ki_as_resources *out, const char *definition);
+
 /* Runs `run` with the n-th allocation (including jansson's) failing, n = 1, 2, …, until none fails. `run`
  * returns whether it succeeded. It must succeed if no allocation failed, and must leak nothing in either
  * case. */

@@ -3,24 +3,11 @@
  * scripts are explained in support/apply_run.h. */
 #include "informer/apply.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/apply_run.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-
-/* Plays a script from the start; the first handler must have heard this, and the store must be that. */
-static void expect(const char *script, const char *heard, const char *store)
-{
-    apply_run run;
-    apply_run_init(&run);
-    apply_run_play(&run, script);
-    assert_string_equal(apply_run_heard(&run, 0), heard);
-    assert_string_equal(apply_run_store(&run), store);
-    apply_run_fini(&run);
-}
 
 static void expect_version(const char *script, const char *version)
 {
@@ -37,13 +24,14 @@ static void expect_version(const char *script, const char *version)
 static void adds_are_initial_until_the_first_list_has_ended(void **state)
 {
     (void)state;
-    expect("(1 a1 (2 b2 )5 | +c6 (3 a1 b2 c6 d4 )9", "+a1i +b2i -a1u synced +c6 +a1 +d4", "a1 b2 c6 d4");
+    apply_run_expect("(1 a1 (2 b2 )5 | +c6 (3 a1 b2 c6 d4 )9", "+a1i +b2i -a1u synced +c6 +a1 +d4",
+                     "a1 b2 c6 d4");
 }
 
 static void an_empty_list_syncs(void **state)
 {
     (void)state;
-    expect("(1 )5 | (2 )6", "synced", "");
+    apply_run_expect("(1 )5 | (2 )6", "synced", "");
     expect_version("(1 )5 | (2 )6", "6");
 }
 
@@ -51,7 +39,7 @@ static void an_empty_list_syncs(void **state)
 static void a_watch_event_for_a_waiting_item_is_delivered_before_the_sync(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )5 ~a6 -b7 | ~a8", "+a1i ~a1>6 +b2i -b7 synced ~a6>8", "a8");
+    apply_run_expect("(1 a1 b2 )5 ~a6 -b7 | ~a8", "+a1i ~a1>6 +b2i -b7 synced ~a6>8", "a8");
 }
 
 /* ---- sweeps ------------------------------------------------------------------------------------------- */
@@ -59,67 +47,67 @@ static void a_watch_event_for_a_waiting_item_is_delivered_before_the_sync(void *
 static void the_end_of_a_list_sweeps_what_it_has_not_met(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )5 | (2 b2 )9", "+a1i +b2i synced -a1u", "b2");
+    apply_run_expect("(1 a1 b2 )5 | (2 b2 )9", "+a1i +b2i synced -a1u", "b2");
 }
 
 static void nothing_is_swept_before_the_end(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )5 | (2 b2", "+a1i +b2i synced", "a1 b2");
+    apply_run_expect("(1 a1 b2 )5 | (2 b2", "+a1i +b2i synced", "a1 b2");
 }
 
 static void what_came_by_a_watch_is_swept_as_well(void **state)
 {
     (void)state;
-    expect("(1 )5 | +a6 | (2 )9", "synced +a6 -a6u", "");
+    apply_run_expect("(1 )5 | +a6 | (2 )9", "synced +a6 -a6u", "");
 }
 
 static void an_item_that_could_not_be_used_keeps_its_object_alive(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )5 | (2 ?a ?z )9", "+a1i +b2i synced -b2u", "a1");
+    apply_run_expect("(1 a1 b2 )5 | (2 ?a ?z )9", "+a1i +b2i synced -b2u", "a1");
 }
 
 static void an_item_that_is_older_keeps_its_object_alive(void **state)
 {
     (void)state;
-    expect("(1 a1 )5 | ~a8 | (2 a3 )8", "+a1i synced ~a1>8", "a8");
+    apply_run_expect("(1 a1 )5 | ~a8 | (2 a3 )8", "+a1i synced ~a1>8", "a8");
 }
 
 static void what_is_newer_than_the_list_stays(void **state)
 {
     (void)state;
     /* The change to version 10 waits in the place of the first one, before the end of the list. */
-    expect("(1 a1 b1 )5 | ~a6 (2 )9 ~a10", "+a1i +b1i synced ~a1>6 ~a6>10 -b1u", "a10");
-    expect("(1 )5 | (2 a9 b10 | (3 )9", "synced +a9 +b10 -a9u", "b10");
+    apply_run_expect("(1 a1 b1 )5 | ~a6 (2 )9 ~a10", "+a1i +b1i synced ~a1>6 ~a6>10 -b1u", "a10");
+    apply_run_expect("(1 )5 | (2 a9 b10 | (3 )9", "synced +a9 +b10 -a9u", "b10");
 }
 
 static void what_a_later_list_has_met_counts_as_seen(void **state)
 {
     (void)state;
-    expect("(1 a1 )5 | (2 )7 (3 a1 )9", "+a1i synced -a1u +a1", "a1");
+    apply_run_expect("(1 a1 )5 | (2 )7 (3 a1 )9", "+a1i synced -a1u +a1", "a1");
     /* Their second changes wait in the place of their first ones, before the end of list 2. */
-    expect("(1 a1 b2 )5 | ~a6 ~b6 (2 )7 (3 a6 )9", "+a1i +b2i synced ~a1>6 ~b2>6 -b6u", "a6");
+    apply_run_expect("(1 a1 b2 )5 | ~a6 ~b6 (2 )7 (3 a6 )9", "+a1i +b2i synced ~a1>6 ~b2>6 -b6u", "a6");
 }
 
 static void a_list_that_fails_sweeps_nothing_and_completes_nothing(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )5 | (2 a8 | (3 a8 b2 )9", "+a1i +b2i synced ~a1>8", "a8 b2");
+    apply_run_expect("(1 a1 b2 )5 | (2 a8 | (3 a8 b2 )9", "+a1i +b2i synced ~a1>8", "a8 b2");
     expect_version("(1 a1 b2 )5 | (2 a8", "5");
 }
 
 static void what_only_a_failed_list_has_met_is_swept_by_the_next(void **state)
 {
     (void)state;
-    expect("(1 a1 )5 | (2 a1 b7 | (3 a1 )9", "+a1i synced +b7 -b7u", "a1");
+    apply_run_expect("(1 a1 )5 | (2 a1 b7 | (3 a1 )9", "+a1i synced +b7 -b7u", "a1");
 }
 
 static void sweeps_do_not_look_at_versions_that_are_not_numbers(void **state)
 {
     (void)state;
-    expect("(1 ax by )k | (2 by )c", "+axi +byi synced -axu", "by");
-    expect("(1 a b )5 | (2 b )6", "+ai +bi synced -au", "b");
+    apply_run_expect("(1 ax by )k | (2 by )c", "+axi +byi synced -axu", "by");
+    apply_run_expect("(1 a b )5 | (2 b )6", "+ai +bi synced -au", "b");
     expect_version("(1 ax by )k | (2 by )c", "c");
 }
 
@@ -128,8 +116,8 @@ static void sweeps_do_not_look_at_versions_that_are_not_numbers(void **state)
 static void what_is_told_after_the_end_of_a_list_is_not_swept_by_it(void **state)
 {
     (void)state;
-    expect("(1 ax )k | ~aw (2 )m +an:2", "+axi synced ~ax>w ~aw>nr", "an");
-    expect("(1 ax )k | ~aw (2 )m ~aw (3 )o", "+axi synced ~ax>w -awu", "");
+    apply_run_expect("(1 ax )k | ~aw (2 )m +an:2", "+axi synced ~ax>w ~aw>nr", "an");
+    apply_run_expect("(1 ax )k | ~aw (2 )m ~aw (3 )o", "+axi synced ~ax>w -awu", "");
 }
 
 /* ---- a list that is older than what is there ---------------------------------------------------------- */
@@ -137,33 +125,33 @@ static void what_is_told_after_the_end_of_a_list_is_not_swept_by_it(void **state
 static void a_stale_list_sweeps_nothing_and_moves_no_version(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )10 | (2 b2 )9", "+a1i +b2i synced", "a1 b2");
+    apply_run_expect("(1 a1 b2 )10 | (2 b2 )9", "+a1i +b2i synced", "a1 b2");
     expect_version("(1 a1 b2 )10 | (2 b2 )9", "10");
 }
 
 static void what_a_stale_list_has_only_met_stays(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )10 | (2 a3 b2 )9", "+a1i +b2i synced ~a1>3", "a3 b2");
+    apply_run_expect("(1 a1 b2 )10 | (2 a3 b2 )9", "+a1i +b2i synced ~a1>3", "a3 b2");
 }
 
 static void a_list_is_stale_by_what_was_received_before_its_end(void **state)
 {
     (void)state;
-    expect("(1 a1 )5 | (2 +b20 )10", "+a1i synced +b20", "a1 b20");
+    apply_run_expect("(1 a1 )5 | (2 +b20 )10", "+a1i synced +b20", "a1 b20");
     expect_version("(1 a1 )5 | (2 +b20 )10", "20");
 }
 
 static void a_stale_list_counts_for_later_sweeps_as_any_other(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )10 | (2 b2 )9 | (3 a1 )12", "+a1i +b2i synced -b2u", "a1");
+    apply_run_expect("(1 a1 b2 )10 | (2 b2 )9 | (3 a1 )12", "+a1i +b2i synced -b2u", "a1");
 }
 
 static void a_list_of_the_same_version_is_not_stale(void **state)
 {
     (void)state;
-    expect("(1 a1 b2 )10 | (2 b2 )10", "+a1i +b2i synced -a1u", "b2");
+    apply_run_expect("(1 a1 b2 )10 | (2 b2 )10", "+a1i +b2i synced -a1u", "b2");
 }
 
 /* ---- another history ---------------------------------------------------------------------------------- */
@@ -171,7 +159,7 @@ static void a_list_of_the_same_version_is_not_stale(void **state)
 static void in_a_new_history_versions_may_go_down(void **state)
 {
     (void)state;
-    expect("(1 a50 b60 )90 | !2 (2 a3 b60 )7 | ~a8", "+a50i +b60i synced ~a50>3 ~a3>8", "a8 b60");
+    apply_run_expect("(1 a50 b60 )90 | !2 (2 a3 b60 )7 | ~a8", "+a50i +b60i synced ~a50>3 ~a3>8", "a8 b60");
     expect_version("(1 a50 )90 | !2 (2 a3 )7", "7");
 }
 
@@ -184,48 +172,48 @@ static void a_new_history_completes_nothing_before_its_list_ends(void **state)
 static void in_a_new_history_what_is_equal_is_not_delivered(void **state)
 {
     (void)state;
-    expect("(1 a50=x b60=y c70 )90 | !2 (2 a3=x b60=z c70 )7", "+a50i +b60i +c70i synced ~b60>60",
-           "a3 b60 c70");
+    apply_run_expect("(1 a50=x b60=y c70 )90 | !2 (2 a3=x b60=z c70 )7", "+a50i +b60i +c70i synced ~b60>60",
+                     "a3 b60 c70");
 }
 
 /* The same version and the same text, as far as it is kept. */
 static void in_a_new_history_another_uid_is_another_object(void **state)
 {
     (void)state;
-    expect("(1 a5:x=t )9 | !2 (2 a5:y=t )7", "+a5i synced ~a5>5r", "a5");
-    expect("(1 av:x=t )k | (2 av:y=t )m", "+avi synced ~av>vr", "av");
+    apply_run_expect("(1 a5:x=t )9 | !2 (2 a5:y=t )7", "+a5i synced ~a5>5r", "a5");
+    apply_run_expect("(1 av:x=t )k | (2 av:y=t )m", "+avi synced ~av>vr", "av");
 }
 
 static void the_first_list_of_a_new_history_sweeps_whatever_the_version(void **state)
 {
     (void)state;
-    expect("(1 a50 b60 )90 | !2 (2 b3 )7", "+a50i +b60i synced ~b60>3 -a50u", "b3");
+    apply_run_expect("(1 a50 b60 )90 | !2 (2 b3 )7", "+a50i +b60i synced ~b60>3 -a50u", "b3");
 }
 
 static void in_a_new_history_what_was_met_in_a_failed_list_is_of_it(void **state)
 {
     (void)state;
-    expect("(1 a50 b60 )90 | !2 (2 a3 b9 | (3 )7", "+a50i +b60i synced ~a50>3 ~b60>9 -a3u", "b9");
+    apply_run_expect("(1 a50 b60 )90 | !2 (2 a3 b9 | (3 )7", "+a50i +b60i synced ~a50>3 ~b60>9 -a3u", "b9");
     /* The version of b is of now after list 2 has met it: an older one does not count any more. */
-    expect("(1 b60 )90 | !2 (2 b9 | (3 b8 )10", "+b60i synced ~b60>9", "b9");
+    apply_run_expect("(1 b60 )90 | !2 (2 b9 | (3 b8 )10", "+b60i synced ~b60>9", "b9");
 }
 
 static void a_new_history_keeps_what_could_not_be_used(void **state)
 {
     (void)state;
-    expect("(1 a50 b60 )90 | !2 (2 ?a )7", "+a50i +b60i synced -b60u", "a50");
+    apply_run_expect("(1 a50 b60 )90 | !2 (2 ?a )7", "+a50i +b60i synced -b60u", "a50");
 }
 
 static void a_delete_of_a_new_history_deletes_what_is_of_the_old(void **state)
 {
     (void)state;
-    expect("(1 a50 )90 | !2 -a3", "+a50i synced -a3", "");
+    apply_run_expect("(1 a50 )90 | !2 -a3", "+a50i synced -a3", "");
 }
 
 static void a_new_history_forgets_what_waits_of_the_old(void **state)
 {
     (void)state;
-    expect("(1 a50 )90 | ~a91 +b92 !2 (2 a3 )7", "+a50i synced ~a50>3", "a3");
+    apply_run_expect("(1 a50 )90 | ~a91 +b92 !2 (2 a3 )7", "+a50i synced ~a50>3", "a3");
     expect_version("(1 a50 )90 | ~a91 +b92 !2 (2 a3 )7", "7");
 }
 
@@ -291,7 +279,7 @@ static void what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now(void **s
 static void histories_may_follow_each_other(void **state)
 {
     (void)state;
-    expect("(1 a50 )90 | !2 (2 a3 )7 | !3 (3 a1 )2", "+a50i synced ~a50>3 ~a3>1", "a1");
+    apply_run_expect("(1 a50 )90 | !2 (2 a3 )7 | !3 (3 a1 )2", "+a50i synced ~a50>3 ~a3>1", "a1");
 }
 
 /* ---- resync ------------------------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Apply against a plain model of the rules: with input that makes no sense, and with a server that does,
  * whose objects must all be there in the end. A failing seed is printed; KI_SEED=<seed> runs it alone. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/apply_model.h"
 #include "support/failing_allocator.h"
+#include "support/seeds.h"
 #include "support/unit.h"
 #include "util/random.h"
 
@@ -38,17 +38,6 @@ static void finish(void)
     if (failing_allocator_live_count() != 0)
         fail_msg("KI_SEED=%llu: %zu blocks were not freed", (unsigned long long)model.seed,
                  failing_allocator_live_count());
-}
-
-static void for_each_seed(void (*run)(uint64_t seed))
-{
-    const char *only = getenv("KI_SEED");
-    if (only != NULL) {
-        run(strtoull(only, NULL, 10));
-        return;
-    }
-    for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        run(seed);
 }
 
 /* ---- anything ----------------------------------------------------------------------------------------- */
@@ -145,7 +134,7 @@ static void run_noise(uint64_t seed)
 static void whatever_comes_is_applied_by_the_rules(void **state)
 {
     (void)state;
-    for_each_seed(run_noise);
+    for_each_seed(SEEDS, run_noise);
 }
 
 /* ---- a server ----------------------------------------------------------------------------------------- */
@@ -322,7 +311,7 @@ static void run_server(uint64_t seed)
 static void the_store_ends_as_the_server_whatever_was_cut_or_reset(void **state)
 {
     (void)state;
-    for_each_seed(run_server);
+    for_each_seed(SEEDS, run_server);
 }
 
 int main(void)

@@ -6,23 +6,12 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* Plays a script from the start; the first handler must have heard this, and the store must be that. */
-static void expect(const char *script, const char *heard, const char *store)
-{
-    apply_run run;
-    apply_run_init(&run);
-    apply_run_play(&run, script);
-    assert_string_equal(apply_run_heard(&run, 0), heard);
-    assert_string_equal(apply_run_store(&run), store);
-    apply_run_fini(&run);
-}
-
 static void a_stale_list_brings_nothing_back(void **state)
 {
     (void)state;
-    expect("(1 a1 )5 | -a10 | (2? a1 )9", "+a1i synced -a10", "");
-    expect("(1 )10 | (2? b10 c11 )9", "synced +c11", "c11");
-    expect("(1 )10 | (2? b3 b8 )9", "synced", "");
+    apply_run_expect("(1 a1 )5 | -a10 | (2? a1 )9", "+a1i synced -a10", "");
+    apply_run_expect("(1 )10 | (2? b10 c11 )9", "synced +c11", "c11");
+    apply_run_expect("(1 )10 | (2? b3 b8 )9", "synced", "");
 }
 
 /* It does not wait for another list to go: it would count there. */
@@ -41,51 +30,52 @@ static void what_a_stale_list_had_is_forgotten_with_its_end(void **state)
 static void what_is_not_known_and_not_newer_waits_for_the_end_of_its_list(void **state)
 {
     (void)state;
-    expect("(1 )10 | (2? b3 c11 |", "synced +c11", "c11");
-    expect("(1 )10 | (2? b3 c11 | )10", "synced +c11 +b3", "b3 c11");
-    expect("(1 )10 | (2? b3 | b8 | b7 | )12 | ~b13", "synced +b8 ~b8>13", "b13");
-    expect("(1 )10 | (2? b3 | b11 | )12", "synced +b11", "b11");
-    expect("(1 )10 | (2 b3 |", "synced +b3", "b3"); /* its metadata came first */
-    expect("(1 )k | (2? bx |", "synced +bx", "bx"); /* versions that are not numbers tell nothing */
-    expect("(1? b3 |", "+b3i", "b3");               /* nothing is complete yet */
+    apply_run_expect("(1 )10 | (2? b3 c11 |", "synced +c11", "c11");
+    apply_run_expect("(1 )10 | (2? b3 c11 | )10", "synced +c11 +b3", "b3 c11");
+    apply_run_expect("(1 )10 | (2? b3 | b8 | b7 | )12 | ~b13", "synced +b8 ~b8>13", "b13");
+    apply_run_expect("(1 )10 | (2? b3 | b11 | )12", "synced +b11", "b11");
+    apply_run_expect("(1 )10 | (2 b3 |", "synced +b3", "b3"); /* its metadata came first */
+    apply_run_expect("(1 )k | (2? bx |", "synced +bx", "bx"); /* versions that are not numbers tell nothing */
+    apply_run_expect("(1? b3 |", "+b3i", "b3");               /* nothing is complete yet */
 }
 
 static void a_list_without_an_end_leaves_nothing_behind(void **state)
 {
     (void)state;
-    expect("(1 )10 | (2? b3 c4 | (3? c4 )12", "synced +c4", "c4");
-    expect("(1 )10 | (2? b3 | (3? b3 )9", "synced", "");
-    expect("(1 )10 | (2? b3 | !3 (3? c2 )4", "synced +c2", "c2");
+    apply_run_expect("(1 )10 | (2? b3 c4 | (3? c4 )12", "synced +c4", "c4");
+    apply_run_expect("(1 )10 | (2? b3 | (3? b3 )9", "synced", "");
+    apply_run_expect("(1 )10 | (2? b3 | !3 (3? c2 )4", "synced +c2", "c2");
 }
 
 /* Its later changes wait in the place of the first one, before the ends of the lists. */
 static void each_list_has_an_end_of_its_own(void **state)
 {
     (void)state;
-    expect("(1 a1 )10 | (2? b3 | ~a11 )11 (3? b3 a11", "+a1i synced ~a1>11 +b3", "a11 b3");
-    expect("(1 a1 )10 | ~a11 (2? a11 b3 )11 (3? b3 )9", "+a1i synced ~a1>11 +b3", "a11 b3");
-    expect("(1 a1 )10 | ~a11 (2? b3 )9 (3? b3 )12", "+a1i synced ~a1>11 +b3 -a11u", "b3");
+    apply_run_expect("(1 a1 )10 | (2? b3 | ~a11 )11 (3? b3 a11", "+a1i synced ~a1>11 +b3", "a11 b3");
+    apply_run_expect("(1 a1 )10 | ~a11 (2? a11 b3 )11 (3? b3 )9", "+a1i synced ~a1>11 +b3", "a11 b3");
+    apply_run_expect("(1 a1 )10 | ~a11 (2? b3 )9 (3? b3 )12", "+a1i synced ~a1>11 +b3 -a11u", "b3");
 }
 
 static void what_a_watch_tells_comes_before_what_is_held_back(void **state)
 {
     (void)state;
-    expect("(1 )10 | (2? b3 )10 +b11 -b12", "synced +b11 -b12", "");
-    expect("(1 )10 | (2? b3 )10 ~b11", "synced +b11", "b11");
-    expect("(1 b3 )10 | -b11 (2? b3 )12 +b2", "+b3i synced -b11 +b3", "b3");
+    apply_run_expect("(1 )10 | (2? b3 )10 +b11 -b12", "synced +b11 -b12", "");
+    apply_run_expect("(1 )10 | (2? b3 )10 ~b11", "synced +b11", "b11");
+    apply_run_expect("(1 b3 )10 | -b11 (2? b3 )12 +b2", "+b3i synced -b11 +b3", "b3");
 }
 
 static void a_delete_inside_a_list_counts_with_its_end(void **state)
 {
     (void)state;
-    expect("(1? a1 b2 /a3 |", "+a1i +b2i", "a1 b2");
-    expect("(1? a1 b2 /a3 | )5", "+a1i +b2i -a3 synced", "b2");
-    expect("(1? a1 /a3 | (2? a1 b1 )2", "+a1i +b1i synced", "a1 b1"); /* from a server that is behind */
-    expect("(1 a1 )9 | (2? a1 /a3 )8", "+a1i synced", "a1");
-    expect("(1 a1 )9 | (2? /a10 a1 )12", "+a1i synced -a10", "");          /* an echo */
-    expect("(1 a1 )9 | (2? /a10 a11:n )12", "+a1i synced ~a1>11r", "a11"); /* created again */
-    expect("(1 a1 )9 | (2? b3 /b10 )12", "+a1i synced -a1u", "");
-    expect("(1 a1 )9 | ~a10 -a11 (2? /a12 )10", "+a1i synced ~a1>10 -a11", "");
+    apply_run_expect("(1? a1 b2 /a3 |", "+a1i +b2i", "a1 b2");
+    apply_run_expect("(1? a1 b2 /a3 | )5", "+a1i +b2i -a3 synced", "b2");
+    apply_run_expect("(1? a1 /a3 | (2? a1 b1 )2", "+a1i +b1i synced",
+                     "a1 b1"); /* from a server that is behind */
+    apply_run_expect("(1 a1 )9 | (2? a1 /a3 )8", "+a1i synced", "a1");
+    apply_run_expect("(1 a1 )9 | (2? /a10 a1 )12", "+a1i synced -a10", "");          /* an echo */
+    apply_run_expect("(1 a1 )9 | (2? /a10 a11:n )12", "+a1i synced ~a1>11r", "a11"); /* created again */
+    apply_run_expect("(1 a1 )9 | (2? b3 /b10 )12", "+a1i synced -a1u", "");
+    apply_run_expect("(1 a1 )9 | ~a10 -a11 (2? /a12 )10", "+a1i synced ~a1>10 -a11", "");
 }
 
 static void nothing_is_lost_when_memory_is_out(void **state)

@@ -3,12 +3,12 @@
  * batches and resets. A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "queue/delta_fifo.h"
 #include "support/failing_allocator.h"
 #include "support/fifo_push.h"
 #include "support/objects.h"
+#include "support/seeds.h"
 #include "support/unit.h"
 #include "util/random.h"
 
@@ -306,8 +306,10 @@ static void pop_and_finish(model *m)
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
-static void run_seed(model *m, uint64_t seed)
+static void run_seed(uint64_t seed)
 {
+    static model only;
+    model *m = &only;
     ki_delta_fifo_options options = {.items_max = ITEMS_MAX, .bytes_max = BYTES_MAX};
     *m = (model){.seed = seed, .oldest = 1, .clock = 100, .list = 1, .list_count = 1};
     ki_random_init(&m->random, seed);
@@ -331,12 +333,7 @@ static void run_seed(model *m, uint64_t seed)
 static void the_queue_agrees_with_a_log_of_what_was_pushed(void **state)
 {
     (void)state;
-    static model m;
-    const char *only = getenv("KI_SEED");
-    if (only != NULL)
-        run_seed(&m, strtoull(only, NULL, 10));
-    for (uint64_t seed = 1; seed <= SEEDS && only == NULL; seed++)
-        run_seed(&m, seed);
+    for_each_seed(SEEDS, run_seed);
 }
 
 int main(void)

@@ -5,12 +5,11 @@
 #include <inttypes.h>
 #include <kinformer/delta_queue.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/failing_allocator.h"
 #include "support/objects.h"
-#include "support/store_objects.h"
+#include "support/seeds.h"
 #include "support/unit.h"
 #include "util/random.h"
 
@@ -334,8 +333,10 @@ static void pop(model *m)
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
-static void run_seed(model *m, uint64_t seed)
+static void run_seed(uint64_t seed)
 {
+    static model only;
+    model *m = &only;
     memset(m, 0, sizeof(*m));
     m->seed = seed;
     m->processed_key = -1;
@@ -360,12 +361,7 @@ static void run_seed(model *m, uint64_t seed)
 static void the_queue_agrees_with_a_plain_model(void **state)
 {
     (void)state;
-    static model m;
-    const char *only = getenv("KI_SEED");
-    if (only != NULL)
-        run_seed(&m, strtoull(only, NULL, 10));
-    for (uint64_t seed = 1; seed <= SEEDS && only == NULL; seed++)
-        run_seed(&m, seed);
+    for_each_seed(SEEDS, run_seed);
 }
 
 int main(void)

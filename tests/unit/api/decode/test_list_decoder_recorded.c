@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every recorded list through the list decoder, against what jansson sees. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/decode/list_decoder.h"
@@ -36,7 +35,7 @@ static const recorded_list lists[] = {
     {"pods-metadata-only.http", "pods"},
 };
 
-enum { LISTS = sizeof(lists) / sizeof(lists[0]), RANDOM_SPLITS = 20, LARGE_BYTES = 64 * 1024 };
+enum { LISTS = sizeof(lists) / sizeof(lists[0]), LARGE_BYTES = 64 * 1024 };
 
 /* Every position of a large body takes seconds; under a sanitizer it would be minutes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -45,31 +44,7 @@ enum { LARGE_STRIDE = 83 };
 enum { LARGE_STRIDE = 1 };
 #endif
 
-/* One list, ready to be decoded. */
-typedef struct subject {
-    recorded answer;
-    ki_resource *resource;
-    ki_object_plan *plan;
-} subject;
-
-static void subject_open(subject *s, const recorded_list *list)
-{
-    ki_error err = {0};
-    recorded_load(&s->answer, list->file);
-    s->resource = recorded_resource(list->resource);
-    s->plan = ki_object_plan_new(s->resource, NULL, &err);
-    if (s->plan == NULL)
-        fail_msg("%s", err.message);
-}
-
-static void subject_close(subject *s)
-{
-    ki_object_plan_free(s->plan);
-    ki_resource_free(s->resource);
-    recorded_free(&s->answer);
-}
-
-static void run_list(const subject *s, size_t bytes, decode_split split, decode_run *out)
+static void run_list(const recorded_subject *s, size_t bytes, decode_split split, decode_run *out)
 {
     ki_list_decoder decoder;
     ki_list_decoder_init(&decoder, s->plan);
@@ -112,10 +87,10 @@ static void every_recorded_list_decodes_to_what_jansson_sees(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LISTS; i++) {
-        subject s;
+        recorded_subject s;
         decode_run run;
         ki_list_decoder decoder;
-        subject_open(&s, &lists[i]);
+        recorded_subject_open(&s, lists[i].file, lists[i].resource);
         json_t *reference = json_reference_parse(s.answer.body);
         assert_non_null(reference);
         ki_list_decoder_init(&decoder, s.plan);
@@ -128,40 +103,20 @@ static void every_recorded_list_decodes_to_what_jansson_sees(void **state)
         json_decref(reference);
         ki_list_decoder_fini(&decoder);
         decode_run_fini(&run);
-        subject_close(&s);
+        recorded_subject_close(&s);
     }
 }
 
 /* ---- how it arrives ------------------------------------------------------------------------------------ */
 
-static void assert_same_in_split(const subject *s, const decode_run *whole, decode_split split)
-{
-    decode_run run;
-    run_list(s, s->answer.body.len, split, &run);
-    if (strcmp(run.log, whole->log) != 0)
-        fail_msg("in pieces:\n%s\nwhole:\n%s", run.log, whole->log);
-    decode_run_fini(&run);
-}
-
 static void pieces_make_no_difference(void **state)
 {
     (void)state;
-    ki_random random;
-    ki_random_init(&random, 1);
     for (size_t i = 0; i < LISTS; i++) {
-        subject s;
-        decode_run whole;
-        subject_open(&s, &lists[i]);
-        run_list(&s, s.answer.body.len, (decode_split){0}, &whole);
-        assert_int_equal(whole.code, 0);
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 1});
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 63});
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 64});
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 1024});
-        for (int n = 0; n < RANDOM_SPLITS; n++)
-            assert_same_in_split(&s, &whole, (decode_split){.random = &random});
-        decode_run_fini(&whole);
-        subject_close(&s);
+        recorded_subject s;
+        recorded_subject_open(&s, lists[i].file, lists[i].resource);
+        recorded_assert_pieces(&s, run_list);
+        recorded_subject_close(&s);
     }
 }
 
@@ -182,9 +137,9 @@ static void a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only(voi
 {
     (void)state;
     for (size_t i = 0; i < LISTS; i++) {
-        subject s;
+        recorded_subject s;
         decode_run whole, cut;
-        subject_open(&s, &lists[i]);
+        recorded_subject_open(&s, lists[i].file, lists[i].resource);
         run_list(&s, s.answer.body.len, (decode_split){0}, &whole);
         size_t end = s.answer.body.len;
         while (s.answer.body.ptr[end - 1] != '}')
@@ -196,7 +151,7 @@ static void a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only(voi
             decode_run_fini(&cut);
         }
         decode_run_fini(&whole);
-        subject_close(&s);
+        recorded_subject_close(&s);
     }
 }
 

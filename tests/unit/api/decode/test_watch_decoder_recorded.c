@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every recorded watch through the watch decoder, against what jansson sees. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/decode/watch_decoder.h"
 #include "support/decode_run.h"
-#include "support/json_reference.h"
 #include "support/recorded.h"
 #include "support/unit.h"
 
@@ -22,32 +20,9 @@ static const recorded_watch watches[] = {
     {"watch-410-in-stream.http", "pods"},
 };
 
-enum { WATCHES = sizeof(watches) / sizeof(watches[0]), RANDOM_SPLITS = 20 };
+enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
 
-typedef struct subject {
-    recorded answer;
-    ki_resource *resource;
-    ki_object_plan *plan;
-} subject;
-
-static void subject_open(subject *s, const recorded_watch *watch)
-{
-    ki_error err = {0};
-    recorded_load(&s->answer, watch->file);
-    s->resource = recorded_resource(watch->resource);
-    s->plan = ki_object_plan_new(s->resource, NULL, &err);
-    if (s->plan == NULL)
-        fail_msg("%s", err.message);
-}
-
-static void subject_close(subject *s)
-{
-    ki_object_plan_free(s->plan);
-    ki_resource_free(s->resource);
-    recorded_free(&s->answer);
-}
-
-static void run_watch(const subject *s, size_t bytes, decode_split split, decode_run *out)
+static void run_watch(const recorded_subject *s, size_t bytes, decode_split split, decode_run *out)
 {
     ki_watch_decoder decoder;
     ki_watch_decoder_init(&decoder, s->plan);
@@ -126,9 +101,9 @@ static void every_recorded_watch_decodes_to_what_jansson_sees(void **state)
 {
     (void)state;
     for (size_t i = 0; i < WATCHES; i++) {
-        subject s;
+        recorded_subject s;
         decode_run run;
-        subject_open(&s, &watches[i]);
+        recorded_subject_open(&s, watches[i].file, watches[i].resource);
         run_watch(&s, s.answer.body.len, (decode_split){0}, &run);
         const char *line = run.log;
         size_t at = 0, used = 0;
@@ -138,40 +113,20 @@ static void every_recorded_watch_decodes_to_what_jansson_sees(void **state)
         assert_int_equal(used, run.object_count);
         assert_int_equal(run.code, 0);
         decode_run_fini(&run);
-        subject_close(&s);
+        recorded_subject_close(&s);
     }
 }
 
 /* ---- how it arrives ------------------------------------------------------------------------------------ */
 
-static void assert_same_in_split(const subject *s, const decode_run *whole, decode_split split)
-{
-    decode_run run;
-    run_watch(s, s->answer.body.len, split, &run);
-    if (strcmp(run.log, whole->log) != 0)
-        fail_msg("in pieces:\n%s\nwhole:\n%s", run.log, whole->log);
-    decode_run_fini(&run);
-}
-
 static void pieces_make_no_difference(void **state)
 {
     (void)state;
-    ki_random random;
-    ki_random_init(&random, 1);
     for (size_t i = 0; i < WATCHES; i++) {
-        subject s;
-        decode_run whole;
-        subject_open(&s, &watches[i]);
-        run_watch(&s, s.answer.body.len, (decode_split){0}, &whole);
-        assert_int_equal(whole.code, 0);
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 1});
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 63});
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 64});
-        assert_same_in_split(&s, &whole, (decode_split){.piece = 1024});
-        for (int n = 0; n < RANDOM_SPLITS; n++)
-            assert_same_in_split(&s, &whole, (decode_split){.random = &random});
-        decode_run_fini(&whole);
-        subject_close(&s);
+        recorded_subject s;
+        recorded_subject_open(&s, watches[i].file, watches[i].resource);
+        recorded_assert_pieces(&s, run_watch);
+        recorded_subject_close(&s);
     }
 }
 
@@ -212,9 +167,9 @@ static void a_watch_cut_anywhere_gives_out_every_whole_event_and_nothing_else(vo
 {
     (void)state;
     for (size_t i = 0; i < WATCHES; i++) {
-        subject s;
+        recorded_subject s;
         decode_run whole, cut;
-        subject_open(&s, &watches[i]);
+        recorded_subject_open(&s, watches[i].file, watches[i].resource);
         run_watch(&s, s.answer.body.len, (decode_split){0}, &whole);
         progress at = {.log_end = whole.log};
         for (; at.bytes < s.answer.body.len; advance(&at, s.answer.body)) {
@@ -224,7 +179,7 @@ static void a_watch_cut_anywhere_gives_out_every_whole_event_and_nothing_else(vo
         }
         assert_ptr_equal(at.log_end, whole.log + whole.log_len);
         decode_run_fini(&whole);
-        subject_close(&s);
+        recorded_subject_close(&s);
     }
 }
 

@@ -2,34 +2,18 @@
 #include <stdio.h>
 
 #include "apiserver/patch/patch.h"
+#include "support/patch_run.h"
 #include "support/trees.h"
 #include "support/unit.h"
 
-static void patched(const char *current_text, const char *patch_text, const char *expected)
+static void patched(const char *current, const char *patch, const char *expected)
 {
-    json_t *current = tree_of(current_text);
-    json_t *patch = tree_of(patch_text);
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    assert_taken(ki_as_patch_json(current, patch, &out, &failure), &failure);
-    assert_tree(out, expected);
-    assert_tree(current, current_text);
-    json_decref(patch);
+    assert_patched(ki_as_patch_json, current, patch, expected);
 }
 
-static void refused(const char *current_text, const char *patch_text, const char *why)
+static void refused(const char *current, const char *patch, const char *why)
 {
-    json_t *current = tree_of(current_text);
-    json_t *patch = tree_of(patch_text);
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    assert_int_equal(ki_as_patch_json(current, patch, &out, &failure), -1);
-    assert_null(out);
-    json_t *causes = json_object_get(json_object_get(failure.status, "details"), "causes");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(causes, 0), "message")), why);
-    assert_refused(&failure, 422, "the server rejected our request due to an error in our request");
-    json_decref(current);
-    json_decref(patch);
+    assert_patch_refused(ki_as_patch_json, current, patch, why);
 }
 
 /* The examples of RFC 6902, appendix A. */
@@ -268,28 +252,13 @@ static void moving_a_large_value_for_ever_has_a_bound(void **state)
     json_decref(current);
 }
 
-static bool patches(void *user)
-{
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    json_t **trees = user;
-    int rc = ki_as_patch_json(trees[0], trees[1], &out, &failure);
-    if (rc == 0)
-        json_decref(out);
-    ki_as_failure_fini(&failure);
-    return rc == 0;
-}
-
 static void out_of_memory_is_a_failure_like_others(void **state)
 {
     (void)state;
-    json_t *trees[] = {
-        tree_of("{'a':{'b':[1,2,3]},'c':1}"),
-        tree_of("[{'op':'add','path':'/a/b/0','value':{'x':[]}},{'op':'copy','from':'/a','path':'/d'},"
-                "{'op':'move','from':'/c','path':'/a/c'},{'op':'replace','path':'/a/b','value':'s'}]")};
-    assert_survives_no_memory(patches, trees);
-    json_decref(trees[0]);
-    json_decref(trees[1]);
+    assert_patch_survives_no_memory(
+        ki_as_patch_json, "{'a':{'b':[1,2,3]},'c':1}",
+        "[{'op':'add','path':'/a/b/0','value':{'x':[]}},{'op':'copy','from':'/a','path':'/d'},"
+        "{'op':'move','from':'/c','path':'/a/c'},{'op':'replace','path':'/a/b','value':'s'}]");
 }
 
 int main(void)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch/patch.h"
+#include "support/patch_run.h"
 #include "support/trees.h"
 #include "support/unit.h"
 
-static void patched(const char *current_text, const char *patch_text, const char *expected)
+static void patched(const char *current, const char *patch, const char *expected)
 {
-    json_t *current = tree_of(current_text);
-    json_t *patch = tree_of(patch_text);
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    assert_taken(ki_as_patch_merge(current, patch, &out, &failure), &failure);
-    assert_tree(out, expected);
-    assert_tree(current, current_text);
-    assert_tree(patch, patch_text);
+    assert_patched(ki_as_patch_merge, current, patch, expected);
 }
 
 /* The table of RFC 7386, appendix A, where both are objects, as they always are here. */
@@ -65,26 +59,11 @@ static void what_is_not_an_object_is_a_bad_request(void **state)
     json_decref(current);
 }
 
-static bool patches(void *user)
-{
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    json_t **trees = user;
-    int rc = ki_as_patch_merge(trees[0], trees[1], &out, &failure);
-    if (rc == 0)
-        json_decref(out);
-    ki_as_failure_fini(&failure);
-    return rc == 0;
-}
-
 static void out_of_memory_is_a_failure_like_others(void **state)
 {
     (void)state;
-    json_t *trees[] = {tree_of("{'a':{'b':[1,{'x':2},3]},'c':1}"),
-                       tree_of("{'a':{'b':{'c':{'d':[1,{}],'e':null}}}}")};
-    assert_survives_no_memory(patches, trees);
-    json_decref(trees[0]);
-    json_decref(trees[1]);
+    assert_patch_survives_no_memory(ki_as_patch_merge, "{'a':{'b':[1,{'x':2},3]},'c':1}",
+                                    "{'a':{'b':{'c':{'d':[1,{}],'e':null}}}}");
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <string.h>
 
 #include "apiserver/patch/patch.h"
+#include "support/patch_run.h"
 #include "support/trees.h"
 #include "support/unit.h"
 
@@ -13,16 +13,9 @@ static const char *pod(char *buffer, const char *spec)
     return buffer;
 }
 
-static void patched(const char *current_text, const char *patch_text, const char *expected)
+static void patched(const char *current, const char *patch, const char *expected)
 {
-    json_t *current = tree_of(current_text);
-    json_t *patch = tree_of(patch_text);
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    assert_taken(ki_as_patch_strategic(current, patch, &out, &failure), &failure);
-    assert_tree(out, expected);
-    assert_tree(current, current_text);
-    assert_tree(patch, patch_text);
+    assert_patched(ki_as_patch_strategic, current, patch, expected);
 }
 
 static void patched_pod(const char *spec, const char *patch_of_spec, const char *expected)
@@ -39,17 +32,7 @@ static void refused_pod(const char *spec, const char *patch_of_spec, const char 
     char before[2048];
     char text[2048];
     (void)snprintf(text, sizeof(text), "{'spec':{%s}}", patch_of_spec);
-    json_t *current = tree_of(pod(before, spec));
-    json_t *patch = tree_of(text);
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    assert_int_equal(ki_as_patch_strategic(current, patch, &out, &failure), -1);
-    assert_null(out);
-    json_t *causes = json_object_get(json_object_get(failure.status, "details"), "causes");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(causes, 0), "message")), why);
-    assert_refused(&failure, 422, "the server rejected our request due to an error in our request");
-    json_decref(current);
-    json_decref(patch);
+    assert_patch_refused(ki_as_patch_strategic, pod(before, spec), text, why);
 }
 
 static void maps_merge_and_null_deletes(void **state)
@@ -242,35 +225,20 @@ static void custom_kinds_have_no_strategic_patch(void **state)
     json_decref(patch);
 }
 
-static bool patches(void *user)
-{
-    json_t *out = NULL;
-    struct ki_as_failure failure = {0};
-    json_t **trees = user;
-    int rc = ki_as_patch_strategic(trees[0], trees[1], &out, &failure);
-    if (rc == 0)
-        json_decref(out);
-    else
-        assert_int_equal(failure.code, 500);
-    ki_as_failure_fini(&failure);
-    return rc == 0;
-}
-
 static void out_of_memory_is_a_failure_like_others(void **state)
 {
     (void)state;
-    json_t *trees[] = {tree_of("{'kind':'Pod','apiVersion':'v1','metadata':{'finalizers':['a','b']},'spec':{'"
-                               "containers':[{'name':'a','env':[{'name':"
-                               "'X','value':'1'}]},{'name':'b'}],'securityContext':{'x':1}}}"),
-                       tree_of("{'metadata':{'finalizers':['c'],'$deleteFromPrimitiveList/"
-                               "finalizers':['a']},'spec':{'$setElementOrder/"
-                               "containers':[{'name':'c'},{'name':'a'}],'containers':[{'name':'c','env':[{'"
-                               "name':'Y'}]},{'name':'a','env':[{"
-                               "'name':'X','value':'2'}]},{'$patch':'delete','name':'b'}],'securityContext':{"
-                               "'$patch':'replace','y':{}}}}")};
-    assert_survives_no_memory(patches, trees);
-    json_decref(trees[0]);
-    json_decref(trees[1]);
+    assert_patch_survives_no_memory(
+        ki_as_patch_strategic,
+        "{'kind':'Pod','apiVersion':'v1','metadata':{'finalizers':['a','b']},'spec':{'"
+        "containers':[{'name':'a','env':[{'name':"
+        "'X','value':'1'}]},{'name':'b'}],'securityContext':{'x':1}}}",
+        "{'metadata':{'finalizers':['c'],'$deleteFromPrimitiveList/"
+        "finalizers':['a']},'spec':{'$setElementOrder/"
+        "containers':[{'name':'c'},{'name':'a'}],'containers':[{'name':'c','env':[{'"
+        "name':'Y'}]},{'name':'a','env':[{"
+        "'name':'X','value':'2'}]},{'$patch':'delete','name':'b'}],'securityContext':{"
+        "'$patch':'replace','y':{}}}}");
 }
 
 int main(void)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/show/discovery.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/trees.h"
@@ -12,18 +11,13 @@ static struct ki_as_resources resources;
 static int setup(void **state)
 {
     (void)state;
-    struct ki_as_failure failure = {0};
-    json_t *definition =
-        tree_of("{'spec':{'group':'example.com','scope':'Namespaced','names':{'plural':'widgets','singular':'"
-                "widget','kind':"
-                "'Widget','listKind':'WidgetList','shortNames':['wd']},'versions':[{'name':'v1','served':"
-                "true,'storage':true,"
-                "'schema':{'openAPIV3Schema':{'type':'object'}},'subresources':{'status':{}}}]}}");
-    if (ki_as_resources_init(&resources) < 0)
-        return -1;
-    int rc = ki_as_resources_define(&resources, definition, &failure);
-    json_decref(definition);
-    return rc;
+    return resources_with(
+        &resources,
+        "{'spec':{'group':'example.com','scope':'Namespaced','names':{'plural':'widgets','singular':'"
+        "widget','kind':"
+        "'Widget','listKind':'WidgetList','shortNames':['wd']},'versions':[{'name':'v1','served':"
+        "true,'storage':true,"
+        "'schema':{'openAPIV3Schema':{'type':'object'}},'subresources':{'status':{}}}]}}");
 }
 
 static int teardown(void **state)

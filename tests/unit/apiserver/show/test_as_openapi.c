@@ -12,17 +12,12 @@ static struct ki_as_resources resources;
 static int setup(void **state)
 {
     (void)state;
-    struct ki_as_failure failure = {0};
-    json_t *definition = tree_of(
+    return resources_with(
+        &resources,
         "{'spec':{'group':'example.com','scope':'Namespaced','names':{'plural':'widgets','singular':'widget',"
         "'kind':"
         "'Widget','listKind':'WidgetList'},'versions':[{'name':'v1','served':true,'storage':true,'schema':{"
         "'openAPIV3Schema':{'type':'object','properties':{'spec':{'type':'object'}}}}}]}}");
-    if (ki_as_resources_init(&resources) < 0)
-        return -1;
-    int rc = ki_as_resources_define(&resources, definition, &failure);
-    json_decref(definition);
-    return rc;
 }
 
 static int teardown(void **state)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seeds - runs of a model, one for each seed. */
+#ifndef KI_TESTS_SUPPORT_SEEDS_H
+#define KI_TESTS_SUPPORT_SEEDS_H
+
+#include <stdint.h>
+
+/* From 1 to `seeds`; with $KI_SEED, that one alone. */
+void for_each_seed(uint64_t seeds, void (*run)(uint64_t seed));
+
+#endif
