@@ -129,6 +129,22 @@ static void ports_of_zero_are_none(void **state)
     json_decref(tree);
 }
 
+/* A pointer in Go tells an explicit 0 from none; other members cannot. */
+static void a_zero_is_a_value_only_where_go_has_a_pointer(void **state)
+{
+    (void)state;
+    json_t *tree = tree_of("{'spec':{'terminationGracePeriodSeconds':0,'restartPolicy':'','containers':[{"
+                           "'livenessProbe':{'periodSeconds':0,'timeoutSeconds':7}}]}}");
+    struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
+    assert_int_equal(ki_as_defaults_apply(&pods, tree), 0);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.terminationGracePeriodSeconds", -1), 0);
+    assert_string_equal(ki_as_tree_text(tree, "spec.restartPolicy"), "Always");
+    const json_t *probe = ki_as_tree_at(tree, "spec.containers.0.livenessProbe");
+    assert_int_equal(ki_as_tree_integer(probe, "periodSeconds", -1), 10);
+    assert_int_equal(ki_as_tree_integer(probe, "timeoutSeconds", -1), 7);
+    json_decref(tree);
+}
+
 static void deployments_roll_out_by_quarters(void **state)
 {
     (void)state;
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test(services_get_an_address_and_ports),
         cmocka_unit_test(controllers_select_by_the_labels_of_their_pods),
         cmocka_unit_test(ports_of_zero_are_none),
+        cmocka_unit_test(a_zero_is_a_value_only_where_go_has_a_pointer),
         cmocka_unit_test(deployments_roll_out_by_quarters),
         cmocka_unit_test(templates_say_what_they_are_for),
         cmocka_unit_test(namespaces_are_active_and_labelled),
