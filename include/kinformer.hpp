@@ -118,7 +118,8 @@ public:
         return object(ki_store_get_one(store(), index, str(value)));
     }
 
-    // `options` has everything but the callbacks: overflow, limits, resyncs.
+    // `options` has the rest: name, overflow, limits, resyncs. Its callbacks and `user` are replaced; a
+    // `filter` stays, and must not use its `user`.
     ki_registration *add_handler(handler functions, ki_handler options = {}) const
     {
         auto kept = std::make_unique<handler>(std::move(functions));

@@ -83,8 +83,8 @@ KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options 
 /** Closes every connection and frees the server. NULL is allowed. */
 KI_API void ki_apiserver_free(ki_apiserver *server);
 
-/** The URL, "http://127.0.0.1:40123"; valid until the server is freed. "" for NULL, with which no client can
- * be made. */
+/** The URL, "http://127.0.0.1:40123"; valid until the server is freed. NULL gives "", which ki_client_new()
+ * refuses. */
 KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 
 /** The certificate (PEM) with which clients verify the server; NULL without TLS. */

@@ -30,8 +30,8 @@ typedef enum ki_change_type {
 /** What a reflector reports; never KI_CHANGE_SYNC. */
 typedef struct ki_change {
     ki_change_type change_type;
-    /* The number of the list attempt: for REPLACED, SEEN, LIST_END, RESET, and for a DELETED that a streamed
-     * list reports before its end; that takes effect with the end. */
+    /* The number of the list attempt, for REPLACED, SEEN, LIST_END and RESET. A DELETED has it only if a
+     * streamed list reports it before its end; it takes effect with that end. Otherwise 0. */
     uint32_t list;
     const ki_object *object; /* for ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
     ki_str key;              /* for SEEN */

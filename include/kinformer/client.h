@@ -113,7 +113,8 @@ typedef struct ki_client_options {
 
     size_t handler_threads; /* handlers share this many threads; 0: one thread for each. KI_MODE_THREADS
                              * only */
-    ki_source_cb source;    /* answers requests instead of a cluster; the two parts above are ignored then */
+    ki_source_cb source;    /* answers requests instead of a cluster; all options for server, credentials and
+                             * connections are then ignored */
     void *source_user;
     ki_metrics *metrics; /* may be shared between clients; NULL: its own, see ki_client_metrics() */
 

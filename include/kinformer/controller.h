@@ -182,7 +182,7 @@ KI_API void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name);
 KI_API int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer,
                                       const ki_predicate *predicate, ki_map_cb map, void *user);
 
-/** Adds a key, now or after a delay. Returns: as ki_workqueue_add(). */
+/** Adds a key at high priority, now or after a delay. Returns: as ki_workqueue_add(). */
 KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_ms);
 
 /* ---- running ----------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ typedef struct ki_delta_queue ki_delta_queue;
 /** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
 typedef struct ki_delta {
     ki_change_type change_type;
-    uint32_t list; /* 0; informers use it, like the next two, for their own queues */
+    uint32_t list; /* 0, like the next two: only the queues of informers use them */
     uint32_t after_list;
     int is_doubtful;
     int final_state_unknown; /* the delete was missed: the object is the last known state */

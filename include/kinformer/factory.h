@@ -38,9 +38,9 @@ typedef struct ki_factory_options {
 } ki_factory_options;
 
 /**
- * Returns:   a factory to free, or NULL without a client or when out of memory; ki_factory_start() reports
- *            that. With an invalid option it returns a factory that makes no informers: calls for one return
- *            NULL, and every start and wait reports the option.
+ * Returns:   a factory to free, or NULL without a client or when out of memory: then ki_factory_start() fails
+ *            with KI_ERR_INVALID. With an invalid option it returns a factory that makes no informers:
+ *            ki_factory_informer() returns NULL, and every start and wait reports the option.
  * Ownership: the caller frees it. `options` may be NULL.
  */
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);

@@ -108,8 +108,8 @@ KI_API void ki_feed_room(ki_feed *feed);
 /** Retries now instead of waiting for the end of the back-off. Does nothing when it is not backing off. */
 KI_API void ki_feed_retry_now(ki_feed *feed);
 
-/** 1 when the first list has reached its destination: on_change has taken its end; it is in the store; or all
- * that it has queued is processed. */
+/** 1 when the first list has reached its destination: on_change has received its end, it is in the store, or
+ * everything that it queued has been processed. */
 KI_API int ki_feed_has_synced(const ki_feed *feed);
 
 /**

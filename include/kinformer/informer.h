@@ -36,10 +36,10 @@ typedef struct ki_registration ki_registration;
 /**
  * Whether the collection may be listed by a watch that begins with all objects (a streamed list).
  *
- * With KI_WATCH_LIST_AUTO lists are streamed if the server supports it; after two failures it is sent a LIST
- * for ten minutes. The first list is an exception if it is read as JSON, as that of custom resources: then it
- * is a LIST of any version, which takes half of the time but may not have the newest state. If that fails, a
- * stream is tried.
+ * With KI_WATCH_LIST_AUTO, lists are streamed if the server supports it. After two failures, LIST is used for
+ * ten minutes. The first list is an exception if it is read as JSON, like that of a custom resource: it is a
+ * LIST of any version, which takes half the time but may not have the newest state. If that fails, a streamed
+ * list is tried.
  */
 typedef enum ki_watch_list {
     KI_WATCH_LIST_AUTO = 0,

@@ -26,7 +26,8 @@ typedef enum ki_json_type {
     KI_JSON_OBJECT
 } ki_json_type;
 
-/** One JSON value, borrowed: its text without surrounding white space. Zeroed: no value. */
+/** One JSON value, borrowed: its text without surrounding white space. Zeroed: no value. A function that is
+ * said to return KI_JSON_NONE returns a zeroed one; ki_json_type_of() tells. */
 typedef struct ki_json {
     ki_str raw;
 } ki_json;

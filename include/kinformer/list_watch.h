@@ -8,22 +8,22 @@
  * Status. It may be protobuf instead: see ki_answer_set_content_type().
  *
  * What a source must know:
- *   - Unless `no_watch_list` is set, lists are watches with `send_initial_events`. Only the first list is a
- *     LIST of any version ("0"), unless `wire` is KI_WIRE_PROTOBUF; with KI_WATCH_LIST_ALWAYS, and after it
- *     has failed, it is such a watch too. The answer is ADDED events for all objects, then a BOOKMARK whose
- *     object has the annotation "k8s.io/initial-events-end": "true" and the resourceVersion of the list,
- *     then events as they happen. BOOKMARKs before that one are not needed, and ignored. A source can reject
- *     it with a status of 400, 405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at
- *     once. After two failures of another kind in a row (5xx, cut, silent), a LIST follows as well, and the
- *     collection is listed for ten minutes before a stream is tried again.
+ *   - Unless `no_watch_list` is set, lists are streamed: each is a watch with `send_initial_events`. The
+ *     exception is the first list, which is a LIST of any version ("0"); but if `wire` is KI_WIRE_PROTOBUF,
+ *     with KI_WATCH_LIST_ALWAYS, or after that LIST has failed, it is streamed as well. The answer to such a
+ *     watch is an ADDED event for each object, then a BOOKMARK whose object has the annotation
+ *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen.
+ *     Earlier BOOKMARKs are not needed, and are ignored. A source can reject such a watch with a status of
+ *     400, 405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. After two
+ *     failures of another kind in a row (5xx, cut, silent), LIST is used for ten minutes.
  *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
  *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
  *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it. The informer also
- *     cancels a LIST, or a list at the beginning of a watch, that sends less than 1,024 bytes of body in
- *     60 s. It cancels the latter also after 10 s without a byte, and when only events arrive that are not
- *     items. These times count from when the request was sent (see `tells_sent`), but not while the source
- *     has been told to wait. An error response (a status that is not 2xx) is cancelled when its body has not
- *     ended after 10 s, or is longer than 64 KiB; its status is used nevertheless.
+ *     cancels a list, streamed or not, that sends less than 1,024 bytes of body in 60 s, and a streamed list
+ *     that sends no byte for 10 s, or only events that are not items. These times count from when the request
+ *     was sent (see `tells_sent`), but not while the source has been told to wait. An error response (a
+ *     status that is not 2xx) is cancelled when its body has not ended after 10 s, or is longer than 64 KiB;
+ *     its status is used nevertheless.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is requested
  *     again with the same `continue_token` after a delay, up to three times and for at most 30 s; then the
  *     list starts over. After a page without items the next is requested a second later. A token that occurs

@@ -6,9 +6,9 @@
  * the server leaves them out, as it does in lists. Only metadata.managedFields is left out, unless asked for.
  * A projection (ki_object_options) keeps less.
  *
- * All text that these functions return is unescaped, belongs to the object and lives as long as the caller's
- * reference. A NULL object is treated as an empty one; functions that return a code return KI_ERR_INVALID for
- * it, and for a NULL output.
+ * All text that these functions return, except JSON, is unescaped. It belongs to the object and lives as long
+ * as the caller's reference. A NULL object is treated as an empty one; functions that return a code return
+ * KI_ERR_INVALID for it, and for a NULL output.
  * Threads: any, for all calls.
  */
 #ifndef KI_OBJECT_H

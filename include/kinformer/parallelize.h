@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallelize - runs independent pieces of work on several threads. */
+/* parallelize - runs independent pieces of work on several threads: client-go's ParallelizeUntil. */
 #ifndef KI_PARALLELIZE_H
 #define KI_PARALLELIZE_H
 
@@ -31,6 +31,7 @@ typedef struct ki_parallelize_options {
  *
  * Returns: 0: all are done; the first non-zero value that a piece returned; KI_ERR_STOPPED: `is_cancelled`
  *          ended the run before the last piece was begun; KI_ERR_INVALID without a function.
+ * Threads: any. Waits for its pieces.
  */
 KI_API int ki_parallelize_until(size_t pieces, ki_piece_cb run, const ki_parallelize_options *options,
                                 void *user);

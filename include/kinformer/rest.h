@@ -41,8 +41,8 @@ KI_EXTERN_C_BEGIN
 typedef enum ki_rest_verb {
     KI_REST_GET = 1, /* the object `name` */
     KI_REST_LIST,    /* one page of the collection, selected by `list` */
-    KI_REST_CREATE,  /* create `body`, which has the name; with a subresource (eviction, token), of the object
-                      * `name` */
+    KI_REST_CREATE,  /* create the object in `body`, which has its name; with a subresource (eviction, token):
+                      * create that for the object `name` */
     KI_REST_UPDATE,  /* replace `name` by `body`; with the subresource "status" only that part */
     KI_REST_PATCH,   /* change `name` by `body`, a patch of the type `patch` */
     KI_REST_DELETE,  /* the object `name` */
@@ -76,8 +76,8 @@ typedef struct ki_rest_answer {
     uint32_t reserved_number;
     ki_object *object;       /* NULL after a list, and when the response is not an object with a name (see
                               * `body`) */
-    ki_str body;             /* the response as received, except for lists: a review, the Status of a
-                              * delete */
+    ki_str body;             /* the response as received, such as a review or the Status of a delete; empty
+                              * after a successful list */
     const ki_status *status; /* the server's Status for a failure or a delete; NULL: none */
 
     /* For a list. */
