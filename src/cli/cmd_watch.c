@@ -41,8 +41,8 @@ static const char help_tail[] =
     "Tokens and passwords given on the command line are overwritten as soon as they are read. Other\n"
     "users of the machine never see those given in a file or in the environment.\n"
     "A DURATION is written as 100ms, 2s or 1m30s. Exit status: 0 success, 1 a system call failed,\n"
-    "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 likewise, and the server\n"
-    "has forbidden it (HTTP status 403).\n";
+    "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 the same because the\n"
+    "server refused permission (HTTP status 403).\n";
 
 static int print_help(const cli_flag_set *set)
 {

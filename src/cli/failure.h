@@ -17,7 +17,7 @@ enum {
     CLI_EXIT_FAILED = 1, /* a system call failed: out of memory, disk full */
     CLI_EXIT_USAGE = 2,  /* wrong usage, or an unusable configuration */
     CLI_EXIT_TIMEOUT = 3,
-    CLI_EXIT_FORBIDDEN = 4 /* likewise, and the server has refused permission */
+    CLI_EXIT_FORBIDDEN = 4 /* the same, because the server has refused permission */
 };
 
 /* Copies as much of a text as fits into `out_bytes` > 3; a cut text ends with "…". For foreign text, so

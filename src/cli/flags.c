@@ -82,7 +82,7 @@ static const char *nearest(const cli_flag_set *set, ki_str name)
 static int fail_unknown(const cli_flag_set *set, ki_str name, ki_error *err)
 {
     const char *near = nearest(set, name);
-    return cli_fail(err, "unknown flag --%.*s%s%s%s; 'kinformer %s --help' lists them", KI_STR_ARGS(name),
+    return cli_fail(err, "unknown flag --%.*s%s%s%s; `kinformer %s --help` lists them", KI_STR_ARGS(name),
                     near == NULL ? "" : " (did you mean --", near == NULL ? "" : near,
                     near == NULL ? "" : "?)", set->command);
 }
@@ -229,7 +229,7 @@ static int take_short(const cli_flag_set *set, const char *word, words *w, ki_er
     for (const char *at = word + 1; *at != 0; at++) {
         found f;
         if (!find(set, has_letter, (ki_str){at, 1}, &f))
-            return cli_fail(err, "unknown flag -%c in %s; 'kinformer %s --help' lists them", *at, word,
+            return cli_fail(err, "unknown flag -%c in %s; `kinformer %s --help` lists them", *at, word,
                             set->command);
         snprintf(f.spelling, sizeof(f.spelling), "-%c (--%s)", *at, f.flag->name);
         if (at[1] == '=')

@@ -157,9 +157,9 @@ void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *
     uint64_t ms = now_ms - follower->watch->began_ms;
     if (is_quiet(follower))
         return;
-    note(follower, now_ms, "synced: %" PRIu64 " objects at version %.*s%s, after %" PRIu64 ".%03u s",
-         follower->objects, SHOWN_BYTES_MAX, version, strlen(version) > SHOWN_BYTES_MAX ? "..." : "",
-         ms / 1000, (unsigned)(ms % 1000));
+    note(follower, now_ms, "synced: %" PRIu64 " object%s at version %.*s%s, after %" PRIu64 ".%03u s",
+         follower->objects, follower->objects == 1 ? "" : "s", SHOWN_BYTES_MAX, version,
+         strlen(version) > SHOWN_BYTES_MAX ? "..." : "", ms / 1000, (unsigned)(ms % 1000));
 }
 
 static int has_selectors(const cli_watch_flags *flags)

@@ -134,7 +134,7 @@ static void events_are_json_lines(void **state)
     cli_process p;
     cli_process_start(&p, server, "pods -o events --watch-list never");
     cli_process_wait_for(&p, &p.written, "DELETED");
-    cli_process_wait_for(&p, &p.said, "synced: 1 objects at version 10");
+    cli_process_wait_for(&p, &p.said, "synced: 1 object at version 10");
     assert_true(cli_process_has(&p.written, STATUS_LINE("LISTING", "")));
     assert_true(
         cli_process_has(&p.written, HEAD("ADDED", "pods") "\"initial\":true,\"object\":{\"kind\":\"Pod\","));
