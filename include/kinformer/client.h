@@ -99,7 +99,7 @@ typedef struct ki_client_options {
     const char *as_user; /* kubectl's --as */
     const char *as_uid;
     const char *const *as_groups; /* NULL-terminated */
-    const char *ns;
+    const char *ns; /* what ki_client_namespace() returns; informers and calls have an `ns` of their own */
     int insecure_skip_tls_verify;
 
     /* Connections. */
@@ -236,10 +236,12 @@ typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user
  */
 KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
 
-/** The namespace of the kubeconfig context, or "default". Lives as long as the client. */
+/** The namespace of the options, else that of the kubeconfig context, or "default". Lives as long as the
+ * client. */
 KI_API const char *ki_client_namespace(const ki_client *client);
 
-/** The metrics of the client and its informers. They live as long as the client. */
+/** The metrics of the client and its informers: those of the options, or its own. Borrowed, and not to be
+ * freed; they live as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
