@@ -184,7 +184,7 @@ public:
     {
         ki_informer *made = ki_factory_informer(get(), &resource, options);
         if (made == nullptr)
-            start(); // throws the reason
+            start(); // throws the reason; informers made before are started
         return kinformer::informer(made);
     }
     void start() const

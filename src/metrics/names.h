@@ -76,10 +76,6 @@
       "Requests, counting each attempt.")                                                                    \
     X(rest_client_response_size_bytes, HISTOGRAM(size), LABELS("verb", "host"),                              \
       "Size of response bodies.")                                                                            \
-    X(rest_client_transport_ca_reload_total, COUNTER, NO_LABELS, "Reloads of the certificate authorities.")  \
-    X(rest_client_transport_cache_entries, GAUGE, NO_LABELS, "Connection settings that clients share.")      \
-    X(rest_client_transport_create_calls_total, COUNTER, LABELS("result"),                                   \
-      "Clients created, by whether they share the settings of another one.")                                 \
     X(workqueue_adds_total, COUNTER, LABELS("name"), "Items added, repeated ones not counted.")              \
     X(workqueue_depth, GAUGE, LABELS("name"), "Items waiting to be processed.")                              \
     X(workqueue_longest_running_processor_seconds, GAUGE_SECONDS, LABELS("name"),                            \
