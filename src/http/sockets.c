@@ -84,15 +84,6 @@ static void disarm(ki_socket *socket)
     ki_job_wake_at(&socket->watch.job, UINT64_MAX);
 }
 
-static void arm(ki_socket *socket)
-{
-    if (socket->holder != NULL)
-        return;
-    if (ki_fd_watch_set(&socket->watch, socket->fd, socket->events) < 0)
-        ki_job_wake_at(&socket->watch.job,
-                       ki_clock_now_ns(socket->http->clock) + LOOK_AGAIN_MS * KI_NS_PER_MS);
-}
-
 static int flags_of(uint32_t ready)
 {
     int flags = 0;
@@ -126,6 +117,18 @@ static bool has_more(const ki_socket *socket, const void *connection)
 {
     return connection != NULL && socket->holder == NULL && (socket->events & EPOLLIN) != 0 &&
            ki_read_ahead_has_more(connection);
+}
+
+/* The kernel does not report what was read ahead. The last request of the connection may have left it. */
+static void arm(ki_socket *socket)
+{
+    if (socket->holder != NULL)
+        return;
+    if (ki_fd_watch_set(&socket->watch, socket->fd, socket->events) < 0)
+        ki_job_wake_at(&socket->watch.job,
+                       ki_clock_now_ns(socket->http->clock) + LOOK_AGAIN_MS * KI_NS_PER_MS);
+    if (has_more(socket, connection_of(socket)))
+        ki_job_wake(&socket->watch.job);
 }
 
 /* libcurl also reads from sockets that are not ready: when one of its timers is due. Those that were ready
@@ -164,9 +167,8 @@ void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
         wake_others(&http->sockets);
 }
 
-/* libcurl may read a single record at a time, so it is called until it has read all, within limits. Returns
- * whether there is more. */
-static bool read_socket(ki_socket *socket, int flags)
+/* libcurl may read a single record at a time, so it is called until it has read all, within limits. */
+static void read_socket(ki_socket *socket, int flags)
 {
     const ki_sockets *sockets = &socket->http->sockets;
     bool is_readable = has_more(socket, connection_of(socket));
@@ -175,7 +177,6 @@ static bool read_socket(ki_socket *socket, int flags)
         flags = 0;
         is_readable = sockets->running == socket && has_more(socket, connection_of(socket));
     }
-    return is_readable;
 }
 
 /* A socket is ready: here received bytes arrive. libcurl reads them and calls ki_transfer_on_bytes(), in
@@ -192,13 +193,10 @@ static void run_socket(ki_job *job)
     ki_list_push_front(&http->sockets.used, &socket->node);
     http->sockets.running = socket;
     ki_http_enter(http); /* all of it is one turn */
-    bool is_readable = read_socket(socket, flags);
+    read_socket(socket, flags);
     ki_http_leave(http);
-    if (http->sockets.running == socket && socket->events != 0) {
+    if (http->sockets.running == socket && socket->events != 0)
         arm(socket);
-        if (is_readable)
-            ki_job_wake(job);
-    }
     http->sockets.running = NULL;
 }
 
@@ -271,8 +269,6 @@ void ki_sockets_let_go(ki_transfer *transfer)
     let_go(socket);
     if (socket->events != 0)
         arm(socket);
-    if (has_more(socket, connection_of(socket)))
-        ki_job_wake(&socket->watch.job);
 }
 
 static void refer_to(ki_socket *socket, ki_transfer *transfer)

@@ -112,15 +112,27 @@ static bool engine_open(engine *e, int version)
     return is_good;
 }
 
+static void engine_close(engine *e)
+{
+    SSL_free(e->ssl);
+    SSL_CTX_free(e->tls);
+    OPENSSL_thread_stop();
+}
+
+/* A request. */
+static bool engine_hear(engine *e)
+{
+    char request[4096];
+    while (SSL_read(e->ssl, request, sizeof(request)) <= 0)
+        if (!engine_feed(e))
+            return false;
+    return true;
+}
+
 static bool engine_begin(engine *e)
 {
     static const char head[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    char request[4096];
-    int n = 0;
-    while ((n = SSL_read(e->ssl, request, sizeof(request))) <= 0)
-        if (!engine_feed(e))
-            return false;
-    return SSL_write(e->ssl, head, sizeof(head) - 1) > 0 && engine_flush(e);
+    return engine_hear(e) && SSL_write(e->ssl, head, sizeof(head) - 1) > 0 && engine_flush(e);
 }
 
 static void engine_encrypt(engine *e, script *s)
@@ -158,9 +170,23 @@ static void serve_script(scripted_connection *c, void *user)
         sent = until;
         atomic_store(&s->done, number);
     }
-    SSL_free(e.ssl);
-    SSL_CTX_free(e.tls);
-    OPENSSL_thread_stop();
+    engine_close(&e);
+}
+
+/* The second answer of a connection does not come: the first ended with the end of what the server says, in
+ * the same segment. The connection stays open. */
+static void serve_last_words(scripted_connection *c, void *user)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    const int *version = user;
+    engine e = {.c = c};
+    if (engine_open(&e, *version) && engine_hear(&e)) {
+        (void)SSL_write(e.ssl, answer, sizeof(answer) - 1);
+        (void)SSL_shutdown(e.ssl);
+        if (engine_flush(&e))
+            scripted_wait_for_end(c);
+    }
+    engine_close(&e);
 }
 
 /* ---- bursts ------------------------------------------------------------------------------------------ */
@@ -454,6 +480,34 @@ static void what_libcurl_reads_by_a_timer_is_read_to_the_end(void **state)
     scene_fini(&s);
 }
 
+/* What was read behind the end of a response is all that the next request on its connection hears. */
+static void a_request_on_a_connection_that_has_ended_is_sent_again(void **state)
+{
+    (void)state;
+    FOR_BOTH_VERSIONS(version)
+    {
+        char url[64];
+        http_bench bench = {0};
+        bench.server =
+            scripted_http_start(&(scripted_http_options){.serve_bytes = serve_last_words, .user = &version});
+        (void)snprintf(url, sizeof(url), "https://127.0.0.1:%d", scripted_http_port(bench.server));
+        bench.config.server = url;
+        bench.config.ca_pem = authority.pem;
+        http_bench_init(&bench, NULL, NULL);
+        for (int i = 1; i <= 3; i++) {
+            uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
+            fetch f = {0};
+            fetch_get(&f, &bench, "/");
+            assert_int_equal(f.reason, KI_REASON_NONE);
+            assert_string_equal(f.body.text, "hello");
+            assert_int_equal(scripted_http_connections(bench.server), i);
+            assert_true(ki_clock_now_ms(ki_clock_real()) < began_ms + AT_ONCE_MS);
+            fetch_free(&f);
+        }
+        http_bench_fini(&bench);
+    }
+}
+
 #define FLOW_TEST(test)                                                                                      \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
@@ -468,6 +522,7 @@ int main(void)
         FLOW_TEST(a_turn_that_ends_inside_a_burst_continues),
         FLOW_TEST(what_comes_before_the_end_of_the_connection_arrives),
         FLOW_TEST(what_libcurl_reads_by_a_timer_is_read_to_the_end),
+        FLOW_TEST(a_request_on_a_connection_that_has_ended_is_sent_again),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
 }
