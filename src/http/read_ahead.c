@@ -56,11 +56,19 @@ void *ki_read_ahead_connection(CURL *easy)
     return info->internals;
 }
 
+/* A renegotiation (TLS 1.2) that OpenSSL has put off, as it does while there are records left, begins with
+ * the next read. */
+static bool has_handshake(const SSL *ssl)
+{
+    return SSL_renegotiate_pending(ssl) == 1 && SSL_want_nothing(ssl);
+}
+
 /* A read that has asked for more has used up every whole record. */
 bool ki_read_ahead_has_more(const void *connection)
 {
-    return SSL_get_read_ahead(connection) == 1 && SSL_has_pending(connection) == 1 &&
-           !SSL_want_read((const SSL *)connection);
+    const SSL *ssl = connection;
+    bool has_record = SSL_has_pending(ssl) == 1 && !SSL_want_read(ssl);
+    return SSL_get_read_ahead(ssl) == 1 && (has_record || has_handshake(ssl));
 }
 
 const void *ki_read_ahead_source(const void *connection)
