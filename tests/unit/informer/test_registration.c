@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registration: the ends of its batches, waiting for its sync, its backlog, and coming late without
- * memory. Some threads are the library's and those that support/aside.c starts with ki_thread_start(). */
+/* A registration: the ends of its batches, the budget, waiting for its sync, its backlog, and coming late
+ * without memory. Some threads are the library's and those that support/aside.c starts with
+ * ki_thread_start(). */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "support/patience.h"
 #include "support/told.h"
 #include "support/unit.h"
+#include "util/units.h"
 
 enum { SECOND = 1000, A_WHILE_MS = 30 };
 
@@ -66,6 +68,71 @@ static void a_batch_that_a_stop_cuts_short_has_an_end(void **state)
     assert_int_equal(t.what.updates, MANY);
     told_assert_all(&t);
     told_fini(&t);
+}
+
+/* ---- the budget of a dispatch ------------------------------------------------------------------------ */
+
+static void take_a_millisecond(heard *what, const ki_event *event)
+{
+    virtual_rig *rig = what->user;
+    (void)event;
+    ki_clock_advance_ns(&rig->clock, KI_NS_PER_MS);
+}
+
+static void free_slowly(heard *what, const ki_event *event)
+{
+    virtual_rig *rig = what->user;
+    take_a_millisecond(what, event);
+    ki_informer_free(rig->informer);
+    rig->informer = NULL;
+}
+
+/* Registers `late` with a synced informer, whose five objects wait for it. */
+static void come_late(told *t, heard *late, heard_cb in_event)
+{
+    told_init(t);
+    virtual_rig_sync(&t->rig);
+    heard_init(late);
+    late->in_event = in_event;
+    late->user = &t->rig;
+    ki_handler handler = heard_handler(late);
+    assert_non_null(ki_informer_add_handler(t->rig.informer, &handler, NULL));
+}
+
+/* No time passes but in its callbacks. */
+static void a_used_up_budget_ends_a_batch(void **state)
+{
+    (void)state;
+    told t;
+    heard late;
+    come_late(&t, &late, take_a_millisecond);
+    for (int i = 1; i <= 5; i++) {
+        assert_int_equal(ki_client_dispatch(t.rig.client, 1), 1);
+        assert_int_equal(heard_events(&late), i);
+        assert_int_equal(late.batch_ends, i);
+        assert_int_equal(late.synced, 0);
+    }
+    (void)ki_client_dispatch(t.rig.client, 1);
+    assert_int_equal(late.synced, 1);
+    assert_int_equal(late.batch_ends, 6);
+    told_fini(&t);
+    assert_int_equal(late.wrongs, 0);
+    heard_fini(&late);
+}
+
+static void a_handler_that_uses_up_the_budget_may_free_its_informer(void **state)
+{
+    (void)state;
+    told t;
+    heard late;
+    come_late(&t, &late, free_slowly);
+    assert_int_equal(ki_client_dispatch(t.rig.client, 1), 1);
+    assert_int_equal(ki_client_dispatch(t.rig.client, KI_BUDGET_NONE), 0);
+    assert_int_equal(heard_events(&late), 1);
+    assert_int_equal(late.releases, 1);
+    told_fini(&t);
+    assert_int_equal(late.wrongs, 0);
+    heard_fini(&late);
 }
 
 /* ---- waiting for its sync ---------------------------------------------------------------------------- */
@@ -408,6 +475,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(each_run_of_a_handler_that_has_not_caught_up_ends_a_batch),
         WITH_MEMORY_CHECK(a_batch_that_a_stop_cuts_short_has_an_end),
+        WITH_MEMORY_CHECK(a_used_up_budget_ends_a_batch),
+        WITH_MEMORY_CHECK(a_handler_that_uses_up_the_budget_may_free_its_informer),
         WITH_MEMORY_CHECK(a_wait_lasts_until_the_handler_has_heard_of_all),
         WITH_MEMORY_CHECK(a_wait_for_a_handler_that_is_stuck_says_so),
         WITH_MEMORY_CHECK(a_wait_before_the_first_list_gives_the_informers_reason),
