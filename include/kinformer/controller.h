@@ -103,10 +103,11 @@ KI_API void ki_request_finish(ki_request *request, ki_result result);
  * `written`, the object in the server's response. So a reconcile function never acts on a cache that lacks
  * its own writes.
  *
- * The wait ends when the store is complete up to that version, when the server's history was reset, or after
- * expect_timeout_ms, which is counted and logged. The wait does not occupy a worker. If several writes
- * are expected, it waits for all of them. An informer that the controller does not watch must not be freed
- * before the controller.
+ * The wait ends when the store is complete up to that version, be it by a watch or a relist, when the
+ * server's history was reset, or after expect_timeout_ms, which is counted and logged. A relist from a server
+ * that lags behind, and does not have the write, does not end it. The wait does not occupy a worker. If
+ * several writes are expected, it waits for all of them. An informer that the controller does not watch must
+ * not be freed before the controller.
  *
  * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY; KI_ERR_FORKED. After an error there is no wait.
  */
