@@ -25,8 +25,10 @@
  *   - keys of recent changes go before keys from the first list or a resync.
  *
  * With KI_MODE_THREADS, reconcile functions run on the controller's own threads and may wait, for example in
- * ki_rest_run(). In the other modes they run inside ki_client_dispatch() and must not wait: call
- * ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback.
+ * ki_rest_run(). A call that the server puts off (Retry-After) ends at once there, so that it does not occupy
+ * the worker: return ki_retry() with its error. In the other modes they run inside ki_client_dispatch() and
+ * must not wait: call ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback. The
+ * same holds there for calls with retries_max = -1.
  *
  * Threads: any, for all calls.
  */
