@@ -118,7 +118,9 @@ static int begin(const char *server, ki_error *err)
 {
     ki_controller_options options = {
         .name = "settings", .reconcile = reconcile, .workers = 8, .stop_timeout_ms = 5000};
-    p.client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .server = server}, err);
+    ki_client_options on_loop = {.mode = KI_MODE_EVENT_LOOP, .server = server};
+    on_loop.request_retries_max = -1; /* what the server puts off waits in the queue */
+    p.client = ki_client_new(&on_loop, err);
     p.controller = p.client == NULL ? NULL : ki_controller_new(p.client, &options, err);
     if (p.controller == NULL)
         return err->code;

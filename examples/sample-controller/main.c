@@ -92,7 +92,6 @@ static int begin(program *p, ki_error *err)
                    p->flags.leader.identity == NULL ? "" : p->flags.leader.identity);
     p->flags.client.user_agent = p->user_agent;
     p->flags.client.metrics = p->metrics;
-    p->flags.client.request_retries_max = -1; /* what the server puts off waits in the queue */
     p->client = ki_client_new(&p->flags.client, err);
     if (p->client == NULL)
         return err->code;

@@ -149,9 +149,10 @@ typedef struct ki_client_options {
     void *log_user;
     ki_log_level log_level; /* the most verbose level it receives; 0: KI_LOG_INFO */
 
-    /* Retries of single calls that do not set retries_max themselves. 0: 10. Negative: none; then a call that
-     * the server rejects with Retry-After (429 or 5xx) ends at once, and its error says how long to wait. A
-     * program that has a queue of its own sets this, so that the wait does not block a thread. */
+    /* Retries of single calls that do not set retries_max themselves. 0: 10, but none for calls that a
+     * reconcile function makes on a worker thread. Negative: none; then a call that the server rejects with
+     * Retry-After (429 or 5xx) ends at once, and its error says how long to wait. A program that has a queue
+     * of its own sets this, so that the wait does not block a thread. */
     int request_retries_max;
     ki_wire wire; /* of lists and watches; single calls are JSON */
     uint64_t reserved[16];

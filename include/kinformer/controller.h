@@ -25,8 +25,10 @@
  *   - keys of recent changes go before keys from the first list or a resync.
  *
  * With KI_MODE_THREADS, reconcile functions run on the controller's own threads and may wait, for example in
- * ki_rest_run(). In the other modes they run inside ki_client_dispatch() and must not wait: call
- * ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback.
+ * ki_rest_run(). A call that the server puts off (Retry-After) ends at once there, so that it does not occupy
+ * the worker: return ki_retry() with its error. In the other modes they run inside ki_client_dispatch() and
+ * must not wait: call ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback. The
+ * same holds there for calls with retries_max = -1.
  *
  * Threads: any, for all calls.
  */
@@ -103,10 +105,11 @@ KI_API void ki_request_finish(ki_request *request, ki_result result);
  * `written`, the object in the server's response. So a reconcile function never acts on a cache that lacks
  * its own writes.
  *
- * The wait ends when the store is complete up to that version, when the server's history was reset, or after
- * expect_timeout_ms, which is counted and logged. The wait does not occupy a worker. If several writes
- * are expected, it waits for all of them. An informer that the controller does not watch must not be freed
- * before the controller.
+ * The wait ends when the store is complete up to that version, be it by a watch or a relist, when the
+ * server's history was reset, or after expect_timeout_ms, which is counted and logged. A relist from a server
+ * that lags behind, and does not have the write, does not end it. The wait does not occupy a worker. If
+ * several writes are expected, it waits for all of them. An informer that the controller does not watch must
+ * not be freed before the controller.
  *
  * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY; KI_ERR_FORKED. After an error there is no wait.
  */

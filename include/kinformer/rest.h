@@ -19,7 +19,9 @@
  *
  * Retries. A response of 429 or 5xx with Retry-After is retried after that time, at most 10 times, and not
  * when the timeout would pass first. When it is not retried, retry_after_ms of the error says how long the
- * server asks to wait. After a 401 the credentials are renewed and the call is sent once more. A GET or LIST
+ * server asks to wait. A call that a reconcile function makes on a worker thread is not retried unless
+ * retries_max is set, here or in the client's options: pass the error to ki_retry(), and the key waits in
+ * the queue. After a 401 the credentials are renewed and the call is sent once more. A GET or LIST
  * whose connection is lost is sent again after a second. A write is not, since the server may have carried it
  * out: the error is KI_ERR_HTTP; read the object to find out. (libcurl itself repeats a request on a new
  * connection if the server closed the old one before the first byte of a response.)

@@ -7,9 +7,11 @@
  *   Not here: keeping the key from being worked on.
  *
  * For each key and informer, the write with the highest version counts. It is met when the store is complete
- * up to that version; deletes and relists advance that version like any event. When the server's history is
- * reset, the version up to which the store is complete goes back or is unset: then all expectations count as
- * met. Each expectation also has a timeout.
+ * up to that version; deletes and relists advance that version like any event. A relist that is older than
+ * the write does not meet it: the store lacks the write, and the watch that follows brings it. When the
+ * server's history is reset, the version up to which the store is complete goes back or is unset: then all
+ * expectations count as met. Each expectation also has a timeout, which is what ends the wait if versions
+ * cannot be compared and the store passes by that of the write.
  *
  * A key may also be held until a given time, whatever changes: after a Retry-After of the server.
  */

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "client/callback.h"
 #include "http/transfer.h"
 #include "rest/rest.h"
 #include "util/error.h"
@@ -260,12 +261,13 @@ static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
     return of_client > 0 ? of_client : TIMEOUT_MS;
 }
 
+/* A worker of a controller has a queue in which the key waits without a thread. */
 static int retries(const ki_rest *rest, const ki_rest_request *request)
 {
     int count = request->retries_max != 0 ? request->retries_max : rest->client->options.request_retries_max;
-    if (count < 0)
-        return 0;
-    return count == 0 ? RETRIES_MAX : count;
+    if (count == 0)
+        return ki_callback_is_in_worker() ? 0 : RETRIES_MAX;
+    return count < 0 ? 0 : count;
 }
 
 int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *request, ki_error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue - the state of a work queue, and the steps of which each public call consists.
  *
- *   From:     workqueue/workqueue.c (the public calls), workqueue/delays.c, workqueue/shut_down.c
+ *   From:     workqueue/workqueue.c (making, freeing, looking), workqueue/delays.c, workqueue/shut_down.c;
+ *             controller/controller_work.c
  *   To:       workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
  *   Locks:    one mutex, a leaf. Limiters and metrics' writers are never called under it.
  *   Not here: rate limits, which only choose a delay (workqueue/rate_limited.c).
@@ -88,7 +89,7 @@ ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str k
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Needs no memory. `now_ns` is used with metrics only. */
+/* Needs no memory. */
 void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
     KI_REQUIRES(queue->mu);
 

@@ -2,7 +2,8 @@
 /* waiters - the threads that wait for a work queue: workers for a key, an event loop for its descriptor,
  * drains.
  *
- *   From:     workqueue/queue.c says what there is; workqueue/workqueue.c and workqueue/shut_down.c wait
+ *   From:     workqueue/queue.c (workers wait, and are told what there is), workqueue/shut_down.c (drains
+ *             wait), workqueue/workqueue.c (the descriptor)
  *   To:       util/thread.h, util/loop/wake_fd.h
  *   Locks:    the queue's mutex; signals to workers are sent after it was unlocked.
  *   Not here: deciding what there is to wait for.

@@ -15,7 +15,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-enum { MAPS = 12, CHANGES = 6 };
+enum { MAPS = 12, CHANGES = 6, WORKERS = 3 };
 
 typedef struct site {
     ki_apiserver *server;
@@ -25,6 +25,7 @@ typedef struct site {
     ki_controller *controller;
     int mode;
     atomic_int reconciles;
+    atomic_int put_off; /* writes that ended with a Retry-After */
 } site;
 
 /* A write that is under way in event-loop mode. */
@@ -42,6 +43,7 @@ static ki_str number_of(const ki_object *object)
 
 static ki_result judge(site *s, ki_request *request, const ki_object *written, const ki_error *err)
 {
+    s->put_off += err->retry_after_ms > 0;
     if (err->code != 0)
         return ki_retry(err);
     return ki_request_expect(request, s->secrets, written) == 0 ? ki_done() : ki_retry(NULL);
@@ -102,7 +104,7 @@ static ki_result reconcile(ki_request *request, void *user)
                                 .ns = "default",
                                 .name = secret == NULL ? NULL : name,
                                 .content = body,
-                                .retries_max = -1};
+                                .retries_max = s->mode == KI_MODE_THREADS ? 0 : -1};
         result = write_it(s, request, &call);
         ki_body_free(body);
     }
@@ -128,7 +130,7 @@ static void begin(site *s, int mode)
         ki_controller_new(s->client,
                           &(ki_controller_options){.name = "secrets",
                                                    .reconcile = reconcile,
-                                                   .workers = 3,
+                                                   .workers = WORKERS,
                                                    .limiter = ki_limiter_new_exponential(5, 200, &err),
                                                    .user = s},
                           &err);
@@ -333,12 +335,40 @@ static void every_key_ends_well_when_connections_are_cut(void **state)
     in_both_modes(every_key_ends_well_when_connections_are_cut_in);
 }
 
+/* As many writes as there are workers are put off for longer than the others take. */
+static void a_write_that_the_server_puts_off_occupies_no_worker_in(int mode)
+{
+    site s;
+    begin(&s, mode);
+    ki_fault later = {.action = KI_FAULT_STATUS,
+                      .http_status = 429,
+                      .retry_after_seconds = 50,
+                      .methods = KI_FAULT_METHOD_POST,
+                      .path = "secrets",
+                      .times = WORKERS};
+    assert_int_equal(ki_apiserver_fault(s.server, &later, NULL), 0);
+    for (int map = 0; map < MAPS; map++)
+        put_map(&s, map, 1);
+    while (ki_store_count(ki_informer_store(s.secrets)) < MAPS - WORKERS)
+        turn(&s);
+    assert_int_equal(s.put_off, WORKERS);
+    assert_int_equal(ki_store_count(ki_informer_store(s.secrets)), MAPS - WORKERS);
+    end(&s);
+}
+
+static void a_write_that_the_server_puts_off_occupies_no_worker(void **state)
+{
+    (void)state;
+    in_both_modes(a_write_that_the_server_puts_off_occupies_no_worker_in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_write_meets_a_conflict_with_one_of_its_own),
         cmocka_unit_test(every_key_ends_well_whatever_the_server_answers),
         cmocka_unit_test(every_key_ends_well_when_connections_are_cut),
+        cmocka_unit_test(a_write_that_the_server_puts_off_occupies_no_worker),
     };
     return RUN_TESTS(tests);
 }

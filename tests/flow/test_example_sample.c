@@ -271,6 +271,11 @@ static void nothing_is_written_when_nothing_has_to_change(void **state)
     assert_in_range(
         sample_count(w.server, &(sample_query){.method = "PUT", .user_agent = CONTROLLER, .since = since}), 1,
         2); /* the status of the new one */
+    assert_int_equal(sample_count(w.server, &(sample_query){.method = "POST",
+                                                            .resource = "events",
+                                                            .user_agent = CONTROLLER,
+                                                            .since = since}),
+                     1);
 }
 
 /* ---- what it says about itself ----------------------------------------------------------------------- */

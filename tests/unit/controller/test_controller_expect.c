@@ -174,6 +174,23 @@ static void a_relist_ends_the_wait(void **state)
     controller_rig_fini(&rig);
 }
 
+/* Such a list comes from a server that lags behind. The write follows in the watch from there. */
+static void a_relist_that_is_older_than_the_write_does_not_end_the_wait(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    relist(&rig, "15");
+    controller_rig_run(&rig, 1000);
+    RIG_EXPECT(&rig, "");
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 20, ""));
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "a/w k ");
+    assert_int_equal(count(&rig, "seen"), 1);
+    controller_rig_fini(&rig);
+}
+
 static void a_history_that_was_reset_ends_the_wait(void **state)
 {
     (void)state;
@@ -329,6 +346,7 @@ int main(void)
         WITH_MEMORY_CHECK(waiting_for_the_cache_is_not_counted_as_a_retry),
         WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_count_as_well),
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),
+        WITH_MEMORY_CHECK(a_relist_that_is_older_than_the_write_does_not_end_the_wait),
         WITH_MEMORY_CHECK(a_history_that_was_reset_ends_the_wait),
         WITH_MEMORY_CHECK(the_wait_ends_with_its_time),
         WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_met_or_timed_out),

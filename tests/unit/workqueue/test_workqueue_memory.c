@@ -138,6 +138,42 @@ static void a_known_key_needs_no_memory(void **state)
     work_rig_fini(&rig);
 }
 
+enum { MANY = 5000 };
+
+static void add_many(work_rig *rig)
+{
+    char key[16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        work_add(rig, key);
+    }
+}
+
+/* There, memory for a key is taken before it is looked up. */
+static void in_a_large_queue_a_known_key_needs_no_memory_either(void **state)
+{
+    (void)state;
+    work_rig rig;
+    work_rig_init(&rig, NULL);
+    add_many(&rig);
+    size_t before = failing_allocator_live_count();
+    failing_allocator_fail_at(1);
+    add_many(&rig);
+    assert_true(failing_allocator_has_failed());
+    failing_allocator_fail_at(0);
+    assert_true(failing_allocator_live_count() <= before + 1); /* kept for the next key */
+    ki_work_item item;
+    char key[16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(ki_workqueue_get(rig.queue, 0, &item), 0);
+        assert_true(ki_str_equal(item.key, ki_str_of(key)));
+        assert_int_equal(ki_workqueue_done(rig.queue, item.key), 0);
+    }
+    assert_int_equal(ki_workqueue_get(rig.queue, 0, &item), KI_ERR_TIMEOUT);
+    work_rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +183,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_rate_limited_add_without_memory_loses_no_key),
         WITH_MEMORY_CHECK(a_refused_key_leaves_nothing_behind),
         WITH_MEMORY_CHECK(a_known_key_needs_no_memory),
+        WITH_MEMORY_CHECK(in_a_large_queue_a_known_key_needs_no_memory_either),
     };
     return RUN_TESTS(tests);
 }
