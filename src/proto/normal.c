@@ -41,10 +41,16 @@ static int way_of(const plan *p, unsigned group_number)
     const ki_proto_field *field = &ki_proto_fields[p->message->first + group_number];
     if ((field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0)
         return ALL;
-    return field->type == KI_PROTO_MESSAGE || field->type == KI_PROTO_INLINE || field->type == KI_PROTO_RAW ||
-                   field->type == KI_PROTO_INT_OR_STRING
-               ? JOINED
-               : LAST;
+    switch (field->type) {
+    case KI_PROTO_MESSAGE:
+    case KI_PROTO_INLINE:
+    case KI_PROTO_RAW:
+    case KI_PROTO_QUANTITY:
+    case KI_PROTO_INT_OR_STRING:
+        return JOINED;
+    default:
+        return LAST;
+    }
 }
 
 static const uint8_t *read_occurrence(const plan *p, const uint8_t *at, const uint8_t *end, occurrence *out)
