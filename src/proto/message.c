@@ -143,7 +143,7 @@ static int try_read(ki_proto_reader *reader, const ki_proto_source *source)
     ki_json_sink *sink = &reader->sink;
     ki_json_sink_limit(sink, source->bytes_max);
     ki_json_sink_begin(sink, NULL);
-    reader->raw.bytes_max = source->bytes_max;
+    ki_json_sink_limit(&reader->raw, source->bytes_max);
     reader->depth = 0;
     reader->is_irregular = 0;
     reader->rc = 0;
@@ -173,7 +173,8 @@ int ki_proto_read(ki_proto_reader *reader, const ki_proto_source *source, ki_err
     reader->err = err;
     reader->is_careful = 0;
     int rc = try_read(reader, source);
-    if (reader->is_irregular) {
+    /* What is too large may be replaced by a later occurrence of its field. */
+    if (reader->is_irregular || (rc == 0 && reader->sink.overflowed)) {
         reader->unknown = unknown;
         reader->is_careful = 1;
         rc = try_read(reader, source);
