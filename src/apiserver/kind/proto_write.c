@@ -147,12 +147,12 @@ static void put_quantity(struct writer *writer, unsigned number, ki_str text)
     wrap(writer, at, number);
 }
 
-/* RawExtension, FieldsV1 and JSON contain text; ExtraValue, the only list among these, contains strings. */
+/* RawExtension, FieldsV1 and JSON contain text; ExtraValue, the only one among these in a map, strings. */
 static void put_raw(struct writer *writer, unsigned number, const struct ki_as_schema_field *field,
                     const json_t *value)
 {
     size_t at = writer->out->len;
-    if (field->shape == KI_AS_FIELD_MAP && json_is_array(value)) {
+    if (field->shape == KI_AS_FIELD_MAP) {
         for (size_t i = 0; i < json_array_size(value); i++)
             put_bytes(writer, 1, ki_as_json_str(json_array_get(value, i)));
     } else if (value != NULL) {
