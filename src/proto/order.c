@@ -25,7 +25,8 @@ static int count_work(ki_proto_reader *reader, size_t n)
 }
 
 /* [from, middle) and [middle, end) of the text change places. The latter waits outside of the text, which
- * has no room for it where it is nearly as large as its limit; `raw` has the same limit, and is not in use. */
+ * has no room for it where it is nearly as large as its limit;
+ * `raw` has the same limit, and is not in use. */
 static int rotate(ki_proto_reader *reader, size_t from, size_t middle, size_t end)
 {
     ki_buf *aside = &reader->raw.text;

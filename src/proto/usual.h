@@ -51,7 +51,7 @@ ki_proto_step ki_proto_put_usual_map(ki_proto_reader *reader, const ki_proto_fie
 
 /* Text without escapes. */
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki_proto_field *field,
-                                              const ki_wire_value *text, char *to)
+                                               const ki_wire_value *text, char *to)
 {
     if (!ki_proto_has_room(reader, to, text->len))
         return NULL;
@@ -64,7 +64,7 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki
 }
 
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_message(ki_proto_reader *reader, const ki_proto_field *field,
-                                                 const ki_wire_value *value, char *to)
+                                                  const ki_wire_value *value, char *to)
 {
     const ki_proto_message *message = ki_proto_message_of(field);
     if (message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_room(reader, to, 0))
@@ -74,7 +74,7 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_message(ki_proto_reader *reader, const
 
 /* A time that is not left out if it is zero, or that is not zero. */
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_time(ki_proto_reader *reader, const ki_proto_field *field,
-                                              const ki_wire_value *value, char *to)
+                                               const ki_wire_value *value, char *to)
 {
     if (!ki_proto_has_room(reader, to, 0))
         return NULL;
@@ -82,7 +82,7 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_time(ki_proto_reader *reader, const ki
 }
 
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const ki_proto_field *field,
-                                               const ki_wire_value *value, char *to)
+                                                const ki_wire_value *value, char *to)
 {
     switch (field->type) {
     case KI_PROTO_STRING:
@@ -97,7 +97,7 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const k
 }
 
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_number(ki_proto_reader *reader, const ki_proto_field *field,
-                                                uint64_t number, char *to)
+                                                 uint64_t number, char *to)
 {
     if (!ki_proto_has_room(reader, to, 0))
         return NULL;
@@ -114,7 +114,7 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_number(ki_proto_reader *reader, const 
 
 /* The member at the cursor, which is behind its tag. One that is left out ends where it began. */
 KI_PROTO_IN_LOOP ki_proto_step ki_proto_put_usual(ki_proto_reader *reader, const ki_proto_field *field,
-                                                 ki_proto_cursor cursor, char *to)
+                                                  ki_proto_cursor cursor, char *to)
 {
     const unsigned flags = field->flags;
     ki_wire_value value;

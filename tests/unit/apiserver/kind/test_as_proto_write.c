@@ -259,8 +259,9 @@ static void maps_are_sorted_by_name(void **state)
     (void)state;
     ki_proto_reader reader;
     ki_buf out;
-    json_t *tree = tree_of("{'kind':'ConfigMap','apiVersion':'v1','metadata':{'labels':{'b':'','':'','a':''}},"
-                           "'data':{'z':'1','zz':'2','aa':'3'}}");
+    json_t *tree =
+        tree_of("{'kind':'ConfigMap','apiVersion':'v1','metadata':{'labels':{'b':'','':'','a':''}},"
+                "'data':{'z':'1','zz':'2','aa':'3'}}");
     ki_proto_reader_init(&reader, NULL, 0);
     ki_buf_init(&out, BYTES_MAX);
     assert_int_equal(ki_as_proto_object(&out, tree), 0);
