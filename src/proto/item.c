@@ -25,8 +25,8 @@ static int is_name(ki_str text)
     return text.len <= KI_OBJECT_STRING_BYTES_MAX && ki_utf8_valid_len(text.ptr, text.len) == text.len;
 }
 
-/* The key of an item that was not read to its end: it may be cut or malformed outside of the metadata, its
- * first field. Leaves the key empty if there is none. */
+/* The key of an item that was not read to its end: it may be cut or malformed elsewhere than in the metadata,
+ * its first field. Leaves the key empty if there is none. */
 static int read_key(const ki_proto_item *item, ki_buf *out_key)
 {
     ki_str metadata = {"", 0};
