@@ -25,14 +25,14 @@ static int is_name(ki_str text)
     return text.len <= KI_OBJECT_STRING_BYTES_MAX && ki_utf8_valid_len(text.ptr, text.len) == text.len;
 }
 
-/* The key of an item that was not read; metadata is its first field.
- * Leaves the key empty if there is none. */
+/* The key of an item that was not read to its end: it may be cut or malformed elsewhere than in the metadata,
+ * its first field. Leaves the key empty if there is none. */
 static int read_key(const ki_proto_item *item, ki_buf *out_key)
 {
     ki_str metadata = {"", 0};
     ki_str names[NAMESPACE] = {{"", 0}, {"", 0}, {"", 0}};
-    if (ki_proto_typed_fields(item->bytes, item->is_cut, &metadata, METADATA) < 0 ||
-        ki_proto_typed_fields(metadata, item->is_cut, names, NAMESPACE) < 0)
+    if (ki_proto_typed_fields(item->bytes, 1, &metadata, METADATA) < 0 ||
+        ki_proto_typed_fields(metadata, 1, names, NAMESPACE) < 0)
         return 0;
     ki_str name = names[NAME - 1];
     ki_str ns = names[NAMESPACE - 1];
@@ -68,11 +68,14 @@ int ki_proto_item_build(ki_proto_reader *reader, const ki_object_plan *plan, con
                                     .api_version = item->has_names ? item->api_version : (ki_str){0},
                                     .bytes_max = plan->bytes_max};
     int rc = ki_proto_read(reader, &source, &refused->error);
+    int is_read = rc == 0 && !reader->sink.overflowed;
     if (rc == 0)
         rc = ki_object_build(plan, &reader->sink, out_object, &refused->error);
     if (rc == 0)
         return 1;
-    if (rc == KI_ERR_NO_MEMORY || ki_object_read_key(&reader->sink, &refused->key) == KI_ERR_NO_MEMORY)
-        return KI_ERR_NO_MEMORY;
-    return 0;
+    if (rc == KI_ERR_NO_MEMORY)
+        return rc;
+    /* Reading may have stopped before the metadata, or between name and namespace. */
+    rc = is_read ? ki_object_read_key(&reader->sink, &refused->key) : read_key(item, &refused->key);
+    return rc == KI_ERR_NO_MEMORY ? rc : 0;
 }

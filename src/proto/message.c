@@ -40,11 +40,11 @@ int ki_proto_malformed_field(ki_proto_reader *reader, const ki_proto_message *me
                    KI_STR_ARGS(ki_proto_message_name(message)));
 }
 
-int ki_proto_irregular(ki_proto_reader *reader)
+int ki_proto_irregular(const ki_proto_reader *reader)
 {
     assert(!reader->is_careful);
-    reader->is_irregular = 1;
-    return KI_ERR_PROTOBUF; /* not reported: the message is read again */
+    (void)reader;
+    return KI_ERR_PROTOBUF;
 }
 
 int ki_proto_too_much_work(ki_proto_reader *reader)
@@ -143,9 +143,8 @@ static int try_read(ki_proto_reader *reader, const ki_proto_source *source)
     ki_json_sink *sink = &reader->sink;
     ki_json_sink_limit(sink, source->bytes_max);
     ki_json_sink_begin(sink, NULL);
-    reader->raw.bytes_max = source->bytes_max;
+    ki_json_sink_limit(&reader->raw, source->bytes_max);
     reader->depth = 0;
-    reader->is_irregular = 0;
     reader->rc = 0;
     reader->ahead = source->ahead;
     if (reader->ahead.len > source->bytes.len)
@@ -170,11 +169,13 @@ int ki_proto_read(ki_proto_reader *reader, const ki_proto_source *source, ki_err
 {
     assert(source->message != NULL && source->message->form == KI_PROTO_FORM_FIELDS);
     ki_proto_unknown unknown = reader->unknown;
-    reader->err = err;
+    reader->err = NULL;
     reader->is_careful = 0;
     int rc = try_read(reader, source);
-    if (reader->is_irregular) {
+    /* What is malformed or too large may be replaced by a later occurrence of its field. */
+    if (rc != KI_ERR_NO_MEMORY && (rc < 0 || reader->sink.overflowed)) {
         reader->unknown = unknown;
+        reader->err = err;
         reader->is_careful = 1;
         rc = try_read(reader, source);
     }

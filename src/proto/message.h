@@ -8,8 +8,9 @@
  *
  * Go's encoder writes each field once, by its number, and sorts the names of maps. Such a message is read in
  * one pass (proto/pass.c). Protobuf also allows a field to occur again (the last one counts, lists go on,
- * messages are merged), and any order of maps. When that is met, the message is read again with is_careful
- * set: each part of it is first brought into the order of the JSON (proto/normal.c).
+ * messages are merged), and any order of maps. When that is met, or anything is wrong, the message is read
+ * again with is_careful set: each part of it is first brought into the order of the JSON (proto/normal.c).
+ * Only then are errors reported, so that they do not depend on the order, nor on what a projection skips.
  */
 #ifndef KI_PROTO_MESSAGE_H
 #define KI_PROTO_MESSAGE_H
@@ -36,7 +37,6 @@ typedef struct ki_proto_reader {
     uint32_t depth;
     uint32_t depth_max;
     int is_careful;
-    int is_irregular;            /* the message must be read carefully */
     int rc;                      /* the error that proto/pass.c stopped with, or 0 */
     const uint8_t *readable_end; /* of the memory that the message is in; NULL if parts of it are copied */
     ki_str ahead;                /* of the source, without what was requested */

@@ -138,8 +138,8 @@ int ki_proto_malformed_field(ki_proto_reader *reader, const ki_proto_message *me
 /* What is out of order is more than may be copied. */
 int ki_proto_too_much_work(ki_proto_reader *reader);
 
-/* The message must be read carefully. */
-int ki_proto_irregular(ki_proto_reader *reader);
+/* The message must be read carefully. Returns an error, which stops the first reading. */
+int ki_proto_irregular(const ki_proto_reader *reader);
 
 /* Ends a pass with an error; `to` is the end of what was written. */
 static inline char *ki_proto_stop(ki_proto_reader *reader, char *to, int rc)

@@ -28,6 +28,7 @@ typedef struct plan {
 
 /* One occurrence: from its tag to its end, and its content if it has a length. */
 typedef struct occurrence {
+    uint64_t tag; /* 0 if it is malformed */
     const uint8_t *start;
     const uint8_t *end;
     ki_wire_value content;
@@ -41,10 +42,16 @@ static int way_of(const plan *p, unsigned group_number)
     const ki_proto_field *field = &ki_proto_fields[p->message->first + group_number];
     if ((field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0)
         return ALL;
-    return field->type == KI_PROTO_MESSAGE || field->type == KI_PROTO_INLINE || field->type == KI_PROTO_RAW ||
-                   field->type == KI_PROTO_INT_OR_STRING
-               ? JOINED
-               : LAST;
+    switch (field->type) {
+    case KI_PROTO_MESSAGE:
+    case KI_PROTO_INLINE:
+    case KI_PROTO_RAW:
+    case KI_PROTO_QUANTITY:
+    case KI_PROTO_INT_OR_STRING:
+        return JOINED;
+    default:
+        return LAST;
+    }
 }
 
 static const uint8_t *read_occurrence(const plan *p, const uint8_t *at, const uint8_t *end, occurrence *out)
@@ -52,12 +59,14 @@ static const uint8_t *read_occurrence(const plan *p, const uint8_t *at, const ui
     uint64_t tag = 0;
     out->start = at;
     at = ki_wire_varint(at, end, &tag);
+    out->tag = tag;
     if (at == NULL)
         return NULL;
     unsigned place = ki_proto_place(p->message, ki_wire_number_of(tag));
     out->group = place == 0 ? FIELDS_MAX : place - 1;
     out->content = KI_PROTO_NO_VALUE;
-    if (way_of(p, out->group) == JOINED && ki_wire_type_of(tag) != KI_WIRE_BYTES)
+    if (way_of(p, out->group) != ALL &&
+        ki_wire_type_of(tag) != ki_proto_wire_type(&ki_proto_fields[p->message->first + out->group]))
         return NULL;
     out->end = ki_wire_type_of(tag) == KI_WIRE_BYTES ? ki_wire_bytes(at, end, &out->content)
                                                      : ki_wire_skip(at, end, tag);
@@ -81,13 +90,13 @@ static void count_occurrence(plan *p, const occurrence *o)
     g->bytes = way == LAST ? whole : g->bytes + (way == JOINED ? o->content.len : whole);
 }
 
-static int count_all(plan *p, const ki_wire_value *value)
+static int count_all(ki_proto_reader *reader, plan *p, const ki_wire_value *value)
 {
     const uint8_t *end = value->at + value->len;
     occurrence o;
     for (const uint8_t *at = value->at; at < end; at = o.end) {
         if (read_occurrence(p, at, end, &o) == NULL)
-            return KI_ERR_PROTOBUF;
+            return ki_proto_malformed_field(reader, p->message, o.tag);
         count_occurrence(p, &o);
     }
     return 0;
@@ -141,8 +150,9 @@ int ki_proto_normal(ki_proto_reader *reader, const ki_proto_message *message, ki
                     char **out_copy)
 {
     plan p = {.message = message, .before = FIELDS_MAX, .is_regular = 1};
-    if (count_all(&p, value) < 0)
-        return ki_proto_malformed(reader, "a message");
+    int rc = count_all(reader, &p, value);
+    if (rc < 0)
+        return rc;
     if (p.is_regular)
         return 0;
     if (reader->work < value->len)

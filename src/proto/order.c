@@ -24,6 +24,24 @@ static int count_work(ki_proto_reader *reader, size_t n)
     return reader->is_careful ? ki_proto_too_much_work(reader) : ki_proto_irregular(reader);
 }
 
+/* [from, middle) and [middle, end) of the text change places. The latter waits beside the text, which
+ * has no room for it where it is nearly as large as its limit;
+ * `raw` has the same limit, and is not in use. */
+static int rotate(ki_proto_reader *reader, size_t from, size_t middle, size_t end)
+{
+    ki_buf *aside = &reader->raw.text;
+    char *text = reader->out.text;
+    const size_t n = end - middle;
+    aside->len = 0;
+    int rc = ki_buf_reserve(aside, n);
+    if (rc < 0)
+        return rc;
+    memcpy(aside->data, text + middle, n);
+    memmove(text + from + n, text + from, middle - from);
+    memcpy(text + from, aside->data, n);
+    return 0;
+}
+
 char *ki_proto_order_move(ki_proto_reader *reader, ki_proto_order *order, uint64_t seen, unsigned place,
                           char *to)
 {
@@ -38,18 +56,13 @@ char *ki_proto_order_move(ki_proto_reader *reader, ki_proto_order *order, uint64
     if (n == 0)
         return to;
     int rc = count_work(reader, end - from);
-    reader->out.at = to;
     if (rc == 0)
-        rc = ki_proto_out_reserve(&reader->out, n);
+        rc = rotate(reader, from, middle, end);
     if (rc < 0)
         return ki_proto_stop(reader, to, rc);
-    char *text = reader->out.text;
-    memcpy(text + end, text + middle, n);
-    memmove(text + from + n, text + from, middle - from);
-    memcpy(text + from, text + end, n);
     for (uint64_t left = later; left != 0; left &= left - 1)
         order->starts[place + (unsigned)__builtin_ctzll(left)] += (uint32_t)n;
     if (order->has_captures)
         move_captures(&reader->sink, from, middle, end);
-    return text + end;
+    return to;
 }

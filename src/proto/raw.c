@@ -28,7 +28,6 @@ int ki_proto_put_raw(ki_proto_reader *reader, const ki_wire_value *value, const 
     if (rc < 0)
         return rc;
     ki_proto_leave(reader);
-    ki_json_sink_limit(&reader->raw, reader->raw.bytes_max);
     ki_json_sink_begin_at(&reader->raw, node == NULL ? NULL : reader->views.projection, node);
     rc = scan(reader, text);
     if (rc < 0)

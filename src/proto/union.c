@@ -113,7 +113,7 @@ int ki_proto_put_union(ki_proto_reader *reader, const ki_proto_message *message,
         rc = ki_proto_normal(reader, message, &bytes, &copy);
     if (rc == 0)
         rc = find_parts(reader, message, &bytes, &found);
-    if (rc == KI_ERR_PROTOBUF && !reader->is_irregular)
+    if (rc == KI_ERR_PROTOBUF)
         rc = ki_proto_malformed(reader, "a list or schema");
     /* The same rules apply to what stands for the message. */
     ki_proto_rule inner = {.node = rule == NULL ? NULL : rule->node};

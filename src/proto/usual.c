@@ -21,10 +21,12 @@ static inline char *put_element(ki_proto_reader *reader, const ki_proto_message 
                                 char *to)
 {
     enum { EXTRA = 3 }; /* ,"" */
+    /* Much of a message may not be in its JSON. */
+    const size_t room = (message == NULL ? value.len : 0) + EXTRA + KI_PROTO_NAME_BYTES;
     int rc = 0;
-    if (KI_RARELY((size_t)(reader->out.end - to) < value.len + EXTRA + KI_PROTO_NAME_BYTES)) {
+    if (KI_RARELY((size_t)(reader->out.end - to) < room)) {
         reader->out.at = to;
-        rc = ki_proto_out_reserve(&reader->out, value.len + EXTRA + KI_PROTO_NAME_BYTES);
+        rc = ki_proto_out_reserve(&reader->out, room);
         if (rc < 0)
             return ki_proto_stop(reader, to, rc);
         to = reader->out.at;

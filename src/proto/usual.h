@@ -24,7 +24,7 @@ typedef struct ki_proto_step {
 } ki_proto_step;
 
 /* All of this is one switch in the innermost loop. */
-#define KI_PROTO_INLINE static inline __attribute__((always_inline))
+#define KI_PROTO_IN_LOOP static inline __attribute__((always_inline))
 
 #define KI_PROTO_NOT_USUAL ((ki_proto_step){NULL, NULL})
 
@@ -36,7 +36,7 @@ static inline int ki_proto_has_room(const ki_proto_reader *reader, const char *t
     return (size_t)(reader->out.end - to) >= n + KI_PROTO_ROOM;
 }
 
-KI_PROTO_INLINE char *ki_proto_put_name(char *to, const ki_proto_field *field)
+KI_PROTO_IN_LOOP char *ki_proto_put_name(char *to, const ki_proto_field *field)
 {
     const size_t n = field->name_len;
     ki_proto_out_copy_name(to, ki_proto_names + field->name, n);
@@ -50,8 +50,8 @@ ki_proto_step ki_proto_put_usual_map(ki_proto_reader *reader, const ki_proto_fie
                                      char *to);
 
 /* Text without escapes. */
-KI_PROTO_INLINE char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki_proto_field *field,
-                                              const ki_wire_value *text, char *to)
+KI_PROTO_IN_LOOP char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki_proto_field *field,
+                                               const ki_wire_value *text, char *to)
 {
     if (!ki_proto_has_room(reader, to, text->len))
         return NULL;
@@ -63,8 +63,8 @@ KI_PROTO_INLINE char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki_
     return to + text->len + 1;
 }
 
-KI_PROTO_INLINE char *ki_proto_put_usual_message(ki_proto_reader *reader, const ki_proto_field *field,
-                                                 const ki_wire_value *value, char *to)
+KI_PROTO_IN_LOOP char *ki_proto_put_usual_message(ki_proto_reader *reader, const ki_proto_field *field,
+                                                  const ki_wire_value *value, char *to)
 {
     const ki_proto_message *message = ki_proto_message_of(field);
     if (message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_room(reader, to, 0))
@@ -73,16 +73,16 @@ KI_PROTO_INLINE char *ki_proto_put_usual_message(ki_proto_reader *reader, const 
 }
 
 /* A time that is not left out if it is zero, or that is not zero. */
-KI_PROTO_INLINE char *ki_proto_put_usual_time(ki_proto_reader *reader, const ki_proto_field *field,
-                                              const ki_wire_value *value, char *to)
+KI_PROTO_IN_LOOP char *ki_proto_put_usual_time(ki_proto_reader *reader, const ki_proto_field *field,
+                                               const ki_wire_value *value, char *to)
 {
     if (!ki_proto_has_room(reader, to, 0))
         return NULL;
     return ki_proto_leaf_usual_time(&reader->out, ki_proto_put_name(to, field), value->at, value->len);
 }
 
-KI_PROTO_INLINE char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const ki_proto_field *field,
-                                               const ki_wire_value *value, char *to)
+KI_PROTO_IN_LOOP char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const ki_proto_field *field,
+                                                const ki_wire_value *value, char *to)
 {
     switch (field->type) {
     case KI_PROTO_STRING:
@@ -96,8 +96,8 @@ KI_PROTO_INLINE char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const ki
     }
 }
 
-KI_PROTO_INLINE char *ki_proto_put_usual_number(ki_proto_reader *reader, const ki_proto_field *field,
-                                                uint64_t number, char *to)
+KI_PROTO_IN_LOOP char *ki_proto_put_usual_number(ki_proto_reader *reader, const ki_proto_field *field,
+                                                 uint64_t number, char *to)
 {
     if (!ki_proto_has_room(reader, to, 0))
         return NULL;
@@ -113,8 +113,8 @@ KI_PROTO_INLINE char *ki_proto_put_usual_number(ki_proto_reader *reader, const k
 }
 
 /* The member at the cursor, which is behind its tag. One that is left out ends where it began. */
-KI_PROTO_INLINE ki_proto_step ki_proto_put_usual(ki_proto_reader *reader, const ki_proto_field *field,
-                                                 ki_proto_cursor cursor, char *to)
+KI_PROTO_IN_LOOP ki_proto_step ki_proto_put_usual(ki_proto_reader *reader, const ki_proto_field *field,
+                                                  ki_proto_cursor cursor, char *to)
 {
     const unsigned flags = field->flags;
     ki_wire_value value;

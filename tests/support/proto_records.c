@@ -98,7 +98,10 @@ void proto_body_free(proto_body *body)
 
 void proto_body_put(proto_body *body, const void *bytes, size_t n)
 {
-    body->data = realloc(body->data, body->len + n + 1);
+    if (body->cap <= body->len + n) {
+        body->cap = 2 * (body->len + n + 1);
+        body->data = realloc(body->data, body->cap);
+    }
     require(body->data != NULL, "out of memory", "a body");
     if (n > 0)
         memcpy(body->data + body->len, bytes, n);

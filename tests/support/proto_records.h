@@ -31,6 +31,7 @@ void proto_records_free(proto_records *records);
 typedef struct proto_body {
     char *data;
     size_t len;
+    size_t cap;
 } proto_body;
 
 /* A watch with one event; or a list of the message `count` times. */

@@ -141,12 +141,27 @@ static json_t *bytes_of(ki_str bytes)
     return value;
 }
 
-/* Embedded JSON: RawExtension, FieldsV1, JSON. */
+/* Embedded JSON: RawExtension, FieldsV1, JSON; none of them is in a map. */
 static json_t *raw_of(ki_str message)
 {
     struct field raw = {0};
     return find_field(message, 1, &raw) ? json_loadb(raw.bytes.ptr, raw.bytes.len, JSON_DECODE_ANY, NULL)
                                         : json_null();
+}
+
+/* ExtraValue. */
+static json_t *strings_of(ki_str message)
+{
+    struct field element = {0};
+    json_t *list = json_array();
+    while (list != NULL && message.len > 0) {
+        if (next_field(&message, &element) &&
+            (element.number != 1 || json_array_append_new(list, string_of(element.bytes)) == 0))
+            continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
 }
 
 static json_t *scalar_of(const struct ki_as_schema_field *known, const struct field *field)
@@ -177,7 +192,7 @@ static json_t *scalar_of(const struct ki_as_schema_field *known, const struct fi
         (void)find_field(field->bytes, 1, &text);
         return string_of(text.bytes);
     default:
-        return raw_of(field->bytes);
+        return known->shape == KI_AS_FIELD_MAP ? strings_of(field->bytes) : raw_of(field->bytes);
     }
 }
 

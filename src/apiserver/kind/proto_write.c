@@ -5,12 +5,14 @@
 #include "apiserver/kind/proto_write.h"
 
 #include <kinformer/error.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apiserver/kind/schema.h"
 #include "apiserver/value/age.h"
 #include "apiserver/value/encode.h"
 #include "apiserver/value/tree.h"
+#include "util/alloc.h"
 #include "util/base64.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, VARINT_BYTES_MAX = 10, MICRO_DIGITS = 6 };
@@ -147,12 +149,12 @@ static void put_quantity(struct writer *writer, unsigned number, ki_str text)
     wrap(writer, at, number);
 }
 
-/* RawExtension, FieldsV1 and JSON contain text; ExtraValue, the only list among these, contains strings. */
+/* RawExtension, FieldsV1 and JSON contain text; ExtraValue, the only one among these in a map, strings. */
 static void put_raw(struct writer *writer, unsigned number, const struct ki_as_schema_field *field,
                     const json_t *value)
 {
     size_t at = writer->out->len;
-    if (field->shape == KI_AS_FIELD_MAP && json_is_array(value)) {
+    if (field->shape == KI_AS_FIELD_MAP) {
         for (size_t i = 0; i < json_array_size(value); i++)
             put_bytes(writer, 1, ki_as_json_str(json_array_get(value, i)));
     } else if (value != NULL) {
@@ -239,16 +241,39 @@ static void put_value(struct writer *writer, unsigned number, const struct ki_as
         put_scalar(writer, number, field, value);
 }
 
+static ki_str entry_name(void *entry)
+{
+    return (ki_str){json_object_iter_key(entry), json_object_iter_key_len(entry)};
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    return ki_str_compare(entry_name(*(void *const *)left), entry_name(*(void *const *)right));
+}
+
+/* Go sorts the entries by their names. */
 static void put_map(struct writer *writer, const struct ki_as_schema_field *field, const json_t *map)
 {
     /* jansson's iterators want a non-const object but do not modify it. */
-    json_t *entries = (json_t *)map;
-    for (void *i = json_object_iter(entries); i != NULL; i = json_object_iter_next(entries, i)) {
+    json_t *object = (json_t *)map;
+    size_t count = 0;
+    if (json_object_size(map) == 0)
+        return;
+    void **entries = ki_calloc(json_object_size(map), sizeof(*entries));
+    if (entries == NULL) {
+        writer->rc = KI_ERR_NO_MEMORY;
+        return;
+    }
+    for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i))
+        entries[count++] = i;
+    qsort(entries, count, sizeof(*entries), compare_entries);
+    for (size_t i = 0; i < count; i++) {
         size_t at = writer->out->len;
-        put_bytes(writer, 1, (ki_str){json_object_iter_key(i), json_object_iter_key_len(i)});
-        put_value(writer, 2, field, json_object_iter_value(i));
+        put_bytes(writer, 1, entry_name(entries[i]));
+        put_value(writer, 2, field, json_object_iter_value(entries[i]));
         wrap(writer, at, field->number);
     }
+    ki_free(entries);
 }
 
 static void put_field(struct writer *writer, const struct ki_as_schema_field *field, const json_t *value)

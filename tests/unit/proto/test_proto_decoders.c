@@ -126,6 +126,47 @@ static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **
     proto_body_free(&body);
 }
 
+/* An object that is refused without a key would count as deleted in the next list. */
+static void what_is_refused_has_its_key_wherever_it_is_malformed(void **state)
+{
+    (void)state;
+    /* a number in place of spec.volumes or metadata.selfLink; a spec that is cut */
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } pods[] = {
+        {"\x12\x02\x08\x01\x0a\x0e\x0a\x03web\x1a\x07"
+         "default",
+         4 + 16},
+        {"\x0a\x0e\x0a\x03web\x1a\x07"
+         "default\x12\x02\x08\x01",
+         16 + 4},
+        {"\x0a\x10\x0a\x03web\x20\x01\x1a\x07"
+         "default",
+         18},
+        {"\x0a\x0e\x0a\x03web\x1a\x07"
+         "default\x12\x7f",
+         16 + 2},
+    };
+    for (size_t i = 0; i < sizeof(pods) / sizeof(pods[0]); i++) {
+        proto_body pod = {0};
+        proto_body_put(&pod, pods[i].bytes, pods[i].n);
+        proto_body event = event_of("MODIFIED", "v1", "Pod", &pod);
+        ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
+        ki_proto_watch decoder;
+        decode_run run;
+        ki_proto_watch_init(&decoder, plan);
+        decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+        if (strncmp(run.log, "REFUSED MODIFIED default/web KI_ERR_PROTOBUF", 44) != 0)
+            fail_msg("%zu: %s", i, run.log);
+        ki_proto_watch_fini(&decoder);
+        decode_run_fini(&run);
+        ki_object_plan_free(plan);
+        proto_body_free(&event);
+        proto_body_free(&pod);
+    }
+}
+
 /* Metadata is found where the text has it in the end, although spec was written first. */
 static void metadata_is_found_in_any_order_of_fields(void **state)
 {
@@ -347,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_unknown_field_is_counted_where_it_could_have_been_kept),
         WITH_MEMORY_CHECK(an_event_that_cannot_be_used_is_refused_and_the_next_is_read),
+        WITH_MEMORY_CHECK(what_is_refused_has_its_key_wherever_it_is_malformed),
         WITH_MEMORY_CHECK(metadata_is_found_in_any_order_of_fields),
         WITH_MEMORY_CHECK(an_error_event_has_its_status),
         WITH_MEMORY_CHECK(a_list_has_metadata_items_and_refused_items),

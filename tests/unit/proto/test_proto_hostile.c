@@ -279,6 +279,77 @@ static void a_small_message_with_much_text_meets_the_limit(void **state)
         proto_body_free(bodies[i]);
 }
 
+/* ---- at the limit -------------------------------------------------------------------------------------- */
+
+static decode_run run_limited(const proto_body *event, size_t bytes_max)
+{
+    ki_object_plan *plan = pods_plan(&(ki_object_options){.bytes_max = bytes_max});
+    ki_proto_watch decoder;
+    decode_run run;
+    ki_proto_watch_init(&decoder, plan);
+    decode_run_proto_watch(&run, &decoder, proto_body_str(event), (decode_split){0});
+    ki_proto_watch_fini(&decoder);
+    ki_object_plan_free(plan);
+    return run;
+}
+
+/* A pod that is read without a limit is read if the limit is its size. Frees the parts of the pod. */
+static void check_limit_of_pod(proto_body *metadata, proto_body *spec)
+{
+    proto_body pod = {0};
+    proto_body_field(&pod, 1, proto_body_str(metadata));
+    proto_body_field(&pod, 2, proto_body_str(spec));
+    proto_body typed = proto_body_typed("v1", "Pod", proto_body_str(&pod));
+    proto_body event = proto_body_event("ADDED", proto_body_str(&typed));
+    decode_run free_run = run_limited(&event, 0);
+    assert_int_equal(free_run.object_count, 1);
+    decode_run run = run_limited(&event, ki_object_json(free_run.objects[0]).len);
+    if (run.object_count != 1)
+        fail_msg("%s", run.log);
+    assert_true(ki_object_equal(run.objects[0], free_run.objects[0]));
+    decode_run_fini(&free_run);
+    decode_run_fini(&run);
+    proto_body *bodies[] = {metadata, spec, &pod, &typed, &event};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        proto_body_free(bodies[i]);
+}
+
+enum { SOME_BYTES = 100 * 1024, CONTAINERS = 2, NODE_NAME = 10, INIT_CONTAINERS = 20, NOT_KNOWN = 200 };
+
+/* JSON has initContainers before containers. */
+static void what_is_moved_counts_once_against_the_limit(void **state)
+{
+    (void)state;
+    proto_body metadata = {0}, spec = {0}, container = {0};
+    char *text = malloc(SOME_BYTES);
+    memset(text, 'x', SOME_BYTES);
+    proto_body_field(&metadata, 1, KI_STR("web"));
+    proto_body_field(&container, 1, (ki_str){text, SOME_BYTES});
+    proto_body_field(&spec, CONTAINERS, KI_STR(""));
+    proto_body_field(&spec, INIT_CONTAINERS, proto_body_str(&container));
+    check_limit_of_pod(&metadata, &spec);
+    proto_body_free(&container);
+    free(text);
+}
+
+static void what_is_not_in_the_json_does_not_count_against_the_limit(void **state)
+{
+    (void)state;
+    proto_body metadata = {0}, spec = {0}, container = {0};
+    char *text = malloc(SOME_BYTES);
+    memset(text, 'x', SOME_BYTES);
+    proto_body_field(&metadata, 1, KI_STR("web"));
+    proto_body_field(&container, NOT_KNOWN, (ki_str){text, SOME_BYTES});
+    proto_body_field(&spec, CONTAINERS, proto_body_str(&container));
+    check_limit_of_pod(&metadata, &spec);
+    proto_body_field(&metadata, 1, KI_STR("web")); /* replaced by a later occurrence */
+    proto_body_field(&spec, NODE_NAME, (ki_str){text, SOME_BYTES});
+    proto_body_field(&spec, NODE_NAME, KI_STR("node"));
+    check_limit_of_pod(&metadata, &spec);
+    proto_body_free(&container);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +361,8 @@ int main(void)
         WITH_MEMORY_CHECK(repeated_fields_on_every_level_are_refused_when_they_are_too_much_work),
         WITH_MEMORY_CHECK(a_long_text_is_not_moved_again_and_again),
         WITH_MEMORY_CHECK(a_small_message_with_much_text_meets_the_limit),
+        WITH_MEMORY_CHECK(what_is_moved_counts_once_against_the_limit),
+        WITH_MEMORY_CHECK(what_is_not_in_the_json_does_not_count_against_the_limit),
     };
     return RUN_TESTS(tests);
 }

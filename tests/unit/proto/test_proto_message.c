@@ -266,7 +266,11 @@ static void a_field_that_comes_again_is_merged_as_go_does(void **state)
           {"v1", "ConfigMap", "0a08 42020801 42021001", TIMED("1970-01-01T00:00:00Z")},
           /* a port in two parts */
           {"v1", "Service", "120b 0a09 22020801 2203 1a0178", PORT("\"x\"")},
-          {"apps/v1", "ControllerRevision", "1203 0a0131 1200", DATA("1")});
+          {"apps/v1", "ControllerRevision", "1203 0a0131 1200", DATA("1")},
+          /* spec.volumes[0].emptyDir.sizeLimit: a quantity without text leaves the former one */
+          {"v1", "Pod", "1210 0a0e 0a0176 1209 1207 1203 0a0135 1200",
+           "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":{\"sizeLimit\":\"5\"}}],"
+           "\"containers\":null},\"status\":{}}"});
 }
 
 static void fields_in_any_order_have_that_of_the_json(void **state)

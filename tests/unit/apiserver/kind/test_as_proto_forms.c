@@ -145,6 +145,27 @@ static void zeroes_of_pointers_are_values_and_others_are_nothing(void **state)
                    "'rollingUpdate':{'maxUnavailable':0,'maxSurge':'25%'}}},'status':{}}");
 }
 
+/* spec.extra of a CertificateSigningRequest, the only map of lists. */
+static void extra_values_are_lists_of_strings(void **state)
+{
+    (void)state;
+    struct message values = {.len = 0};
+    struct message entry = {.len = 0};
+    struct message spec = {.len = 0};
+    struct message object = {.len = 0};
+    put_text(&values, 1, "a b");
+    put_text(&values, 1, "{");
+    put_text(&entry, 1, "scopes");
+    put_message(&entry, 2, &values);
+    put_text(&spec, 7, "example.com/signer");
+    put_message(&spec, 6, &entry);
+    put_pair(&spec, 6, "none", "");
+    put_message(&object, 2, &spec);
+    assert_decoded("certificates.k8s.io/v1", "CertificateSigningRequest", &object,
+                   "{'apiVersion':'certificates.k8s.io/v1','kind':'CertificateSigningRequest',"
+                   "'spec':{'signerName':'example.com/signer','extra':{'scopes':['a b','{'],'none':[]}}}");
+}
+
 static void bytes_are_base64(void **state)
 {
     (void)state;
@@ -329,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeroes_of_pointers_are_values_and_others_are_nothing),
+        cmocka_unit_test(extra_values_are_lists_of_strings),
         cmocka_unit_test(bytes_are_base64),
         cmocka_unit_test(times_have_seconds_or_microseconds),
         cmocka_unit_test(fields_of_inlined_messages_stand_in_their_place),

@@ -253,6 +253,27 @@ static void times_have_their_zone_and_fraction(void **state)
 #define CRD_END                                                                                              \
     "}}]},'status':{'conditions':null,'acceptedNames':{'plural':'','kind':''},'storedVersions':null}}"
 
+/* As Go writes them; the reader of such maps reads them once. */
+static void maps_are_sorted_by_name(void **state)
+{
+    (void)state;
+    ki_proto_reader reader;
+    ki_buf out;
+    json_t *tree =
+        tree_of("{'kind':'ConfigMap','apiVersion':'v1','metadata':{'labels':{'b':'','':'','a':''}},"
+                "'data':{'z':'1','zz':'2','aa':'3'}}");
+    ki_proto_reader_init(&reader, NULL, 0);
+    ki_buf_init(&out, BYTES_MAX);
+    assert_int_equal(ki_as_proto_object(&out, tree), 0);
+    assert_tree(decode(&reader, &out),
+                "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'labels':{'':'','a':'','b':''}},"
+                "'data':{'aa':'3','z':'1','zz':'2'}}");
+    assert_false(reader.is_careful);
+    ki_buf_fini(&out);
+    ki_proto_reader_fini(&reader);
+    json_decref(tree);
+}
+
 static void schemas_may_be_booleans_and_lists(void **state)
 {
     static const char schema[] = CRD_OPENING
@@ -309,6 +330,7 @@ int main(void)
         cmocka_unit_test(a_list_without_items_is_the_bytes_of_a_real_server),
         cmocka_unit_test(objects_of_every_kind_come_back_through_the_other_decoder),
         cmocka_unit_test(times_have_their_zone_and_fraction),
+        cmocka_unit_test(maps_are_sorted_by_name),
         cmocka_unit_test(schemas_may_be_booleans_and_lists),
         cmocka_unit_test(values_of_another_type_are_zero),
         cmocka_unit_test(other_kinds_and_versions_have_no_message),
