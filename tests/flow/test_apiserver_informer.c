@@ -30,10 +30,10 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    {KI_WATCH_LIST_NEVER, KI_WIRE_PROTOBUF},
-    {KI_WATCH_LIST_AUTO, KI_WIRE_PROTOBUF},
-    {KI_WATCH_LIST_NEVER, KI_WIRE_JSON},
-    {KI_WATCH_LIST_ALWAYS, KI_WIRE_JSON}, /* by default a first list in JSON is not streamed */
+    {KI_WATCH_LIST_NEVER, KI_WIRE_PROTOBUF, 0},
+    {KI_WATCH_LIST_AUTO, KI_WIRE_PROTOBUF, 0},
+    {KI_WATCH_LIST_NEVER, KI_WIRE_JSON, 0},
+    {KI_WATCH_LIST_ALWAYS, KI_WIRE_JSON, 0}, /* by default a first list in JSON is not streamed */
 };
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
