@@ -156,7 +156,7 @@ static void an_informer_follows_by_list_and_by_stream(void **state)
         world w;
         ki_informer_status status;
         ki_wire wire = wires[i / 3];
-        world_init(&w, (way){lists[i % 3], wire});
+        world_init(&w, (way){lists[i % 3], wire, 0});
         world_start(&w);
         expect_equal(&w);
         churn(&w, 0);

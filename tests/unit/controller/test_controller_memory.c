@@ -74,7 +74,7 @@ static void begin_work(controller_rig *rig)
     controller_rig_init(rig, &(ki_controller_options){.expect_timeout_ms = 100});
     assert_int_equal(ki_controller_start(rig->controller, &err), 0);
     for (int i = 0; i < 12; i++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof(key), "%c%d", i % 3 == 0 ? 'w' : 'k', i);
         assert_int_equal(ki_controller_enqueue(rig->controller, ki_str_of(key), 0), 0);
     }
