@@ -180,6 +180,7 @@ static uint64_t next_ns(ki_controller *c)
 static void run_job(ki_job *job)
 {
     ki_controller *c = KI_CONTAINER_OF(job, ki_controller, job);
+    KI_ASSERT_ON(c->client->handlers);
     look_around(c);
     if (!c->has_threads)
         ki_controller_work(c);

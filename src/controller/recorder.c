@@ -219,6 +219,7 @@ static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
 static void run_send(ki_job *job)
 {
     ki_recorder *recorder = KI_CONTAINER_OF(job, ki_recorder, send);
+    KI_ASSERT_ON(recorder->client->dispatch);
     uint64_t now_ns = ki_clock_now_ns(recorder->client->clock);
     ki_mutex_lock(&recorder->mu);
     bool has_answer = recorder->has_answer, is_last = recorder->is_freed;

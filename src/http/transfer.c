@@ -334,6 +334,7 @@ static void run_transfer(ki_job *job)
 {
     ki_transfer *transfer = KI_CONTAINER_OF(job, ki_transfer, job);
     ki_http *http = transfer->http;
+    KI_ASSERT_ON(http->options.loop);
     ki_http_enter(http);
     if (transfer->state == KI_TRANSFER_WAITING)
         begin(transfer);

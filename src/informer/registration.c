@@ -145,6 +145,7 @@ static void release(ki_registration *registration)
 static void run_handler(ki_job *job)
 {
     ki_registration *registration = KI_CONTAINER_OF(job, ki_registration, job);
+    KI_ASSERT_ON(registration->informer->life.client->handlers);
     handler_state state = state_of(registration);
     if (state == IS_ENDING) {
         release(registration);

@@ -475,6 +475,7 @@ static void drive(ki_life *life, const requests *taken)
 static void run_io(ki_job *job)
 {
     ki_life *life = KI_CONTAINER_OF(job, ki_life, io_job);
+    KI_ASSERT_ON(life->client->io);
     assert(ki_job_is_current(job));
     requests taken = take_requests(life);
     if (taken.is_list_owed)
@@ -499,6 +500,7 @@ static void run_io(ki_job *job)
 static void run_dispatch(ki_job *job)
 {
     ki_life *life = KI_CONTAINER_OF(job, ki_life, dispatch_job);
+    KI_ASSERT_ON(life->client->dispatch);
     assert(ki_job_is_current(job));
     life->dispatch_is_due = false;
     life->kind->dispatch(life);
