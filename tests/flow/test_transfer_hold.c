@@ -14,25 +14,6 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-static certificate authority;
-static certificate for_address;
-
-static int make_certificates(void **state)
-{
-    (void)state;
-    authority = certificate_make("authority", NULL, NULL);
-    for_address = certificate_make("server", "IP:127.0.0.1", &authority);
-    return 0;
-}
-
-static int free_certificates(void **state)
-{
-    (void)state;
-    certificate_free(&authority);
-    certificate_free(&for_address);
-    return 0;
-}
-
 static int count_fds(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -103,9 +84,9 @@ static void scene_init(scene *s, bool is_tls, const char *target)
     scripted_http_options server = {.serve = serve};
     *s = (scene){.fds = count_fds(), .f.pause_after = 1, .f.keeps_nothing = strcmp(target, "/forever") == 0};
     if (is_tls) {
-        s->bench.config.ca_pem = authority.pem;
-        server.certificate_pem = for_address.pem;
-        server.key_pem = for_address.key_pem;
+        s->bench.config.ca_pem = certs.authority.pem;
+        server.certificate_pem = certs.for_address.pem;
+        server.key_pem = certs.for_address.key_pem;
     }
     http_bench_init(&s->bench, &server, NULL);
     fetch_begin(&s->f, &s->bench, &(ki_request){.target = ki_str_of(target)});
@@ -257,10 +238,10 @@ static void what_is_sent_is_not_lost_in_a_turn(void **state)
     (void)state;
     FOR_BOTH_WAYS(is_tls)
     {
-        http_bench bench = {.config.ca_pem = is_tls ? authority.pem : NULL};
+        http_bench bench = {.config.ca_pem = is_tls ? certs.authority.pem : NULL};
         scripted_http_options server = {.serve = serve,
-                                        .certificate_pem = is_tls ? for_address.pem : NULL,
-                                        .key_pem = is_tls ? for_address.key_pem : NULL};
+                                        .certificate_pem = is_tls ? certs.for_address.pem : NULL,
+                                        .key_pem = is_tls ? certs.for_address.key_pem : NULL};
         fetch f = {0};
         char *body = malloc(POST_BYTES);
         assert_non_null(body);
@@ -373,5 +354,5 @@ int main(void)
         FLOW_TEST(a_pause_needs_no_descriptor),
         FLOW_TEST(without_memory_for_what_has_come_it_ends),
     };
-    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+    return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -24,25 +24,6 @@ enum {
     URL_BYTES = 64
 };
 
-static certificate authority;
-static certificate for_address;
-
-static int make_certificates(void **state)
-{
-    (void)state;
-    authority = certificate_make("authority", NULL, NULL);
-    for_address = certificate_make("server", "IP:127.0.0.1", &authority);
-    return 0;
-}
-
-static int free_certificates(void **state)
-{
-    (void)state;
-    certificate_free(&authority);
-    certificate_free(&for_address);
-    return 0;
-}
-
 /* ---- a server that decides where records begin and what is sent at once ------------------------------- */
 
 /* Records of a chunked body. The test writes it, then pokes the server, which does what it says. */
@@ -89,8 +70,8 @@ static bool engine_feed(engine *e)
 
 static bool engine_open(engine *e, int version)
 {
-    BIO *pem = BIO_new_mem_buf(for_address.pem, -1);
-    BIO *key_pem = BIO_new_mem_buf(for_address.key_pem, -1);
+    BIO *pem = BIO_new_mem_buf(certs.for_address.pem, -1);
+    BIO *key_pem = BIO_new_mem_buf(certs.for_address.key_pem, -1);
     X509 *x509 = PEM_read_bio_X509(pem, NULL, NULL, NULL);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(key_pem, NULL, NULL, NULL);
     e->tls = SSL_CTX_new(TLS_server_method());
@@ -293,7 +274,7 @@ static void start(http_bench *bench, char *url, const scripted_http_options *opt
     bench->server = scripted_http_start(options);
     (void)snprintf(url, URL_BYTES, "https://127.0.0.1:%d", scripted_http_port(bench->server));
     bench->config.server = url;
-    bench->config.ca_pem = authority.pem;
+    bench->config.ca_pem = certs.authority.pem;
 }
 
 static void scene_begin(scene *s, const ki_http_options *options)
@@ -576,5 +557,5 @@ int main(void)
         FLOW_TEST(a_request_on_a_connection_that_has_ended_is_sent_again),
         FLOW_TEST(a_renegotiation_inside_a_burst_is_not_forgotten),
     };
-    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+    return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

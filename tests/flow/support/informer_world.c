@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/support/informer_world.h"
 
-#include <poll.h>
-
 #include "client/client.h"
+#include "flow/support/client_live.h"
 #include "flow/support/fake_credentials.h"
 #include "support/patience.h"
 #include "support/unit.h"
@@ -43,13 +42,7 @@ void informer_world_fini(informer_world *w)
 
 void informer_world_live(informer_world *w)
 {
-    struct pollfd polled = {.fd = ki_client_fd(w->client), .events = POLLIN};
-    int timeout_ms = ki_client_timeout_ms(w->client);
-    if (timeout_ms < 0 || timeout_ms > 5)
-        timeout_ms = 5;
-    (void)poll(&polled, polled.fd >= 0 ? 1 : 0, timeout_ms);
-    if (w->mode != KI_MODE_THREADS)
-        assert_true(ki_client_dispatch(w->client, 1) >= 0);
+    client_live(w->client, (ki_mode)w->mode);
 }
 
 void informer_world_wait(informer_world *w, informer_world_cb is_met)

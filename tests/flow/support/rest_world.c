@@ -2,10 +2,10 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "flow/support/rest_world.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "flow/support/client_live.h"
 #include "flow/support/fake_credentials.h"
 #include "support/patience.h"
 #include "support/unit.h"
@@ -70,13 +70,7 @@ uint64_t rest_world_now_ms(void)
 
 void rest_world_live(rest_world *w)
 {
-    struct pollfd polled = {.fd = ki_client_fd(w->client), .events = POLLIN};
-    int timeout_ms = ki_client_timeout_ms(w->client);
-    if (timeout_ms < 0 || timeout_ms > 5)
-        timeout_ms = 5;
-    (void)poll(&polled, polled.fd >= 0 ? 1 : 0, timeout_ms);
-    if (w->mode != KI_MODE_THREADS)
-        assert_true(ki_client_dispatch(w->client, 1) >= 0);
+    client_live(w->client, (ki_mode)w->mode);
 }
 
 void rest_world_wait(rest_world *w, told_answer *told, int times)
