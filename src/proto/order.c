@@ -24,9 +24,8 @@ static int count_work(ki_proto_reader *reader, size_t n)
     return reader->is_careful ? ki_proto_too_much_work(reader) : ki_proto_irregular(reader);
 }
 
-/* [from, middle) and [middle, end) of the text change places. The latter waits beside the text, which
- * has no room for it where it is nearly as large as its limit;
- * `raw` has the same limit, and is not in use. */
+/* [from, middle) and [middle, end) of the text change places. The latter is copied to `raw`, which is not in
+ * use here and has the same limit: a text close to its limit has no space for the copy. */
 static int rotate(ki_proto_reader *reader, size_t from, size_t middle, size_t end)
 {
     ki_buf *aside = &reader->raw.text;
