@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apiserver_load - pods put into an embedded API server, beside a parser that does nothing but parse and
- * write them.
+/* apiserver_load - puts pods into an embedded API server, compared with a parser that only parses and writes
+ * them.
  *
  *   From:     bench_apiserver.c
  *   To:       ki_apiserver_put(); jansson; the same by POST
@@ -14,11 +14,11 @@
 
 #include "bench.h"
 
-/* Puts options->pods pods into the server and prints what that takes. */
+/* Puts options->pods pods into the server and prints the costs. */
 bool apiserver_load_bench(ki_apiserver *server, const struct bench_options *options, bool *out_met);
 
-/* Pod `index` as a client writes it, NUL-terminated: no managedFields. A greater revision is another
- * status of it. The text is valid until the next call. */
+/* Pod `index` as a client writes it, NUL-terminated and without managedFields. A higher revision has a
+ * different status. The text is valid until the next call. */
 const char *apiserver_pod_text(uint64_t index, unsigned revision);
 
 #endif

@@ -50,7 +50,7 @@ bool apiserver_post(int fd, const char *path, const char *body)
     return length < REQUEST_BYTES && send(fd, request, (size_t)length, MSG_NOSIGNAL) == length;
 }
 
-/* How long the answer is with its head, 0: that is not known yet. */
+/* The length of the answer including its head; 0 if it is not known yet. */
 static size_t answer_bytes(const char *answer)
 {
     static const char name[] = "Content-Length:";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_apiserver - the embedded API server: loading it, listing it in pages, and watching it in numbers. */
+/* bench_apiserver - the embedded API server: loading it, listing it in pages,
+ * and watching it with many clients. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generate_pods - writes a list and a watch stream of generated pods into a cache folder.
  *
- * A file's name says what is in it (version of the generator, seed, number of pods), so a file that
- * is there is right and the work is skipped. A file appears under its name only when it is whole.
+ * A file's name identifies its content (version of the generator, seed, number of pods), so a file that
+ * exists is correct, and is not written again. A file gets its name only when it is complete.
  */
 #include <errno.h>
 #include <stdbool.h>

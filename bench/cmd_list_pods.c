@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_pods - an informer of all pods whose first list is of the newest version, whole or in pages. The
- * informer itself asks for any version first, which servers answer whole. Ends when it has synced. */
+/* list_pods - an informer of all pods whose first list asks for the newest version, whole or in pages. By
+ * default an informer asks for any version first, which servers answer without pages.
+ * Ends when it has synced. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,8 +25,8 @@ static void *counted_allocate(size_t size, void *user)
     return note(malloc(size));
 }
 
-/* Old and new may both be there for a moment inside realloc; the library cannot help that, and large
- * blocks are moved by the kernel without a copy. */
+/* Inside realloc both the old and the new block may exist for a moment. The library cannot avoid that, and
+ * the kernel moves large blocks without a copy. */
 static void *counted_reallocate(void *memory, size_t size, void *user)
 {
     (void)user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counted - an allocator that counts what the library holds.
+/* counted - an allocator that counts the memory that the library holds.
  *
  *   From:     pipeline_memory.c, bench_store.c
  *   To:       ki_set_allocator(), malloc
@@ -10,16 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here to there all memory of the library is counted; nothing of it is allocated before and behind.
- * Both return false when that does not work, or when something is left. */
+/* The library's memory is counted between the two calls; the library must not hold any before or after. Both
+ * return false on failure, or if memory was not freed. */
 bool counted_begin(void);
 bool counted_end(void);
 
-/* Bytes: now, and at the most. */
+/* Bytes now, and at the peak. */
 size_t counted_held(void);
 size_t counted_peak(void);
 
-/* At the most from now on. */
+/* Resets the peak to the bytes held now. */
 void counted_restart_peak(void);
 
 #endif

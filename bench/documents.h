@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* documents - the bytes a benchmark works on, in memory: pages of a list, or runs of watch events.
+/* documents - the bytes that a benchmark works on, in memory: pages of a list, or runs of watch events.
  *
- *   From:     bench/generate_pods.c
- *   To:       the benchmarks; every contender sees the same bytes.
+ *   From:     reference_contender.h, proto_encode.h; every contender reads the same bytes
+ *   To:       generate_pods.h
  */
 #ifndef BENCH_DOCUMENTS_H
 #define BENCH_DOCUMENTS_H
@@ -13,7 +13,7 @@
 #include "generate_pods.h"
 #include "text.h"
 
-/* Each document is followed by REFERENCE_PADDING zero bytes that its length does not count. */
+/* Each document is followed by REFERENCE_PADDING zero bytes, which its length does not include. */
 struct documents {
     struct text *items;
     size_t count;
@@ -23,11 +23,11 @@ struct documents {
 
 enum { DOCUMENTS_OBJECTS_EACH = 500 };
 
-/* The collection's list in pages, or as many watch events as it has pods. Ends the program when memory
- * is out. */
+/* The collection's list in pages, or as many watch events as it has pods.
+ * Ends the program if out of memory. */
 void documents_init_list(struct documents *documents, const struct pod_collection *pods);
 void documents_init_watch(struct documents *documents, const struct pod_collection *pods);
-/* Borrows the first `count` documents of `whole`, or all when there are fewer. Not to be finished. */
+/* Borrows the first `count` documents of `whole`, or all if there are fewer. The result is not freed. */
 struct documents documents_head(const struct documents *whole, size_t count);
 void documents_fini(struct documents *documents);
 

@@ -23,8 +23,8 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Maps numbers below pod_count one to one to numbers below pod_count, neighbours far apart: a step
- * that shares no divisor with the count visits every place once. */
+/* Maps the numbers below pod_count one to one to themselves, with neighbours far apart: a step that has no
+ * common divisor with the count reaches every number once. */
 static uint64_t scatter(const struct pod_collection *pods, uint64_t number, uint64_t step)
 {
     while (greatest_common_divisor(step, pods->pod_count) != 1) {
@@ -47,7 +47,7 @@ static void append_body(struct text *out, const struct pod_version *version)
 
 void pods_append_item(struct text *out, const struct pod_collection *pods, uint64_t index)
 {
-    /* A list is in name order, versions are in time order. */
+    /* A list is ordered by name, versions are ordered by time. */
     uint64_t age = scatter(pods, index, 7919);
     struct pod_version version = {
         .seed = pods->seed,

@@ -17,7 +17,7 @@
 
 enum { REPORT_FD = 3, NUMBER_BYTES = 24, ROLE_ARGUMENTS = 6 };
 
-/* ---- what a process says of itself ------------------------------------------------------------------ */
+/* ---- what a process reports about itself ------------------------------------------------------------ */
 
 static double cpu_of(const struct rusage *usage)
 {
@@ -32,7 +32,7 @@ double http_cpu_seconds(void)
     return cpu_of(&usage);
 }
 
-/* Not ru_maxrss: that knows of the process that this one was forked from. */
+/* ru_maxrss is not used: it includes the process that this one was forked from. */
 void http_report_fill(struct http_report *report)
 {
     char line[256];
@@ -54,9 +54,9 @@ void http_report_fill(struct http_report *report)
     }
 }
 
-/* ---- inside the process -------------------------------------------------------------------------- */
+/* ---- in the child ----------------------------------------------------------------------------------- */
 
-/* The end of the process frees what there is, which is not part of any work. */
+/* Objects are not freed: the end of the process does that, and it is not part of the work. */
 static int run_role(const struct http_role *role, const struct http_task *task)
 {
     struct http_report report = {0};
@@ -90,7 +90,7 @@ bool http_child_is_role(int count, char **arguments, const struct http_role *rol
     return true;
 }
 
-/* ---- outside ---------------------------------------------------------------------------------------- */
+/* ---- in the parent ---------------------------------------------------------------------------------- */
 
 static pid_t spawn(char *const *arguments, int report_fd)
 {

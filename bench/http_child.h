@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_child - work that is measured, in a process of its own: memory and CPU are then those of the work
- * alone.
+/* http_child - measured work in its own process, so that memory and CPU are those of the work alone.
  *
- *   From:     http_sync.c, http_watch.c, http_many.c
+ *   From:     bench_http.c, http_*.c, apiserver_watchers.c
  *   To:       bench_http.c once more, started with --role; the program curl
  *   Not here: what the roles do.
  */
@@ -16,13 +15,13 @@
 struct http_task {
     const char *role;
     unsigned port;       /* of the server */
-    uint64_t numbers[2]; /* the role knows what they mean */
+    uint64_t numbers[2]; /* their meaning depends on the role */
 };
 
-/* What a role says of its work. */
+/* What a role reports. */
 struct http_report {
     double finished;    /* bench_now_seconds() when the work was done */
-    double cpu_seconds; /* until then */
+    double cpu_seconds; /* up to then */
     uint64_t resident_bytes;
     uint64_t resident_peak_bytes;
     uint64_t threads;
@@ -32,7 +31,7 @@ struct http_report {
     uint64_t system_calls;
     uint64_t events;
     uint64_t coalesced;
-    double seconds; /* of the part that counts */
+    double seconds; /* of the measured part */
     double p50_us;
     double p99_us;
 };
@@ -45,17 +44,17 @@ struct http_role {
     http_role_cb run;
 };
 
-/* In main, before anything else: runs the role that the arguments name, if they do, and returns true with the
- * program's exit code. The roles end with a NULL name. */
+/* Call it first in main: if the arguments name a role, runs the role and returns true with the program's exit
+ * code. The array of roles ends with a NULL name. */
 bool http_child_is_role(int count, char **arguments, const struct http_role *roles, int *out_code);
 
-/* Starts a role and waits for it. Returns false when it fails. */
+/* Starts a role and waits for it. Returns false if it fails. */
 bool http_child_run(const struct http_task *task, struct http_report *out_report);
 
-/* The program curl, with what is in the file as its options: `finished` and `cpu_seconds` are set. */
+/* Runs the program curl with the options in the file; sets `finished` and `cpu_seconds`. */
 bool http_child_run_curl(const char *options_path, struct http_report *out_report);
 
-/* Of this process, until now. */
+/* Fills in the figures of this process so far. */
 void http_report_fill(struct http_report *report);
 double http_cpu_seconds(void);
 

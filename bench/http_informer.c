@@ -10,7 +10,7 @@ static ki_client *connect_to(const char *scheme, unsigned port, ki_client_option
     char server[64];
     (void)snprintf(server, sizeof(server), "%s://127.0.0.1:%u", scheme, port);
     options->server = server;
-    /* What the machine's user has in a kubeconfig does not matter here. */
+    /* The user's kubeconfig must not be used. */
     setenv("HOME", "/nonexistent", 1);
     unsetenv("KUBECONFIG");
     ki_client *client = ki_client_new(options, &err);

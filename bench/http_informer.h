@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_informer - a client of the server of bench_http, and an informer of pods.
+/* http_informer - a client of bench_http's server, and an informer of pods.
  *
  *   From:     the roles of bench_http
  *   To:       the library, through its public calls
@@ -13,14 +13,15 @@
 
 enum { HTTP_TIMEOUT_MS = 600000 };
 
-/* Connects to the server at that port of the loopback interface, with no kubeconfig.
- * NULL: it has said why. */
+/* Connects to the server at that port of the loopback interface, without a kubeconfig. On failure prints a
+ * message and returns NULL. */
 ki_client *http_client_new(unsigned port, size_t handler_threads);
 
 /* The same over TLS, without verifying the server. */
 ki_client *http_client_new_tls(unsigned port);
 
-/* Lists in pages and then watches. `ns` "": all namespaces. Not started. NULL: it has said why. */
+/* Makes an informer that lists in pages and then watches; it is not started. `ns` "" means all namespaces. On
+ * failure prints a message and returns NULL. */
 ki_informer *http_informer_new(ki_client *client, const char *ns);
 
 /* Starts it and waits for the first list. */

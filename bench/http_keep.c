@@ -16,13 +16,14 @@
 
 enum { BUFFER_BYTES = 128 << 10, PAGE_BYTES_MAX = 16 << 20 };
 
-/* Pods are as long as the average of their page, which is all that can be known of them unread. */
+/* All pods of a page are taken to have their average length, because their real lengths are not known without
+ * reading them. */
 struct page {
-    size_t left;      /* bytes of its body that have not come */
-    size_t pod_bytes; /* with their commas */
-    size_t pod_left;  /* bytes of the pod that have not come */
+    size_t left;      /* bytes of its body that have not arrived */
+    size_t pod_bytes; /* including a comma */
+    size_t pod_left;  /* bytes of the pod that have not arrived */
     size_t kept_bytes;
-    char *kept; /* of the pod */
+    char *kept; /* the kept part of the pod */
     size_t kept_length;
 };
 
@@ -74,7 +75,8 @@ static bool keep(struct page *page, const char *bytes, size_t n)
     return true;
 }
 
-/* Where the body begins of which `n` bytes have come with the head, or NULL. */
+/* Reads the head. Returns the beginning of the body, of which *out_n bytes have arrived with the head,
+ * or NULL. */
 static char *begin_page(int fd, char *buffer, struct page *page, size_t *out_n)
 {
     static const char name[] = "Content-Length: ";
@@ -104,7 +106,7 @@ static bool take_page(int fd, char *buffer, size_t kept_bytes)
     return is_kept;
 }
 
-/* simdjson wants a document whole. */
+/* simdjson needs the whole document. */
 static bool read_page(int fd, char *buffer, size_t kept_bytes)
 {
     struct page page = {.kept_bytes = kept_bytes};
@@ -128,7 +130,7 @@ static bool read_page(int fd, char *buffer, size_t kept_bytes)
 
 typedef bool (*page_cb)(int fd, char *buffer, size_t kept_bytes);
 
-/* What is kept stays until the process ends, as a store does. */
+/* Kept bytes are not freed before the process ends, like those of a store. */
 static bool take_all(const struct http_task *task, page_cb take, struct http_report *out_report)
 {
     static char buffer[BUFFER_BYTES + PAGE_BYTES_MAX + REFERENCE_PADDING];

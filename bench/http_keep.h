@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_keep - what a sync costs at the least: the same bytes are received, and as many as an object has are
- * copied into memory of their own; before a byte is looked at, or after the fastest parser we know has read
- * each object's metadata.
+/* http_keep - the minimal cost of a sync: the same bytes are received, and for each object as many bytes as
+ * ours has are copied to an allocation; either unread, or after simdjson has read each object's metadata.
  *
- *   From:     http_sync.c
+ *   From:     bench_http.c
  *   To:       http_child.c, reference_simdjson.cpp
  */
 #ifndef BENCH_HTTP_KEEP_H
@@ -11,7 +10,7 @@
 
 #include "http_child.h"
 
-/* numbers of both: pods, and bytes to keep of each. */
+/* `numbers` of both: the number of pods, and the bytes to keep of each. */
 bool http_keep_role(const struct http_task *task, struct http_report *out_report);
 bool http_keep_read_role(const struct http_task *task, struct http_report *out_report);
 

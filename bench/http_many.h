@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_many - many informers of one client that have nothing to do.
+/* http_many - many idle informers of one client.
  *
  *   From:     bench_http.c
  *   To:       http_child.c
@@ -10,10 +10,10 @@
 #include "bench.h"
 #include "http_child.h"
 
-/* This many informers, each of its own namespace; idle for this many milliseconds. */
+/* Runs this many informers, each of a different namespace; then they are idle for this many milliseconds. */
 bool http_many_role(const struct http_task *task, struct http_report *out_report);
 
-/* Returns false when it fails. */
+/* Returns false on failure. */
 bool http_many_bench(unsigned port, const struct bench_options *options);
 
 #endif

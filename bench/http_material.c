@@ -53,7 +53,7 @@ static bool make_pages(struct http_pages *pages, uint64_t pods)
     return is_done;
 }
 
-/* One in ten that is there goes; one that is not there comes. */
+/* An existing pod is deleted in one of ten cases; a deleted one is added again. */
 static const char *type_of(bool *is_there, uint64_t random)
 {
     const char *type = *is_there ? "MODIFIED" : "ADDED";
@@ -73,7 +73,7 @@ static void append_chunk(struct text *out, const struct text *event)
     text_put_literal(out, "\r\n");
 }
 
-/* Replaces an event in JSON. */
+/* Replaces an event in JSON by the same event in protobuf. */
 static void encode_event(struct text *event)
 {
     ki_buf frame;

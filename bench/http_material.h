@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_material - the bytes that the server of bench_http sends, made once.
+/* http_material - the bytes that bench_http's server sends, made once.
  *
  *   From:     bench_http.c
- *   To:       http_server.c   (sends them by sendfile, so that sending costs next to nothing)
- *   Not here: sockets; what a pod is like (generate_pods.h).
+ *   To:       http_server.c   (sends them by sendfile, so that sending costs almost nothing)
+ *   Not here: sockets; the properties of a pod (generate_pods.h).
  *
- * They are in files that are nowhere but in memory, and in the memory of no process that is measured.
+ * They are in anonymous files (memfd), which do not count as memory of the measured processes.
  */
 #ifndef BENCH_HTTP_MATERIAL_H
 #define BENCH_HTTP_MATERIAL_H
@@ -21,10 +21,10 @@ struct http_pages {
     int fd;
     uint64_t pods;
     uint64_t count;
-    uint64_t *starts; /* of each page, and the end of the last */
+    uint64_t *starts; /* the start of each page, and the end of the last one */
 };
 
-/* A watch: each event a chunk of its own, as API servers write them. All keys are of the same `keys`. */
+/* A watch: each event is its own chunk, as API servers write them. There are `keys` different keys. */
 struct http_burst {
     int fd;
     uint64_t keys;
@@ -39,10 +39,10 @@ struct http_material {
     struct http_burst proto_burst; /* in protobuf */
 };
 
-/* The second number of the role that takes a burst, if it is to be the one in protobuf. */
+/* The second number of the burst role; if set, it receives the burst in protobuf. */
 enum { HTTP_BURST_PROTOBUF = 1 };
 
-/* Returns false when there is no memory for it. */
+/* Returns false if out of memory. */
 bool http_material_init(struct http_material *material, uint64_t pods);
 void http_material_fini(struct http_material *material);
 

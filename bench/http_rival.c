@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same watch in protobuf, for an informer of ours and for one of client-go, in turns. */
+/* The same watch in protobuf, for our informer and for that of client-go, in turns. */
 #include "http_rival.h"
 
 #include <inttypes.h>

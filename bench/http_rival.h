@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_rival - client-go's informer beside ours, both from the same watch.
+/* http_rival - client-go's informer compared with ours, on the same watch.
  *
  *   From:     bench_http.c
  *   To:       http_child.c; the Go program that KI_GO_WATCH names
@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "http_material.h"
 
-/* Without that program nothing is measured. Returns false when one of them fails. */
+/* Without that program nothing is measured. Returns false if one of them fails. */
 bool http_rival_bench(const struct http_burst *burst, unsigned port, bool *out_met);
 
 #endif

@@ -89,7 +89,7 @@ static bool send_file(const struct connection *connection, int file, uint64_t st
     return true;
 }
 
-/* Such requests are not for JSON. */
+/* Whether the request is for the paths that are served in protobuf. */
 static bool is_proto(const struct connection *connection)
 {
     return strstr(connection->request, "/namespaces/protobuf/") != NULL;
@@ -121,7 +121,7 @@ static bool send_page(const struct connection *connection, uint64_t first)
     return send_list_head(connection, end - start) && send_file(connection, pages->fd, start, end);
 }
 
-/* Replaces a list in JSON, which has no items. */
+/* Replaces an empty list in JSON by the same list in protobuf. */
 static void encode_list(struct text *body)
 {
     ki_buf list;
@@ -137,7 +137,7 @@ static void encode_list(struct text *body)
     ki_buf_fini(&list);
 }
 
-/* At a version before all events. */
+/* The list has a version before all events. */
 static bool send_empty_list(const struct connection *connection)
 {
     const struct pod_collection collection = {GENERATE_PODS_SEED, 1};
@@ -179,7 +179,7 @@ static bool send_burst(const struct connection *connection)
     return send_bytes(connection, end, sizeof(end) - 1, 0);
 }
 
-/* The time is filled in just before it is sent. */
+/* The time is filled in just before the tick is sent. */
 static void append_tick(struct text *out, uint64_t number)
 {
     static const char member[] = "\"" HTTP_TICK_MEMBER "\":\"00000000000000000000\",";
@@ -209,7 +209,7 @@ static void stamp(struct text *tick)
     }
 }
 
-/* Until the other side has enough. */
+/* Sends until the client closes the connection. */
 static void send_ticks(const struct connection *connection)
 {
     uint64_t due = http_now_ns();
@@ -259,7 +259,7 @@ static bool serve_request(const struct connection *connection)
     return send_page(connection, token == NULL ? 0 : strtoull(token + strlen(next), NULL, 10));
 }
 
-/* The rest of a request that has not come as a whole. */
+/* Reads on until the request is complete. */
 static bool read_request(struct connection *connection)
 {
     connection->length = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_sync - a store filled over HTTP, against curl that throws the same bytes away.
+/* http_sync - a store filled over HTTP, compared with curl, which discards the same bytes.
  *
  *   From:     bench_http.c
  *   To:       http_child.c
@@ -16,10 +16,10 @@
 /* Lists all pods. */
 bool http_sync_role(const struct http_task *task, struct http_report *out_report);
 
-/* The same with a client that was made for it. NULL fails. */
+/* Like http_sync_role(), with a given client; NULL counts as a failure. */
 bool http_sync_run(ki_client *client, const struct http_task *task, struct http_report *out_report);
 
-/* Runs of kinformer and of curl; the best of each count. Returns false when one fails. */
+/* Runs kinformer and curl in turns; the best run of each counts. Returns false if one of them fails. */
 bool http_sync_bench(const struct http_pages *pages, unsigned port, const struct bench_options *options,
                      bool *out_met);
 

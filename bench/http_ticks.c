@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long an event takes from the server's write to the handler's call, against a thread that waits in a
- * read of the same connection and does nothing else. */
+/* How long an event takes from the server's write to the call of the handler, compared with a thread that
+ * only waits in read() on the same kind of connection. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static bool latencies_init(struct latencies *latencies, uint64_t wanted)
     return latencies->ns != NULL;
 }
 
-/* Returns whether there are enough. */
+/* Returns whether there are enough samples. */
 static bool note(struct latencies *latencies, const char *digits)
 {
     uint64_t now = http_now_ns();
@@ -90,7 +90,7 @@ bool http_ticks_role(const struct http_task *task, struct http_report *out_repor
     return true;
 }
 
-/* ---- plain ------------------------------------------------------------------------------------------ */
+/* ---- a thread in read() ----------------------------------------------------------------------------- */
 
 static int open_plain(unsigned port)
 {
@@ -109,11 +109,11 @@ static int open_plain(unsigned port)
 struct plain {
     int fd;
     size_t length;
-    size_t event_length; /* of the event that the buffer begins with */
+    size_t event_length; /* length of the event at the beginning of the buffer */
     char buffer[EVENT_BYTES_MAX];
 };
 
-/* Until there is a whole event. Several may have come by then. */
+/* Reads until there is a whole event. Several may have arrived by then. */
 static bool read_tick(struct plain *plain)
 {
     static const char end[] = "}\n\r\n";
@@ -152,7 +152,7 @@ bool http_ticks_plain_role(const struct http_task *task, struct http_report *out
     return is_done;
 }
 
-/* ---- the turns -------------------------------------------------------------------------------------- */
+/* ---- rounds ----------------------------------------------------------------------------------------- */
 
 static void keep_best(struct http_report *best, const struct http_report *report)
 {

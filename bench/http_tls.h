@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_tls - the TLS side of the server of bench_http.
+/* http_tls - the TLS side of bench_http's server.
  *
  *   From:     http_server.c
  *   To:       OpenSSL
@@ -11,16 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The size of what a Go server writes at a time over HTTP/1.1: each becomes a record. */
+/* The size of a write of a Go server over HTTP/1.1; each write becomes a record. */
 enum { HTTP_TLS_RECORD_BYTES = 4096 };
 
 /* The cipher that client and server agree on. */
 #define HTTP_TLS_SUITE "TLS_AES_128_GCM_SHA256"
 
-/* With a certificate that it has signed itself. NULL when it cannot be made. */
+/* Makes a context with a self-signed certificate. Returns NULL on failure. */
 SSL_CTX *http_tls_new(void);
 
-/* A connection that was accepted. NULL when the handshake fails. */
+/* Does the handshake on an accepted connection. Returns NULL if it fails. */
 SSL *http_tls_accept(SSL_CTX *context, int fd);
 
 bool http_tls_send(SSL *ssl, const char *bytes, size_t n);

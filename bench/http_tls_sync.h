@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_tls_sync - a store filled over TLS, against the same over plain HTTP and the cipher alone.
+/* http_tls_sync - a store filled over TLS, compared with plain HTTP and with the cipher alone.
  *
  *   From:     bench_http.c
  *   To:       http_child.c
@@ -14,10 +14,10 @@
 /* Lists all pods over TLS. */
 bool http_tls_sync_role(const struct http_task *task, struct http_report *out_report);
 
-/* Decrypts so many bytes in records, from memory. */
+/* Decrypts this many bytes in records, from memory. */
 bool http_tls_decrypt_role(const struct http_task *task, struct http_report *out_report);
 
-/* Turns of each; the best count. Returns false when one fails. */
+/* Runs all of them in turns; the best run of each counts. Returns false if one fails. */
 bool http_tls_sync_bench(const struct http_material *material, unsigned plain_port,
                          const struct bench_options *options, bool *out_met);
 

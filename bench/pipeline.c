@@ -8,7 +8,7 @@
 
 #include "informer/informer.h"
 
-/* How far the store may be behind the one that fills the queue when that continues after a pause. */
+/* When pushing continues after a pause, the store may be this many updates behind. */
 enum { PIECE = 8, BEHIND = 4000, TIMEOUT_MS = 600000 };
 
 /* ---- the source ------------------------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static bool next_of_empty(struct pipeline_source *source, ki_str *out_piece)
     return !source->is_watch && source->piece == 0;
 }
 
-/* Until the informer asks for a pause, or the body has ended. */
+/* Feeds until the informer asks for a pause, or the body has ended. */
 static void feed(struct pipeline_source *source)
 {
     ki_str piece = {0};
@@ -42,7 +42,7 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
     struct pipeline_source *source = user;
     if (options->limit == 1) {
-        return KI_ERR_SYSTEM; /* a question whether the server's history is the same; it goes without */
+        return KI_ERR_SYSTEM; /* the check whether the history is the same; it is optional */
     }
     source->answer = answer;
     source->is_watch = options->watch;
@@ -134,8 +134,8 @@ bool pipeline_start(struct pipeline *pipeline)
     return true;
 }
 
-/* Pushes here are outside any job, where each change would wake dispatch. So the waking is held in a list of
- * this bench from one end of a piece to the next, as a job on io holds it. */
+/* These pushes happen outside any job, where each change would wake dispatch. So the wake-up is held in a
+ * list of this benchmark until the end of the piece, as a job on io holds it. */
 static void hold_waking(struct pipeline *pipeline)
 {
     ki_list_node *node = &pipeline->informer->end_of_changes.node;
@@ -148,7 +148,7 @@ void pipeline_end_pushes(struct pipeline *pipeline)
 {
     ki_deferred *waking = &pipeline->informer->end_of_changes;
     ki_list_remove(&waking->node);
-    if (waking->run != NULL) { /* the sync has set it */
+    if (waking->run != NULL) { /* set by the sync */
         waking->run(waking);
     }
 }
@@ -171,7 +171,7 @@ bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t 
         .change_type = KI_CHANGE_UPDATED, .object = object, .version = ki_object_resource_version(object)};
     hold_waking(pipeline);
     int rc = ki_informer_take_change(&change, pipeline->informer);
-    if (version % PIECE == 0) { /* as many come in one piece of an answer */
+    if (version % PIECE == 0) { /* a piece of an answer has this many changes */
         pipeline_end_pushes(pipeline);
     }
     if (rc == 1 && version > BEHIND) {
@@ -210,7 +210,7 @@ void pipeline_count(const ki_event *event, void *user)
     struct pipeline_counter *counter = user;
     counter->checksum +=
         checksum_of(event->object) + 3 * checksum_of(event->old) + (uint64_t)event->change_type;
-    /* The handler's thread alone writes it. Release: who sees the number sees the checksum. */
+    /* Only the handler's thread writes it. Release: a thread that sees the number also sees the checksum. */
     unsigned long long events = atomic_load_explicit(&counter->events, memory_order_relaxed) + 1;
     atomic_store_explicit(&counter->events, events, memory_order_release);
     if (events == counter->wanted) {

@@ -16,15 +16,15 @@
 
 #include "util/loop/loop.h"
 
-/* Who answers the informer's requests: one list, then a watch that stays open. */
+/* Answers the informer's requests: one list, then a watch that stays open. */
 struct pipeline_source {
-    /* The next piece of the body that is being sent; false at its end. NULL: an empty list at version 1,
-     * and a watch that is silent. Runs on io. */
+    /* Returns the next piece of the body that is being sent; false at its end. NULL: an empty list at version
+     * 1, and a silent watch. Runs on io. */
     bool (*next)(struct pipeline_source *source, ki_str *out_piece);
     void *user;
-    bool is_watch;  /* what is being sent */
-    uint64_t piece; /* of it, from 0 */
-    unsigned lists; /* begun until now; the informer sees no other version than what `next` says */
+    bool is_watch;  /* a watch is being sent, otherwise a list */
+    uint64_t piece; /* number of the piece, from 0 */
+    unsigned lists; /* lists begun so far; `next` decides the versions that the informer sees */
     ki_answer *answer;
 };
 
@@ -33,23 +33,23 @@ struct pipeline {
     ki_client *client;
     ki_informer *informer;
     ki_job expire;    /* on io */
-    ki_list deferred; /* holds the waking of dispatch between two ends of a piece */
+    ki_list deferred; /* holds the wake-up of dispatch until the end of a piece */
 };
 
-/* `pipeline` is zeroed but for what the source is to do; `options` may be NULL. Not started. Returns false
- * when it cannot be made; it must be closed even then. */
+/* `pipeline` is zeroed except for the source; `options` may be NULL. The informer is not started. Returns
+ * false on failure; the pipeline must be closed even then. */
 bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options);
 void pipeline_close(struct pipeline *pipeline);
 
 /* Starts it and waits for the first list. */
 bool pipeline_start(struct pipeline *pipeline);
 
-/* Queues one update, as io does it; from one thread only, while the watch is silent. Borrows the object.
- * Versions are one number after the other. When the queue is full, waits until a part of it has been
- * applied. */
+/* Queues one update, as io does; from one thread only, while the watch is silent. Borrows the object.
+ * Versions must be consecutive numbers. If the queue is full, waits until a part of it has been applied. */
 bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t version);
 
-/* Has what was pushed since the last whole piece applied as well; without it that waits for the next wake. */
+/* Wakes dispatch for the updates since the last complete piece,
+ * which would otherwise wait for the next one. */
 void pipeline_end_pushes(struct pipeline *pipeline);
 
 /* Waits until everything up to the version is in the store. */
@@ -61,7 +61,7 @@ void pipeline_expire(struct pipeline *pipeline);
 /* A handler that counts. */
 struct pipeline_counter {
     atomic_ullong events;
-    uint64_t checksum; /* of what it has seen; the handler's thread writes it */
+    uint64_t checksum; /* of the events it has seen; written by the handler's thread */
     uint64_t wanted;   /* the number of events after which `is_done` is posted */
     sem_t is_done;
 };

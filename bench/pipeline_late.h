@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_late - a handler that comes when the store is full: what it costs the others.
+/* pipeline_late - a handler added to a full store: its cost for other handlers.
  *
  *   From:     bench_pipeline.c
  *   To:       handler/fanout.c
@@ -9,10 +9,10 @@
 
 #include "bench.h"
 
-/* How long dispatch is kept from applying. Returns false when it could not be measured. */
+/* How long dispatch cannot apply changes. Returns false if it could not be measured. */
 bool pipeline_late_bench_join(const struct bench_options *options, bool *out_met);
 
-/* What another handler notices of it. */
+/* The effect on another handler. */
 bool pipeline_late_bench_others(const struct bench_options *options, bool *out_met);
 
 #endif

@@ -67,7 +67,7 @@ static void queue_close(struct queue *queue)
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* NULL when it is closed and empty. */
+/* Returns NULL if the queue is closed and empty. */
 static struct message *queue_pop(struct queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
@@ -88,7 +88,7 @@ static struct message *queue_pop(struct queue *queue)
 struct entry {
     struct entry *next; /* in its bucket */
     struct entry *index_next;
-    struct entry **index_at; /* what points to it among those of its namespace */
+    struct entry **index_at; /* the pointer that refers to it in the list of its namespace */
     char *key;
     ki_object *object;
 };
@@ -157,7 +157,7 @@ static void index_remove(struct entry *entry)
     }
 }
 
-/* Takes the reference and returns that to the object that was there. */
+/* Takes the reference; returns that of the object it replaces. */
 static ki_object *store_put(struct store *store, ki_object *object)
 {
     const char *key = ki_object_key(object);

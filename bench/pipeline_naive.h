@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_naive - the pipeline that one writes in an afternoon, to measure ours against.
+/* pipeline_naive - the pipeline that a programmer writes in an afternoon, as a reference for ours.
  *
  *   From:     bench_pipeline.c
  *   To:       one handler
  *   Locks:    a mutex for each of its two queues, one for its map.
- *   Not here: what it leaves out: limits, changes of one key that wait together, readers without a lock,
- *             versions that go back, relists, handlers that come and go, measuring.
+ *   Not here: what it leaves out: limits, merging changes of one key, readers without a lock, versions that
+ *             decrease, relists, adding and removing handlers, measuring.
  *
- * A queue that is a list without a limit; a thread that takes from it and keeps a chained hash map with keys
- * of its own and an index by namespace; a second queue; a thread that calls the handler.
+ * It has an unbounded queue, a thread that takes from it and keeps a chained hash map, with copied keys and
+ * an index by namespace, a second queue, and a thread that calls the handler.
  */
 #ifndef BENCH_PIPELINE_NAIVE_H
 #define BENCH_PIPELINE_NAIVE_H
@@ -17,13 +17,13 @@
 
 struct pipeline_naive;
 
-/* Ends the program when it gets no thread or memory, as the other calls. */
+/* Ends the program if it cannot get a thread or memory, as the other functions do. */
 struct pipeline_naive *pipeline_naive_new(ki_event_cb handler, void *user);
 
-/* Queues one update. Takes a reference of its own. */
+/* Queues one update; takes its own reference. */
 void pipeline_naive_push(struct pipeline_naive *naive, const ki_object *object);
 
-/* Ends its threads, after what is queued, and frees it. */
+/* Ends its threads once the queues are empty, and frees it. */
 void pipeline_naive_free(struct pipeline_naive *naive);
 
 #endif

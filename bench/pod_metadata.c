@@ -18,7 +18,7 @@ static void write_network_status(struct text *out, const struct pod_shape *pod)
              "    \\\"default\\\": true,\\n    \\\"dns\\\": {}\\n}]");
 }
 
-/* Go's encoder writes < > & as escapes; the contact shows all three. */
+/* Go's encoder writes < > & as escapes; the contact contains all three. */
 static void write_contact(struct text *out, const struct pod_shape *pod)
 {
     text_put(out, pod->app, " \\u003c", pod->app,

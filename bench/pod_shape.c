@@ -80,7 +80,7 @@ struct random {
 
 enum stream { STREAM_WORKLOAD = 1, STREAM_POD = 2 };
 
-/* splitmix64: any state is a good one, so a stream starts anywhere without a warm-up. */
+/* splitmix64: every state is valid, so a stream can start anywhere without a warm-up. */
 static uint64_t random_next(struct random *random)
 {
     uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
@@ -108,7 +108,7 @@ static bool random_chance(struct random *random, unsigned percent)
     return random_below(random, 100) < percent;
 }
 
-/* The letters kube-controller-manager makes names of: no vowels, hence no words. */
+/* The letters that kube-controller-manager uses in names: without vowels, so that they form no words. */
 static void put_name_letters(char *out, size_t length, uint64_t number)
 {
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -266,14 +266,14 @@ static void choose_annotations(struct pod_shape *pod, struct random *random)
     put_hex(pod->config_checksum, POD_DIGEST_SIZE - 1, random);
 }
 
-/* What all pods of a workload share. The values of some labels are the pod's own name and ordinal,
- * which shape_name() fills in afterwards. */
+/* The properties that all pods of a workload share. The values of some labels are the pod's own name and
+ * ordinal, which shape_name() fills in afterwards. */
 static void shape_workload(struct pod_shape *pod, uint64_t seed, uint64_t workload)
 {
     struct random random = random_stream(seed, STREAM_WORKLOAD, workload);
     uint64_t namespace_number = workload / WORKLOADS_PER_NAMESPACE;
     const char *team = teams[namespace_number % COUNT(teams)];
-    /* Workloads of one namespace are fewer than the subjects, so their names differ. */
+    /* A namespace has fewer workloads than there are subjects, so the names differ. */
     snprintf(pod->app, sizeof(pod->app), "%s-%s", subjects[workload % COUNT(subjects)],
              roles[random_below(&random, COUNT(roles))]);
     snprintf(pod->namespace_name, sizeof(pod->namespace_name), "%s-%s-%04llu", team,
@@ -287,7 +287,7 @@ static void shape_workload(struct pod_shape *pod, uint64_t seed, uint64_t worklo
 
 static void shape_name(struct pod_shape *pod, uint64_t index)
 {
-    /* 27^5 names; the factor shares no divisor with 27, so no two pods get the same letters. */
+    /* 27^5 names; the factor has no common divisor with 27, so no two pods get the same letters. */
     const uint64_t names = 27ULL * 27 * 27 * 27 * 27;
     char letters[6];
     put_name_letters(letters, 5, index * 7654321 % names);

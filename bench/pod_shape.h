@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pod_shape - what one generated pod is like, before it becomes JSON.
+/* pod_shape - the properties of one generated pod, before it becomes JSON.
  *
- *   From:     bench/generate_pods.c   (asks for pod number i)
+ *   From:     generate_pods.c   (requests pod number i)
  *   To:       pod_metadata.c, pod_managed_fields.c, pod_spec.c, pod_status.c   (write it as JSON)
  *   Not here: any JSON syntax.
  *
- * Everything follows from the seed and the pod's number, so two programs that agree on both hold
+ * Everything is derived from the seed and the pod's number, so two programs that use the same ones have
  * the same bytes. Pods of one workload share its name, labels, containers and owner; pods of one
  * namespace follow each other, as they do in a server's list.
  */
@@ -53,7 +53,7 @@ struct pod_container {
     char container_digest[POD_DIGEST_SIZE];
     unsigned environment; /* bit i: entry i of pod_environment */
     unsigned probes;      /* of probe_set */
-    bool has_port;        /* declared; a probe may ask an undeclared one */
+    bool has_port;        /* declared; a probe may use an undeclared one */
     bool has_config_mount;
     bool has_cpu_limit;
     const char *cpu_request;
@@ -91,12 +91,12 @@ struct pod_shape {
     bool has_service_account; /* its own; otherwise the namespace's default */
 };
 
-/* Which state of which pod. */
+/* Identifies one state of one pod. */
 struct pod_version {
     uint64_t seed;
     uint64_t index;
     uint64_t resource_version;
-    unsigned revision; /* 0 as in the list; each later one is a change of status */
+    unsigned revision; /* 0: as in the list; each later one changes the status */
     bool deleted;
 };
 
@@ -123,7 +123,7 @@ extern const size_t pod_annotation_key_count;
 
 void pod_shape_init(struct pod_shape *pod, const struct pod_version *version);
 
-/* Each writes `"key":value` without a comma around it. */
+/* Each writes `"key":value` without surrounding commas. */
 void pod_write_metadata(struct text *out, const struct pod_shape *pod);
 void pod_write_managed_fields(struct text *out, const struct pod_shape *pod);
 void pod_write_spec(struct text *out, const struct pod_shape *pod);

@@ -34,7 +34,7 @@ static void write_last_state(struct text *out, const struct pod_shape *pod,
              "\",\"containerID\":\"containerd://", container->image_digest, "\"}},");
 }
 
-/* A repository and its digest; the tag is left out, as a node reports it. */
+/* A repository and its digest, without the tag, as a node reports it. */
 static void write_image_id(struct text *out, const struct pod_container *container)
 {
     size_t length = (size_t)(strrchr(container->image, ':') - container->image);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference_contender - makes a reference over a set of documents a row of a benchmark's table.
+/* reference_contender - turns a reference and a set of documents into a row of a benchmark's table.
  *
- *   From:     reference.h, documents.h
- *   To:       bench.h
+ *   From:     bench_decode.c
+ *   To:       reference.h, documents.h, bench.h
  */
 #ifndef BENCH_REFERENCE_CONTENDER_H
 #define BENCH_REFERENCE_CONTENDER_H
@@ -16,14 +16,14 @@ struct reference_contender {
     const char *name;
     reference_cb read;
     const struct documents *documents;
-    bool is_compared; /* reads the metadata, hence must come to the same checksum as the others */
+    bool is_compared; /* it reads the metadata, so its checksum must be the same as that of the others */
 };
 
-/* The row: every document goes to the reference, which must find every object. Borrows `contender`. */
+/* The row: every document is passed to the reference, which must find every object. Borrows `contender`. */
 struct bench_contender reference_contender_row(struct reference_contender *contender);
 
-/* Whether all that are compared read the same from `sample`; says on stderr who does not. The rows
- * cannot tell, as slow references work through fewer documents. */
+/* Whether all compared contenders read the same data from `sample`; prints those that do not to stderr. The
+ * rows cannot show this, because slow references read fewer documents. */
 bool reference_contenders_agree(const struct reference_contender *contenders, size_t count,
                                 const struct documents *sample);
 

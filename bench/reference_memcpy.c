@@ -3,7 +3,7 @@
 
 #include "reference.h"
 
-/* The ceiling: what it costs to touch the bytes at all. */
+/* The upper limit: the cost of only touching the bytes. */
 bool reference_memcpy(const char *data, size_t length, struct reference_result *result)
 {
     static char *target = NULL;
@@ -17,7 +17,7 @@ bool reference_memcpy(const char *data, size_t length, struct reference_result *
         capacity = length;
     }
     memcpy(target, data, length);
-    /* Keeps the compiler from leaving the copy out. */
+    /* Keeps the compiler from removing the copy. */
     reference_mix(result, target + length / 2, length / 2 < 8 ? 0 : 8);
     return true;
 }

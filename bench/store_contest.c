@@ -12,16 +12,16 @@
 #include "store/store.h"
 #include "util/thread.h"
 
-/* Readers ask for these over and over, so that locks and not the machine's memory are compared; the writer
- * updates all objects. */
+/* Readers look up only these keys, so that locks are compared and not the machine's memory;
+ * the writer updates all objects. */
 enum { HOT_KEYS = 512, KEY_BYTES = 64 };
 
-/* What all threads of a run share. */
+/* The state that all threads of a run share. */
 struct arena {
     const struct store_contest *contest;
     ki_store *store;
     ki_keyer keyer;
-    ki_content *content; /* of the rwlock */
+    ki_content *content; /* the table under the rwlock */
     ki_reclaim reclaim;
     pthread_rwlock_t lock;
     atomic_bool is_over;
@@ -44,7 +44,7 @@ const char *store_contestant_name(enum store_contestant contestant)
     return names[contestant];
 }
 
-/* ---- the four ways --------------------------------------------------------------------------------- */
+/* ---- the four contestants -------------------------------------------------------------------------- */
 
 static bool look(const ki_object *object, ki_str key)
 {
@@ -123,7 +123,7 @@ static void read_keys(void *user)
     atomic_fetch_add(&arena->lookups, lookups);
 }
 
-/* Catches up with the clock, then sleeps a little. */
+/* Makes the updates that are due by the clock, then sleeps a little. */
 static void write_updates(struct arena *arena)
 {
     const struct store_contest *contest = arena->contest;

@@ -58,7 +58,7 @@ static size_t by_three_calls(ki_store *store, ki_str address, char *buffer, size
     return len;
 }
 
-/* The text of the address is written in both, and costs the same. */
+/* Both include formatting the address, which costs the same. */
 static double measure(ki_store *store, size_t (*copy)(ki_store *, ki_str, char *, size_t), size_t *out_copied)
 {
     char address[32], buffer[128];

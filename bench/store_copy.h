@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_copy - what it costs to get two texts of an object by an index: one call, or several.
+/* store_copy - the cost of getting two texts of an object by an index, with one call or several.
  *
  *   From:     bench_store.c
  *   Not here: lookups by key (store_contest.h).
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Prints the figures. Returns false when something failed. */
+/* Prints the figures. Returns false on failure. */
 bool store_copy_bench(bool *out_met);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_pods - small objects by number, for benchmarks of the store.
+/* store_pods - small numbered objects, for benchmarks of the store.
  *
- *   To:       bench_store.c, store_contest.c, bench_pipeline.c
- *   Not here: what a real pod looks like (generate_pods.h); a store does not look into them.
+ *   From:     bench_store.c, store_contest.c, bench_pipeline.c
+ *   Not here: the content of a real pod (generate_pods.h), which a store does not read.
  */
 #ifndef BENCH_STORE_PODS_H
 #define BENCH_STORE_PODS_H
@@ -18,15 +18,15 @@ struct store_pods {
     size_t count;
 };
 
-/* Objects 0 to count - 1 at that version, each in one of a hundred namespaces. Ends the program when memory
- * is out. */
+/* Objects 0 to count - 1 at that version, each in one of a hundred namespaces.
+ * Ends the program if out of memory. */
 void store_pods_init(struct store_pods *pods, size_t count, uint64_t version);
 void store_pods_fini(struct store_pods *pods);
 
-/* One of them: a new reference. Ends the program when memory is out. */
+/* One of them: a new reference. Ends the program if out of memory. */
 ki_object *store_pods_make(size_t number, uint64_t version);
 
-/* One number after the other, in an order that no cache foresees. */
+/* The next number, in an order that the CPU's caches cannot predict. */
 static inline uint64_t store_pods_next(uint64_t *state)
 {
     *state ^= *state << 13;

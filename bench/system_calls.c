@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Seen by shared libraries. */
+/* Visible to shared libraries. */
 #define REPLACES __attribute__((visibility("default")))
 
 static atomic_uint_fast64_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text - a growable byte buffer for generated documents.
  *
- *   To:       bench/generate_pods.c and the pod_*.c writers.
+ *   From:     generate_pods.c, pod_*.c
  *   Not here: escaping; the caller has escaped the text.
  */
 #ifndef BENCH_TEXT_H
@@ -18,8 +18,8 @@ struct text {
     size_t capacity;
 };
 
-/* Makes room for `extra` more bytes. Ends the program when memory is out: a benchmark has nothing
- * sensible to measure without its data. */
+/* Makes room for `extra` more bytes. Ends the program if out of memory: a benchmark has nothing to measure
+ * without its data. */
 void text_reserve(struct text *out, size_t extra);
 void text_fini(struct text *out);
 
@@ -40,7 +40,7 @@ static inline void text_append(struct text *out, const char *bytes, size_t lengt
     text_put_strings((out), (const char *const[]){__VA_ARGS__},                                              \
                      sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* Appends one string literal, its length known to the compiler. */
+/* Appends one string literal, whose length the compiler knows. */
 #define text_put_literal(out, literal) text_append((out), "" literal, sizeof(literal) - 1)
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prints the rates and the targets. Without a Go program in $KI_GO_WORKQUEUE client-go is left out. Returns
- * false when it could not be measured; clears *out_met when a target is missed. */
+/* Prints the rates and the targets. Without a Go program in $KI_GO_WORKQUEUE, client-go is left out. Returns
+ * false if it could not be measured; clears *out_met if a target is missed. */
 bool workqueue_contest_bench(size_t keys, bool *out_met);
 
 #endif

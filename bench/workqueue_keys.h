@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* workqueue_keys - many keys as controllers have them, all of one length. */
+/* workqueue_keys - many keys like those of controllers, all of the same length. */
 #ifndef BENCH_WORKQUEUE_KEYS_H
 #define BENCH_WORKQUEUE_KEYS_H
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct node {
-    struct node *chain; /* of the hash set */
-    struct node *next;  /* of those that wait */
+    struct node *chain; /* next in the hash set */
+    struct node *next;  /* next in the list of waiting keys */
     uint64_t hash;
     bool is_dirty;
     bool is_processing;

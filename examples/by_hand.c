@@ -2,8 +2,9 @@
 /* by_hand - a controller without <kinformer/controller.h>: a handler puts keys into a work queue, and the
  * program's own thread works on them. The API server runs in the same process.
  *
- * A ConfigMap with the label "copy" gets a copy of that name. A copy that the server refuses is given
- * up; any other failure is tried again, later each time.
+ * A ConfigMap with the label "copy" is copied; the value of the label is the name of the copy. If the server
+ * refuses the copy as invalid, the program gives up; after any other failure it tries again,
+ * with a growing delay.
  */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -50,7 +51,7 @@ static int copy(worker *w, const ki_object *map, ki_str name)
     return rc == KI_ERR_ALREADY_EXISTS ? 0 : rc;
 }
 
-/* Returns 0 when nothing is left to do, or a negative code: it is tried again. */
+/* Returns 0 when nothing is left to do, or a negative code when the key must be tried again. */
 static int reconcile(worker *w, ki_str key)
 {
     ki_str ns;
@@ -106,7 +107,7 @@ int main(void)
     int rc = server == NULL ? err.code : 0;
     for (int i = 0; i < 2 && rc == 0; i++)
         rc = ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, maps[i], &err);
-    /* The first write fails: it is tried again. */
+    /* The first write fails, so the program tries it again. */
     ki_fault busy = {
         .action = KI_FAULT_STATUS, .http_status = 503, .methods = KI_FAULT_METHOD_POST, .times = 1};
     if (rc == 0)

@@ -4,7 +4,7 @@
  *
  *   capacity KUBECONFIG pvc /spec/resources/requests/storage app=db
  *
- * Asks the server for resources that are not built in, adds up on all processors, and counts its memory.
+ * Asks the server about resources that are not built in, uses all processors, and counts its allocations.
  */
 #include <kinformer.h>
 #include <stdatomic.h>
@@ -110,5 +110,5 @@ int main(int argc, char **argv)
     ki_client_free(client);
     ki_config_free(config);
     ki_selector_free(selector);
-    return rc < 0 || atomic_load(&blocks) != 0; /* nothing is left behind */
+    return rc < 0 || atomic_load(&blocks) != 0; /* all memory was freed */
 }

@@ -3,7 +3,7 @@
  *
  *   decode [FILE [RESOURCE]]
  *
- * FILE has the JSON of a list, or a whole HTTP response with one as its body; the default, and "-", is
+ * FILE contains the JSON of a list, or a whole HTTP response with a list as its body. "-", the default, is
  * standard input. RESOURCE is the type of the items, by any name that kubectl accepts; the default is pods.
  * Exit status: 0; 1 when the list or one of its items cannot be read; 2 for wrong usage.
  */

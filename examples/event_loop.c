@@ -3,9 +3,9 @@
  *
  *   event_loop [SERVER]
  *
- * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would use, and finds
- * them by their label "app": each line of standard input is a value of it. End of input, or Ctrl-C, ends the
- * program.
+ * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would use. For each
+ * line of standard input, it finds the pods whose label "app" has this value.
+ * End of input, or Ctrl-C, ends the program.
  */
 #include <errno.h>
 #include <kinformer.h>
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     }
     ki_factory *factory = ki_factory_new(client, NULL);
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS, NULL);
-    ki_informer_add_index_path(pods, "app", KI_PATH_LABEL("app")); /* start reports a failure */
+    ki_informer_add_index_path(pods, "app", KI_PATH_LABEL("app")); /* a failure is reported by the start */
     ki_registration *handler =
         ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted}, NULL);
     int rc = ki_factory_start(factory, &err);

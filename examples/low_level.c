@@ -35,7 +35,7 @@ static void nothing(ki_answer *answer, void *user)
     (void)user;
 }
 
-/* Stores what the queue hands over, so that the next list can be compared with it. */
+/* Keeps the store up to date, so that the queue can compare the next list with it. */
 static int process(const ki_deltas *deltas, void *user)
 {
     static const char *const names[] = {"", "added", "updated", "deleted", "listed", "once more"};

@@ -3,9 +3,9 @@
  *
  *   replay LIST-FILE WATCH-FILE
  *
- * Each file is a whole HTTP response. It shows the parts of a program with an informer: a handler, an index,
- * lookups; and a source of its own, with which a program can be tested without a cluster. Exit status: 0; 1
- * when a response cannot be read; 2 for wrong usage.
+ * Each file is a whole HTTP response. The example shows the parts of a program with an informer: a handler,
+ * an index and lookups. It also has a source of its own, with which a program can be tested without a
+ * cluster. Exit status: 0; 1 when a response cannot be read; 2 for wrong usage.
  */
 #include <kinformer.h>
 #include <stdio.h>

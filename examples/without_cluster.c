@@ -3,7 +3,7 @@
  * process.
  *
  * It creates, changes and deletes pods, cuts the connections meanwhile, and prints what the handler received
- * and what is in the index. Exit status: 0 when that is as expected, else 1.
+ * and what is in the index. Exit status: 0 when both are as expected, else 1.
  */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>

@@ -60,7 +60,7 @@ static int scale_up(ki_error *err, void *user)
     return 0;
 }
 
-/* Sends only the differences; nothing if there are none. */
+/* Sends only the differences, and nothing if there are none. */
 static int guard(ki_client *client, const ki_object *object, ki_error *err)
 {
     ki_body *wanted = ki_body_of(object);

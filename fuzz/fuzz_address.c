@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_address - any text as the address of a proxy, of a server, and as the name in its certificate.
+/* fuzz_address - any text as the address of a proxy or a server, and as the name in a certificate.
  *
- * Input: a text, up to its first NUL. tests/support/address_check.h says what has to hold.
+ * Input: a text, up to its first NUL. tests/support/address_check.h describes what must hold.
  */
 #include <stdint.h>
 #include <stdio.h>

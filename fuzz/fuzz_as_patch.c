@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_as_patch - every kind of patch from any JSON on an object from any JSON.
+/* fuzz_as_patch - patches of every kind, from any JSON, applied to an object from any JSON.
  *
- * Input: a byte that says which kind, the object, a NUL, the patch. Neither of both is changed; what comes
- * out of a merge patch stays as it is when the same is done again.
+ * Input: a byte that chooses the kind, the object, a NUL, the patch. Neither is modified. Applying a merge
+ *        patch a second time changes nothing.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_as_pattern - regular expressions of schemas from any bytes: a pattern, a NUL, a text. */
+/* fuzz_as_pattern - regular expressions of schemas, from any bytes: a pattern, a NUL, a text. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static enum ki_as_pattern_result match(const char *pattern, ki_str text, size_t 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* It ends within its steps, and says the same twice. */
+/* Matching ends within its limits, with the same result each time. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *pattern = malloc(size + 1);

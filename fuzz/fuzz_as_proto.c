@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_as_proto - any bytes as a body in protobuf.
  *
- * What is read is a tree that JSON can hold: written and read again, it is the same.
- * What is refused has a Status. Written in protobuf, read and written again, it is the same bytes.
+ * A body that is accepted becomes a tree that JSON can represent: written as JSON and read again, it is the
+ * same. Written as protobuf, read and written again, it has the same bytes.
+ * A body that is refused gives a Status.
  */
 #include <kinformer/error.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads any bytes as the address of a request to the embedded server, as its headers,
- * and as a token of its lists. */
+ * and as a continue token of its lists. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@ static void require(int condition)
         abort();
 }
 
-/* What is refused is refused with words; what is taken answers the same twice. */
+/* A refused selector has a message; an accepted one gives the same result twice. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const nothing[] = {NULL};

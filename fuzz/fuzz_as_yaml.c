@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_as_yaml - YAML from any bytes: what is read can be written as JSON, and reads back as the same. */
+/* fuzz_as_yaml - YAML from any bytes: what is accepted can be written as JSON,
+ * and reads back as the same value. */
 #include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats, values and edits of bodies. Input: a byte that says which conversion all arguments have, the
- * format, and behind a NUL each of the values. A '%' in the format becomes that conversion,
- * so that the arguments fit. */
+/* Formats, values and edits of bodies. Input: a byte that chooses the conversion of all arguments, the
+ * format, and the values, each after a NUL. Each '%' in the format becomes that conversion,
+ * so that the arguments match. */
 #define _GNU_SOURCE /* memmem */
 #include <jansson.h>
 #include <kinformer/body.h>
@@ -31,7 +31,7 @@ static void require(int condition)
 
 static const char *const conversions[] = {"%s", "%.*s", "%d", "%g"};
 
-/* Returns 0 when the format has more arguments than there are values. */
+/* Returns 0 if the format has more arguments than there are values. */
 static int read_format(input *in, ki_str text)
 {
     size_t len = 0;
@@ -78,7 +78,7 @@ static int read_input(input *in, const uint8_t *data, size_t size)
     return is_good;
 }
 
-/* ---- what is made -------------------------------------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------------------------------- */
 
 static ki_body *format(const char *text, ...)
 {
@@ -105,7 +105,7 @@ static ki_body *make(const input *in)
     }
 }
 
-/* Either it failed and says why, or it is JSON. */
+/* Either it failed and has a message, or it is JSON. */
 static int check(const ki_body *body)
 {
     ki_error err = {0};
@@ -119,7 +119,7 @@ static int check(const ki_body *body)
     return rc == 0;
 }
 
-/* What jansson does not read, as numbers beyond all doubles, says nothing. */
+/* Text that jansson does not read, such as a number out of the range of doubles, is not compared. */
 static void compare(const ki_body *body)
 {
     json_t *reference = json_reference_parse(ki_body_json(body).raw);
@@ -135,7 +135,7 @@ static int is_text(const json_t *value, const char *expected)
     return json_is_string(value) && strcmp(json_string_value(value), expected) == 0;
 }
 
-/* No value gets out of its place. */
+/* No value appears outside its place. */
 static void check_values(const input *in)
 {
     const char(*v)[TEXT_BYTES] = in->values;
@@ -156,7 +156,7 @@ static void check_values(const input *in)
 
 /* ---- edits --------------------------------------------------------------------------------------------- */
 
-/* As RFC 7386 says it. */
+/* As in RFC 7386. */
 static json_t *merge(json_t *target, const json_t *patch)
 {
     const char *name;
@@ -179,7 +179,7 @@ static int contains(ki_str text, const char *word)
     return memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 }
 
-/* The patch makes of the first what the second is, but for nulls and for names that are there twice. */
+/* The patch turns the first into the second, except for nulls and duplicate names. */
 static void check_patch(const ki_body *from, const ki_body *to)
 {
     ki_body *patch = ki_body_merge_patch(ki_body_json(from), to);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_equal_write - what another library accepts is read alike, reformatted without loss, and equal to
- * itself.
+/* fuzz_equal_write - text that another library accepts is read in the same way, reformatted without loss, and
+ * equal to itself.
  *
- * Input: JSON text, or two with the byte 1 between them, which are compared. Text that jansson refuses is
- *        still
- * compared and reformatted, which must be safe.
+ * Input: JSON text, or two JSON texts separated by the byte 1, which are compared. Text that jansson refuses
+ *        is compared and reformatted too, which must be safe.
  */
 #include <kinformer/json.h>
 #include <stdint.h>
@@ -21,7 +20,7 @@ static void require(int condition)
         abort();
 }
 
-/* The text as the writer formats it, borrowed from the writer; empty when it refuses. */
+/* The text as the writer formats it, borrowed from the writer; empty if the writer refuses it. */
 static ki_str reformat(ki_json_writer *writer, ki_json value)
 {
     ki_str text = {0};
@@ -43,7 +42,7 @@ static void check_accepted(ki_json value, const json_t *reference, ki_json prett
     require(ki_json_equal(pretty, value) == 1);
 }
 
-/* Whether jansson may have made a double of a number: of one with a point or exponent,
+/* Whether jansson may have turned a number into a double: one with a point or an exponent,
  * or with too many digits. */
 static int may_have_reals(ki_str text)
 {
@@ -57,7 +56,7 @@ static int may_have_reals(ki_str text)
     return 0;
 }
 
-/* Two texts are equal when jansson says so; reals apart, which it rounds before it compares. */
+/* Two texts are equal if jansson says so, except for reals, which jansson rounds before it compares. */
 static void compare_two(ki_json a, ki_json b)
 {
     int forth = ki_json_equal(a, b);

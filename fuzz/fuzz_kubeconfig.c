@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_kubeconfig - kubeconfigs from any bytes, alone and merged with another; and what exec plug-ins answer.
+/* fuzz_kubeconfig - kubeconfigs from any bytes, alone and merged with another one, and the output of exec
+ * plug-ins.
  *
- * Input: a kubeconfig, a NUL, and a second one; the whole is read as the answer of a plug-in, too. What is
- * refused is refused with a message, which shows names of a kubeconfig and nothing of an answer; what is
- * taken is whole.
+ * Input: a kubeconfig, a NUL, and a second one; the whole input is also read as the output of a plug-in. A
+ *        refusal has a message, which may contain names from a kubeconfig but nothing from a plug-in's
+ *        output. What is accepted is complete.
  */
 #include <kinformer/json.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_pointer - lookups, iterators and getters over any bytes.
  *
- * Input: a JSON Pointer, a newline or NUL, and the rest is the text, valid or not. What is found must lie
- * inside what it was found in, and what several calls say about one value must agree.
+ * Input: a JSON Pointer, a newline or NUL, and the text, valid or not. A value that is found must lie inside
+ *        the value it was found in, and several calls for one value must agree.
  */
 #include <kinformer/json.h>
 #include <stdint.h>
@@ -65,7 +65,7 @@ static void read_scalar(ki_json value)
     require(ki_json_equal(value, value) != 0);
 }
 
-/* The member of that name is this one, or one before it. */
+/* A lookup by that name finds this member or an earlier one. */
 static void find_again(ki_json object, ki_json name, ki_json value)
 {
     char *text = malloc(name.raw.len);

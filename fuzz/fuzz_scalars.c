@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantities, times and names of resources. The first byte chooses which, the rest is the text. What is
- * accepted must survive being written and read again; whatever is computed from it must agree with it. */
+/* Quantities, times and names of resources. The first byte chooses which; the rest is the text. What is
+ * accepted must stay the same when it is written and read again,
+ * and values computed from it must agree with it. */
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/timestamp.h>
@@ -63,14 +64,14 @@ static void fuzz_timestamp(ki_str text)
         return;
     require(time.nanos >= 0 && time.nanos < 1000000000 && time.reserved == 0);
     int length = ki_timestamp_format(time, written);
-    if (length == KI_ERR_RANGE) /* the offset moved it out of the years that have four digits */
+    if (length == KI_ERR_RANGE) /* with the offset applied, the year does not have four digits */
         return;
     require(length > 0 && (size_t)length == strlen(written) && length < KI_TIMESTAMP_BYTES);
     require(ki_timestamp_parse(ki_str_of(written), &again) == 0);
     require(again.seconds == time.seconds && again.nanos == time.nanos);
 }
 
-/* A path of any buffer size is the beginning of the whole one, and has a segment for each part. */
+/* A path in a buffer of any size is a prefix of the whole path, which has a segment for each part. */
 static void fuzz_path(const ki_resource *resource, ki_str name)
 {
     int cluster = resource->scope == KI_SCOPE_CLUSTER;

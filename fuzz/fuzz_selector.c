@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_selector - label and field selectors from any bytes, matched against any labels.
  *
- * Input: a selector, a NUL, and the rest is JSON of labels, valid or not. What is refused is refused at a
- * position inside the text; what is taken reads back from its canonical text as the same selector,
- * with the same answer.
+ * Input: a selector, a NUL, and JSON of labels, valid or not. A refused selector is refused at a position
+ *        inside the text. An accepted one reads back from its canonical text as the same selector,
+ *        with the same matches.
  */
 #include <kinformer/selector.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void require_refusal(const ki_error *err, ki_str text)
     require(strchr(err->message, '^') != NULL);
 }
 
-/* Both calls of a format, into a buffer of exactly the size that the first one asks for. */
+/* Both calls of a format: the second one has a buffer of exactly the size that the first one returned. */
 static ki_str formatted(const ki_selector *selector)
 {
     int len = ki_selector_format(selector, NULL, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay - runs a fuzz target over files instead of letting libFuzzer invent inputs.
+/* replay - runs a fuzz target over files, without libFuzzer.
  *
  *   fuzz_<name> DIRECTORY|FILE ...
  *
- * Prints how many inputs ran; none at all is a failure.
+ * Prints how many inputs ran; zero is a failure.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static void run_file(const char *path, size_t size)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         die("cannot open", path);
-    /* Exactly as large as the input, so that a sanitizer sees a read of one byte too many. */
+    /* Exactly as large as the input, so that a sanitizer detects a read past its end. */
     uint8_t *data = malloc(size > 0 ? size : 1);
     if (data == NULL)
         die("out of memory", path);

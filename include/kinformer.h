@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinformer - Kubernetes informers for C: all public headers. What <kinformer/apiserver.h> declares is in a
- * library of its own, libkinformer-apiserver. */
+/* kinformer - Kubernetes informers for C: all public headers. The functions of <kinformer/apiserver.h> are in
+ * a separate library, libkinformer-apiserver. */
 #ifndef KINFORMER_H
 #define KINFORMER_H
 

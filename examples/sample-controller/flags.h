@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flags - the command line; leader election's as kube-controller-manager has them. */
+/* flags - the command line; the flags of leader election are those of kube-controller-manager. */
 #ifndef SAMPLE_FLAGS_H
 #define SAMPLE_FLAGS_H
 
@@ -11,7 +11,7 @@ typedef struct flags {
     int leader_elect;
     size_t workers;
     uint64_t stop_timeout_ms;
-    const char *metrics_address; /* NULL: none */
+    const char *metrics_address; /* NULL: metrics are not served */
     int verbose;
 } flags;
 

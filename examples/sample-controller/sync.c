@@ -18,8 +18,8 @@ typedef struct task {
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
-/* Sends a request and frees its body. The Foo is not worked on again before the cache of `informer` has seen
- * what was written. Returns the object as it is now, or NULL with task.err. */
+/* Sends a request and frees its body. The Foo is not worked on again before the cache of `informer` has the
+ * written object. Returns the object as written, or NULL with task.err set. */
 static ki_object *send_body(task *t, ki_rest_request request, ki_body *body, ki_informer *informer)
 {
     ki_rest_answer answer = {0};
@@ -80,8 +80,8 @@ static int check_owner(task *t)
     return t->err.code;
 }
 
-/* With the version that was read: a write that comes late, from a process that does not lead any more, is
- * refused by the server. */
+/* Sends the version that was read, so that the server refuses a late write of a process that does not lead
+ * any more. */
 static int scale(task *t)
 {
     char name[254];
@@ -126,7 +126,7 @@ static ki_result sync_known(task *t)
         return ki_done(); /* until somebody names one */
     if (find_or_create(t) < 0 || check_owner(t) < 0 || scale(t) < 0 || update_status(t) < 0)
         return ki_retry(&t->err);
-    if (t->has_written) /* and not each time that somebody looks */
+    if (t->has_written) /* not after every reconcile */
         (void)ki_recorder_event(t->context->recorder, t->foo, KI_RECORD_NORMAL, "Synced", NULL,
                                 "Foo synced successfully");
     return ki_done();

@@ -8,7 +8,7 @@
 extern const ki_resource FOOS;
 
 typedef struct sync_context {
-    ki_client *client; /* that writes */
+    ki_client *client; /* for writes */
     ki_informer *foos;
     ki_informer *deployments;
     ki_recorder *recorder;

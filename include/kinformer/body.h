@@ -8,9 +8,9 @@
  *     ki_body_free(body);
  *
  * A body owns one JSON text, and the caller owns the body. Everything put into it is copied, and it is valid
- * JSON after every call. The body remembers the first failure: later edits do nothing, and ki_body_check()
- * and the request that sends the body report it. So the calls in between need no check. A NULL body, as after
- * a failed allocation, is allowed everywhere; its failure is KI_ERR_NO_MEMORY.
+ * JSON after every call. The body remembers the first failure: it has no text from then on, later edits do
+ * nothing, and ki_body_check() and the request that sends the body report it. So the calls in between need no
+ * check. A NULL body, as after a failed allocation, is allowed everywhere; its failure is KI_ERR_NO_MEMORY.
  *
  * To change an object that was read: ki_body_of(), edits, and then
  *
@@ -56,10 +56,11 @@ typedef struct ki_body ki_body;
  *                                 string, JSON text, an object, an array)
  *     […, …]                      an array
  *
- * Arguments are only ever values: every string is escaped. The following are errors: a string that is not
- * UTF-8, NULL without `?`, an infinite number, two members with the same name in one object, a backslash in
- * the format (pass such text as an argument), a format more than 64 levels deep, more than 64 MiB of text.
- * The message says what is wrong and where in the format; `offset` of the ki_error is the position.
+ * An argument never adds JSON syntax, except in json(): every string is escaped. The following are errors: a
+ * string that is not UTF-8, NULL without `?`, an infinite number, two members with the same name in one
+ * object, a backslash in the format (pass such text as an argument), a format more than 64 levels deep, more
+ * than 64 MiB of text. The message of the failure says what is wrong and where in the format; the field
+ * `offset` of the ki_error is the position.
  *
  * Returns:   a body to free, also after a failure: see ki_body_check(). NULL when out of memory.
  * Ownership: the caller frees it with ki_body_free().
@@ -71,7 +72,8 @@ KI_API KI_NODISCARD ki_body *ki_body_vformat(const char *format, va_list args) K
  * KI_ERR_INVALID. */
 KI_API KI_NODISCARD ki_body *ki_body_of(const ki_object *object);
 
-/** A copy of any JSON value, which is validated. */
+/** A copy of any JSON value, which is validated: for text that is not JSON, the body's failure is a JSON
+ * error. */
 KI_API KI_NODISCARD ki_body *ki_body_copy(ki_json value);
 
 /** NULL is allowed. */
@@ -103,7 +105,8 @@ KI_API int ki_body_vset(ki_body *body, const char *pointer, const char *format, 
 /**
  * Removes the value at a JSON Pointer.
  *
- * Returns: 1 when it was removed; 0 when there is no such value; or the body's first failure.
+ * Returns: 1 when it was removed; 0 when there is no such value; or the body's first failure: KI_ERR_INVALID
+ *          for a malformed pointer and for "", KI_ERR_NO_MEMORY.
  */
 KI_API int ki_body_remove(ki_body *body, const char *pointer);
 
@@ -115,13 +118,13 @@ KI_API int ki_body_remove(ki_body *body, const char *pointer);
  *     ki_body_add_finalizer(wanted, KI_STR("example.com/guard"));
  *     ki_body *patch = ki_body_merge_patch(ki_json_of(ki_object_json(pod)), wanted);
  *
- * A patch of an array overwrites what other clients have written there in the meantime, unless the patch
- * names the version it is for: ki_body_set(patch, "/metadata/resourceVersion", "%.*s",
- * KI_STR_ARGS(ki_object_resource_version(pod))).
+ * A patch of an array overwrites what other clients have written to it in the meantime. To have the server
+ * reject it in that case, add the version that the patch is for: ki_body_set(patch,
+ * "/metadata/resourceVersion", "%.*s", KI_STR_ARGS(ki_object_resource_version(pod))).
  *
- * Returns: a body to free; NULL when out of memory. Its failure is that of `wanted`, if it has one;
- *          KI_ERR_TYPE when either is not a JSON object; KI_ERR_JSON_DEPTH when they differ more than 100
- *          levels deep.
+ * Returns: a body to free; NULL when out of memory. The failure of this body is that of `wanted`, if it has
+ *          one; KI_ERR_TYPE when `old` or `wanted` is not a JSON object; KI_ERR_JSON_DEPTH when they differ
+ *          more than 100 levels deep.
  */
 KI_API KI_NODISCARD ki_body *ki_body_merge_patch(ki_json old, const ki_body *wanted);
 
@@ -138,12 +141,13 @@ KI_API int ki_body_set_annotation(ki_body *body, ki_str name, ki_str value);
  * Makes `owner` the controller of the object: an owner reference with `controller` and `blockOwnerDeletion`.
  * A reference with the same UID is replaced; others stay.
  *
- * Failures: KI_ERR_ALREADY_EXISTS when another owner controls it; KI_ERR_INVALID when `owner` has no UID, as
- *           before it was created on the server, or is in another namespace.
+ * Failures, which stay with the body like all others: KI_ERR_ALREADY_EXISTS when another owner controls it;
+ *          KI_ERR_INVALID when `owner` has no UID, as before it was created on the server, or is in another
+ *          namespace.
  */
 KI_API int ki_body_set_controller(ki_body *body, const ki_object *owner);
 
-/** Adds to or removes from metadata.finalizers. Removing one that is not there is not an error. */
+/** Adds a name to metadata.finalizers, or removes it. Removing a name that is not there is not an error. */
 KI_API int ki_body_add_finalizer(ki_body *body, ki_str name);
 KI_API int ki_body_remove_finalizer(ki_body *body, ki_str name);
 
@@ -154,13 +158,13 @@ typedef struct ki_condition {
     ki_str reason;         /* a word: "MinimumReplicasAvailable" */
     ki_str message;
     int64_t observed_generation;       /* 0: left out */
-    ki_timestamp last_transition_time; /* for setting: zero means now */
+    ki_timestamp last_transition_time; /* for setting: zero means now; written in whole seconds */
     uint64_t reserved[4];
 } ki_condition;
 
 /**
- * Sets the condition of this type. lastTransitionTime changes only when the status does. When nothing but
- * last_transition_time differs, the body is not changed.
+ * Sets the condition of this type; type and status must not be empty. lastTransitionTime changes only when
+ * the status does. When nothing but last_transition_time differs, the body is not changed.
  */
 KI_API int ki_body_set_condition(ki_body *body, const ki_condition *condition);
 

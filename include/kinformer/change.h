@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change - one change of a collection, as a reflector reports it, and the names of change types.
  *
- * A list is reported as its items and its end. It may take several attempts; each has a number. Items of an
- * attempt that did not end are valid nevertheless. When a list has ended, objects that were known before and
- * are not among its items have been deleted.
+ * A list is reported as its items and its end. It may take several attempts; each has a number. The items of
+ * an attempt that is given up are valid nevertheless. When a list has ended, an object that was known before
+ * and is not among its items has been deleted.
  */
 #ifndef KI_CHANGE_H
 #define KI_CHANGE_H
@@ -30,14 +30,15 @@ typedef enum ki_change_type {
 /** What a reflector reports; never KI_CHANGE_SYNC. */
 typedef struct ki_change {
     ki_change_type change_type;
-    /* The number of the list attempt, for REPLACED, SEEN, LIST_END and RESET. A DELETED has it only if a
-     * streamed list reports it before its end; it takes effect with that end. Otherwise 0. */
+    /* The number of the list attempt, for REPLACED, SEEN, LIST_END and RESET. A DELETED with a number was
+     * reported by a streamed list before its end, and takes effect when that list ends. Otherwise 0. */
     uint32_t list;
     const ki_object *object; /* for ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
     ki_str key;              /* for SEEN */
     ki_str version;          /* everything up to here has been received; empty: unknown */
-    /* For REPLACED: the list may turn out to be older than what was reported before; its end decides. An
-     * object that is unknown and not newer may have been deleted since. */
+    /* For REPLACED: 1 while the version of the list is not known. The list may then be older than what was
+     * reported before. If you do not have the object, and its version is not newer than that, it may already
+     * have been deleted: do not add it before LIST_END, whose version shows whether the list is older. */
     int is_doubtful;
     uint64_t reserved[2];
 } ki_change;
@@ -45,8 +46,10 @@ typedef struct ki_change {
 /**
  * Receives one change.
  *
- * Returns: 0; 1: accepted, but send no more until there is room; KI_ERR_NO_MEMORY: not accepted, it is sent
- *          again.
+ * Returns: 0; 1: accepted, but send no more until ki_feed_resume(); a negative code, such as
+ *          KI_ERR_NO_MEMORY: the change was not accepted, and is reported again; for an item of a list, the
+ *          whole list is.
+ * Threads: `io`.
  */
 typedef int (*ki_change_cb)(const ki_change *change, void *user);
 

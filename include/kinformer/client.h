@@ -2,27 +2,30 @@
 /* client - the connection to a cluster, and the threads that informers run on.
  *
  * Informers of one client share its threads: `io`, which sends requests and reads responses; `dispatch`,
- * which updates the stores; and those that call handlers, one for each registration, so that a slow handler
- * does not delay the others.
+ * which updates the stores; and the handler threads, one for each registration, so that a slow handler does
+ * not delay the others.
  *
  * How it behaves in a program that does other things too:
  *
- *   Lifetimes  Everything made with a client keeps the client's memory alive: see ki_client_free(). Objects
- *              can be freed in any order, on any thread, in exit handlers too.
- *   fork()     A client belongs to the process that made it. In a child, every call that would run it returns
- *              KI_ERR_FORKED at once, or NULL where it would return an object. Stores can be read there, in
- *              the state they had at the fork. Stops and frees return at once: ki_client_free() only closes
- *              the child's copies of the descriptors, which does not affect the parent; the memory is not
- *              freed. Do not call it after the child has closed descriptors itself: their numbers may have
- *              been reused. A child can make clients of its own. A child that was forked inside a callback
- *              must not return from it.
+ *   Lifetimes  Everything made with a client keeps the client's memory alive: see ki_client_free(). All of it
+ *              can be freed on any thread, in exit handlers too, and, as far as the library is concerned, in
+ *              any order. But whatever a callback of the program uses must outlive that callback. It is
+ *              always right to free the leader first, then the controller, the recorder, the factory and the
+ *              client.
+ *   fork()     A client belongs to the process that made it. In a child, every call that needs a running
+ *              client returns KI_ERR_FORKED at once, or NULL if it returns a pointer. Stores can be read
+ *              there, in the state they had at the fork. Stops and frees return at once: ki_client_free()
+ *              only closes the child's copies of the descriptors, which does not affect the parent; the
+ *              memory is not freed. Do not call it after the child has closed descriptors itself: their
+ *              numbers may have been reused. A child can make clients of its own. A child that was forked
+ *              inside a callback must not return from it.
  *   dlclose()  The library stays loaded, because threads that are ending still need it.
  *   Signals    All signals except those for faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) are
  *              blocked in the library's threads, so the program's signal handlers run on the program's
  *              threads. The library installs no signal handler, and its functions must not be called in
- *              one, because they take locks. A broken connection raises no SIGPIPE on any thread. Child
- *              processes are waited for by process id; the program may ignore SIGCHLD, or wait for any child.
- *              A wait that a signal interrupts is continued.
+ *              one, because they take locks. A broken connection raises no SIGPIPE on any thread. The library
+ *              waits for its own child processes only, by process id; the program may ignore SIGCHLD, or wait
+ *              for any child. A wait that is interrupted by a signal continues.
  *   libcurl    The first client of a cluster calls curl_global_init(CURL_GLOBAL_DEFAULT), once;
  *              curl_global_cleanup() is never called. A program that uses libcurl itself may initialize and
  *              clean it up at any time: libcurl counts these calls. Memory functions for libcurl
@@ -44,6 +47,10 @@ KI_EXTERN_C_BEGIN
 typedef struct ki_client ki_client;
 typedef struct ki_config ki_config; /* <kinformer/config.h> */
 
+/** What runs where. In the two modes with a loop, a call that waits for something of the client, such as a
+ * stop or a free, runs the loop while it waits, as ki_client_dispatch() does: make such a call on the thread
+ * that dispatches. There is one exception: with KI_MODE_HANDLERS_ON_LOOP, ki_rest_run() and
+ * ki_retry_on_conflict() do not run the loop, and may be called on any thread. */
 typedef enum ki_mode {
     KI_MODE_THREADS = 0, /* everything runs on the library's threads */
     /* Handlers, reconcile functions and the answers of single calls run inside ki_client_dispatch(); index
@@ -59,6 +66,8 @@ typedef enum ki_mode {
  *
  * Returns: 0 with *out_list_watch set, whose `release` is called when it is no longer needed; or a negative
  *          code, with the reason in `err`.
+ * Threads: the thread that calls ki_informer_new() or ki_feed_new(). Inside this function, calls that would
+ *          wait return KI_ERR_WOULD_DEADLOCK.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             ki_error *err, void *user);
@@ -92,7 +101,7 @@ typedef struct ki_client_options {
     const char *token;
     const char *certificate_authority; /* a file */
     const char *tls_server_name;       /* a host name or an address */
-    const char *client_certificate;    /* a file, like the next; set both */
+    const char *client_certificate;    /* a file, like client_key; set both */
     const char *client_key;
     const char *username; /* with `password`, instead of a token */
     const char *password;
@@ -103,7 +112,7 @@ typedef struct ki_client_options {
     int insecure_skip_tls_verify;
 
     /* Connections. */
-    int http2; /* 1: many watches share a connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
+    int http2; /* 1: with https://, many watches share a connection, and KI_WATCH_LIST_AUTO means NEVER */
     int gzip;  /* 1: ask for compressed responses */
     int allow_plaintext_credentials; /* 1: tokens and passwords are sent over http:// too */
     const char *user_agent;          /* NULL: "kinformer/" and the version; no control characters */
@@ -116,7 +125,8 @@ typedef struct ki_client_options {
     ki_source_cb source;    /* answers requests instead of a cluster; all options for server, credentials and
                              * connections are then ignored */
     void *source_user;
-    ki_metrics *metrics; /* may be shared between clients; NULL: its own, see ki_client_metrics() */
+    ki_metrics *metrics; /* may be shared between clients, each of which keeps a reference; NULL: the
+                          * client makes its own, see ki_client_metrics() */
 
     /* For single calls only (<kinformer/rest.h>); request_timeout_ms also limits the time until a list's
      * response begins. It never ends a watch. */
@@ -139,31 +149,34 @@ typedef struct ki_client_options {
      * be read, the last token is used, and a warning is logged once. A `token` beside it is used until the
      * file has been read for the first time. */
     const char *token_file;
-    const char *certificate_authority_pem; /* PEM text instead of a file, like the next two */
+    const char *certificate_authority_pem; /* PEM text instead of a file, like the two below */
     const char *client_certificate_pem;
     const char *client_key_pem;
 
     /* Receives the log records of this client and of everything made with it, instead of the callback of
-     * ki_set_log(): for a module that shares its process with others. The rules of ki_log_cb apply to it. */
+     * ki_set_log(): for a module that shares its process with other users of the library. The rules of
+     * ki_log_cb apply. It may be called until the client and everything made with it have been freed. */
     ki_log_cb log; /* NULL: the one of the process */
     void *log_user;
     ki_log_level log_level; /* the most verbose level it receives; 0: KI_LOG_INFO */
 
-    /* Retries of single calls that do not set retries_max themselves. 0: 10, but none for calls that a
-     * reconcile function makes on a worker thread. Negative: none; then a call that the server rejects with
-     * Retry-After (429 or 5xx) ends at once, and its error says how long to wait. A program that has a queue
-     * of its own sets this, so that the wait does not block a thread. */
+    /* How often a single call (<kinformer/rest.h>) is retried, unless it sets retries_max itself. 0: 10
+     * times, but never if a reconcile function begins the call. Negative: never; a response
+     * with Retry-After (429 or 5xx) then ends the call at once, and its error says how long to wait. Set this
+     * in a program that has a queue of its own, so that no thread waits. */
     int request_retries_max;
     ki_wire wire; /* of lists and watches; single calls are JSON */
     uint64_t reserved[16];
 } ki_client_options;
 
 /**
- * Makes a client. Sends nothing and starts no thread: the first informer to start does.
+ * Makes a client. NULL: all defaults. Reads configuration files, but sends nothing and starts no thread: the
+ * first informer to start, or the first call, does.
  *
  * Returns:   a client to free, or NULL with KI_ERR_CONFIG (which file, line and field), KI_ERR_INVALID,
  *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
  * Ownership: the caller frees it, before or after what was made with it.
+ * Threads:   any; the environment must not change during the call.
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
@@ -176,15 +189,15 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
  * read, and handlers added and removed, but nothing starts any more (KI_ERR_STOPPED), and no new informer can
  * be made. They are freed as usual; their on_release callbacks then run on the thread that frees them.
  *
- * Waits for callbacks that are running. If a callback has freed an informer whose memory is still in use, it
- * also waits for the read sections of all threads. NULL is allowed.
+ * Waits for callbacks that are running. If a callback has freed an informer, and readers may still use its
+ * objects, it also waits for the read sections of all threads. NULL is allowed.
  *
  * Inside a callback or a read section it returns at once. Everything is stopped by then; the rest is done
  * after the callback has returned. If the callback runs on a thread of the program, the function that runs
  * it, such as ki_client_dispatch() or a wait, does the rest before it returns. Otherwise, on the library's
  * threads and in read sections, a temporary thread does it; callbacks that are still due may run there. If
- * that thread cannot be started, it is tried again; for a client without threads of its own, an error is
- * logged instead and the client is leaked.
+ * that thread cannot be started, a thread of the client tries again. If the client has no threads, an error
+ * is logged and the client is leaked.
  *
  * Threads: any, once; also while other threads free objects made with the client, or wait for them.
  *          Afterwards the pointer must not be used, not even by a callback that is still running, and the
@@ -193,10 +206,10 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
 KI_API void ki_client_free(ki_client *client);
 
 /**
- * Replaces the bearer token: for programs that renew it themselves. Every request that begins after the call
- * has returned is sent with the new token; a watch in flight continues. The token replaces a configured
- * token, token file, password or exec plug-in, and one that was set before; certificates stay. Informers that
- * are backing off after a 401 keep waiting: call ki_informer_retry_now().
+ * Replaces the bearer token by a copy of `token`: for programs that renew it themselves. Every request that
+ * begins after the call has returned is sent with the new token; a watch in flight continues. The token
+ * replaces a configured token, token file, password or exec plug-in, and one that was set before;
+ * certificates stay. Informers that are backing off after a 401 keep waiting: call ki_informer_retry_now().
  *
  * Returns: 0; KI_ERR_INVALID for a token that is empty or has a character not allowed in a header, and for a
  *          client without a cluster; KI_ERR_NO_MEMORY; KI_ERR_FORKED in a child.
@@ -215,7 +228,8 @@ typedef struct ki_write {
  * Decides whether a write may be sent now.
  *
  * Returns: 0 to send it. Any other value refuses it: the call ends with KI_ERR_REFUSED and the message in
- *          `why`, if the gate wrote one; nothing is sent.
+ *          `why`, if the gate wrote one; nothing is sent. (If libcurl repeats a write on a new connection, a
+ *          refusal ends it with KI_ERR_HTTP: the server may have carried out the first one.)
  * Threads: `io`, or inside ki_client_dispatch() in KI_MODE_EVENT_LOOP; one call at a time. All requests of
  *          the client wait for it: return quickly, and do not wait for a lock that is held for long.
  */
@@ -229,30 +243,33 @@ typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user
  * writing.
  *
  * NULL removes the gate. When this returns, the previous gate is not running and is not called again, so its
- * `user` may be freed; so do not call this with a lock held that the old gate waits for. From inside the gate
- * itself it returns at once.
+ * `user` may be freed. This may therefore wait for the previous gate: do not hold a lock that the gate waits
+ * for. From inside the gate itself it returns at once.
  *
  * Returns: 0, KI_ERR_INVALID without a client, KI_ERR_FORKED in a child.
  * Threads: any, at any time, also while calls are in flight.
  */
 KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
 
-/** The namespace of the options, else that of the kubeconfig context, or "default". Lives as long as the
- * client. */
+/** The namespace of the options; if they have none, that of the kubeconfig context; if that has none,
+ * "default". Lives as long as the client. A NULL client gives "default". */
 KI_API const char *ki_client_namespace(const ki_client *client);
 
-/** The metrics of the client and its informers: those of the options, or its own. Borrowed, and not to be
- * freed; they live as long as the client. */
+/** The metrics of the client and its informers: those of the options, or the client's own. NULL for a NULL
+ * client. Borrowed: do not free them; they live as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Calls a function on `io`, once: soon, and at the latest in ki_client_free(). A source
- * (<kinformer/list_watch.h>) with threads of its own uses this to get to the thread on which it may answer.
+ * Calls a function once, on `io` (in KI_MODE_EVENT_LOOP inside ki_client_dispatch()). Posted functions are
+ * called in the order of the posts: soon, or, if the client's threads do not run yet, when the first informer
+ * or call has started them; at the latest in ki_client_free(). A source (<kinformer/list_watch.h>) with
+ * threads of its own uses this to get to the thread on which it may answer.
  *
  * A callback may post again; other work runs in between.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY; KI_ERR_STOPPED from a callback that ki_client_free() runs;
  *          KI_ERR_FORKED in a child.
+ * Threads: any. Never waits.
  */
 KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
 
@@ -277,15 +294,15 @@ KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void 
  *
  * It is the same until ki_client_free(), which closes it. Do not read it or close it.
  *
- * Returns: -1 in KI_MODE_THREADS and in a forked child.
+ * Returns: -1 in KI_MODE_THREADS, in a forked child and for NULL.
  */
 KI_API int ki_client_fd(const ki_client *client);
 
 /**
- * Only for loops that cannot poll a descriptor: how long ki_client_dispatch() has nothing to do.
+ * Only for loops that cannot poll a descriptor: how long it takes until ki_client_dispatch() has work to do.
  *
- * Returns: milliseconds; 0: it has work now; -1: until a socket is ready or another thread makes a call; also
- *          in KI_MODE_THREADS and in a forked child.
+ * Returns: milliseconds; 0: it has work now; -1: it has none until a socket is ready or another thread makes
+ *          a call. Also -1 in KI_MODE_THREADS, in a forked child and for NULL.
  * Threads: any.
  */
 KI_API int ki_client_timeout_ms(const ki_client *client);
@@ -304,7 +321,7 @@ KI_API int ki_client_timeout_ms(const ki_client *client);
  *
  * Returns: 1 when work is left, 0 when not; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a
  *          callback or inside a read section; KI_ERR_FORKED in a child.
- * Threads: any; while one thread is in this call, calls on other threads do nothing.
+ * Threads: any; while one thread is in this call, calls on other threads do nothing and return at once.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);
 

@@ -27,10 +27,9 @@
 #define KI_PRINTF(format_index, first_index)
 #endif
 
-/* KI_NODISCARD is on calls whose result cannot be ignored in a correct program: something to free, the only
- * sign that work was not done, or a buffer that may not have been written. It is not on calls that read a
- * value into an output, which stays as it was on failure, nor on those that a program may try without caring
- * for the outcome. */
+/* KI_NODISCARD is on calls whose result a correct program cannot ignore: something to free, the only sign
+ * that work was not done, or a buffer that may not have been written. It is not on calls that read a value
+ * into an output, which keeps its value on failure, nor on those whose failure a program may ignore. */
 
 /** The version of these headers. As a number it has 8 bits for each part: 1.2.3 is 0x010203. */
 #define KI_VERSION_MAJOR 0
@@ -56,7 +55,8 @@ typedef struct ki_str {
 #define KI_STR(literal) ((ki_str){"" literal, sizeof(literal) - 1})
 #endif
 
-/** For printf's "%.*s": printf("%.*s\n", KI_STR_ARGS(text)). Evaluates `text` three times. */
+/** For printf's "%.*s": printf("%.*s\n", KI_STR_ARGS(text)). Evaluates `text` three times; its length must
+ * fit into an int. */
 #define KI_STR_ARGS(text) (int)(text).len, ((text).len ? (text).ptr : "")
 
 /** The text of a NUL-terminated string; NULL gives the empty string. */
@@ -72,7 +72,7 @@ KI_API int ki_str_equal(ki_str a, ki_str b);
  * the longer text. */
 KI_API int ki_str_compare(ki_str a, ki_str b);
 
-/** The version of the library at run time, as text, "1.2.3", and as a number like KI_VERSION_NUMBER. */
+/** The version of the library at run time: as text, "1.2.3", and as a number, like KI_VERSION_NUMBER. */
 KI_API const char *ki_version(void);
 KI_API int ki_version_number(void);
 
@@ -80,7 +80,7 @@ KI_API int ki_version_number(void);
  * The size of a public struct, by name, as the library was compiled: ki_struct_bytes("ki_client_options").
  * Bindings for other languages compare it with their own idea of the layout.
  *
- * Returns: 0 for an unknown name.
+ * Returns: 0 for an unknown name, and for NULL.
  */
 KI_API size_t ki_struct_bytes(const char *name);
 

@@ -20,19 +20,20 @@ KI_EXTERN_C_BEGIN
  * and the credentials are used. NULL: defaults. All files are read now: kubeconfigs, certificate authorities,
  * client certificate and key, the token file.
  *
- * A client still checks these files for changes, and so picks up new certificates and tokens. While it cannot
- * read them, it uses what was loaded here; a program can then renew the token with ki_client_set_token().
- * Exec plug-ins are started by the client, with its privileges and in its root directory.
+ * A client checks these files for changes, and so picks up new certificates and tokens. While it cannot read
+ * them, it uses their content as loaded by this call; the program can then renew the token with
+ * ki_client_set_token(). Exec plug-ins are started by the client, with its privileges and in its root
+ * directory.
  *
  * Returns:   a configuration to free, or NULL with KI_ERR_CONFIG (which file, line and field),
  *            KI_ERR_INVALID, KI_ERR_NO_MEMORY. Nothing is sent, and no thread started.
- * Ownership: the caller frees it. Clients copy it.
+ * Ownership: the caller frees it, at any time: clients copy it.
  * Threads:   any; the environment must not change during the call. A configuration is never modified, so
  *            several threads, and children of fork(), may use the same one.
  */
 KI_API KI_NODISCARD ki_config *ki_config_new(const ki_client_options *options, ki_error *err);
 
-/** Wipes the secrets and frees it. NULL is allowed. */
+/** Wipes the secrets from memory and frees the configuration. NULL is allowed. */
 KI_API void ki_config_free(ki_config *config);
 
 KI_EXTERN_C_END

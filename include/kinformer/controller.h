@@ -25,10 +25,11 @@
  *   - keys of recent changes go before keys from the first list or a resync.
  *
  * With KI_MODE_THREADS, reconcile functions run on the controller's own threads and may wait, for example in
- * ki_rest_run(). A call that the server puts off (Retry-After) ends at once there, so that it does not occupy
- * the worker: return ki_retry() with its error. In the other modes they run inside ki_client_dispatch() and
- * must not wait: call ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback. The
- * same holds there for calls with retries_max = -1.
+ * ki_rest_run(). If the server answers a call with Retry-After, the call fails at once, so that it does not
+ * occupy the worker: return ki_retry() with its error, and the key waits instead. In the other modes,
+ * reconcile functions run inside ki_client_dispatch() and must not wait: call ki_rest_begin(), return
+ * ki_later(), and call ki_request_finish() from the callback. Calls that are begun in a reconcile function,
+ * or in the callback of such a call, also fail at once on a Retry-After.
  *
  * Threads: any, for all calls.
  */
@@ -58,7 +59,8 @@ KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);
 
-/** How many times in a row this key has failed: 0 at first. */
+/** How many times in a row this key has failed, as counted by the limiter: 0 at first, after any result but
+ * ki_retry(), and with a limiter that does not count. */
 KI_API uint32_t ki_request_failures(const ki_request *request);
 
 typedef enum ki_verdict {
@@ -81,37 +83,41 @@ typedef struct ki_result {
 /** Success. The key's failure count is reset. */
 KI_API ki_result ki_done(void);
 
-/** Success; the key is worked on again after this time, or earlier when something changes. */
+/** Success; the key is worked on again after this time (0: at once). If something changes earlier, the key is
+ * worked on at that time as well, and again when the delay ends. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
 /** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is
- * logged. If it has a Retry-After of the server (retry_after_ms), the key is not reconciled before that time
- * has passed, whatever changes. */
+ * logged. If `err` has a Retry-After of the server (retry_after_ms), the key is not reconciled
+ * before that time has passed, even if something changes. */
 KI_API ki_result ki_retry(const ki_error *err);
 
 /** Failed for good: the key is not tried again before the next change. `err`, which may be NULL, is
  * logged. */
 KI_API ki_result ki_give_up(const ki_error *err);
 
-/** Not finished: ki_request_finish() follows, from any thread. */
+/** Not finished: ki_request_finish() follows, from any thread. Until then the reconcile counts as running: a
+ * stop and a free wait for it. */
 KI_API ki_result ki_later(void);
 
-/** Finishes a request whose reconcile function returned ki_later(). Call it once; the request is no longer
- * valid afterwards. */
+/** Finishes a request whose reconcile function returns ki_later(); it may be called before that function has
+ * returned. Call it once; the request is no longer valid afterwards. A result of ki_later() counts as a
+ * failure here. */
 KI_API void ki_request_finish(ki_request *request, ki_result result);
 
 /**
- * Call it after a write: the key is not worked on again before the cache of `informer` is as new as
- * `written`, the object in the server's response. So a reconcile function never acts on a cache that lacks
- * its own writes.
+ * Call it after a write, before the request is finished: the key is not worked on again before the cache of
+ * `informer` is as new as `written`, the object in the server's response. So a reconcile function never acts
+ * on a cache that lacks its own writes.
  *
- * The wait ends when the store is complete up to that version, be it by a watch or a relist, when the
- * server's history was reset, or after expect_timeout_ms, which is counted and logged. A relist from a server
- * that lags behind, and does not have the write, does not end it. The wait does not occupy a worker. If
- * several writes are expected, it waits for all of them. An informer that the controller does not watch must
- * not be freed before the controller.
+ * The wait ends when the store is complete up to that version, by a watch or a relist; when the server's
+ * history was reset; or after expect_timeout_ms. The last two cases are logged, and all three are counted. A
+ * relist from a server that lags behind, and so does not have the write, does not end the wait. The wait does
+ * not occupy a worker. If several writes are expected, it waits for all of them. An informer that the
+ * controller does not watch must not be freed before the controller.
  *
- * Returns: 0; KI_ERR_INVALID; KI_ERR_NO_MEMORY; KI_ERR_FORKED. After an error there is no wait.
+ * Returns: 0; KI_ERR_INVALID, also when `written` has no version; KI_ERR_NO_MEMORY; KI_ERR_FORKED. After an
+ *          error there is no wait.
  */
 KI_API int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written);
 
@@ -129,14 +135,16 @@ typedef ki_result (*ki_reconcile_cb)(ki_request *request, void *user);
 typedef struct ki_controller_options {
     const char *name;              /* in metrics and the log; required */
     ki_reconcile_cb reconcile;     /* required */
-    size_t workers;                /* keys worked on at the same time; 0: 1 */
+    size_t workers;                /* how many keys are worked on at the same time, at most 4,096; 0: 1 */
     ki_limiter *limiter;           /* delays of retries. NULL: ki_limiter_new_default() */
-    uint64_t reconcile_timeout_ms; /* a longer one is logged and counted, not interrupted; 0: no limit */
+    uint64_t reconcile_timeout_ms; /* a reconcile that takes longer is logged and counted, but not
+                                    * interrupted; 0: no limit */
     uint64_t expect_timeout_ms;    /* 0: 10,000 */
     uint64_t stop_timeout_ms;      /* how long a stop waits for running reconciles; 0: 30,000 */
     uint64_t resync_ms; /* how often every object is worked on again; the watched informers must have a
                          * resync_ms, too: see ki_handler. 0: never */
-    void (*on_release)(void *user); /* once, after the last callback */
+    void (*on_release)(void *user); /* once, after the last callback: free `user` here. Not called if
+                                     * ki_controller_new() fails */
     void *user;
     uint64_t reserved[8];
 } ki_controller_options;
@@ -153,35 +161,42 @@ KI_API KI_NODISCARD ki_controller *ki_controller_new(ki_client *client, const ki
                                                      ki_error *err);
 
 /** Stops and frees it: see ki_controller_stop(). Waits for all running reconciles, without a time limit; call
- * ki_client_free() first to end the calls that they wait for. From a callback or a reconcile function it
- * returns at once, and the work is done soon after. NULL is allowed. */
+ * ki_client_free() first to end the calls that they wait for. From a callback, a reconcile function or a
+ * read section it returns at once, and the work is done soon after. NULL is allowed. */
 KI_API void ki_controller_free(ki_controller *controller);
 
 /* ---- what to watch ----------------------------------------------------------------------------------- */
 
-/* Each adds a handler to the informer; controller and informer may be started or not. An error is remembered,
- * and the next ki_controller_start() reports it, so the return values may be ignored. Returns: 0,
- * KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED. A predicate, which may be NULL, must live as long as the
- * controller. */
+/* Each of the three watch functions adds a handler to the informer. For every event that passes the
+ * predicate, the handler adds keys to the controller's queue. Controller and informer may be started or not,
+ * and either may be freed first. But a reconcile that uses the informer, or its store, may run until
+ * ki_controller_free() or ki_client_free() has returned: free the factory after that. A predicate may be
+ * NULL: then all events pass. It must live until the controller's on_release, and so must the `user` of a map
+ * function. An error is remembered, and every ki_controller_start() reports it, so the return values may be
+ * ignored. Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED. */
 
-/** Adds the key of the object. */
+/** Watches an informer: each event adds the key of its object. */
 KI_API int ki_controller_watch(ki_controller *controller, ki_informer *informer,
                                const ki_predicate *predicate);
 
-/** Adds the key of the owner that controls the object, if it has the kind and the group of `owner`. */
+/** Watches the informer of owned objects: each event adds the key of the owner that controls the object, if
+ * that owner has the kind and the group of `owner`. The resource `owner` is copied, and needs its kind and
+ * scope: one from ki_resource_parse() has no kind, and is refused. */
 KI_API int ki_controller_watch_owned(ki_controller *controller, ki_informer *informer,
                                      const ki_resource *owner, const ki_predicate *predicate);
 
 typedef struct ki_key_emit ki_key_emit;
 
-/** Maps an object to keys: calls ki_key_emit_key() for each. Called on a handler thread; again with the same
- * object if memory did not suffice for a key. */
+/** Maps an object to keys: calls ki_key_emit_key() for each. Called on a handler thread. It is called again
+ * with the same object if a key could not be added because memory ran out. */
 typedef void (*ki_map_cb)(const ki_object *object, ki_key_emit *emit, void *user);
 
-/** Adds the key of the object `name` in the namespace `ns`, which may be empty. */
+/** Adds the key of the object `name` in the namespace `ns`, which may be empty. Does nothing if no object can
+ * have this key: see ki_key_join(). */
 KI_API void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name);
 
-/** Adds the keys that `map` emits; for an update it is called with the old and with the new object. */
+/** Watches an informer: each event adds the keys that `map` emits. For an update, `map` is called with the
+ * old and with the new object. */
 KI_API int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer,
                                       const ki_predicate *predicate, ki_map_cb map, void *user);
 
@@ -194,7 +209,8 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
  * Starts the workers; they begin when every watched informer has synced. Does not start informers. Does
  * nothing when already started. After a stop it continues with the keys that have been added meanwhile.
  *
- * Returns: 0; the first error of the set-up; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
+ * Returns: 0; the first error of the set-up, at every start: such a controller never runs; KI_ERR_INVALID
+ *          without a controller; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
  */
 KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error *err);
 
@@ -204,18 +220,18 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error 
  * it is called from a reconcile function of the same controller, inside a read section or, in the modes
  * without worker threads, from any callback.
  *
- * Returns: 0; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err` has their number
- *          and their keys, as many as fit.
+ * Returns: 0, also for NULL; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err`
+ *          has their number and their keys, as many as fit; KI_ERR_FORKED.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
- * Starts the controller, and returns when it has been stopped. With KI_MODE_EVENT_LOOP and
- * KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile. A reconcile or a callback may free the
- * controller meanwhile; it is freed when this returns.
+ * Starts the controller, and returns when it has been stopped, or its client freed. With KI_MODE_EVENT_LOOP
+ * and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile. If a reconcile function or a callback
+ * frees the controller meanwhile, that is done by the time this returns.
  *
  * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
- *          KI_ERR_WOULD_DEADLOCK from a callback.
+ *          KI_ERR_WOULD_DEADLOCK from a callback, a reconcile function or a read section.
  */
 KI_API KI_NODISCARD int ki_controller_run(ki_controller *controller, ki_error *err);
 
@@ -227,7 +243,7 @@ typedef struct ki_controller_status {
     size_t delayed;        /* keys that wait for a delay to pass */
     size_t active;         /* running reconciles */
     uint64_t reconciles;   /* finished */
-    uint64_t failures;     /* of these: failed, to be retried or given up */
+    uint64_t failures;     /* how many of these have failed, to be retried or given up */
     uint64_t longest_ms;   /* how long the oldest running reconcile has been running */
     char longest_key[256]; /* its key, cut */
     char waiting_for[512]; /* an informer that has not synced, and why; "" for none */

@@ -32,7 +32,7 @@ typedef struct ki_delta_queue ki_delta_queue;
 /** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
 typedef struct ki_delta {
     ki_change_type change_type;
-    uint32_t list; /* 0, like the next two: only the queues of informers use them */
+    uint32_t list; /* list, after_list and is_doubtful are 0: only the queues inside informers use them */
     uint32_t after_list;
     int is_doubtful;
     int final_state_unknown; /* the delete was missed: the object is the last known state */
@@ -41,7 +41,7 @@ typedef struct ki_delta {
     uint64_t reserved[2];
 } ki_delta;
 
-/** The changes of one key. Borrowed for the call. */
+/** The changes of one key. Borrowed for the call, objects included. */
 typedef struct ki_deltas {
     ki_str key;
     const ki_delta *items; /* oldest first, at least one */
@@ -53,7 +53,8 @@ typedef struct ki_deltas {
 #define KI_DELTA_QUEUE_REQUEUE 1
 
 /**
- * Processes the deltas of one key. No lock is held; all functions except ki_delta_queue_free() may be called.
+ * Processes the deltas of one key, on the thread of ki_delta_queue_pop(). No lock is held; all functions
+ * except ki_delta_queue_free() may be called.
  *
  * Returns: 0; KI_DELTA_QUEUE_REQUEUE: the deltas go back to the end of the queue unchanged, unless newer ones
  *          wait for the key by now: then they are dropped; or a negative code, which ki_delta_queue_pop()
@@ -65,8 +66,9 @@ typedef int (*ki_delta_queue_cb)(const ki_deltas *deltas, void *user);
 
 /** Zero means default. */
 typedef struct ki_delta_queue_options {
-    const ki_store *known; /* the consumer's store, written only by its callback. Borrowed. NULL: none */
-    ki_key_cb key;         /* NULL: "namespace/name". The same as for `known`. Must not call the queue */
+    const ki_store *known; /* the consumer's store, written only by its callback. Must outlive the queue.
+                            * NULL: none */
+    ki_key_cb key;         /* the same as that of `known`. Must not call the queue. NULL: "namespace/name" */
     void *user;            /* of `key` */
     size_t items_max;      /* keys; 0: 10,000 */
     size_t bytes_max;      /* of objects; 0: 16 MiB */
@@ -84,7 +86,8 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 /**
  * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
  * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
- * a row one is kept: the earlier, unless its final state is unknown.
+ * a row one is kept: the earlier, or the later if the final state of the earlier is unknown.
+ * ki_delta_queue_push(), ki_delta_queue_replace() and ki_delta_queue_resync() never wait.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
  *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. Nothing changes on
@@ -95,10 +98,11 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta);
 
 /**
- * Replaces the whole collection. Queues, in one step: KI_CHANGE_REPLACED for each object; a delete with
- * unknown final state for each key that waits or is being processed and is not among the objects, with its
- * newest queued object; and one for each other key of the store of known objects, with the object there. A
- * key whose last delta is a delete gets no second one.
+ * Replaces the whole collection. Queues, in one step, KI_CHANGE_REPLACED for each object, and a delete with
+ * unknown final state for each key that is not among the objects, but waits, is being processed, or is in the
+ * store of known objects. The object of such a delete is the newest one queued for the key, or else the one
+ * in the store. A key whose last delta is a delete gets no second one. `objects` may be NULL when `count` is
+ * 0.
  *
  * Returns:   as ki_delta_queue_push(). Nothing changes on failure.
  * Ownership: the queue takes references of its own.
@@ -114,10 +118,11 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
  */
 KI_API KI_NODISCARD int ki_delta_queue_resync(ki_delta_queue *queue);
 
-/** 1 when at most half of either limit is used: the producer may continue. */
+/** 1 when at most half of each limit, of keys and of bytes, is used: the producer may continue. */
 KI_API int ki_delta_queue_has_room(const ki_delta_queue *queue);
 
-/** Wakes threads that wait in a pop. Deltas that are queued, now or later, can still be popped. */
+/** Wakes threads that wait in a pop, and makes a pop of the empty queue return KI_ERR_STOPPED. Deltas that
+ * are queued, now or later, can still be popped. */
 KI_API void ki_delta_queue_close(ki_delta_queue *queue);
 
 /* ---- consuming --------------------------------------------------------------------------------------- */
@@ -134,8 +139,8 @@ KI_API int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_del
                               void *user);
 
 /**
- * 1 when everything that the first replace queued has been processed: after the callback for the last of it
- * has returned. After a push before any replace it is 1 at once. Once 1, it stays 1.
+ * 1 when everything that the first replace queued has been processed, that is, when the callback for the last
+ * of it has returned. If a push comes before the first replace, this is 1 from then on. Once 1, it stays 1.
  */
 KI_API int ki_delta_queue_has_synced(const ki_delta_queue *queue);
 

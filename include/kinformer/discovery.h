@@ -16,10 +16,10 @@ KI_EXTERN_C_BEGIN
 
 /**
  * Called once for each search that was begun. `found` is the resource, or NULL; then `err` says why: see
- * ki_discovery_run().
+ * ki_discovery_run(). On success the code of `err` is 0.
  *
  * Ownership: the callback takes `found` and frees it with ki_resource_free().
- * Threads:   as a ki_rest_cb.
+ * Threads:   the same as for a ki_rest_cb.
  */
 typedef void (*ki_discovery_cb)(ki_resource *found, const ki_error *err, void *user);
 
@@ -39,19 +39,21 @@ typedef struct ki_discovery_request {
  *
  * Returns: 0: on_end will be called exactly once, at the latest by ki_client_free(). On failure on_end is not
  *          called: KI_ERR_INVALID (no name, no on_end, or a client without a cluster), KI_ERR_NO_MEMORY,
- *          KI_ERR_SYSTEM, KI_ERR_STOPPED.
+ *          KI_ERR_SYSTEM, KI_ERR_STOPPED, KI_ERR_FORKED.
  * Threads: any. Never waits.
  */
 KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery_request *request,
                                            ki_error *err);
 
 /**
- * Searches and waits for the result. In a mode without threads it runs the client's loop meanwhile.
+ * Searches and waits for the result. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the
+ * client's loop meanwhile, handlers included: call it on the thread that dispatches.
  *
  * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource;
- *            KI_ERR_TYPE: it has one that cannot be listed and watched; KI_ERR_WOULD_DEADLOCK inside a
- *            callback or a read section; the code of ki_rest_run() when the request failed.
- * Ownership: the caller frees *out_resource with ki_resource_free().
+ *            KI_ERR_TYPE: it has one that cannot be listed and watched; KI_ERR_NOT_A_LIST: its response
+ *            cannot be read; KI_ERR_WOULD_DEADLOCK inside a callback or a read section; the code of
+ *            ki_rest_run() when the request failed.
+ * Ownership: the caller frees *out_resource with ki_resource_free(). Untouched on failure.
  */
 KI_API KI_NODISCARD int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
                                          ki_error *err);

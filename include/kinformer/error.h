@@ -6,8 +6,8 @@
  * first call. Other outputs are written on success only. There is no thread-local last error.
  *
  * Objects that could not be made are NULL, and may be passed on: a call with a NULL client, factory, informer
- * and so on does nothing, and keeps an error that is already in its `ki_error`. So after a chain of calls
- * with the same `ki_error`, it has the first error.
+ * and so on does nothing but fail, and leaves an error that is already in its `ki_error` as it is. So a chain
+ * of calls with one `ki_error` ends with the first error in it.
  *
  * Threads: any, for all calls.
  */
@@ -66,7 +66,7 @@ typedef enum ki_error_code {
 #undef KI_ERROR_ENUM
 } ki_error_code;
 
-/** Room for our message and a sentence from the server. A longer message is cut, and ends with "…". */
+/** The size of a message, with its NUL. A longer message is cut, and ends with "…". */
 #define KI_ERROR_MESSAGE_BYTES 480
 
 /** A failure with its message. A plain value: nothing to free. Zeroed, it means "no error". */
@@ -81,7 +81,7 @@ typedef struct ki_error {
 /** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for an unknown code. */
 KI_API const char *ki_error_name(int code);
 
-/** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH. */
+/** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH; "unknown error" for an unknown code. */
 KI_API const char *ki_error_text(int code);
 
 KI_EXTERN_C_END

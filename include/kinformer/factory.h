@@ -31,13 +31,15 @@ typedef struct ki_factory_resync {
 
 /** Zero means default. What it points at is copied, except the `user` pointers of callbacks. */
 typedef struct ki_factory_options {
-    ki_informer_options informer;    /* for informers that are made without options of their own */
-    const ki_factory_resync *resync; /* overrides informer.resync_ms for these resources; ended by a NULL
-                                      * resource */
+    ki_informer_options informer;    /* for each informer that is requested without options */
+    const ki_factory_resync *resync; /* overrides informer.resync_ms for these resources; the last entry has
+                                      * a NULL resource */
     uint64_t reserved[4];
 } ki_factory_options;
 
 /**
+ * Makes a factory that has no informers yet.
+ *
  * Returns:   a factory to free, or NULL without a client or when out of memory: then ki_factory_start() fails
  *            with KI_ERR_INVALID. With an invalid option it returns a factory that makes no informers:
  *            ki_factory_informer() returns NULL, and every start and wait reports the option.
@@ -46,68 +48,73 @@ typedef struct ki_factory_options {
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
 
 /** Stops and frees all its informers, and returns when none of their callbacks or requests is running any
- * more. From a callback it returns at once, and the work is done soon after. May be called before or after
- * ki_client_free(). NULL is allowed. */
+ * more; it waits for read sections as ki_informer_free() does. From a callback or inside a read section it
+ * returns at once, and the work is done soon after. May be called before or after ki_client_free(). NULL is
+ * allowed. */
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**
  * Returns the informer of a collection. The first call makes it; later calls with the same resource and the
  * same options return the same one. All options are compared: namespace, selectors (as text), paths, numbers,
- * callbacks and their `user`. NULL: the options of the factory. Otherwise the factory's are not used.
+ * callbacks and their `user`. If `options` is NULL, the options of the factory apply; their namespace applies
+ * to namespaced resources only. If it is not NULL, the options of the factory are not used.
  *
  * Returns:   the informer, or NULL: the next start reports why.
- * Ownership: the factory's, until ki_factory_remove().
+ * Ownership: the factory owns it. It is valid until ki_factory_remove() or ki_factory_free().
  */
 KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                                         const ki_informer_options *options);
 
-/** The same for a resource by name, in the forms that ki_resource_find() and, for custom resources,
- * ki_resource_parse() accept. */
+/** Like ki_factory_informer(), but with the name of a resource: that of a built-in resource, as for
+ * ki_resource_find(), or "plural.version.group", as for ki_resource_parse(). */
 KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, ki_str name,
                                             const ki_informer_options *options);
 
 /**
  * Starts the informers that are not running. Call it again after informers were added.
  *
- * Returns: 0, or the first error of the set-up since the last start, or of a start; the other informers are
- *          started nevertheless. With an invalid option of the factory: always that error, and nothing
- *          starts. KI_ERR_STOPPED when the client has been freed, KI_ERR_FORKED in a child.
+ * Returns: 0, or the first error: of the set-up since the last start, or of starting an informer. The other
+ *          informers are started nevertheless. With an invalid option of the factory: always that error, and
+ *          nothing starts. KI_ERR_STOPPED when the client has been freed, KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 
-/** Stops all informers, and returns when nothing is running any more; from a callback it returns at once. */
+/** Stops all informers, and returns when nothing is running any more; from a callback or inside a read
+ * section it returns at once. */
 KI_API void ki_factory_stop(ki_factory *factory);
 
 /**
- * Waits until all started informers have synced, for at most `timeout_ms` in total.
+ * Waits until all started informers have synced, for at most `timeout_ms` in total. With KI_MODE_EVENT_LOOP
+ * and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile: see <kinformer/informer.h>.
  *
  * Returns: 0, also when none was started; KI_ERR_INVALID without a factory; the error of an invalid option of
  *          the factory; else as ki_informer_wait_for_sync(), with a message that names the informers that
- *          have not synced, and why.
+ *          have not synced, and the reasons.
  */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err);
 
 /** An informer that has not synced, and its status. */
 typedef struct ki_factory_pending {
-    ki_informer *informer; /* the factory's */
+    ki_informer *informer; /* owned by the factory */
     ki_informer_status status;
     uint64_t reserved[4];
 } ki_factory_pending;
 
 /**
- * Writes up to `count` informers that have not synced to `out`, which may be NULL when `count` is 0.
+ * Writes up to `count` informers that have not synced, started or not, to `out`, which may be NULL when
+ * `count` is 0.
  *
  * Returns: how many there are.
  */
 KI_API size_t ki_factory_read_pending(const ki_factory *factory, ki_factory_pending *out, size_t count);
 
 /**
- * Stops and frees an informer that has no handlers any more, and removes it from the factory. The factory
- * cannot know whether another part of the program still holds the pointer without a handler: such a part must
- * not use it any more.
+ * Stops and frees an informer that has no handlers any more, as ki_informer_free() does, and removes it from
+ * the factory. The factory does not know whether another part of the program, without a handler, still has
+ * the pointer: no part may use it any more.
  *
  * Returns: 0: `informer` is no longer valid; 1: it has handlers, and stays; KI_ERR_NOT_FOUND: it is not from
- *          this factory; KI_ERR_INVALID when one of the two is NULL.
+ *          this factory; KI_ERR_INVALID when one of the two is NULL; KI_ERR_FORKED in a child.
  */
 KI_API int ki_factory_remove(ki_factory *factory, ki_informer *informer);
 

@@ -19,8 +19,8 @@
  *         wait_for_sync or wait_for_version. To call the server, use ki_rest_begin();
  *       - all others work as elsewhere. docs/threading.md has a table of all functions.
  *
- * A slow handler does not delay the others. Past its limit its backlog has one entry per object: intermediate
- * states are left out, the final state never is.
+ * A slow handler does not delay the others. When its backlog exceeds the limit, it has one entry per object
+ * from then on: intermediate states are left out, but never the final state. ki_overflow has other choices.
  */
 #ifndef KI_HANDLER_H
 #define KI_HANDLER_H
@@ -46,11 +46,13 @@ typedef struct ki_event {
     uint64_t reserved[2];
 } ki_event;
 
+/** Called on a handler thread, or inside ki_client_dispatch(): see ki_mode. After ki_client_free(),
+ * on_release is called inside the call that frees the informer, or removes the handler and waits. */
 typedef void (*ki_event_cb)(const ki_event *event, void *user);
 typedef void (*ki_handler_cb)(void *user);
 
-/** Returns whether the handler gets events of an object. Called on the handler's thread; must depend on the
- * object alone. */
+/** Returns whether the handler gets the events of this object: 0 for no. Called like the handler. The result
+ * must depend on the object alone. */
 typedef int (*ki_filter_cb)(const ki_object *object, void *user);
 
 /** What to do when a backlog exceeds its limits. */
@@ -73,10 +75,10 @@ typedef struct ki_handler {
      * the latest. on_synced counts as an event here, even if there were no objects. */
     ki_handler_cb on_batch_end;
     ki_handler_cb on_release; /* once, after the last callback: free `user` here */
-    ki_filter_cb filter;      /* an object that starts or stops passing is delivered as an add or a
-                                 * delete */
+    ki_filter_cb filter;      /* an update with which an object starts or stops passing is delivered as an add
+                               * or a delete. NULL: all objects pass */
     void *user;               /* passed to every callback */
-    const char *name;         /* in metrics; copied. NULL: a number */
+    const char *name;         /* in metrics; copied. NULL: a number, counted from 1 for each informer */
     uint64_t resync_ms;       /* period of resyncs; the informer must have a resync_ms, too. 0: no resyncs */
     ki_overflow overflow;
     int split_replaced;       /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */

@@ -6,13 +6,15 @@
  *
  * Before the first successful start, an informer remembers the first error of ki_informer_add_handler(),
  * ki_informer_add_index() and ki_informer_add_index_path(), and the next start fails with it. Later errors
- * are not remembered. Nothing is remembered of a set-up call on a NULL informer; ki_informer_start(NULL)
- * returns KI_ERR_INVALID.
+ * are not remembered. A set-up call with a NULL informer just fails; ki_informer_start(NULL) returns
+ * KI_ERR_INVALID.
  *
- * Threads: any, for all calls. All functions may be called from a callback. One that would have to wait for
- *          its own thread either returns at once and does its work soon after, or returns
- *          KI_ERR_WOULD_DEADLOCK, as documented there; docs/threading.md has a table. The same holds inside a
- *          read section, where no call waits.
+ * Threads: any, for all calls. All functions may be called from a callback. A function that would have to
+ *          wait for its own thread either returns at once and does its work soon after, or returns
+ *          KI_ERR_WOULD_DEADLOCK, as documented at each function; docs/threading.md has a table. The same
+ *          holds inside a read section, where no call waits. With KI_MODE_EVENT_LOOP and
+ *          KI_MODE_HANDLERS_ON_LOOP, a call that waits runs the client's loop meanwhile, handlers of all
+ *          informers included: make it on the thread that dispatches.
  */
 #ifndef KI_INFORMER_H
 #define KI_INFORMER_H
@@ -38,13 +40,13 @@ typedef struct ki_registration ki_registration;
  *
  * With KI_WATCH_LIST_AUTO, lists are streamed if the server supports it. After two failures, LIST is used for
  * ten minutes. The first list is an exception if it is read as JSON, like that of a custom resource: it is a
- * LIST of any version, which takes half the time but may not have the newest state. If that fails, a streamed
- * list is tried.
+ * LIST with resourceVersion=0, which takes half the time but may not have the newest state. If that fails, a
+ * streamed list is tried, then both once more, then a LIST of the newest version.
  */
 typedef enum ki_watch_list {
     KI_WATCH_LIST_AUTO = 0,
-    KI_WATCH_LIST_ALWAYS, /* never LIST: retries, and the status says why. A list_watch with `no_watch_list`
-                           * is refused */
+    KI_WATCH_LIST_ALWAYS, /* LIST is never used: a streamed list that fails is retried, and the status has
+                           * the reason. A list_watch with `no_watch_list` is refused */
     KI_WATCH_LIST_NEVER
 } ki_watch_list;
 
@@ -58,8 +60,9 @@ typedef enum ki_mutations {
 
 /**
  * Called with each object before it is stored, and may replace it. `*object` is borrowed; to replace it, set
- * it to a new reference, which the informer takes. Namespace, name, UID and version must stay the same. If
- * others also hold references to the new object, such as another informer, a copy is stored.
+ * it to a new reference. The informer takes this reference, also when the function returns a negative code.
+ * Namespace, name, UID and version must be the same in the new object. If others also hold references to it,
+ * such as another informer, a copy is stored.
  *
  * Returns: 0; or a negative code: the object is refused, its previous version stays in the store, and the
  *          error is counted and reported.
@@ -67,7 +70,8 @@ typedef enum ki_mutations {
  */
 typedef int (*ki_transform_cb)(const ki_object **object, void *user);
 
-/** Changes the options of a request. Texts that it sets must live until the informer is freed. */
+/** Changes the options of a request before it is sent. Called on `io`. Texts that it sets must live until the
+ * informer is freed. */
 typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
 
 /**
@@ -86,8 +90,8 @@ typedef struct ki_informer_options {
     const char *ns;             /* NULL or "": all namespaces */
     const char *label_selector; /* evaluated by the server: objects that do not match are not part of the
                                  * collection */
-    const char *field_selector;
-    const char *const *keep; /* paths to keep in each object, as in ki_object_options */
+    const char *field_selector; /* likewise */
+    const char *const *keep;    /* paths to keep in each object, as in ki_object_options */
     const char *const *drop;
     int keep_managed_fields;
     int deliver_unchanged;   /* 1: also deliver updates that do not change what `keep` and `drop` leave */
@@ -113,7 +117,7 @@ typedef struct ki_informer_options {
     const ki_list_watch *list_watch; /* where requests go; copied. NULL: to the client's cluster */
     const char *name;                /* in metrics and logs; NULL: "pods" or "pods/ns"; for a second informer
                                       * "pods#2" */
-    uint64_t pages_max;              /* of one list; one with more is abandoned. 0: 100,000 */
+    uint64_t pages_max;              /* of one list; a list with more pages is abandoned. 0: 100,000 */
     uint32_t object_depth_max;       /* levels of nesting; a deeper object is left out. 0: 1,000 */
     ki_wire wire;                    /* KI_WIRE_AUTO: as in the client's options */
     uint64_t reserved[6];
@@ -125,16 +129,16 @@ typedef struct ki_informer_options {
  * Makes an informer that is not started.
  *
  * Returns:   an informer to free, or NULL with KI_ERR_INVALID (a bad option), KI_ERR_NO_MEMORY,
- *            KI_ERR_SYSTEM.
+ *            KI_ERR_SYSTEM, KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
  * Ownership: the caller frees it with ki_informer_free(). `options` may be NULL.
  */
 KI_API KI_NODISCARD ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
                                                  const ki_informer_options *options, ki_error *err);
 
-/** Stops it, ends every registration, and frees it. No other call with this informer may be in progress or
- * follow. Waits for running callbacks, and for the read sections of all threads that have begun by then,
- * because objects peeked at in them must stay valid. Other informers are not affected. From a callback or
- * inside a read section it returns at once, and the work is done soon after. NULL is allowed. */
+/** Stops the informer, ends every registration, and frees it. No other call with this informer may be in
+ * progress or follow. Waits for running callbacks, and for the read sections of all threads that have begun
+ * by then, because objects peeked at in them must stay valid. Other informers are not affected. From a
+ * callback or inside a read section it returns at once, and the work is done soon after. NULL is allowed. */
 KI_API void ki_informer_free(ki_informer *informer);
 
 /* ---- running ----------------------------------------------------------------------------------------- */
@@ -154,14 +158,17 @@ KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *err);
  * once, and the work is done soon after. Idempotent. */
 KI_API void ki_informer_stop(ki_informer *informer);
 
-/** Retries now instead of waiting for the end of the back-off. Does nothing when it is not backing off. */
+/** Retries now instead of waiting for the end of the back-off.
+ * Does nothing when the informer is not backing off. */
 KI_API void ki_informer_retry_now(ki_informer *informer);
 
-/** 1 when the first list is in the store. For a handler, see ki_registration_has_synced(). */
+/** 1 from the moment when the first list is in the store, also after a stop. For a handler, see
+ * ki_registration_has_synced(). */
 KI_API int ki_informer_has_synced(const ki_informer *informer);
 
 /**
- * Waits until the first list is in the store, for at most `timeout_ms`.
+ * Waits until the first list is in the store, for at most `timeout_ms` (UINT64_MAX: no limit). A handler may
+ * not have received it by then: see ki_registration_wait_for_sync().
  *
  * Returns: 0; KI_ERR_INVALID without an informer; KI_ERR_TIMEOUT, with the phase and the reason in `err`,
  *          which also says when the server is connected and has not answered yet; KI_ERR_STOPPED, at once,
@@ -175,13 +182,14 @@ KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_
  * KI_RESOURCE_VERSION_BYTES_MAX + 1 bytes holds any version; 64 bytes are enough for those of Kubernetes
  * itself.
  *
- * Returns: the length as snprintf does.
+ * Returns: the length, like snprintf.
  */
 KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer,
                                                 size_t buffer_bytes);
 
 /**
- * Waits until the store is complete up to `version`: to read your own writes.
+ * Waits until the store is complete up to `version`: to read your own writes. A handler may not have received
+ * the change yet.
  *
  * A version that is not a decimal number cannot be ordered: the wait ends only when the store is at exactly
  * this version, and may miss it when changes follow each other quickly.
@@ -223,10 +231,10 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  * Adds a handler, before or after the start; the struct is copied. The handler first gets every object in the
  * store, as adds with KI_EVENT_INITIAL, and then every change that follows, without gaps or duplicates.
  *
- * Returns:   the registration, or NULL with KI_ERR_INVALID (the message names the field) or KI_ERR_NO_MEMORY.
- *            Before the first successful start, the error is also remembered for the next start (see above),
- *            so `err` may be NULL. After it, the error is also logged. No callback of a handler that was
- *            refused is called, not even on_release.
+ * Returns:   the registration, or NULL with KI_ERR_INVALID (the message names the field), KI_ERR_NO_MEMORY
+ *            or KI_ERR_FORKED. Before the first successful start, the error is also remembered for the next
+ *            start (see above), so `err` may be NULL. After it, the error is also logged. No callback of a
+ *            handler that was refused is called, not even on_release.
  * Ownership: the informer owns it. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
@@ -242,15 +250,15 @@ KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_
  * Before the first start, the path is added to what `keep` and `drop` leave of an object. After it, a path
  * that they do not leave is refused.
  *
- * Returns: as ki_store_add_index_path(); also KI_ERR_INVALID for a path that is one of `drop`. Before the
- *          first successful start, the error is also remembered for the next start (see above); after it, it
- *          is also logged.
+ * Returns: as ki_store_add_index_path(); also KI_ERR_INVALID for a path that is one of `drop`, and
+ *          KI_ERR_FORKED in a child. Before the first successful start, the error is also remembered for the
+ *          next start (see above); after it, it is also logged.
  */
 KI_API int ki_informer_add_index_path(ki_informer *informer, const char *name, const char *path);
 
 /** Adds an index with a function, before or after the start; objects already in the store are indexed too.
  * `keep` must leave what the function reads: a warning is logged once when it looks for a field that is
- * dropped. Returns: as ki_store_add_index(). */
+ * dropped. Returns: as ki_store_add_index(); KI_ERR_FORKED in a child. */
 KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user);
 
 typedef void (*ki_release_cb)(void *user);
@@ -258,24 +266,27 @@ typedef void (*ki_release_cb)(void *user);
 /**
  * Adds a function that is called once, when the informer is freed and none of its functions (indexes,
  * transform, tweak, status and error handlers) can be called any more: to free what their `user` pointers
- * point to. Several can be added; they are called in this order. Handlers have an on_release of their own.
+ * point to. Several can be added; they are called in the order in which they were added. Handlers have an
+ * on_release of their own.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED in a child. On failure it is not called.
  */
 KI_API int ki_informer_add_release(ki_informer *informer, ki_release_cb callback, void *user);
 
-/** Returns: 0, or KI_ERR_INVALID after the first start. */
+/** Sets the transform, as in the options. Returns: 0; KI_ERR_INVALID after the first start, which is not
+ * remembered; KI_ERR_FORKED in a child. */
 KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user);
 
-/** One error: of a list, a watch, an event in a watch, or an object that was refused. */
+/** One error: of a list, a watch, an event in a watch, or an object that was refused. With
+ * KI_REASON_NO_MEMORY also: memory has been exhausted for a second, and received changes wait. */
 typedef struct ki_informer_error {
     ki_reason reason;
     ki_party party;
-    int http_status;           /* of the response; 0: there was none, or a proxy did not connect */
+    int http_status;           /* of the response; 0: there was none, or a proxy could not connect */
     uint64_t since_success_ms; /* since a list ended, or an event or a bookmark arrived; UINT64_MAX: never
                                 * yet */
     uint64_t retry_ms;         /* until the next attempt; 0: at once, or none is needed */
-    const ki_error *error;     /* borrowed, like the next */
+    const ki_error *error;     /* borrowed for the call, like `key` */
     const char *key;           /* of the refused object; else "" */
     uint64_t reserved[4];
 } ki_informer_error;
@@ -283,7 +294,7 @@ typedef struct ki_informer_error {
 /** Called for each error, on `io`; must be quick. */
 typedef void (*ki_informer_error_cb)(ki_informer *informer, const ki_informer_error *error, void *user);
 
-/** Returns: 0, or KI_ERR_INVALID after the first start. */
+/** Sets the function to call for each error; NULL: none. Returns: as ki_informer_set_transform(). */
 KI_API int ki_informer_set_error_handler(ki_informer *informer, ki_informer_error_cb callback, void *user);
 
 /* ---- registrations ----------------------------------------------------------------------------------- */
@@ -299,16 +310,16 @@ KI_API int ki_registration_has_synced(const ki_registration *registration);
 KI_API KI_NODISCARD int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms,
                                                       ki_error *err);
 
-/** Removes the handler: nothing more is delivered, and waiting events are dropped. on_release is called when
- * a callback that is still running has returned. The registration must not be used afterwards. NULL is
- * allowed. */
+/** Removes the handler: nothing more is delivered, and waiting events are dropped. Does not wait: on_release
+ * is called soon, after a callback that is still running has returned; if the client has been freed, inside
+ * ki_informer_free() at the latest. The registration must not be used afterwards. NULL is allowed. */
 KI_API void ki_registration_remove(ki_registration *registration);
 
-/** The same, but returns after on_release. From a callback of the same handler it works like
- * ki_registration_remove().
+/** Removes the handler like ki_registration_remove(), but returns after on_release. From a callback of the
+ * same handler it does not wait.
  *
- * Returns: 0; KI_ERR_WOULD_DEADLOCK from another callback that this would have to wait for, or inside a
- *          read section: then it was not removed. */
+ * Returns: 0, also for NULL; KI_ERR_WOULD_DEADLOCK from any other callback, or inside a read section: then
+ *          the handler was not removed; KI_ERR_FORKED in a child. */
 KI_API int ki_registration_remove_and_wait(ki_registration *registration);
 
 typedef struct ki_registration_stats {
@@ -336,21 +347,22 @@ typedef enum ki_phase {
                           * or for the end of an error response */
 } ki_phase;
 
-/** "WATCHING" for KI_PHASE_WATCHING. */
+/** "WATCHING" for KI_PHASE_WATCHING; "" for an unknown phase. */
 KI_API const char *ki_phase_name(ki_phase phase);
 
 /** Ages are in milliseconds; UINT64_MAX: never yet. */
 typedef struct ki_informer_status {
     ki_phase phase;
     ki_reason reason; /* of the last failure; NONE after recovery; never NONE while BACKING_OFF; POLLING in
-                       * any phase, while lists replace broken watches */
+                       * any phase, while lists replace broken watches; NO_MEMORY in any phase, while changes
+                       * wait for memory */
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
     int is_unanswered; /* 1: connected, and waiting for the response to a request */
     ki_wire wire;      /* of the last response; KI_WIRE_AUTO: none yet */
     uint64_t phase_age_ms;
-    uint64_t byte_age_ms; /* since the last byte, event, bookmark arrived */
-    uint64_t event_age_ms;
+    uint64_t byte_age_ms;  /* since the last byte arrived */
+    uint64_t event_age_ms; /* since the last event arrived */
     uint64_t bookmark_age_ms;
     uint64_t retry_ms; /* until the next attempt, while BACKING_OFF; 0: it has begun */
     uint64_t objects;
@@ -375,7 +387,7 @@ typedef struct ki_informer_status {
     char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;
 
-/** Reads the current status. Without an informer: KI_PHASE_STOPPED, and nothing else. */
+/** Reads the current status. Without an informer, the phase is KI_PHASE_STOPPED and all else is zero. */
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
 /** Called on `io` after each change of phase or reason, and when the first list is in the store (has_synced);
@@ -383,7 +395,8 @@ KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_sta
  * one. The last call, with KI_PHASE_STOPPED, comes before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
 
-/** Returns: 0, or KI_ERR_INVALID after the first start. */
+/** Sets the function to call for each change of the status; NULL: none. Returns: as
+ * ki_informer_set_transform(). */
 KI_API int ki_informer_set_status_handler(ki_informer *informer, ki_informer_status_cb callback, void *user);
 
 KI_EXTERN_C_END

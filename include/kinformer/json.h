@@ -26,8 +26,8 @@ typedef enum ki_json_type {
     KI_JSON_OBJECT
 } ki_json_type;
 
-/** One JSON value, borrowed: its text without surrounding white space. Zeroed: no value. A function that is
- * said to return KI_JSON_NONE returns a zeroed one; ki_json_type_of() tells. */
+/** One JSON value, borrowed: its text without surrounding white space. A zeroed ki_json has no
+ * value: ki_json_type_of() is KI_JSON_NONE. A function that is said to return KI_JSON_NONE returns it. */
 typedef struct ki_json {
     ki_str raw;
 } ki_json;
@@ -55,10 +55,11 @@ KI_API ki_json_type ki_json_type_of(ki_json value);
  */
 KI_API ki_json ki_json_find(ki_json value, const char *pointer);
 
-/** As ki_json_find, for a pointer that is not NUL-terminated. */
+/** Like ki_json_find(), for a pointer that is not NUL-terminated. */
 KI_API ki_json ki_json_find_str(ki_json value, ki_str pointer);
 
-/** The member `name` (plain text, no escapes) of an object; KI_JSON_NONE otherwise. */
+/** The value of the member `name` (plain text, no escapes) of an object; KI_JSON_NONE when there is no such
+ * member, or when it is not an object. */
 KI_API ki_json ki_json_member(ki_json object, ki_str name);
 
 /** Iterates over the members of an object or the elements of an array; any other value has none. */
@@ -73,8 +74,8 @@ typedef struct ki_json_iter {
 KI_API ki_json_iter ki_json_iterate(ki_json container);
 
 /**
- * Steps to the next member or element. `out_name` (may be NULL) is set to a JSON string, for an object, and
- * to KI_JSON_NONE for an array.
+ * Steps to the next member or element. `out_name` (may be NULL) is set to the member's name, a JSON string;
+ * in an array to KI_JSON_NONE.
  *
  * Returns: 1, or 0 at the end (or where unchecked text is malformed).
  */
@@ -104,8 +105,8 @@ KI_API int ki_json_string_equals(ki_json value, ki_str text);
 /**
  * Reads an integer: 12, -3, 1e3, 5.0.
  *
- * Returns: 0; KI_ERR_TYPE when it is not a number, or not a whole one, as 1.5; KI_ERR_RANGE when it does not
- *          fit, as 1e19.
+ * Returns: 0; KI_ERR_TYPE when it is not a number, or not a whole number, such as 1.5; KI_ERR_RANGE when it
+ *          does not fit into an int64_t, such as 1e19.
  */
 KI_API int ki_json_int64(ki_json value, int64_t *out_number);
 
@@ -160,18 +161,19 @@ KI_API void ki_json_write_double(ki_json_writer *writer, double number);
 KI_API void ki_json_write_bool(ki_json_writer *writer, int flag);
 KI_API void ki_json_write_null(ki_json_writer *writer);
 /** Writes a whole value, re-formatted according to the options. It must be valid JSON without white space
- * before it, as from ki_json_of() or a lookup. */
+ * before it, as from ki_json_of() or a lookup; KI_JSON_NONE is an error. */
 KI_API void ki_json_write_value(ki_json_writer *writer, ki_json value);
 
 /**
  * Ends the text.
  *
- * Returns:   0 with the text in `out_text`, or the first error.
+ * Returns:   0 with the text in `out_text`; the first error; KI_ERR_INVALID when an array or object has not
+ *            been ended, or nothing was written.
  * Ownership: borrowed until the writer is reset or freed.
  */
 KI_API KI_NODISCARD int ki_json_writer_finish(ki_json_writer *writer, ki_str *out_text, ki_error *err);
 
-/** Clears text and error; keeps the memory. */
+/** Clears the text and the error, so that another text can be written; keeps the memory. */
 KI_API void ki_json_writer_reset(ki_json_writer *writer);
 
 KI_EXTERN_C_END

@@ -17,8 +17,9 @@ KI_EXTERN_C_BEGIN
  * written, and NUL-terminated; a buffer of 0 bytes may be NULL. Every key that a store accepts fits into
  * KI_KEY_BYTES + 1 bytes (<kinformer/store.h>).
  *
- * Returns: the length, like snprintf; KI_ERR_INVALID when the name is empty, when either contains a slash, or
- *          without a buffer; KI_ERR_TOO_LARGE for a length that does not fit into an int.
+ * Returns: the length, like snprintf; KI_ERR_INVALID when the name is empty, when name or namespace contains
+ *          a slash, or for a NULL buffer of more than 0 bytes; KI_ERR_TOO_LARGE for a length that does not
+ *          fit into an int.
  */
 KI_API KI_NODISCARD int ki_key_join(ki_str ns, ki_str name, char *buffer, size_t buffer_bytes);
 

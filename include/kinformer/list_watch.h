@@ -8,14 +8,15 @@
  * Status. It may be protobuf instead: see ki_answer_set_content_type().
  *
  * What a source must know:
- *   - Unless `no_watch_list` is set, lists are streamed: each is a watch with `send_initial_events`. The
- *     exception is the first list, which is a LIST of any version ("0"); but if `wire` is KI_WIRE_PROTOBUF,
- *     with KI_WATCH_LIST_ALWAYS, or after that LIST has failed, it is streamed as well. The answer to such a
- *     watch is an ADDED event for each object, then a BOOKMARK whose object has the annotation
- *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen.
- *     Earlier BOOKMARKs are not needed, and are ignored. A source can reject such a watch with a status of
- *     400, 405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. After two
- *     failures of another kind in a row (5xx, cut, silent), LIST is used for ten minutes.
+ *   - The first list is a LIST of any version ("0"), unless `wire` is KI_WIRE_PROTOBUF or the informer has
+ *     KI_WATCH_LIST_ALWAYS. If it fails, the next one is streamed, and so are all later lists, unless
+ *     `no_watch_list` is set or the informer has KI_WATCH_LIST_NEVER: each is a watch with
+ *     `send_initial_events`. The answer to such a watch is an ADDED event for each object, then a BOOKMARK
+ *     whose object has the annotation "k8s.io/initial-events-end": "true" and the resourceVersion of the
+ *     list, then events as they happen. Earlier BOOKMARKs are not needed, and are ignored. A source can
+ *     reject such a watch with a status of 400, 405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a
+ *     LIST follows at once. After two failures of another kind in a row (5xx, cut, silent), LIST is used for
+ *     ten minutes.
  *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
  *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
  *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it. The informer also
@@ -30,23 +31,24 @@
  *     twice in one list is an error.
  *   - BOOKMARK events, about one a minute, show that the source is alive: without them, ki_informer_age_ms()
  *     grows while nothing changes.
- *   - Three watches in a row without an event or a BOOKMARK are followed by a LIST, since the source's
- *     watches may be broken; such lists are at least 30 s apart, and up to 5 minutes if they find nothing
- *     new.
- *   - Two requests may be in progress at a time: a watch, and a LIST of one item (limit 1), which asks for
- *     the current version of the source.
+ *   - After three watches in a row without an event or a BOOKMARK, the informer lists as well, since the
+ *     source's watches may be broken; such lists are at least 30 s apart, and up to 5 minutes if they find
+ *     nothing new.
+ *   - Two requests may be in progress at a time: a watch, and a LIST of one item (limit 1), with which the
+ *     informer asks for the current version of the source.
  *   - Bytes sent after ki_answer_body() has returned 1 are still kept, without limit: the source must stop.
  *
  * A source may send a part or all of the answer inside `begin`. It must then expect that
- *   - `cancel` is called for the answer before `begin` has returned, inside any of its calls: so what
- *     `cancel` needs (ki_answer_set_data()) must be set before the first of them, and no call may follow it.
- *     The return value of `begin` is ignored then, as it is after ki_answer_end().
+ *   - `cancel` may be called before `begin` has returned, inside any of the source's calls for this answer.
+ *     So set what `cancel` needs (ki_answer_set_data()) before the first call, and make none after a
+ *     `cancel`. The return value of `begin` is then ignored, as it is after ki_answer_end().
  *   - ki_answer_body() may return 1, as elsewhere: `begin` then returns 0, and `resume` is called later.
  *   - `begin` is not called inside `begin`: the next request follows when it has returned, and may have the
  *     same `answer`. So the pointer must not be used after the end, or a `cancel`, of its request.
- *   - a negative code, returned after a part of the answer, ends the answer as cut off.
- *   - callbacks of the program run inside these calls (transforms, error handlers): a source must not hold a
- *     lock that they may need.
+ *   - if `begin` returns a negative code after it has sent a part of the answer, the answer counts as cut
+ *     off.
+ *   - callbacks of the program, such as transforms and error handlers, run inside the source's calls: a
+ *     source must not hold a lock that they may need.
  *
  * Threads: `io` for all calls in both directions (in KI_MODE_EVENT_LOOP the thread that dispatches); the
  *          source may also make its calls inside `begin` and `resume`. A source with threads of its own uses
@@ -60,16 +62,17 @@
 
 KI_EXTERN_C_BEGIN
 
-/** The format of lists and watches. Objects are the same in both. */
+/** The format of lists and watches. Objects are the same in either format. */
 typedef enum ki_wire {
     KI_WIRE_AUTO = 0, /* protobuf for built-in kinds where the server has it and nothing would be lost, else
                        * JSON; for a source of the program, JSON */
     KI_WIRE_JSON,
-    KI_WIRE_PROTOBUF /* the same, but fields that this version does not know are left out, counted and logged.
-                      * Custom resources are JSON */
+    KI_WIRE_PROTOBUF /* protobuf for built-in kinds where the server has it, even if fields are lost:
+                      * those that this version of the library does not know are left out, counted and
+                      * logged. Custom resources are JSON */
 } ki_wire;
 
-/** "json" and "protobuf"; "" for KI_WIRE_AUTO and for an unknown one. */
+/** "json" for KI_WIRE_JSON, "protobuf" for KI_WIRE_PROTOBUF; "" for KI_WIRE_AUTO and for an unknown value. */
 KI_API const char *ki_wire_name(ki_wire wire);
 
 #define KI_CONTENT_TYPE_JSON "application/json"
@@ -79,9 +82,10 @@ KI_API const char *ki_wire_name(ki_wire wire);
 typedef struct ki_list_options {
     ki_str label_selector;
     ki_str field_selector;
-    ki_str resource_version;       /* "": the newest; "0": any; else for a list not older than this, for a
-                                    * watch from this on */
-    ki_str resource_version_match; /* "NotOlderThan" for a list, also at the beginning of a watch; else "" */
+    ki_str resource_version;       /* "": the newest; "0": any; else a list must not be older than this, and a
+                                    * watch begins after this */
+    ki_str resource_version_match; /* "NotOlderThan" for a list not older than resource_version, and for every
+                                    * streamed list; else "" */
     ki_str continue_token;         /* from the previous page */
     uint64_t limit;                /* of a page; 0: none */
     uint32_t timeout_seconds;      /* for a watch */
@@ -145,7 +149,7 @@ KI_API const char *ki_reason_name(ki_reason reason);
 /** One request and its answer. */
 typedef struct ki_answer ki_answer;
 
-/** The functions of a source. */
+/** The functions of a source. All but `release` are required. */
 typedef struct ki_list_watch {
     /**
      * Begins a request; `options` is borrowed for the call. The source may answer during the call.
@@ -159,7 +163,8 @@ typedef struct ki_list_watch {
     void (*cancel)(ki_answer *answer, void *user);
     /** Called after ki_answer_body() has returned 1: the source may send the rest now. */
     void (*resume)(ki_answer *answer, void *user);
-    /** Called once for each informer made with the source, when it no longer uses it. NULL: nothing to do. */
+    /** Called once for each informer or feed made with the source, when it no longer uses it; not if making
+     * it fails. NULL: nothing to do. */
     void (*release)(void *user);
     void *user;
     int no_watch_list; /* 1: never request a watch that begins with the list */
@@ -168,7 +173,8 @@ typedef struct ki_list_watch {
 } ki_list_watch;
 
 /** Reports that the request has been sent, so that the time needed for credentials or a connection does not
- * count as silence. For a source with `tells_sent`; without this call the request counts as never sent. */
+ * count as silence. For a source with `tells_sent`; without this call the request counts as sent when its
+ * head or its first byte arrives. */
 KI_API void ki_answer_sent(ki_answer *answer);
 
 /** Sets the Content-Type of the body, before the head or the first byte: with KI_CONTENT_TYPE_PROTOBUF, and
@@ -182,7 +188,8 @@ KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_af
 /**
  * Passes bytes of the body; all of them are accepted.
  *
- * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: the answer has been cancelled.
+ * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: `cancel` has been called for this answer,
+ *          perhaps inside this call.
  */
 KI_API int ki_answer_body(ki_answer *answer, const char *bytes, size_t n);
 

@@ -21,7 +21,7 @@
 
 KI_EXTERN_C_BEGIN
 
-/** Made by the two calls below. */
+/** Made by ki_lister_of() and ki_lister_index(). */
 typedef struct ki_lister {
     const ki_store *store;
     ki_str ns;         /* empty: all namespaces */
@@ -47,7 +47,8 @@ KI_API ki_lister ki_lister_index(ki_lister lister, const char *index, ki_str val
  */
 KI_API KI_NODISCARD ki_object *ki_lister_get(ki_lister lister, ki_str name);
 
-/** The same inside a read section, without taking a reference. NULL outside a read section. */
+/** Like ki_lister_get(), inside a read section and without taking a reference.
+ * NULL outside a read section. */
 KI_API const ki_object *ki_lister_peek(ki_lister lister, ki_str name);
 
 /**
@@ -63,8 +64,8 @@ KI_API KI_NODISCARD int ki_lister_list(ki_lister lister, const ki_selector *sele
                                        ki_object_list *out_list);
 
 /**
- * Calls `callback` for each of these objects. Takes no lock and allocates nothing; the store may change
- * meanwhile: see ki_store_walk().
+ * Calls `callback` for each object that ki_lister_list() would list. Takes no lock and allocates nothing; the
+ * store may change meanwhile: see ki_store_walk().
  *
  * Returns: 0, or the value that the callback stopped with; KI_ERR_INVALID without a store or a callback;
  *          KI_ERR_NOT_FOUND for an unknown index.

@@ -37,8 +37,9 @@ typedef struct ki_log_record {
 typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
 
 /**
- * Sets the log callback of the process and the most verbose level it receives. NULL, the default: no logging.
- * It receives the records of clients without a log callback of their own, and those that belong to no client.
+ * Sets the log callback of the process and the most verbose level it receives; with a level of 0 it receives
+ * nothing. NULL, the default: no logging. The callback receives the records of clients that have no log
+ * callback of their own, and records that belong to no client.
  *
  * Threads: no other thread may be using the library.
  */

@@ -22,15 +22,18 @@ typedef struct ki_metrics ki_metrics;
 /** The Content-Type of the text. */
 #define KI_METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
+/** Zero means default. Texts are copied. */
 typedef struct ki_metrics_options {
     const char *prefix;  /* of all names, such as "myprogram_": letters, digits, _ and :. NULL: none */
     size_t children_max; /* sets of label values per name; 0: 1,000,000 */
-    size_t bytes_max;    /* of the text of ki_metrics_render(); 0: no limit */
+    size_t bytes_max;    /* of the text that ki_metrics_render() returns; 0: no limit */
     uint64_t reserved[4];
 } ki_metrics_options;
 
 /**
- * Returns:   empty metrics, or NULL with KI_ERR_INVALID (a bad prefix), KI_ERR_NO_MEMORY.
+ * Makes metrics; they are empty until a client or a queue uses them.
+ *
+ * Returns:   the metrics, or NULL with KI_ERR_INVALID (a bad prefix), KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it. `options` may be NULL.
  */
 KI_API KI_NODISCARD ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err);
@@ -54,7 +57,8 @@ typedef int (*ki_metrics_write_cb)(ki_str name, ki_str text, void *user);
  * informers the whole text is some hundred megabytes. The callback may free the metrics, or the client that
  * they belong to; the remaining metrics are still written.
  *
- * Returns: 0, the value that the callback stopped with, KI_ERR_NO_MEMORY, KI_ERR_INVALID.
+ * Returns: 0, the value that the callback stopped with, KI_ERR_NO_MEMORY (the text is then incomplete),
+ *          KI_ERR_INVALID.
  */
 KI_API KI_NODISCARD int ki_metrics_write(const ki_metrics *metrics, ki_metrics_write_cb callback,
                                          ki_error *err, void *user);
@@ -75,12 +79,12 @@ typedef struct ki_metrics_text {
 KI_API KI_NODISCARD int ki_metrics_render(const ki_metrics *metrics, ki_metrics_text *out_text,
                                           ki_error *err);
 
-/** Frees the text and zeroes the struct. A zeroed struct is allowed. */
+/** Frees the text and zeroes the struct. NULL and a zeroed struct are allowed. */
 KI_API void ki_metrics_text_fini(ki_metrics_text *text);
 
 /**
- * How many times something could not be counted because memory ran out or children_max was reached; it is
- * missing from the text.
+ * How many times something could not be counted because memory ran out or children_max was reached.
+ * The text lacks these counts.
  */
 KI_API uint64_t ki_metrics_refused(const ki_metrics *metrics);
 

@@ -8,7 +8,7 @@
  *
  * All text that these functions return, except JSON, is unescaped. It belongs to the object and lives as long
  * as the caller's reference. A NULL object is treated as an empty one; functions that return a code return
- * KI_ERR_INVALID for it, and for a NULL output.
+ * KI_ERR_INVALID for it, and for a NULL output. A NULL JSON Pointer finds nothing.
  * Threads: any, for all calls.
  */
 #ifndef KI_OBJECT_H
@@ -30,9 +30,10 @@ typedef struct ki_object ki_object;
 typedef struct ki_object_options {
     const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL or empty: all are */
     const char *const *drop; /* paths, NULL-terminated; these are removed. NULL: none */
-    int keep_managed_fields;
-    uint32_t depth_max; /* levels of nesting; 0: 1,000; at most 1,024 */
-    size_t bytes_max;   /* of the text that is kept; 0: 64 MiB */
+    int keep_managed_fields; /* 0: metadata.managedFields is dropped, unless `keep` names it; 1: it is
+                              * treated like any other field */
+    uint32_t depth_max;      /* levels of nesting; 0: 1,000; at most 1,024 */
+    size_t bytes_max;        /* of the text that is kept; 0: 64 MiB; at most 1 GiB */
     uint64_t reserved[4];
 } ki_object_options;
 
@@ -47,15 +48,17 @@ typedef struct ki_object_options {
  * kept field stays, empty if the field is missing; a scalar where a path expects a container is dropped.
  * Name, namespace, uid, resourceVersion, apiVersion and kind are available whatever is kept of the text.
  *
- * Returns:   a new object, or NULL with a JSON error, KI_ERR_METADATA (no name, or metadata of the wrong
- *            type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
+ * Returns:   a new object, or NULL with a JSON error, KI_ERR_METADATA (not a JSON object, no name or an
+ *            invalid one, or metadata of the wrong type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path or
+ *            resource), KI_ERR_NO_MEMORY.
  * Ownership: the caller drops it with ki_object_unref(). `resource` and `options` may be NULL and are not
  *            kept.
  */
 KI_API KI_NODISCARD ki_object *ki_object_new(const ki_resource *resource, ki_str json,
                                              const ki_object_options *options, ki_error *err);
 
-/** Takes another reference; returns its argument. NULL is allowed. */
+/** Takes another reference; returns its argument. NULL is allowed. The result is not const only because
+ * ki_object_unref() takes such a pointer: an object must never be written to. */
 KI_API ki_object *ki_object_ref(const ki_object *object);
 
 /** Drops a reference; the last one frees the object. NULL is allowed. Always returns NULL. */
@@ -69,10 +72,10 @@ KI_API size_t ki_object_bytes(const ki_object *object);
 /** "namespace/name", or "name" when there is no namespace; NUL-terminated. */
 KI_API const char *ki_object_key(const ki_object *object);
 
-/** The same with its length. */
+/** The key of ki_object_key(), with its length. */
 KI_API ki_str ki_object_key_str(const ki_object *object);
 
-/* Each is empty when the object has none. */
+/* Each text is empty when the object does not have it. */
 KI_API ki_str ki_object_namespace(const ki_object *object);
 KI_API ki_str ki_object_name(const ki_object *object);
 KI_API ki_str ki_object_uid(const ki_object *object);
@@ -80,15 +83,17 @@ KI_API ki_str ki_object_resource_version(const ki_object *object);
 KI_API ki_str ki_object_api_version(const ki_object *object);
 KI_API ki_str ki_object_kind(const ki_object *object);
 
-/* The following depend on what a projection has kept. */
+/* A projection may have removed the following. */
 
 /** metadata.generation, or 0. */
 KI_API int64_t ki_object_generation(const ki_object *object);
 
-/** Returns: 0, KI_ERR_NOT_FOUND when it has none, KI_ERR_TIMESTAMP when it is malformed. */
+/** Reads metadata.creationTimestamp. Returns: 0, KI_ERR_NOT_FOUND when there is none,
+ * KI_ERR_TIMESTAMP when it is malformed. */
 KI_API int ki_object_creation_time(const ki_object *object, ki_timestamp *out_time);
 
-/** As above; an object that has a deletion time is being deleted. */
+/** Reads metadata.deletionTimestamp: an object that has it is being deleted. Returns: as
+ * ki_object_creation_time(). */
 KI_API int ki_object_deletion_time(const ki_object *object, ki_timestamp *out_time);
 
 /** The JSON of metadata.labels and so on, for ki_json_iterate(); KI_JSON_NONE when there is none. */
@@ -105,7 +110,7 @@ KI_API ki_json ki_object_finalizers(const ki_object *object);
 KI_API int ki_object_label(const ki_object *object, ki_str name, ki_str *out_value);
 KI_API int ki_object_annotation(const ki_object *object, ki_str name, ki_str *out_value);
 
-/** One entry of metadata.ownerReferences. */
+/** One entry of metadata.ownerReferences. Texts that it does not have are empty. */
 typedef struct ki_owner {
     ki_str api_version;
     ki_str kind;
@@ -123,11 +128,12 @@ typedef struct ki_owner {
  */
 KI_API int ki_object_owner(const ki_object *object, size_t index, ki_owner *out_owner);
 
-/** The owner that controls the object. Returns: as ki_object_owner(). */
+/** Reads the reference to the owner that controls the object. Returns: as ki_object_owner(); KI_ERR_NOT_FOUND
+ * when no owner controls it. */
 KI_API int ki_object_controller(const ki_object *object, ki_owner *out_owner);
 
-/** 1 when `owner` controls the object. UIDs are compared, so an owner that was deleted and created again does
- * not. */
+/** 1 when `owner` controls the object. UIDs are compared: the result is 0 for an owner that was deleted and
+ * created again, and for an owner without a UID. */
 KI_API int ki_object_is_controlled_by(const ki_object *object, const ki_object *owner);
 
 /** 1 when metadata.finalizers contains this name. */
@@ -145,16 +151,17 @@ KI_API ki_json ki_object_find(const ki_object *object, const char *pointer);
  * memory to unescape it. */
 KI_API ki_str ki_object_string(const ki_object *object, const char *pointer);
 
-/** The same, with an error code. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
+/** Reads the string at a JSON Pointer. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
 KI_API int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text);
 
-/** Returns: 0, KI_ERR_NOT_FOUND, or as ki_json_int64(), ki_json_double(), ki_json_bool(). */
+/** Reads the integer, number or boolean at a JSON Pointer. Returns: 0, KI_ERR_NOT_FOUND, or as
+ * ki_json_int64(), ki_json_double(), ki_json_bool(). */
 KI_API int ki_object_get_int64(const ki_object *object, const char *pointer, int64_t *out_number);
 KI_API int ki_object_get_double(const ki_object *object, const char *pointer, double *out_number);
 KI_API int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
 
-/* For optional fields: the value at the pointer, or `fallback` when nothing is there, when it has another
- * type or does not fit; for strings also when there is no memory to unescape them. */
+/* For optional fields: the value at the pointer, or `fallback` when nothing is there, when the value has
+ * another type, or when it does not fit; for strings also when there is no memory to unescape them. */
 KI_API ki_str ki_object_string_or(const ki_object *object, const char *pointer, ki_str fallback);
 KI_API int64_t ki_object_int64_or(const ki_object *object, const char *pointer, int64_t fallback);
 KI_API double ki_object_double_or(const ki_object *object, const char *pointer, double fallback);
@@ -174,13 +181,13 @@ KI_API ki_str ki_object_annotation_or(const ki_object *object, ki_str name, ki_s
 KI_API int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
 
 /**
- * Which fields to copy, and where to. Set everything but `bytes_needed` once, and use it for any number of
- * calls, one at a time.
+ * Which fields to copy, and where to. Set everything but `bytes_needed` once; the struct can then be used for
+ * any number of calls, one at a time.
  */
 typedef struct ki_fields {
     const char *const *pointers; /* JSON Pointers, as for ki_object_find() */
     ki_str *texts;               /* one for each pointer: what a call has found */
-    size_t count;                /* of pointers and of texts */
+    size_t count;                /* the number of pointers, and of texts */
     char *buffer;                /* what the texts point into */
     size_t buffer_bytes;
     size_t bytes_needed; /* set by a call: how much of the buffer it used, or would have used */
@@ -194,8 +201,9 @@ typedef struct ki_fields {
  * Name, namespace, uid, resourceVersion, apiVersion and kind are found whatever a projection has kept.
  * Nothing is allocated.
  *
- * Returns: 0; KI_ERR_TOO_LARGE when the buffer is too small: one of `bytes_needed` is enough for this object;
- *          KI_ERR_INVALID without an object, or without memory to write to. On failure all texts are zeroed.
+ * Returns: 0; KI_ERR_TOO_LARGE when the buffer is too small: a buffer of `bytes_needed` bytes is enough for
+ *          this object; KI_ERR_INVALID without an object or `fields`, or when a pointer in `fields` that is
+ *          needed is NULL. On failure all texts are zeroed.
  */
 KI_API KI_NODISCARD int ki_object_copy_fields(const ki_object *object, ki_fields *fields);
 

@@ -4,8 +4,10 @@
  *   ki_predicate either = ki_predicate_or(&KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_LABELS_CHANGED);
  *   ki_controller_watch(controller, informer, &either);
  *
- * The ready-made predicates test updates only; adds and deletes always pass. Predicates are plain values that
- * borrow the predicates they are made of.
+ * The ready-made predicates test updates only. Adds and deletes always pass, and so do updates that have no
+ * `old`, or that replace an object by another one of the same name; resyncs do not. Predicates are plain
+ * values that borrow the predicates they are made of. A controller borrows its predicates as well: all of
+ * them must live until the controller's on_release.
  * Threads: any, for all calls.
  */
 #ifndef KI_PREDICATE_H
@@ -18,7 +20,8 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_predicate ki_predicate;
 
-/** Returns 1 to let the event pass, else 0. `user` is that of `predicate`. Called on a handler thread. */
+/** Returns 1 to let the event pass, else 0. `user` is that of `predicate`. Called like a handler, on several
+ * threads at once if several watches use it. */
 typedef int (*ki_predicate_cb)(const ki_event *event, const ki_predicate *predicate, void *user);
 
 struct ki_predicate {
@@ -29,19 +32,22 @@ struct ki_predicate {
     uint64_t reserved[2];
 };
 
-/** metadata.generation differs: the spec was changed, not just the status. Resyncs do not pass. */
+/** metadata.generation differs: the spec was changed, not just the status. For objects without a generation,
+ * such as ConfigMaps, no update passes. */
 KI_API extern const ki_predicate KI_PREDICATE_GENERATION_CHANGED;
-/** The object was changed in any way. Resyncs do not pass. */
+/** The object was changed in any way. */
 KI_API extern const ki_predicate KI_PREDICATE_RESOURCE_VERSION_CHANGED;
+/** metadata.labels differ. */
 KI_API extern const ki_predicate KI_PREDICATE_LABELS_CHANGED;
+/** metadata.annotations differ. */
 KI_API extern const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED;
 
-/** Combinations. The operands are borrowed; NULL stands for one that lets everything pass. */
+/** Combinations. The operands are borrowed; a NULL operand lets everything pass. */
 KI_API ki_predicate ki_predicate_and(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_or(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_not(const ki_predicate *a);
 
-/** 1 when the event passes; NULL lets everything pass. */
+/** 1 when the event passes; a NULL predicate lets everything pass, and a NULL event does not pass. */
 KI_API int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event);
 
 KI_EXTERN_C_END

@@ -10,7 +10,7 @@ KI_EXTERN_C_BEGIN
 
 /**
  * An exact amount, in whole units and billionths (the precision of Kubernetes; finer amounts are rounded away
- * from zero). Both have the same sign, unless they are 0: -1.5 is units -1, nanos -500000000.
+ * from zero). Both have the same sign, unless one of them is 0: -1.5 is units -1, nanos -500000000.
  */
 typedef struct ki_quantity {
     int64_t units;

@@ -26,19 +26,22 @@
  *                  created, the second makes it a series, the others are counted. The count is written every
  *                  30 minutes, and 6 minutes after the last event, which ends the series.
  *
- * The 4,096 most recently used of each kind are remembered.
+ * For each of these rules, the recorder remembers the 4,096 events or objects that occurred last.
  *
- * An event that the server (4xx, 5xx) or a write gate of the client refuses is dropped. (A response with
- * Retry-After is retried first: see <kinformer/rest.h>.) An event without a response is sent again, up to 12
- * times in total, 10 seconds apart, the first time after a random part of that; meanwhile the others wait.
- * ki_recorder_read_stats() and the metrics event_recorder_events_total and event_recorder_queued count the
- * results.
+ * An event that the server (4xx, 5xx) or a write gate of the client refuses is dropped. (After a response
+ * with Retry-After it is retried first: see <kinformer/rest.h>.) An event to which the server does not
+ * respond is sent again after a random part of 10 seconds and then every 10 seconds, up to 12 times in total;
+ * meanwhile the others wait. ki_recorder_read_stats() and the metrics event_recorder_events_total and
+ * event_recorder_queued count the results.
  *
  * An event is named after its object, "<object>.<time>", and belongs to the object's namespace, or to
  * "default" when it has none. Long texts are cut: reason and action at 128 bytes, messages at 1,024 bytes
  * (events.k8s.io/v1) or 8,192 bytes (core/v1). Bytes that are not UTF-8 are replaced by '?'.
  *
- * Threads: any, for all calls; also in callbacks and inside read sections, where no call waits.
+ * Threads: any, for all calls; also in callbacks and inside read sections, where no call waits. With
+ *          KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP, events are sent while the program dispatches, and
+ *          ki_recorder_flush() and ki_recorder_free() run the client's loop while they wait: call them on the
+ *          thread that dispatches.
  * In a forked child, calls return KI_ERR_FORKED or do nothing.
  */
 #ifndef KI_RECORDER_H
@@ -72,7 +75,7 @@ typedef struct ki_recorder_options {
 } ki_recorder_options;
 
 /**
- * Makes a recorder, and starts the threads that the client's mode has.
+ * Makes a recorder, and starts the client's threads if its mode has any.
  *
  * Returns:   a recorder to free, or NULL with KI_ERR_INVALID (which option; or the client has no cluster),
  *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM, KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
@@ -83,15 +86,17 @@ KI_API KI_NODISCARD ki_recorder *ki_recorder_new(ki_client *client, const ki_rec
 
 /**
  * Stops recording, sends waiting events, and frees the recorder. It sends for at most free_timeout_ms, or
- * until a request gets no response; the rest is dropped. Open series are written once more. Returns when this
- * is done; from a callback or inside a read section it returns at once, and the rest is done in the
- * background while the client lives. After ki_client_free(), nothing can be sent any more. NULL is allowed.
+ * until a request gets no response; the rest is dropped. The counts of open series are written once more.
+ * Returns when this is done; from a callback or inside a read section it returns at once, and the rest is
+ * done in the background, unless the client is freed first. After ki_client_free(),
+ * nothing can be sent any more. NULL is allowed.
  */
 KI_API void ki_recorder_free(ki_recorder *recorder);
 
 /**
- * Records an event about `object`. `reason` is a machine-readable word ("Synced"), `action` what was done
- * ("Scaling"; NULL: the reason; events.k8s.io/v1 only), `format` and the rest a message for people.
+ * Records an event about `object`, which is copied as far as needed. `reason` is a machine-readable word
+ * ("Synced"), `action` what was done ("Scaling"; NULL: the reason; core/v1 ignores it), `format` and the rest
+ * a message for people.
  *
  * Returns: 0; KI_ERR_INVALID: no recorder, object, reason or format; KI_ERR_TOO_LARGE: the queue is full;
  *          KI_ERR_NO_MEMORY; KI_ERR_STOPPED: the client has been freed; KI_ERR_FORKED.
@@ -112,19 +117,20 @@ typedef struct ki_record {
     uint64_t reserved[8];
 } ki_record;
 
-/** The same without a format. Returns as ki_recorder_event(). */
+/** Records an event like ki_recorder_event(), with a message instead of a format.
+ * Returns: as ki_recorder_event(). */
 KI_API int ki_recorder_record(ki_recorder *recorder, const ki_record *record);
 
 /**
- * Waits until every event recorded before the call has been sent or dropped. Not needed before
- * ki_recorder_free().
+ * Waits until every event recorded before the call has been sent or dropped, for up to `timeout_ms` (0: does
+ * not wait; UINT64_MAX: no limit). Not needed before ki_recorder_free().
  *
- * Returns: 0; KI_ERR_TIMEOUT: not within `timeout_ms`; KI_ERR_STOPPED: the client has been freed;
- *          KI_ERR_WOULD_DEADLOCK from a callback or inside a read section; KI_ERR_INVALID, KI_ERR_FORKED.
+ * Returns: 0; KI_ERR_TIMEOUT; KI_ERR_STOPPED: the client has been freed; KI_ERR_WOULD_DEADLOCK from a
+ *          callback or inside a read section; KI_ERR_INVALID, KI_ERR_FORKED.
  */
 KI_API int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms);
 
-/** Counts of results: `recorded` is the sum of all that follow, except the last two. */
+/** Counts of results: `recorded` is the sum of all counts below it, except `refreshed` and `retries`. */
 typedef struct ki_recorder_stats {
     uint64_t recorded;
     uint64_t created;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource - identifies a collection of the API: "deployments of apps/v1".
  *
- * The 147 built-in resources are constants in <kinformer/resources.h>, KI_CORE_V1_PODS and so on; custom ones
- * are made at run time. Both are plain data: a ki_resource on the stack or in a static variable works just as
- * well.
+ * The 147 built-in resources are constants in <kinformer/resources.h>, named KI_GROUP_VERSION_PLURAL: the
+ * group up to its first dot, CORE for the core group. So pods are KI_CORE_V1_PODS, and
+ * `discovery.k8s.io/v1 endpointslices` is KI_DISCOVERY_V1_ENDPOINTSLICES. Custom resources are made at run
+ * time. Both are plain data: a ki_resource on the stack or in a static variable works just as well.
  * Threads: any, for all calls.
  */
 #ifndef KI_RESOURCE_H
@@ -26,7 +27,7 @@ typedef struct ki_resource {
     const char *version; /* "v1" */
     const char *plural;  /* "deployments": the name in REST paths */
     const char *kind;    /* "Deployment" */
-    ki_scope scope;      /* zeroed, it is cluster-scoped: set it for a namespaced resource */
+    ki_scope scope;      /* zero means cluster-scoped: set it for a namespaced resource */
     int32_t reserved;    /* 0 */
 } ki_resource;
 
@@ -36,16 +37,16 @@ KI_API extern const ki_resource ki_resources[];
 KI_API extern const size_t ki_resource_count;
 
 /**
- * Makes a custom resource with copies of the strings. Group, version and plural must be valid in Kubernetes:
- * lower-case letters, digits and '-'; dots only in the group. Group and kind may be "" or NULL; in the new
- * resource they are "" then.
+ * Makes a custom resource: a copy of `like` and its strings. Group, version and plural must be valid in
+ * Kubernetes: lower-case letters, digits and '-'; dots only in the group. A kind may also have upper-case
+ * letters. Group and kind may be "" or NULL; in the new resource they are "" then.
  *
  * Returns:   the resource, or NULL with KI_ERR_INVALID for an invalid part, or KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it with ki_resource_free().
  */
 KI_API KI_NODISCARD ki_resource *ki_resource_new(const ki_resource *like, ki_error *err);
 
-/** Frees what ki_resource_new() and ki_resource_parse() made. NULL is allowed. */
+/** Frees what ki_resource_new() and ki_resource_parse() made, and what discovery found. NULL is allowed. */
 KI_API void ki_resource_free(ki_resource *resource);
 
 /** 1 when group, version and plural are the same. */
@@ -65,8 +66,8 @@ KI_API int ki_resource_api_version(const ki_resource *resource, char *buffer, si
  *
  * Returns: the length, like snprintf; KI_ERR_INVALID: a namespace for a cluster-scoped resource, a name
  *          without a namespace for a namespaced one, a subresource without a name, a name (or namespace, or
- *          subresource) that is "." or ".." or contains '/' or '%', or a resource that ki_resource_new()
- *          would refuse; KI_ERR_TOO_LARGE for a length that does not fit into an int.
+ *          subresource) that is "." or "..", contains '/' or '%' or is not UTF-8, or a resource that
+ *          ki_resource_new() would refuse; KI_ERR_TOO_LARGE for a length that does not fit into an int.
  */
 KI_API KI_NODISCARD int ki_resource_path(const ki_resource *resource, ki_str ns, ki_str name,
                                          ki_str subresource, char *buffer, size_t buffer_bytes);

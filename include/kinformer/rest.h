@@ -17,14 +17,15 @@
  *
  * ki_rest_begin() does the same without waiting, and passes the answer to a callback.
  *
- * Retries. A response of 429 or 5xx with Retry-After is retried after that time, at most 10 times, and not
- * when the timeout would pass first. When it is not retried, retry_after_ms of the error says how long the
- * server asks to wait. A call that a reconcile function makes on a worker thread is not retried unless
- * retries_max is set, here or in the client's options: pass the error to ki_retry(), and the key waits in
- * the queue. After a 401 the credentials are renewed and the call is sent once more. A GET or LIST
- * whose connection is lost is sent again after a second. A write is not, since the server may have carried it
- * out: the error is KI_ERR_HTTP; read the object to find out. (libcurl itself repeats a request on a new
- * connection if the server closed the old one before the first byte of a response.)
+ * Retries. After a response of 429 or 5xx with Retry-After, the call is sent again after that time, at most
+ * 10 times, and not when the timeout would pass first. When it is not retried, retry_after_ms of the error
+ * says how long the server asks to wait. A call that is begun in a reconcile function, or in the callback of
+ * such a call, is not retried unless retries_max is set, here or in the client's options: pass the error to
+ * ki_retry(), and the key waits in the queue. After a 401 the credentials are renewed and the call is sent
+ * once more. A GET or LIST whose connection is lost is sent again after a second. A write is not, since the
+ * server may have carried it out: the error is KI_ERR_HTTP; read the object to find out. (libcurl itself
+ * repeats a request on a new connection if the server closed the old one before the first byte of a
+ * response.)
  */
 #ifndef KI_REST_H
 #define KI_REST_H
@@ -71,7 +72,7 @@ typedef enum ki_propagation {
 /** The result of a call. Callbacks borrow it for the call; otherwise the caller frees it with
  * ki_rest_answer_fini(). */
 typedef struct ki_rest_answer {
-    ki_error error;   /* its code is 0 on success; else as ki_rest_run() returns it */
+    ki_error error;   /* its code is 0 on success, else what ki_rest_run() returns */
     int http_status;  /* of the last response; 0: there was none */
     ki_reason reason; /* KI_REASON_NONE on success; else the kind of failure */
     uint32_t attempts;
@@ -79,7 +80,7 @@ typedef struct ki_rest_answer {
     ki_object *object;       /* NULL after a list, and when the response is not an object with a name (see
                               * `body`) */
     ki_str body;             /* the response as received, such as a review or the Status of a delete; empty
-                              * after a successful list */
+                              * after a successful list. Lives as long as the answer, like all texts here */
     const ki_status *status; /* the server's Status for a failure or a delete; NULL: none */
 
     /* For a list. */
@@ -103,13 +104,13 @@ typedef struct ki_rest_answer {
  */
 typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 
-/** A call to make; zero means default. Texts are copied. */
+/** A call to make; zero means default. Everything that it points to is copied. */
 typedef struct ki_rest_request {
     ki_rest_verb verb;
     ki_patch patch; /* for KI_REST_PATCH */
     const ki_resource *resource;
-    const char *ns; /* NULL or "": a cluster-scoped resource, or a list of all namespaces */
-    const char *name;
+    const char *ns;   /* NULL or "": a cluster-scoped resource, or a list of all namespaces */
+    const char *name; /* NULL or "" for a list, a delete_collection, and a create without a subresource */
     const char *subresource; /* "status", "scale", …; NULL or "": none */
     ki_str body;             /* JSON; for create, update and patch */
     const ki_body *content;  /* instead of `body`; a failed body fails the call. Copied */
@@ -125,9 +126,9 @@ typedef struct ki_rest_request {
     ki_propagation propagation;
     int has_grace_period;         /* 1: grace_period_seconds is used */
     int64_t grace_period_seconds; /* 0: at once */
-    ki_str if_uid;                /* only if the object has this UID, not a later object of the same name;
-                                   * single deletes only */
-    ki_str if_resource_version;   /* only if it has not changed since this version */
+    ki_str if_uid; /* only if the object has this UID, so that a later object of the same name is not
+                    * deleted. Like if_resource_version, for KI_REST_DELETE only */
+    ki_str if_resource_version; /* only if the object has not changed since this version */
 
     /* For list and delete_collection; resource_version also for get. Options for watches are refused. */
     ki_list_options list;
@@ -145,9 +146,9 @@ typedef struct ki_rest_request {
     void *user;
 
     /* For a get: any path of the server ("/version", "/apis"), instead of resource, namespace and name. The
-     * answer has only `body`, of whatever type. */
+     * answer has only `body`, which may have any type. */
     const char *path;
-    const char *accept; /* the Accept header; NULL: application/json */
+    const char *accept; /* the Accept header, without spaces; NULL: application/json */
     uint64_t reserved[6];
 } ki_rest_request;
 
@@ -155,10 +156,10 @@ typedef struct ki_rest_request {
  * Begins a call. After a return of 0, `on_answer` is called exactly once, at the latest in ki_client_free(),
  * then with KI_ERR_STOPPED.
  *
- * Returns: 0, with an id for ki_rest_cancel() in *out_id (`out_id` may be NULL). On failure `on_answer` is
- *          not called: KI_ERR_INVALID (a malformed request, or a client without a cluster), the failure of
- *          `content`, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being
- *          freed), KI_ERR_FORKED (in a child).
+ * Returns: 0, with an id for ki_rest_cancel() in *out_id, never 0 (`out_id` may be NULL). On failure
+ *          `on_answer` is not called: KI_ERR_INVALID (a malformed request, or a client without a cluster),
+ *          the failure of `content`, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client
+ *          is being freed), KI_ERR_FORKED (in a child).
  * Threads: any, also inside callbacks and read sections. Never waits.
  */
 KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id,
@@ -200,9 +201,9 @@ KI_API int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_res
 typedef int (*ki_attempt_cb)(ki_error *err, void *user);
 
 /**
- * Calls `attempt` until it returns something other than KI_ERR_CONFLICT, at most 5 times, with pauses of 10
- * to 11 ms, like client-go's RetryOnConflict. Each attempt must read the object from the server
- * (KI_REST_GET): an informer's store may not yet have the change that caused the conflict.
+ * Calls `attempt`, on this thread, until it returns something other than KI_ERR_CONFLICT, at most 5 times,
+ * with pauses of 10 to 11 ms, like client-go's RetryOnConflict. Each attempt must read the object from the
+ * server (KI_REST_GET): an informer's store may not yet have the change that caused the conflict.
  *
  * It waits, so it can be called where ki_rest_run() can. A program on an event loop calls ki_rest_begin()
  * and, when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
@@ -216,7 +217,8 @@ typedef int (*ki_attempt_cb)(ki_error *err, void *user);
 KI_API KI_NODISCARD int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err,
                                              void *user);
 
-/** Frees what the answer holds and zeroes it. A zeroed answer is allowed. */
+/** Frees what the answer holds, its objects included, and zeroes it. To keep an object, take a reference
+ * first. NULL and a zeroed answer are allowed. */
 KI_API void ki_rest_answer_fini(ki_rest_answer *answer);
 
 KI_EXTERN_C_END

@@ -51,13 +51,13 @@ KI_API void ki_selector_free(ki_selector *selector);
 KI_API const ki_selector *ki_selector_everything(void);
 KI_API const ki_selector *ki_selector_nothing(void);
 
-/** 1 when it has no requirements, as from an empty text. */
+/** 1 when it has no requirements, as from an empty text; 0 for NULL. */
 KI_API int ki_selector_is_everything(const ki_selector *selector);
 
 /**
  * 1 when the labels of the object meet every requirement. Allocates nothing. An object whose labels were
  * removed by a projection has none. A NULL selector, as from a text that could not be parsed, matches
- * nothing.
+ * nothing; a NULL object is matched by none.
  */
 KI_API int ki_selector_matches(const ki_selector *selector, const ki_object *object);
 
@@ -77,11 +77,11 @@ KI_API KI_NODISCARD int ki_selector_format(const ki_selector *selector, char *bu
 /**
  * Checks a field selector, "metadata.name=web,status.phase!=Running", and writes it in canonical form:
  * sorted, each term once, "==" as "=". A term is a field, then =, == or !=, then a value, in which commas,
- * equals signs and backslashes are escaped with a backslash. White space is significant. Only the server
- * knows which fields exist and which objects match.
+ * equals signs and backslashes are escaped with a backslash. White space is significant. The text must be
+ * UTF-8. Only the server knows which fields exist and which objects match.
  *
  * Returns: the length, like snprintf; KI_ERR_SELECTOR with the offset of the error, KI_ERR_TOO_LARGE,
- *          KI_ERR_NO_MEMORY, KI_ERR_INVALID without a buffer.
+ *          KI_ERR_NO_MEMORY, KI_ERR_INVALID for a NULL buffer of more than 0 bytes.
  */
 KI_API KI_NODISCARD int ki_field_selector_format(ki_str text, char *buffer, size_t buffer_bytes,
                                                  ki_error *err);

@@ -33,7 +33,7 @@ typedef struct ki_status {
     uint64_t reserved[4]; /* the library's */
 } ki_status;
 
-/** 1 when one of the causes has this type, else 0. */
+/** 1 when one of the causes that were kept has this type, else 0; 0 for a NULL status. */
 KI_API int ki_status_has_cause(const ki_status *status, const char *cause_type);
 
 KI_EXTERN_C_END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store - objects by key, with any number of named indexes; read by every thread without a lock.
+/* store - objects by key, with any number of named indexes; every thread may read it.
  *
  * Writers exclude each other; an informer's store is written by the informer only.
  *
@@ -22,7 +22,7 @@
  *
  * A store made with ki_store_new() works by itself, without an informer.
  *
- * In a child of fork() every store has the state of that moment and can be read; a store of your own can also
+ * In a child of fork() every store can be read, in the state it had at the fork; a store of your own can also
  * be written to and freed. Read sections of other threads do not exist in the child; one of the forking
  * thread continues. fork() waits for writes and lists in progress, not for readers.
  */
@@ -40,9 +40,10 @@ typedef struct ki_store ki_store;
 /* ---- read sections --------------------------------------------------------------------------------- */
 
 /**
- * Begins and ends a read section: what a peek returns stays valid until the section ends. Sections nest.
- * Inside one, calls that wait or write return KI_ERR_WOULD_DEADLOCK; stops and frees return at once and take
- * effect soon after, as from a callback (docs/threading.md has a table).
+ * Begins and ends a read section: what a peek returns stays valid until the section ends. A section ends on
+ * the thread that began it. Sections nest. Inside one, calls that wait or write return KI_ERR_WOULD_DEADLOCK;
+ * stops and frees return at once and take effect soon after, as from a callback (docs/threading.md has a
+ * table).
  *
  * Keep sections short. While one is open, no store, whether it is being read or not, can free memory that it
  * has released since the section began. When that memory reaches the limit of a store (retired_bytes_max),
@@ -58,8 +59,8 @@ KI_API void ki_read_unlock(void);
 /* ---- making one ------------------------------------------------------------------------------------ */
 
 /**
- * Returns the key of an object, for keys other than "namespace/name": text that lives as long as the object,
- * or that it writes to `buffer`. It must return the same key for an object each time.
+ * Computes the key of an object, for keys other than "namespace/name". The key is text that lives as long as
+ * the object, or that the function writes to `buffer`. It must return the same key for an object each time.
  *
  * Returns: the key; an empty one refuses the object.
  * Threads: any, also several at once; called with the store's lock held, so it must not call the store, make
@@ -73,8 +74,8 @@ typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer
 typedef struct ki_store_options {
     ki_key_cb key; /* NULL: "namespace/name" */
     void *user;
-    /* The memory of what was removed waits until no reader can see it; beyond this much the writer waits.
-     * 0: 16 MiB */
+    /* Memory of removed objects is freed when no reader can see it any more. When this much waits to be
+     * freed, the writer waits. 0: 16 MiB */
     size_t retired_bytes_max;
     uint64_t reserved[4];
 } ki_store_options;
@@ -84,8 +85,8 @@ KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_e
 
 /**
  * Drops every object and frees the store, which must not be in use any more. Waits for the read sections of
- * all threads that have begun, since each may be looking at an object. Inside a read section it only logs an
- * error. NULL is allowed.
+ * all threads that have begun, since each may be looking at an object; from a callback, too. Inside a read
+ * section it only logs an error, and the store is leaked. NULL is allowed.
  */
 KI_API void ki_store_free(ki_store *store);
 
@@ -139,7 +140,7 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
  *
  * Returns: 0; KI_ERR_INVALID for a name already in use, a malformed path, the path "", one of more than 32
  *          parts, or one that the projection drops; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
- *          section. A failure is also logged, with the path.
+ *          section. A failure is also logged, with the path. Name and path are copied.
  */
 KI_API int ki_store_add_index_path(ki_store *store, const char *name, const char *path);
 
@@ -150,7 +151,8 @@ KI_API int ki_store_add_index_path(ki_store *store, const char *name, const char
 
 /**
  * Adds an index with a function, and fills it with the objects in the store. If a projection drops a field
- * that the function looks for, a warning is logged once that names the field.
+ * that the function looks for, a warning is logged once that names the field. An index stays: `user` must
+ * live as long as the store.
  *
  * Returns: 0; KI_ERR_INVALID for a name already in use; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
  *          section.
@@ -160,8 +162,9 @@ KI_API int ki_store_add_index(ki_store *store, const char *name, ki_index_cb cal
 /* ---- writing (only stores of your own; the store of an informer returns KI_ERR_INVALID) ------------ */
 
 /**
- * Adds the object, or replaces the one with the same key; takes a reference of its own. This and the next two
- * functions wait for readers only when released memory has reached `retired_bytes_max`.
+ * Adds the object, or replaces the one with the same key; takes a reference of its own. ki_store_put(),
+ * ki_store_remove() and ki_store_replace() wait for each other, and for readers only when released memory has
+ * reached `retired_bytes_max`.
  *
  * Returns: 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
  *          KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section. Nothing changes on failure.
@@ -173,8 +176,8 @@ KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
 KI_API int ki_store_remove(ki_store *store, ki_str key);
 
 /**
- * Replaces the whole content by these objects, in one step, also for readers without a lock. Of several
- * objects with the same key the last one is stored.
+ * Replaces the whole content by these objects, in one step, also for readers without a lock; takes references
+ * of its own. Of several objects with the same key the last one is stored. A `count` of 0 empties the store.
  *
  * Returns: as ki_store_put(). Nothing changes on failure.
  */
@@ -183,9 +186,10 @@ KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *obje
 /* ---- reading --------------------------------------------------------------------------------------- */
 
 /**
- * Finds one object: by namespace (empty for a cluster-scoped resource) and name; by key; or by a value of an
- * index. If several objects have the value, it finds the one with the newest resource version, or any of them
- * when versions are not decimal numbers.
+ * Finds one object: by namespace (empty for a cluster-scoped resource) and name, that is by the key
+ * "namespace/name", also in a store with a key function; by key; or by a value of an index. If several
+ * objects have the value, it finds the one with the newest resource version, or any of them when versions are
+ * not decimal numbers.
  *
  * Returns:   a new reference, or NULL when there is no such object, or no such index.
  * Ownership: the caller drops the reference with ki_object_unref().
@@ -198,7 +202,8 @@ KI_API KI_NODISCARD ki_object *ki_store_get_key_n(const ki_store *store, const c
 KI_API KI_NODISCARD ki_object *ki_store_get_one_n(const ki_store *store, const char *index, const char *value,
                                                   size_t value_len);
 
-/** The same inside a read section, without taking a reference. NULL outside a read section. */
+/** Like the get functions above, inside a read section and without taking a reference.
+ * NULL outside a read section. */
 KI_API const ki_object *ki_store_peek(const ki_store *store, ki_str ns, ki_str name);
 KI_API const ki_object *ki_store_peek_key(const ki_store *store, ki_str key);
 KI_API const ki_object *ki_store_peek_one(const ki_store *store, const char *index, ki_str value);
@@ -218,8 +223,8 @@ KI_API const ki_object *ki_store_peek_one_n(const ki_store *store, const char *i
  *   if (ki_store_copy_one(store, "ip", address, &fields) == 0)
  *       route(texts[0], texts[1]);
  *
- * Returns: 0; KI_ERR_NOT_FOUND when there is no such object, or no such index; else as
- *          ki_object_copy_fields().
+ * Returns: 0; KI_ERR_NOT_FOUND, with all texts zeroed, when there is no such object, or no such index; else
+ *          as ki_object_copy_fields().
  * Threads: any. Never waits, not even for the writer. `fields` belongs to the caller's thread.
  */
 KI_API KI_NODISCARD int ki_store_copy_key(const ki_store *store, ki_str key, ki_fields *fields);
@@ -237,7 +242,7 @@ typedef struct ki_object_list {
     uint64_t reserved[2];
 } ki_object_list;
 
-/** Drops the references and frees the array. A zeroed list is allowed. */
+/** Drops the references, frees the array and zeroes the list. NULL and a zeroed list are allowed. */
 KI_API void ki_object_list_fini(ki_object_list *list);
 
 /** An array of texts in one block of memory. Zeroed, it is empty. */
@@ -247,7 +252,7 @@ typedef struct ki_str_list {
     uint64_t reserved[2];
 } ki_str_list;
 
-/** Frees the array and its texts. A zeroed list is allowed. */
+/** Frees the array and its texts, and zeroes the list. NULL and a zeroed list are allowed. */
 KI_API void ki_str_list_fini(ki_str_list *list);
 
 /**
@@ -255,9 +260,9 @@ KI_API void ki_str_list_fini(ki_str_list *list);
  * values of an index. Each list is from one state of the store. Unless sorted, the order is arbitrary.
  *
  * Returns:   0; KI_ERR_NOT_FOUND for an unknown index; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
- *            section.
- * Ownership: the caller frees the list with ki_object_list_fini() or ki_str_list_fini(). Untouched on
- *            failure.
+ *            section; KI_ERR_INVALID for NULL.
+ * Ownership: the caller frees the list with ki_object_list_fini() or ki_str_list_fini(). It is overwritten on
+ *            success, and untouched on failure.
  */
 KI_API KI_NODISCARD int ki_store_list(const ki_store *store, ki_object_list *out_list);
 KI_API KI_NODISCARD int ki_store_list_keys(const ki_store *store, ki_str_list *out_keys);
@@ -276,7 +281,8 @@ typedef int (*ki_walk_cb)(const ki_object *object, void *user);
  * nothing. A key that is in the store during the whole walk is visited once, with one of the objects it had;
  * a key that is added or removed during the walk may or may not be visited.
  *
- * Returns: 0, or the value that the callback stopped with; KI_ERR_NOT_FOUND for an unknown index.
+ * Returns: 0, or the value that the callback stopped with; KI_ERR_NOT_FOUND for an unknown index;
+ *          KI_ERR_INVALID for NULL.
  * Threads: any; the callback runs inside a read section, which lasts for the whole walk.
  */
 KI_API int ki_store_walk(const ki_store *store, ki_walk_cb callback, void *user);

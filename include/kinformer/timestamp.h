@@ -33,7 +33,7 @@ KI_API int ki_timestamp_parse(ki_str text, ki_timestamp *out_time);
  * Writes the time in UTC, with as many fraction digits (0, 3, 6 or 9) as it needs.
  *
  * Returns: the length without the NUL, KI_ERR_RANGE outside the years 0000 to 9999, or KI_ERR_INVALID for
- *          nanos out of range.
+ *          nanos out of range and for NULL.
  */
 KI_API KI_NODISCARD int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES]);
 

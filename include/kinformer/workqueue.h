@@ -24,8 +24,9 @@
  * out (KI_WORKQUEUE_LOW_EVERY) is of low priority. A key that waits at low priority and is added at high
  * priority moves to the end of the high ones; it never moves down.
  *
- * Threads: any, for all calls, also from callbacks of the library. In a child of fork() a queue that the
- *          parent made can only be freed.
+ * Threads: any, for all calls. In a callback of the library, get keys with a timeout of 0: a wait is not
+ *          refused there, and blocks the thread. In a child of fork() a queue that the parent made can only
+ *          be freed.
  */
 #ifndef KI_WORKQUEUE_H
 #define KI_WORKQUEUE_H
@@ -40,7 +41,7 @@ KI_EXTERN_C_BEGIN
 typedef struct ki_workqueue ki_workqueue;
 
 typedef enum ki_priority {
-    KI_PRIORITY_HIGH = 0, /* the usual one */
+    KI_PRIORITY_HIGH = 0, /* the default */
     KI_PRIORITY_LOW = 1
 } ki_priority;
 
@@ -54,13 +55,15 @@ typedef enum ki_priority {
 
 /** Zero means default. */
 typedef struct ki_workqueue_options {
-    const char *name;    /* the label `name` of its metrics. NULL: no metrics */
-    ki_metrics *metrics; /* where it counts. NULL: no metrics */
+    const char *name;    /* the label `name` of its metrics; copied. NULL: no metrics */
+    ki_metrics *metrics; /* the queue counts here, and keeps a reference of its own. NULL: no metrics */
     ki_limiter *limiter; /* for ki_workqueue_add_rate_limited(). NULL: ki_limiter_new_default() */
     uint64_t reserved[8];
 } ki_workqueue_options;
 
 /**
+ * Makes an empty queue.
+ *
  * Returns:   a queue to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM (no random bytes). `options` may
  *            be NULL.
  * Ownership: takes the reference to the limiter, also on failure: make it in the same expression, or use
@@ -96,10 +99,10 @@ KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, 
 
 /* ---- working ----------------------------------------------------------------------------------------- */
 
-/** What a worker gets. */
+/** A key that a worker has taken. */
 typedef struct ki_work_item {
     ki_str key;           /* borrowed until ki_workqueue_done() or ki_workqueue_next() */
-    ki_priority priority; /* at which it waited; use it to add the key again */
+    ki_priority priority; /* the priority at which the key waited; use it to add the key again */
     uint64_t reserved[4];
 } ki_work_item;
 
@@ -107,15 +110,15 @@ typedef struct ki_work_item {
  * Takes the next key. Waits for one for up to `timeout_ms` (0: does not wait; UINT64_MAX: no limit). Every
  * key that was taken needs a ki_workqueue_done() or ki_workqueue_next().
  *
- * Returns: 0; KI_ERR_TIMEOUT: no key came; KI_ERR_STOPPED: the queue is shut down and empty, so the worker
- *          may end; KI_ERR_INVALID; KI_ERR_FORKED.
+ * Returns: 0; KI_ERR_TIMEOUT: no key came in time; KI_ERR_STOPPED: the queue is shut down and empty, so the
+ *          worker may end; KI_ERR_INVALID; KI_ERR_FORKED.
  */
 KI_API KI_NODISCARD int ki_workqueue_get(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *out_item);
 
 /**
  * Ends the work on a key. If it was added meanwhile, it is queued again, after the others of its priority.
  *
- * Returns:   0; KI_ERR_NOT_FOUND: no worker has this key, nothing changes; KI_ERR_FORKED.
+ * Returns:   0; KI_ERR_NOT_FOUND: no worker has this key, nothing changes; KI_ERR_INVALID; KI_ERR_FORKED.
  * Ownership: the key from ki_workqueue_get() is no longer valid.
  */
 KI_API int ki_workqueue_done(ki_workqueue *queue, ki_str key);
@@ -124,8 +127,8 @@ KI_API int ki_workqueue_done(ki_workqueue *queue, ki_str key);
  * ki_workqueue_done() for the key in `item`, if it has one, and ki_workqueue_get(), in one step: cheaper for
  * a worker that takes one key after the other. Zero `item` before the first call.
  *
- * Returns: as ki_workqueue_get(). On failure the work on the previous key has ended nevertheless, and
- *          item->key is empty.
+ * Returns: as ki_workqueue_get(). After KI_ERR_TIMEOUT and KI_ERR_STOPPED the work on the previous key has
+ *          ended nevertheless, and item->key is empty.
  */
 KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *item);
 
@@ -152,8 +155,8 @@ KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_st
  * gives up. It ends neither a delay nor the work on the key. */
 KI_API void ki_workqueue_forget(ki_workqueue *queue, ki_str key);
 
-/** How many times a key was added with ki_workqueue_add_rate_limited() since the last
- * ki_workqueue_forget(). */
+/** How many times a key was added with ki_workqueue_add_rate_limited() since the last ki_workqueue_forget(),
+ * as counted by the limiter: see ki_limiter_num_requeues(). */
 KI_API uint32_t ki_workqueue_num_requeues(const ki_workqueue *queue, ki_str key);
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
@@ -165,9 +168,9 @@ KI_API uint32_t ki_workqueue_num_requeues(const ki_workqueue *queue, ki_str key)
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
 
 /**
- * Shuts the queue down as well, and waits for up to `timeout_ms` (UINT64_MAX: no limit) until no key waits
- * and no worker has one; workers must keep getting and finishing keys. With a timeout of 0 it does not wait:
- * call it again to see whether the queue is empty.
+ * Shuts the queue down like ki_workqueue_shut_down(), then waits for up to `timeout_ms` (UINT64_MAX: no
+ * limit) until no key waits and no worker has one; workers must keep getting and finishing keys. With a
+ * timeout of 0 it does not wait: call it again to see whether the queue is empty.
  *
  * Returns: 0: nothing is left; KI_ERR_TIMEOUT; KI_ERR_STOPPED: ki_workqueue_shut_down() was called meanwhile;
  *          KI_ERR_INVALID; KI_ERR_FORKED.
@@ -188,7 +191,8 @@ typedef struct ki_workqueue_stats {
     size_t depth;      /* waiting keys, and keys added while a worker has them */
     size_t processing; /* keys that workers have */
     size_t delayed;    /* keys with a delay */
-    uint64_t dropped;  /* keys with only a delay that a shut down dropped */
+    uint64_t dropped;  /* keys that a shut down has dropped: those that had a delay and did not wait as
+                        * well */
     uint64_t reserved[8];
 } ki_workqueue_stats;
 

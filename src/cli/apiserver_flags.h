@@ -47,7 +47,7 @@ KI_NODISCARD int cli_apiserver_flags_read_secrets(cli_apiserver_flags *flags, ki
 /* Checks whether the flags can be combined. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err);
 
-/* A warning to print before it listens on an address that others can reach; NULL if there is none. */
+/* A warning to print before the server listens on an address that others can reach; NULL if there is none. */
 const char *cli_apiserver_flags_warning(const cli_apiserver_flags *flags);
 
 /* Borrows from the flags. */

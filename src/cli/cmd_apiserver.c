@@ -115,7 +115,7 @@ static int run(const cli_apiserver_flags *flags, ki_error *err)
 {
     ki_apiserver_options options = cli_apiserver_options(flags);
     options.on_warning = say_warning;
-    options.starts_down = 1; /* clients find everything loaded */
+    options.starts_down = 1; /* starts to serve when everything is loaded */
     const char *warning = cli_apiserver_flags_warning(flags);
     raise_descriptors();
     int stop_fd = cli_signals_install(err);

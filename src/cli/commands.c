@@ -31,8 +31,8 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-/* A closed pipe is not an error. When a write has failed before, because there was more text than the buffer
- * holds, another one fails for the same reason. */
+/* A closed pipe is not an error. If an earlier write has failed, because there was more text than the buffer
+ * holds, errno is lost. Another write fails for the same reason and sets it again. */
 int cli_finish_stdout(void)
 {
     int has_failed = ferror(stdout);

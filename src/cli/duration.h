@@ -11,8 +11,8 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* Parses a duration; units are ns, us, ms, s, m and h, and "0" needs none. Nonzero durations below a
- * millisecond count as one. Returns 0, or KI_ERR_INVALID with a message. */
+/* Parses a duration; units are ns, us, ms, s, m and h, and "0" needs none. A nonzero duration below a
+ * millisecond counts as a millisecond. Returns 0, or KI_ERR_INVALID with a message. */
 KI_NODISCARD int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err);
 
 enum { CLI_DURATION_BYTES = 40 };

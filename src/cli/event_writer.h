@@ -31,7 +31,7 @@ typedef enum cli_format {
 typedef struct cli_event_writer {
     cli_output *output;
     cli_format format;
-    int shows_resource; /* there are several */
+    int shows_resource; /* there are several resources */
     int shows_namespace;
     int has_title;
     int key_width; /* grows with the output */
@@ -40,7 +40,7 @@ typedef struct cli_event_writer {
 
 void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resource, const ki_event *event);
 
-/* `objects` is the number of objects reported, minus deleted ones. */
+/* `objects` is the number of objects reported so far, minus deleted ones. */
 void cli_event_writer_synced(cli_event_writer *writer, const cli_resource *resource, uint64_t objects,
                              const char *version);
 

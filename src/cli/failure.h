@@ -17,11 +17,11 @@ enum {
     CLI_EXIT_FAILED = 1, /* a system call failed: out of memory, disk full */
     CLI_EXIT_USAGE = 2,  /* wrong usage, or an unusable configuration */
     CLI_EXIT_TIMEOUT = 3,
-    CLI_EXIT_FORBIDDEN = 4 /* the same, because the server has refused permission */
+    CLI_EXIT_FORBIDDEN = 4 /* a timeout, because the server has refused permission */
 };
 
-/* Copies as much of a text as fits into `out_bytes` > 3; a cut text ends with "…". For foreign text, so
- * that there is space for our own. */
+/* Copies as much of a text as fits into `out_bytes` > 3; a truncated text ends with "…". For texts of a
+ * server or a user, so that there is space for our own. */
 void cli_shorten(char *out, size_t out_bytes, ki_str text);
 
 /* Sets KI_ERR_INVALID and a message, and returns that code. */

@@ -6,9 +6,9 @@
  *   Locks:    none.
  *   Not here: combinations of flags.
  *
- * "--name value", "--name=value", "-n value", "-nvalue", "-n=value"; flags without a value may be written in
- * one word ("-Ah") and take "=true" and "=false"; "--" ends the flags; a flag that takes one value may be
- * repeated: the last one counts.
+ * "--name value", "--name=value", "-n value", "-nvalue", "-n=value". Flags without a value may be combined in
+ * one word ("-Ah"), and accept "=true" and "=false". "--" ends the flags. If a flag that takes one value is
+ * repeated, the last one counts.
  */
 #ifndef KI_CLI_FLAGS_H
 #define KI_CLI_FLAGS_H
@@ -20,10 +20,10 @@ typedef enum cli_flag_type {
     CLI_FLAG_BOOL,     /* int */
     CLI_FLAG_TEXT,     /* const char * */
     CLI_FLAG_TEXTS,    /* cli_texts: each occurrence adds one */
-    CLI_FLAG_SECRET,   /* like CLI_FLAG_TEXT; overwritten on the command line, like the next */
-    CLI_FLAG_SECRETS,  /* like CLI_FLAG_TEXTS */
+    CLI_FLAG_SECRET,   /* like CLI_FLAG_TEXT, but overwritten on the command line */
+    CLI_FLAG_SECRETS,  /* like CLI_FLAG_TEXTS, but overwritten on the command line */
     CLI_FLAG_DURATION, /* uint64_t, in milliseconds */
-    CLI_FLAG_TIMEOUT,  /* likewise; a plain number means seconds, as in kubectl */
+    CLI_FLAG_TIMEOUT,  /* the same; a plain number means seconds, as in kubectl */
     CLI_FLAG_NUMBER,   /* int64_t, not negative */
     CLI_FLAG_CHOICE    /* int: the index in `choices` */
 } cli_flag_type;
@@ -46,7 +46,7 @@ typedef struct cli_flag {
     const char *choices; /* for CLI_FLAG_CHOICE: "auto|always|never" */
 } cli_flag;
 
-/* Related flags: of one struct, and under one title in the help. */
+/* Related flags, with members in one struct and one title in the help. */
 typedef struct cli_flag_group {
     const char *title;
     const cli_flag *flags;
@@ -68,8 +68,8 @@ typedef struct cli_arguments {
     int is_help; /* -h or --help was given: the words after it were not parsed */
 } cli_arguments;
 
-/* Parses `argv` without the name of the command; secrets in it are overwritten. Returns 0, or
- * KI_ERR_INVALID with a message of one line; members may have changed then. */
+/* Parses `argv`, which does not contain the name of the command; secrets in it are overwritten. Returns 0, or
+ * KI_ERR_INVALID with a message of one line; then some members may already have changed. */
 KI_NODISCARD int cli_flags_parse(const cli_flag_set *set, int argc, char *const *argv,
                                  cli_arguments *out_arguments, ki_error *err);
 

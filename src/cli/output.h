@@ -24,7 +24,7 @@ enum { CLI_OUTPUT_BYTES = 64 * 1024 };
 
 typedef struct cli_output {
     int fd;
-    int is_terminal;         /* which obeys control characters */
+    int is_terminal;         /* the output is a terminal, which obeys control characters */
     int (*is_stopped)(void); /* the program should end: do not wait for the reader. NULL for never */
     cli_output_state state;
     int error; /* an errno */
@@ -38,14 +38,14 @@ void cli_output_put(cli_output *output, ki_str text);
 void cli_output_put_text(cli_output *output, const char *text);
 void cli_output_put_number(cli_output *output, uint64_t number);
 
-/* For people: control characters become '?', so that it is one line whatever the text. */
+/* For people: control characters become '?', so that the text stays on one line. */
 void cli_output_put_plain(cli_output *output, ki_str text);
 
-/* JSON as written by a server; for a terminal, control characters that JSON allows in its strings (DEL,
- * U+0080 to U+009F, and the others in cli/control.h) are written as "\u007f". */
+/* Writes JSON as a server has sent it. For a terminal, control characters that JSON allows in its strings
+ * (DEL, U+0080 to U+009F, and the others in cli/control.h) are written as "\u007f". */
 void cli_output_put_json(cli_output *output, ki_str json);
 
-/* A JSON string, with its quotes and without control characters. Invalid UTF-8 becomes U+FFFD. */
+/* Writes a JSON string with its quotes; control characters are escaped. Invalid UTF-8 becomes U+FFFD. */
 void cli_output_put_json_string(cli_output *output, ki_str text);
 
 void cli_output_flush(cli_output *output);

@@ -20,13 +20,13 @@ typedef struct cli_resource_lookup {
     ki_client *client; /* in KI_MODE_EVENT_LOOP */
     cli_resource_list *resources;
     int (*is_stopped)(void);
-    int stop_fd;        /* readable when it is stopped */
-    cli_output *output; /* the lookup also stops when its reader is gone; NULL: nothing is written */
-    ki_error last;      /* why the server could not be asked, the last time; initially zeroed */
+    int stop_fd;        /* readable when the program is stopped */
+    cli_output *output; /* the lookup also stops when its reader is gone; NULL if there is none */
+    ki_error last;      /* why the server could not be asked the last time; initially zeroed */
 } cli_resource_lookup;
 
-/* Returns 0 if all resources are known, or it was stopped; KI_ERR_INVALID with what to write instead, or
- * the client's error. */
+/* Returns 0 if all resources are known, or if the program was stopped; KI_ERR_INVALID with what to write
+ * instead; or the client's error. */
 KI_NODISCARD int cli_resource_lookup_run(cli_resource_lookup *lookup, ki_error *err);
 
 #endif

@@ -21,7 +21,7 @@ const char *cli_secret_word_take(char *word);
 KI_NODISCARD int cli_secret_word_read(const char *flag, const char *path, const char **out_word,
                                       ki_error *err);
 
-/* The value of the environment variable; NULL if it is not set. */
+/* The value of the environment variable; NULL if it is not set or empty. */
 const char *cli_secret_word_of(const char *variable);
 
 #endif

@@ -20,13 +20,13 @@ KI_NODISCARD int cli_signals_install(ki_error *err);
  * CLI_EXIT_FAILED, after calling `words`, which must be async-signal-safe. */
 void cli_signals_be_patient(void (*words)(void));
 
-/* Stops the program after this time, as a signal would. Not to be used after cli_signals_be_patient(). */
+/* Stops the program after this time, as a signal would. Must not be called after cli_signals_be_patient(). */
 void cli_signals_set_deadline(uint64_t ms);
 
 /* 1 if a signal was received, or the deadline has passed. */
 int cli_signals_is_stopped(void);
 
-/* 1 if it was the deadline. */
+/* 1 if the deadline stopped the program. */
 int cli_signals_has_expired(void);
 
 /* Opens descriptors 0, 1 and 2 if they are closed, so that no other file gets their number; writing to

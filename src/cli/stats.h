@@ -18,8 +18,8 @@ typedef struct cli_stats {
     uint64_t watches;
     uint64_t events; /* received in watches */
     uint64_t bytes_read;
-    unsigned wires;   /* bits 1 << ki_wire: those in use */
-    uint64_t sync_ms; /* from the start until all were synced; UINT64_MAX if not all are */
+    unsigned wires;   /* the wire formats in use, as bits 1 << ki_wire */
+    uint64_t sync_ms; /* from the start until all have synced; UINT64_MAX if not all have */
     uint64_t peak_rss_bytes;
 } cli_stats;
 

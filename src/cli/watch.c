@@ -9,7 +9,7 @@
 #include "cli/moment.h"
 #include "cli/watch_notes.h"
 
-/* How long the library runs before signals are checked. */
+/* SLICE_MS: how long the library runs before signals are checked. */
 enum { SLICE_MS = 20, BACKLOG_ITEMS_MAX = 10000 };
 
 /* ---- informer callbacks -------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
     (void)informer;
     cli_follower *follower = user;
     if (status->phase == follower->phase && status->reason == follower->reason)
-        return; /* SYNCED follows on its own */
+        return; /* on_synced reports the sync separately */
     follower->phase = status->phase;
     follower->reason = status->reason;
     cli_event_writer_status(&follower->watch->writer, follower->resource, status);
@@ -76,7 +76,7 @@ static void on_error(ki_informer *informer, const ki_informer_error *error, void
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* A slow reader makes the informer wait: nothing is lost, and memory does not grow. */
+/* A slow reader makes the informer wait, so nothing is lost, and memory does not grow. */
 static int follow(cli_follower *follower, const ki_informer_options *options, ki_error *err)
 {
     const cli_watch *watch = follower->watch;
@@ -166,7 +166,8 @@ static void tick_notices(cli_watch *watch)
         cli_watch_note_tick(&watch->followers[i], now_ms);
 }
 
-/* The reader is polled as well: while nothing happens nothing is written, and it may be gone. */
+/* The reader is polled as well: while there are no events, nothing is written, and the reader may have
+ * gone. */
 int cli_watch_run(cli_watch *watch)
 {
     int is_written = watch->flags->format != CLI_FORMAT_NONE;

@@ -13,7 +13,7 @@
 void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status);
 void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *version);
 
-/* `status` is that of the informer at the time of the error. */
+/* `status` is the status of the informer at the time of the error. */
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_informer_error *error,
                           const ki_informer_status *status);
 

@@ -20,7 +20,7 @@ typedef struct post {
     void *user;
 } post;
 
-/* Runs those posted until now. What they post wakes the job again, after the others. */
+/* Calls the functions posted so far. If they post more, the job is woken again, after other jobs. */
 static void run_posts(ki_job *job)
 {
     ki_client *client = KI_CONTAINER_OF(job, ki_client, post);
@@ -36,7 +36,7 @@ static void run_posts(ki_job *job)
     }
 }
 
-/* Everything posted so far is run, and no more posts are accepted from here on. */
+/* Calls all posted functions. No more posts are accepted after this. */
 static void run_last_posts(ki_client *client)
 {
     ki_mutex_lock(&client->mu);
@@ -58,7 +58,7 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
     *fresh = (post){.callback = callback, .user = user};
     ki_mutex_lock(&client->mu);
     bool is_taken = !client->takes_no_posts;
-    if (is_taken) { /* the callback may lead to the client being freed as soon as the lock is released */
+    if (is_taken) { /* wake under the lock: once it is released, the callback may free the client */
         ki_list_push_back(&client->posts, &fresh->node);
         ki_job_wake(&client->post);
     }
@@ -71,7 +71,7 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
-/* Which loop plays which role, by mode. */
+/* Assigns loops to the roles, according to the mode. */
 static int init_loops(ki_client *client, ki_error *err)
 {
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
@@ -96,7 +96,8 @@ static int init_loops(ki_client *client, ki_error *err)
     return rc;
 }
 
-/* Names of informers contain names of namespaces, which are not under our control: hence a keyed hash. */
+/* The hash has a secret key, because names of informers contain names of namespaces,
+ * which others may choose. */
 static int init_users(ki_client *client, ki_error *err)
 {
     if (client->seed != 0)
@@ -110,7 +111,7 @@ static int init_users(ki_client *client, ki_error *err)
     return 0;
 }
 
-/* The last reference is gone; the client was closed before that, or its making has failed. */
+/* The last reference is gone. The client was closed before that, or making it has failed. */
 static void destroy(ki_client *client)
 {
     assert(ki_list_is_empty(&client->users) && ki_list_is_empty(&client->posts));
@@ -258,15 +259,15 @@ static size_t handler_threads_locked(const ki_client *client)
     return count;
 }
 
-/* Starts missing threads: some may exist after a failed start. One handler thread is enough to run; more of
- * them only keep handlers from waiting for each other. */
+/* Starts missing threads; some may exist after a failed start. One handler thread is enough; more threads
+ * only keep handlers from waiting for each other. */
 static int run_locked(ki_client *client, ki_error *err)
 {
     KI_ASSERT_HELD(client->mu);
     if (client->is_closing)
         return ki_fail(err, KI_ERR_STOPPED, "the client has been freed");
     if (client->options.mode == KI_MODE_EVENT_LOOP || client->clock->is_virtual)
-        return 0; /* the driver of the clock runs the loops, too */
+        return 0; /* the program, or the driver of the clock, runs the loops */
     int rc = ki_loop_grow(client->io, "io", 1, err);
     if (rc == 0)
         rc = ki_loop_grow(client->dispatch, "dispatch", 1, err);
@@ -316,7 +317,8 @@ static void announce(ki_client *client)
     ki_mutex_unlock(&client->mu);
 }
 
-/* Apart from the caller. Every waiting call has been met, or is told that its wait has failed. */
+/* Whether no user is busy, and the caller's wait is the only call inside. All other waits end: their
+ * condition is met, or they fail. */
 static bool is_quiet(void *user)
 {
     const ki_client *client = user;
@@ -324,7 +326,7 @@ static bool is_quiet(void *user)
     return client->busy == 0 && client->inside == 1;
 }
 
-/* No thread runs io any more. Posted functions run here as they would on io: without waiting. */
+/* No thread runs io any more. Calls the last posted functions here; as on io, they must not wait. */
 static void disconnect(ki_client *client)
 {
     ki_loop_hold(client->io);
@@ -333,15 +335,15 @@ static void disconnect(ki_client *client)
     ki_callback_leave();
     ki_http *http = client->http;
     ki_credentials *credentials = client->credentials;
-    client->http = NULL; /* first: a fork may happen at any moment */
+    client->http = NULL; /* before the free, since a fork may happen at any moment */
     client->credentials = NULL;
     ki_http_free(http);
     ki_credentials_free(credentials);
     ki_loop_release(client->io);
 }
 
-/* Where waiting is not allowed, a free leaves the rest to the loops. Either it sees that they are closed and
- * does the rest itself, or it is seen here. */
+/* Where waiting is not allowed, the free of an object leaves the rest to the loops. Either that free sees
+ * is_closed and runs the loops itself, or the loop below does its work. */
 static void close_loops(ki_client *client)
 {
     assert(client->is_closing && !client->is_closed);
@@ -370,7 +372,8 @@ void ki_client_close(ki_client *client)
     ki_client_visit_end();
 }
 
-/* The parent's connections and poll sets are not touched. */
+/* For a child process: closes its copies of the descriptors.
+ * Does not touch the parent's connections and poll sets. */
 static void close_descriptors(ki_client *client)
 {
     ki_http_close_descriptors(client->http);

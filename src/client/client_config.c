@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes a configuration from the options of a client, for this client or for later. */
+/* Makes a configuration from the options of a client, for one client or for several. */
 #include <assert.h>
 #include <kinformer/config.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static ki_config_overrides overrides_of(const ki_client_options *options)
     };
 }
 
-/* The pointers of the overrides, with the names of the options. */
+/* The pointers in ki_config_overrides, with their names for error messages. */
 #define OPTION(name)                                                                                         \
     {                                                                                                        \
 #name, offsetof(ki_config_overrides, name)                                                           \
@@ -72,7 +72,7 @@ enum { POINTERS = sizeof(pointers) / sizeof(pointers[0]) };
 _Static_assert(POINTERS * sizeof(void *) == offsetof(ki_config_overrides, insecure_skip_tls_verify),
                "an override has no name");
 
-/* The first option for server or credentials that is set; NULL: none. */
+/* The name of the first option for server or credentials that is set, or NULL. */
 static const char *name_of_first(const ki_config_overrides *said)
 {
     static const void *const none;
@@ -84,7 +84,7 @@ static const char *name_of_first(const ki_config_overrides *said)
     return said->allow_plaintext_credentials ? "allow_plaintext_credentials" : NULL;
 }
 
-/* Two contradicting sources: neither may silently win. */
+/* `config` and other options could contradict each other, and neither may silently win. */
 static int copy_given(ki_config *out_config, const ki_client_options *options, ki_error *err)
 {
     assert(options->config != NULL);

@@ -5,8 +5,8 @@
 #include "client/client.h"
 #include "util/alloc.h"
 
-/* What can be read and decoded in less than a millisecond: ki_client_dispatch() checks its budget between two
- * such pieces. */
+/* So many bytes can be read and decoded in less than a millisecond. ki_client_dispatch() checks its budget
+ * between two such pieces. */
 enum { BYTES_AT_ONCE = 128 * 1024 };
 
 int ki_client_connect_as_configured(ki_client *client, ki_error *err)
@@ -25,7 +25,7 @@ int ki_client_connect_as_configured(ki_client *client, ki_error *err)
     if (rc == 0)
         rc = ki_client_connect(client, &config, &http, err);
     if (rc == 0) {
-        client->ns = config.ns; /* taken over */
+        client->ns = config.ns; /* ownership moves */
         config.ns = NULL;
     }
     ki_config_fini(&config);

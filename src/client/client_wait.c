@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls inside a client: those that wait for something, and meanwhile run the loops without threads; and
- * ki_client_dispatch(), which runs them from the program's loop. */
+/* Calls inside a client: those that wait for something, and run the loops without threads meanwhile; and
+ * ki_client_dispatch(), which runs these loops from the program's loop. */
 #include <assert.h>
 #include <limits.h>
 
@@ -17,8 +17,8 @@ static void enter(ki_client *client)
     client->inside++;
 }
 
-/* Others may rely on this thread to run loops, or wait for it to leave. In a child that was forked by a
- * callback there are no others. */
+/* Notifies other threads, since they may rely on this thread to run loops, or wait for it to leave. In a
+ * child that was forked by a callback there are no other threads. */
 static void leave(ki_client *client)
 {
     if (ki_client_is_foreign(client))
@@ -55,10 +55,11 @@ void ki_client_notify(ki_client *client)
 
 /* ---- waiting ----------------------------------------------------------------------------------------- */
 
-/* How long to run at a time: handlers that make work for themselves would never end. */
+/* How long to run at a time, because handlers that make work for themselves would never end. */
 #define STEP_NS (10 * KI_NS_PER_MS)
 
-/* How long to sleep at a time: neither a condition nor a loop notices that the machine was suspended. */
+/* How long to sleep at a time, because neither a condition variable nor a loop notices that the machine was
+ * suspended. */
 enum { LOOK_AGAIN_MS = 1000 };
 
 bool ki_client_step(ki_client *client)
@@ -88,7 +89,7 @@ static uint64_t changes_of(ki_client *client)
     return changes;
 }
 
-/* Until there were more notifications than `seen`. */
+/* Sleeps until there are more notifications than `seen`, or `timeout_ms` has passed. */
 static void sleep_until_told(ki_client *client, uint64_t seen, uint64_t timeout_ms)
 {
     ki_mutex_lock(&client->mu);
@@ -97,16 +98,17 @@ static void sleep_until_told(ki_client *client, uint64_t seen, uint64_t timeout_
     ki_mutex_unlock(&client->mu);
 }
 
-/* One thread waits on the loop and is woken there; the others sleep until a notification, at the latest when
- * that thread leaves. A notification since `seen` may have been meant for a wait on the loop that had not
- * begun. */
+/* One thread waits on the loop and is woken there. The others sleep until a notification, which comes at the
+ * latest when that thread leaves. Does not wait on the loop after a notification since `seen`, which would
+ * not wake a wait that begins later. */
 static void sleep_on_loop(ki_client *client, uint64_t seen, uint64_t timeout_ms)
 {
     if (changes_of(client) == seen && !ki_loop_wait(client->handlers, timeout_ms))
         sleep_until_told(client, seen, timeout_ms);
 }
 
-/* A virtual clock does not advance by itself, so the wait would never end. */
+/* With a virtual clock it does not sleep: the clock does not advance by itself,
+ * so the wait would never end. */
 static bool wait_until(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
 {
     uint64_t began_ms = ki_clock_now_ms(client->clock);

@@ -38,7 +38,7 @@ static ki_wire_note *find(const ki_wire_memory *memory, uint64_t key)
     return NULL;
 }
 
-/* Returns whether it was not there. */
+/* Returns whether the key was not there before. */
 static int put(ki_wire_memory *memory, uint64_t key, uint64_t until_ns)
 {
     ki_wire_note *note = find(memory, key);

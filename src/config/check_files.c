@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether the content of files and inline data is usable. Later, when files change, bad content is
- * tolerated; at the start it is an error that waiting would not fix. */
+/* Checks whether the content of files and inline data is usable. When a file changes later, bad content is
+ * tolerated; at the start it is an error, since waiting would not fix it. */
 #include <assert.h>
 
 #include "config/kubeconfig_fields.h"

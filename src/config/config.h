@@ -21,7 +21,7 @@ typedef struct ki_config_pair {
 /* users[].user.exec */
 typedef struct ki_config_exec {
     char *api_version; /* client.authentication.k8s.io/v1 or v1beta1 */
-    char *command;     /* resolved against its file if it is relative and contains a '/' */
+    char *command;     /* resolved against the directory of its file if it is relative and contains a '/' */
     char **args;       /* NULL-terminated */
     ki_config_pair *env;
     size_t env_count;
@@ -32,7 +32,8 @@ typedef struct ki_config_exec {
 } ki_config_exec;
 
 /* A zeroed struct is empty. It owns all texts; NULL means not set, "" does not occur. Relative paths have
- * been resolved. PEM given with a file is a copy of its content (ki_config_hold_files()). */
+ * been resolved. If both a file and PEM are set, the PEM is a copy of the file's content
+ * (ki_config_hold_files()). */
 struct ki_config {
     char *server; /* "https://host:6443/prefix": http or https, no user, no trailing slash */
     char *ca_file;
@@ -65,7 +66,7 @@ struct ki_config {
     char *user;
 };
 
-/* Wipes all texts. A zeroed struct is allowed. */
+/* Wipes and frees all texts. A zeroed struct is allowed. */
 void ki_config_fini(ki_config *config);
 
 /* Whether the connection uses TLS. A server without a scheme does if any TLS option is set, as in kubectl. */
@@ -74,7 +75,7 @@ bool ki_config_uses_tls(const ki_config *config);
 /* Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_config_copy(ki_config *out_config, const ki_config *config);
 
-/* Options of the caller; NULL means not set. As kubectl's flags of these names. */
+/* Options of the caller; NULL means not set. They correspond to kubectl's flags of these names. */
 typedef struct ki_config_overrides {
     const char *kubeconfig;
     const char *kubeconfig_text; /* instead of files */

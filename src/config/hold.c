@@ -20,11 +20,11 @@ static int hold(const char *path, char **pem, ki_error *err)
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_fail(err, KI_ERR_CONFIG, "%s", why.message);
-    *pem = text.data; /* PEM has nothing after a NUL */
+    *pem = text.data; /* PEM contains no NUL */
     return 0;
 }
 
-/* A token given with a file is used until the file can be read, so the token read here serves as that
+/* A configured token is used until its file can be read. So a token that is read here serves as that
  * fallback. */
 int ki_config_hold_files(ki_config *config, ki_error *err)
 {

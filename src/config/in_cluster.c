@@ -27,7 +27,7 @@ static char *server_of(const char *host, const char *port)
     return server;
 }
 
-/* At most one line. A pod without this file has no default namespace. */
+/* Reads at most one line. A pod without this file has no default namespace. */
 static int read_namespace(const char *dir, char **out_ns)
 {
     char *path = ki_path_join(ki_str_of(dir), KI_STR("namespace"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cluster's extension for exec plug-ins, as the JSON that they get. */
+/* Converts the cluster's extension for exec plug-ins into the JSON that they get. */
 #include <kinformer/json.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const char extension_name[] = "client.authentication.k8s.io/exec";
 
-/* Plain scalars mean the same as in JSON; all others are strings. */
+/* A plain scalar that is a null, a boolean or a number in JSON is written as such; all others are strings. */
 static void write_scalar(ki_json_writer *writer, const ki_yaml_node *node)
 {
     ki_str text = ki_str_of(node->text);

@@ -41,7 +41,7 @@ static bool has_file(const ki_kubeconfig *kubeconfig, const char *path)
     return false;
 }
 
-/* $KUBECONFIG: names separated by colons; some may be empty or duplicates. */
+/* Adds the files of $KUBECONFIG: names separated by colons, some of which may be empty or duplicates. */
 static int add_files(ki_kubeconfig *kubeconfig, const char *list, ki_error *err)
 {
     int rc = 0;

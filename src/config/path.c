@@ -27,7 +27,7 @@ char *ki_path_join(ki_str dir, ki_str path)
     return joined;
 }
 
-/* If the working directory was deleted it has no name; the path then stays as it is, and opening it fails. */
+/* A working directory that was deleted has no name. Then the path stays as it is, and opening it fails. */
 char *ki_path_absolute(ki_str path)
 {
     assert(path.ptr != NULL || path.len == 0);

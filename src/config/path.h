@@ -13,7 +13,7 @@
 /* `path` itself if it begins with '/', else `dir`, a '/' and `path`. NULL when out of memory. */
 KI_NODISCARD char *ki_path_join(ki_str dir, ki_str path);
 
-/* The same with the current working directory, so that a later chdir() changes nothing. NULL when out of
+/* The same with the current working directory, so that a later chdir() has no effect. NULL when out of
  * memory. */
 KI_NODISCARD char *ki_path_absolute(ki_str path);
 

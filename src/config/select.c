@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* The file named in a message: the first one takes precedence. NULL if there is none. */
+/* The file that a message names: the first one, which takes precedence. NULL if there is none. */
 static const char *first_path(const ki_kubeconfig *kubeconfig)
 {
     const ki_kubeconfig_file *file = kubeconfig->files;
@@ -93,7 +93,7 @@ static int read_cluster(ki_config *config, const ki_kubeconfig_entry *context, k
     return ki_kubeconfig_read_cluster(config, origin->cluster, err);
 }
 
-/* Providers that client-go has replaced by exec plug-ins. */
+/* Rejects the providers that client-go has replaced by exec plug-ins. */
 static int refuse_auth_provider(const ki_kubeconfig_entry *entry, ki_error *err)
 {
     const ki_yaml_node *provider = ki_yaml_member(entry->value, "auth-provider");

@@ -13,7 +13,7 @@
 #include <kinformer/error.h>
 #include <stdbool.h>
 
-/* As client-go: a minute less ten seconds. */
+/* As in client-go: a minute less ten seconds. */
 #define KI_TOKEN_FILE_PERIOD_MS 50000
 
 typedef struct ki_token_file {
@@ -26,12 +26,12 @@ typedef struct ki_token_file {
 void ki_token_file_init(ki_token_file *file, const char *path);
 void ki_token_file_fini(ki_token_file *file);
 
-/* Reads the file when due. On failure the current token is kept, and the next attempt is made when due
- * again. Returns 0; KI_ERR_CONFIG or KI_ERR_NO_MEMORY if there is no token. */
+/* Reads the file when due. If that fails, the current token is kept, and the file is read again after another
+ * period. Returns 0; KI_ERR_CONFIG or KI_ERR_NO_MEMORY if there is no token. */
 KI_NODISCARD int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err);
 
-/* Logs that the current token is kept, and why: once, until the file is read again. For a caller that has
- * another token while this has none. */
+/* Logs that the current token is kept, and why; only once until the file has been read again. Also for a
+ * caller that has another token while this struct has none. */
 void ki_token_file_report(ki_token_file *file, const char *problem);
 
 /* Makes the next read due now. */
@@ -41,10 +41,10 @@ void ki_token_file_expire(ki_token_file *file);
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_token_file_check(const char *path, ki_error *err);
 
-/* The token in the file, for ki_secret_free(). Returns as ki_token_file_check(). */
+/* Returns the token in the file, for ki_secret_free(), and the same codes as ki_token_file_check(). */
 KI_NODISCARD int ki_token_file_read(const char *path, char **out_token, ki_error *err);
 
-/* Whether the text is valid in a header as it is: visible ASCII characters. */
+/* Whether a header can contain the text as it is: visible ASCII characters only. */
 bool ki_token_is_valid(ki_str text);
 
 #endif

@@ -2,20 +2,20 @@
 /* correlator - which events of the core API are created, which patch an existing one, and which are
  * dropped.
  *
- *   From:     controller/recorder.c
+ *   From:     controller/event_sender.c
  *   To:       controller/recorded.h (what is compared)
  *   Locks:    none; one owner.
  *   Not here: requests, timers. The caller passes the time.
  *
- * As client-go's EventCorrelator, in this order:
- *   - Similar events, which differ in their message only: from the tenth different message on, one event
- *     represents all of them, until there has been none for 10 minutes. The first nine messages have events
- *     of their own.
+ * Like client-go's EventCorrelator, in this order:
+ *   - Similar events differ only in their message. Each of the first nine different messages gets its own
+ *     event. From the tenth on, one combined event represents all further messages, until there has been no
+ *     similar event for 10 minutes.
  *   - Identical events: the first is created, the others patch its count.
- *   - Spam: after 25 events of one severity about an object, one in 5 minutes. What is dropped has been
- *     counted before, so the next patch has it.
- * Each of the three remembers the 4,096 most recently used keys. An event that cannot be remembered for lack
- * of memory is sent as a new one.
+ *   - Spam: after 25 events of one severity about an object, one event per 5 minutes is sent. The dropped
+ *     events have already been counted, so the next patch includes them.
+ * Each of the three steps remembers the 4,096 most recently used keys. An event that cannot be remembered for
+ * lack of memory is sent as a new one.
  */
 #ifndef KI_CONTROLLER_CORRELATOR_H
 #define KI_CONTROLLER_CORRELATOR_H
@@ -38,8 +38,8 @@ typedef struct ki_correlator {
 void ki_correlator_init(ki_correlator *correlator, const ki_recorded_hash *hash);
 void ki_correlator_fini(ki_correlator *correlator);
 
-/* Records an event. Returns true if it must be written: then `out_write` says how, and has a reference to the
- * event. Returns false if it is spam. */
+/* Records an event. Returns true if it must be written: then `out_write` says how, and holds a reference to
+ * the event. Returns false if it is spam. */
 bool ki_correlator_take(ki_correlator *correlator, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                         ki_event_write *out_write);
 

@@ -79,7 +79,7 @@ static ki_event_fate try_again(ki_event_sender *sender, uint64_t now_ns)
     return KI_FATE_NONE;
 }
 
-/* After a retry, EXISTS means that an earlier create succeeded without an answer. */
+/* After a retry, EXISTS means that an earlier create has succeeded, although its answer did not arrive. */
 ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last)
 {

@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: requests, timers. The caller passes the time.
  *
- * One write at a time. While it gets no answer, later events wait, since the server probably cannot be
- * reached for them either. A patch of an event that the server has lost becomes a create.
+ * There is one write at a time. As long as it gets no answer, later events wait, since the server probably
+ * cannot be reached for them either. A patch of an event that the server no longer has becomes a create.
  */
 #ifndef KI_CONTROLLER_EVENT_SENDER_H
 #define KI_CONTROLLER_EVENT_SENDER_H
@@ -16,13 +16,13 @@
 #include "controller/series.h"
 #include "util/random.h"
 
-/* How an event has ended. */
+/* What has become of an event. */
 typedef enum ki_event_fate {
-    KI_FATE_NONE = 0, /* it has not */
+    KI_FATE_NONE = 0, /* not decided yet */
     KI_FATE_CREATED,
     KI_FATE_PATCHED,
     KI_FATE_COUNTED,
-    KI_FATE_QUEUE_FULL, /* the queue reports the next three */
+    KI_FATE_QUEUE_FULL, /* this one and the next two are set by the queue */
     KI_FATE_NO_MEMORY,
     KI_FATE_STOPPED,
     KI_FATE_SPAM,
@@ -34,23 +34,23 @@ typedef enum ki_event_fate {
 typedef enum ki_event_answer {
     KI_ANSWER_DONE = 0,
     KI_ANSWER_NOT_FOUND,
-    KI_ANSWER_EXISTS, /* there is an event of this name */
+    KI_ANSWER_EXISTS, /* an event of this name exists */
     KI_ANSWER_REFUSED,
-    KI_ANSWER_NONE,   /* the server may have carried it out */
-    KI_ANSWER_STOPPED /* and none will come */
+    KI_ANSWER_NONE,   /* no answer: the server may have processed the request */
+    KI_ANSWER_STOPPED /* no answer, and none will come */
 } ki_event_answer;
 
 typedef struct ki_event_sender {
     ki_event_source source;
-    ki_correlator correlator; /* of the core API */
-    ki_series series;         /* of events.k8s.io/v1 */
+    ki_correlator correlator; /* for the core API */
+    ki_series series;         /* for events.k8s.io/v1 */
     ki_random random;
-    ki_event_write write; /* write.event is NULL: there is nothing to send */
-    bool is_refresh;      /* a count of a series, not caused by an event */
+    ki_event_write write; /* write.event == NULL: there is nothing to send */
+    bool is_refresh;      /* the write is the count of a series, and was not caused by an event */
     bool in_flight;
-    uint32_t tries; /* that got no answer */
+    uint32_t tries; /* tries of this write that got no answer */
     uint64_t due_ns;
-    uint64_t refreshed; /* how many times a series was written in this way */
+    uint64_t refreshed; /* how many refreshes were written */
     uint64_t retries;
 } ki_event_sender;
 
@@ -58,23 +58,23 @@ typedef struct ki_event_sender {
 void ki_event_sender_init(ki_event_sender *sender, const ki_event_source *source, uint64_t seed);
 void ki_event_sender_fini(ki_event_sender *sender);
 
-/* Records an event while there is nothing to send. Returns KI_FATE_NONE if it must be sent, else
+/* Records an event; there must be nothing to send. Returns KI_FATE_NONE if the event must be sent, else
  * KI_FATE_COUNTED or KI_FATE_SPAM. */
 ki_event_fate ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
                                    int64_t wall_ns);
 
-/* Returns whether `write` must be sent now; then it is in flight. `is_last`: nothing is delayed any more. */
+/* Returns whether `write` must be sent now; then it is in flight. `is_last`: does not wait for any delay. */
 bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last);
 
-/* Passes the answer to the write in flight. Returns the result for the event; KI_FATE_NONE: it must be sent
- * again. `is_last`: nothing is retried. */
+/* Passes the answer to the write in flight. Returns what has become of the event; KI_FATE_NONE: it must be
+ * sent again. `is_last`: a write without an answer is not retried. */
 ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last);
 
 /* Gives up a write that is not in flight. */
 void ki_event_sender_drop(ki_event_sender *sender);
 
-/* When to call ki_event_sender_step() again; UINT64_MAX: not before another call. */
+/* When to call ki_event_sender_step() again; UINT64_MAX: only after another call. */
 uint64_t ki_event_sender_next_ns(const ki_event_sender *sender);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leader - drives an election: sends its requests, runs its timers, calls the callbacks.
  *
- *   From:     the program's calls (any thread); answers of single calls
+ *   From:     controller/leader.c: the program's calls (any thread), answers of single calls;
+ *             controller/leader_guard.c
  *   To:       controller/election.c; <kinformer/rest.h>; the program's callbacks
  *   Locks:    mu, for requests, answers and pending callbacks; no callback runs while it is held. Taken
  *             under it: the client's, a loop's.
  *   Not here: when the lease is ours.
  *
- * Two jobs. `steer`, on dispatch, owns the election and never waits. `tell`, on the handlers' loop, calls the
- * program. Acting has ended when on_stopped has returned; only then does the election continue.
+ * There are two jobs. `steer`, on dispatch, owns the election and never waits. `tell`, on the handlers' loop,
+ * calls the program. Acting ends when on_stopped returns; only then does the election continue.
  */
 #ifndef KI_CONTROLLER_LEADER_H
 #define KI_CONTROLLER_LEADER_H
@@ -33,26 +34,26 @@ struct ki_leader {
     ki_client_user alive;
     ki_job steer;
     ki_job tell;
-    ki_election election; /* steer's */
+    ki_election election; /* owned by steer */
 
     ki_mutex mu;
-    bool is_wanted; /* guarded by mu, as all below: started */
+    bool is_wanted; /* started; guarded by mu, as all below */
     bool is_freed;
     bool has_answer;
     ki_election_outcome outcome;
     ki_object *answer;
     ki_election_phase phase; /* as steer saw it last */
-    bool is_told_started;    /* on_started was called, or is about to be, and on_stopped was not */
+    bool is_told_started;    /* on_started was called, or is about to be; on_stopped was not yet */
     bool is_acting_ended;    /* on_stopped has returned, or there was nothing to stop */
     bool is_quiet;           /* the election is over, and no request is in flight */
-    bool is_told_all;        /* and the program knows */
-    char *holder;            /* NULL: never read */
+    bool is_told_all;        /* the election is over, and all callbacks have been called */
+    char *holder;            /* NULL: not read yet */
     ki_list guards;          /* clients whose writes are refused while we do not lead */
-    uint64_t holders;        /* how many times that has changed */
-    uint64_t holders_told;   /* to on_new_leader */
+    uint64_t holders;        /* how many times the holder has changed */
+    uint64_t holders_told;   /* the value of holders when on_new_leader was last called */
 };
 
-/* The leader is being freed: from here on, the guarded clients refuse all writes. */
+/* The leader is being freed: from now on, the guarded clients refuse all writes. */
 void ki_leader_end_guards(ki_leader *leader);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lru - a bounded number of items found by key; the least recently used one is dropped for the next.
+/* lru - a limited number of items, found by key; the least recently used item makes room for a new one.
  *
  *   From:     controller/correlator.c, controller/series.c
  *   Locks:    none; one owner.
@@ -28,7 +28,7 @@ typedef void (*ki_lru_drop_cb)(ki_lru_node *item);
 
 typedef struct ki_lru {
     ki_map map;
-    ki_list order; /* the oldest first */
+    ki_list order; /* the least recently used first */
     size_t item_bytes;
     size_t items_max;
     ki_lru_drop_cb drop;
@@ -41,14 +41,15 @@ void ki_lru_init(ki_lru *lru, size_t item_bytes, size_t items_max, ki_lru_drop_c
 /* A zeroed struct is allowed. */
 void ki_lru_fini(ki_lru *lru);
 
-/* The item, which is the newest from now on, or NULL. */
+/* Returns the item, which becomes the most recently used one, or NULL. */
 ki_lru_node *ki_lru_find(ki_lru *lru, ki_lru_key key);
 
-/* Adds a zeroed item with a key that is not there yet. When there are items_max items, or out of memory, the
- * oldest item is dropped and its memory reused. Returns NULL if there is no memory for the first item. */
+/* Adds a zeroed item with a key that is not there yet. When there are items_max items, or when out of memory,
+ * the oldest item is dropped and its memory is reused. Returns NULL when there is no item to reuse, or when
+ * there is no memory for the map. */
 KI_NODISCARD ki_lru_node *ki_lru_add(ki_lru *lru, ki_lru_key key);
 
-/* NULL when there is no item. */
+/* Returns NULL when there is no item. */
 ki_lru_node *ki_lru_oldest(const ki_lru *lru);
 
 /* Drops and frees an item. */

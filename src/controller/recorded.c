@@ -8,11 +8,11 @@
 
 /* ---- UTF-8 ------------------------------------------------------------------------------------------- */
 
-/* The bytes of the character at `at`, of which `n` > 0 are there; 0: it is not UTF-8. */
+/* The length of the UTF-8 character at `at`, where `n` > 0 bytes can be read; 0: it is not valid. */
 static size_t character_bytes(const unsigned char *at, size_t n)
 {
     static const struct {
-        unsigned char first, last, least, most; /* of the first byte, and of the second */
+        unsigned char first, last, least, most; /* the ranges of the first byte and of the second */
         size_t bytes;
     } forms[] = {{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
                  {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
@@ -30,7 +30,7 @@ static size_t character_bytes(const unsigned char *at, size_t n)
     return forms[i].bytes;
 }
 
-/* Copies whole characters while they fit into `bytes_max`. */
+/* Copies whole characters as long as they fit into `bytes_max`. Bytes that are not UTF-8 become '?'. */
 static size_t copy_text(char *out, ki_str text, size_t bytes_max)
 {
     size_t written = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorder - a queue of events, and the job that sends them.
  *
- *   From:     the program's calls (any thread); answers of single calls
+ *   From:     controller/recorder.c: the program's calls (any thread), answers of single calls;
+ *             controller/recorder_add.c
  *   To:       controller/event_sender.c; <kinformer/rest.h>
  *   Locks:    mu, for the queue, the answer and the counts. Taken under it: the client's, a loop's.
  *   Not here: whether an event is created, patched or dropped.
@@ -29,8 +30,8 @@ struct ki_recorder {
     ki_gauge *queue_depth;
 
     ki_client_user alive;
-    ki_job send;            /* on dispatch; owns what follows */
-    ki_event_sender sender; /* its write is constant while it is in flight */
+    ki_job send;            /* on dispatch; owns the members below, up to the blank line */
+    ki_event_sender sender; /* sender.write does not change while it is in flight */
     ki_buf body;
     uint64_t ticket; /* of the event that the sender has */
     uint64_t call;   /* the request in flight, for ki_rest_cancel() */
@@ -39,14 +40,14 @@ struct ki_recorder {
 
     ki_mutex mu;
     ki_list queue;          /* guarded by mu, as all below */
-    size_t queued;          /* waits there, or the sender has it */
-    uint64_t tickets;       /* given out */
-    uint64_t tickets_done;  /* up to this one, all have ended */
-    uint64_t number;        /* the last one that an event was given */
-    bool is_full;           /* and waiting threads were notified */
-    bool is_busy;           /* as the client knows it */
-    bool is_freed;          /* nothing more is recorded */
-    uint64_t send_until_ns; /* of the client's clock; when it is freed */
+    size_t queued;          /* how many events are in the queue or at the sender */
+    uint64_t tickets;       /* how many tickets were issued */
+    uint64_t tickets_done;  /* all events up to this ticket have ended */
+    uint64_t number;        /* of the last event that was recorded */
+    bool is_full;           /* the queue was full, which was logged, and has not been empty since */
+    bool is_busy;           /* what the client was last told with ki_client_set_busy() */
+    bool is_freed;          /* no event is accepted any more */
+    uint64_t send_until_ns; /* after the free: when to give up, by the client's clock */
     bool has_answer;
     ki_event_answer answer;
     uint64_t counts[KI_FATES];

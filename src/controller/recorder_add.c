@@ -21,7 +21,7 @@ static void count_locked(ki_recorder *recorder, ki_event_fate fate) KI_REQUIRES(
     ki_counter_add(recorder->fates[fate], 1);
 }
 
-/* The time is taken here, so that the order of the queue is that of the names. */
+/* The time is taken under the lock, so that the names are in the order of the queue. */
 static void push_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
 {
     int64_t wall_ns = ki_clock_wall_ns(recorder->client->clock);
@@ -34,7 +34,7 @@ static void push_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(r
     ki_job_wake(&recorder->send);
 }
 
-/* KI_FATE_NONE: it is in the queue. */
+/* Returns KI_FATE_NONE if the event is now in the queue. */
 static ki_event_fate add_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
 {
     if (recorder->is_freed)
@@ -86,7 +86,7 @@ int ki_recorder_record(ki_recorder *recorder, const ki_record *record)
     return code_of(fate);
 }
 
-/* Most messages fit on the stack. Without memory for a longer one, its beginning is recorded. */
+/* Most messages fit on the stack. Without memory for a longer one, only its beginning is recorded. */
 static int record_format(ki_recorder *recorder, const ki_record *record, const char *format, va_list args)
 {
     char small[KI_NOTE_BYTES + 8];
@@ -97,7 +97,7 @@ static int record_format(ki_recorder *recorder, const ki_record *record, const c
     char *large = NULL;
     if (len >= sizeof(small)) {
         len =
-            len < KI_MESSAGE_BYTES ? len : KI_MESSAGE_BYTES + 8; /* one more, to be cut between characters */
+            len < KI_MESSAGE_BYTES ? len : KI_MESSAGE_BYTES + 8; /* one character more, which is cut later */
         large = ki_malloc(len + 1);
         if (large == NULL)
             len = sizeof(small) - 1;
@@ -172,7 +172,7 @@ void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_
     *out_stats = (ki_recorder_stats){0};
     if (recorder == NULL || ki_client_is_foreign(recorder->client))
         return;
-    ki_recorder *mine = (ki_recorder *)recorder; /* locks are not part of its const state */
+    ki_recorder *mine = (ki_recorder *)recorder; /* only its mutex is changed */
     ki_mutex_lock(&mine->mu);
     const uint64_t *counts = mine->counts;
     *out_stats = (ki_recorder_stats){.created = counts[KI_FATE_CREATED],

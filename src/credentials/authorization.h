@@ -11,23 +11,23 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* This many replaced values are remembered, for masking: a response, or a plug-in, may still mention them. */
+/* How many replaced values are remembered, for masking: a response or a plug-in may still mention them. */
 #define KI_AUTHORIZATION_FORMER_MAX 64
 
 /* A zeroed struct is empty. */
 typedef struct ki_authorization {
     char *value;                               /* "Bearer abc"; NULL if none */
     char *former[KI_AUTHORIZATION_FORMER_MAX]; /* a ring */
-    size_t former_count;                       /* of all there ever were */
-    _Atomic(char *) coming;                    /* given and not in use yet; NULL if none */
+    size_t former_count;                       /* how many values were ever replaced */
+    _Atomic(char *) coming;                    /* the next value, not in use yet; NULL if none */
 } ki_authorization;
 
 void ki_authorization_fini(ki_authorization *authorization);
 
-/* Takes the value; NULL for none from now on. */
+/* Takes the value and uses it from now on; NULL: no header is sent. */
 void ki_authorization_set(ki_authorization *authorization, char *value);
 
-/* Returns 1 if it has changed, 0 if not; KI_ERR_INVALID for a token that is not valid in a header;
+/* Returns 1 if the value has changed, 0 if not; KI_ERR_INVALID for a token that is not valid in a header;
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_authorization_set_bearer(ki_authorization *authorization, const char *token);
 
@@ -39,11 +39,11 @@ KI_NODISCARD int ki_authorization_set_basic(ki_authorization *authorization, con
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_authorization_give(ki_authorization *authorization, const char *token);
 
-/* The value given since the last call, for ki_authorization_set() or ki_secret_free(); NULL if there is
- * none. */
+/* Returns the value stored since the last call, for ki_authorization_set() or ki_secret_free(); NULL if there
+ * is none. */
 KI_NODISCARD char *ki_authorization_take(ki_authorization *authorization);
 
-/* Masks the value and the former ones. Returns the new length. */
+/* Masks the current and the former values. Returns the new length. */
 size_t ki_authorization_hide(const ki_authorization *authorization, char *text, size_t len);
 
 #endif

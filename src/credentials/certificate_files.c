@@ -61,7 +61,7 @@ void ki_certificate_files_expire(ki_certificate_files *files)
     files->next_ns = 0;
 }
 
-/* The mark is taken before reading, so that a change in between is noticed next time. */
+/* The mark is taken before reading, so that a change in between is noticed at the next check. */
 static int read_part(ki_certificate_part *part, ki_error *err)
 {
     ki_error problem = {0};

@@ -30,15 +30,15 @@ typedef struct ki_certificate_files {
     bool has_failed;  /* the last check failed, which was logged */
 } ki_certificate_files;
 
-/* Inline data with a file is a copy of its content. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Inline data that is set together with a file is a copy of its content. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_certificate_files_init(ki_certificate_files *files, const ki_config *config);
 void ki_certificate_files_fini(ki_certificate_files *files);
 
-/* Checks the files when due. Either both are replaced or none: a failure keeps the current ones. Returns 1
- * if they are new, 0 if not; KI_ERR_CONFIG or KI_ERR_NO_MEMORY if there are none. */
+/* Checks the files when due. Either both are replaced or neither: after a failure the current ones are kept.
+ * Returns 1 if they are new, 0 if not; KI_ERR_CONFIG or KI_ERR_NO_MEMORY if there are none. */
 KI_NODISCARD int ki_certificate_files_refresh(ki_certificate_files *files, uint64_t now_ns, ki_error *err);
 
-/* "client-key /etc/c.key", or "client-key-data" for inline data. */
+/* Writes "client-key /etc/c.key", or "client-key-data" for inline data. */
 void ki_certificate_part_name(const ki_certificate_part *part, char *text, size_t size);
 
 /* Makes the next check due now. */

@@ -24,7 +24,7 @@ static int refuse(ki_error *err, const char *what)
     return ki_fail(err, KI_ERR_CONFIG, "its output %s", what);
 }
 
-/* A string member; NULL if it is missing, null or empty. */
+/* Copies a string member; NULL if it is missing, null or empty. */
 static int copy_text(ki_json object, ki_str name, char **out_text, ki_error *err)
 {
     ki_json value = ki_json_member(object, name);

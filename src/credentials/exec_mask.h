@@ -2,7 +2,7 @@
 /* exec_mask - removes secrets that a plug-in was given from its output.
  *
  *   From:     credentials/exec_plugin.c, before the output is put into an error
- *   To:       util/mask.h
+ *   To:       util/text/mask.h
  *   Locks:    none; the environment must not change meanwhile.
  *   Not here: tokens that plug-ins have returned (credentials/authorization.h).
  */

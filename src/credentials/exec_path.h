@@ -11,9 +11,9 @@
 
 #include <kinformer/common.h>
 
-/* Searches the absolute directories in $PATH; /bin and /usr/bin if it is not set. Entries that are empty,
- * "." or relative depend on the working directory and are skipped, as in Go. A name with a '/' is only
- * checked. Returns 0, or an errno: ENOENT if there is none, EACCES, ENAMETOOLONG. */
+/* Searches the absolute directories in $PATH; /bin and /usr/bin if it is not set. Entries that are empty, "."
+ * or relative depend on the working directory and are skipped, as in Go. A name with a '/' is only checked.
+ * Returns 0, or an errno: ENOENT if no such program was found, EACCES, ENAMETOOLONG. */
 KI_NODISCARD int ki_exec_path_find(const char *name, char *out_path, size_t bytes);
 
 #endif

@@ -22,13 +22,13 @@
 #define KI_EXEC_POLL_MS 20
 #define KI_EXEC_REAP_MS 100
 
-/* Called on io, once for each successful start, unless ki_exec_plugin_fini() comes first. The callee takes
- * `credential`; if it is NULL, `err` has the reason. */
+/* Called on io, once for each successful start, unless ki_exec_plugin_fini() is called first. The callback
+ * takes `credential`; if it is NULL, `err` has the reason. */
 typedef void (*ki_exec_plugin_cb)(ki_exec_credential *credential, const ki_error *err, void *user);
 
 /* A zeroed struct is not initialised. */
 typedef struct ki_exec_plugin {
-    const ki_config *config; /* constant, like the next two */
+    const ki_config *config; /* constant, like on_end and user */
     ki_exec_plugin_cb on_end;
     void *user;
     ki_job job;             /* for the timeout, and to poll what cannot be watched */
@@ -38,14 +38,15 @@ typedef struct ki_exec_plugin {
     uint64_t deadline_ns;
 } ki_exec_plugin;
 
-/* The config has an exec and outlives this. Set on_end and user afterwards. Returns 0 or KI_ERR_NO_MEMORY. */
+/* The config must have an exec section and live longer. Set on_end and user afterwards. Returns 0 or
+ * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_exec_plugin_init(ki_exec_plugin *plugin, const ki_config *config, ki_loop *loop);
 
 /* Kills a running plug-in. */
 void ki_exec_plugin_fini(ki_exec_plugin *plugin);
 
-/* It must not be running. Returns 0; KI_ERR_CONFIG, naming plug-in and user, with the install hint;
- * KI_ERR_NO_MEMORY. */
+/* Starts the plug-in, which must not be running. Returns 0; KI_ERR_CONFIG with a message that names plug-in
+ * and user, with the install hint; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_exec_plugin_start(ki_exec_plugin *plugin, ki_error *err);
 
 #endif

@@ -29,7 +29,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* It is close-on-exec by default. */
+/* The descriptor is close-on-exec by default. */
 static int open_pid_fd(pid_t pid)
 {
 #ifdef SYS_pidfd_open
@@ -42,8 +42,8 @@ static int open_pid_fd(pid_t pid)
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* Both ends are above the standard descriptors, which the program may have closed: otherwise a pipe could
- * get the number of one of the child's. */
+/* Opens both ends above the standard descriptors, which the program may have closed. Otherwise an end could
+ * get the number of one of the child's standard descriptors. */
 static int open_pipe(int *read_fd, int *write_fd)
 {
     int low[2];
@@ -85,7 +85,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const child_fds *fds
     return rc;
 }
 
-/* In a process group of its own, a child could not use the terminal to talk to the user. */
+/* A child in its own process group could not use the terminal to talk to the user. */
 static int set_attributes(posix_spawnattr_t *attributes, bool has_group)
 {
     sigset_t none, all;
@@ -135,8 +135,8 @@ static int start(ki_exec_process *process, const ki_exec_command *command)
 {
     child_fds fds = {-1, -1};
     char path[PATH_MAX];
-    /* Checked here, because not every posix_spawn (an emulator's, for example) can report it: the child
-     * then exits with 127. */
+    /* Checked here, because not every posix_spawn (an emulator's, for example) can report that there is no
+     * such program: then the child exits with 127. */
     int rc = ki_exec_path_find(command->path, path, sizeof(path));
     if (rc == 0)
         rc = open_pipe(&process->output_fd, &fds.output);
@@ -184,7 +184,7 @@ static bool read_some(stream from, char *into, size_t room, size_t *out_len)
     return false;
 }
 
-/* If there is too much, the rest is not read, and the child is useless. */
+/* If there is too much output, the rest is not read, and the result is not used. */
 static void read_output(ki_exec_process *process)
 {
     stream from = {process->output_fd, &process->is_output_over};
@@ -198,7 +198,7 @@ static void read_output(ki_exec_process *process)
     }
 }
 
-/* Keeps the last part. Limited per call, because a child may write forever. */
+/* Keeps only the last part. The amount per call is limited, because a child may write forever. */
 static void read_errors(ki_exec_process *process)
 {
     const size_t half = KI_EXEC_ERRORS_BYTES_MAX / 2;
@@ -236,15 +236,15 @@ static void reap(ki_exec_process *process)
 bool ki_exec_process_poll(ki_exec_process *process)
 {
     assert(process != NULL);
-    /* Reaped first, so that everything the child wrote before its end is read afterwards. */
+    /* Reaps first, so that everything that the child wrote before its end is read afterwards. */
     reap(process);
     read_output(process);
     read_errors(process);
     return process->has_status || process->is_too_large;
 }
 
-/* The group exists until its leader is reaped; but if posix_spawn is a plain fork (an emulator's), the
- * leader may not have created it yet. */
+/* Kills the group and the child itself. The group exists until its leader is reaped; but if posix_spawn is a
+ * plain fork (an emulator's), the child may not have created it yet. */
 static void kill_child(ki_exec_process *process)
 {
     if (process->pid == 0 || process->has_status)

@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: what the output means; when to poll again.
  *
- * The child has an empty signal mask and default handlers, and none of our descriptors. Unless it is
- * interactive it has a process group of its own, so that its own children are killed with it.
+ * The child has an empty signal mask and default signal handlers, and none of our descriptors. Unless it is
+ * interactive, it has its own process group, so that its own children are killed with it.
  */
 #ifndef KI_CREDENTIALS_EXEC_PROCESS_H
 #define KI_CREDENTIALS_EXEC_PROCESS_H
@@ -26,13 +26,13 @@ typedef struct ki_exec_process {
     pid_t pid; /* 0 if none */
     bool has_group;
     bool has_status;
-    int status;    /* as from waitpid(); -1 if another part of the program has reaped it */
-    int pid_fd;    /* readable at its end; -1 if the system does not support it */
+    int status;    /* as from waitpid(); -1 if another part of the program has reaped the child */
+    int pid_fd;    /* readable when the child ends; -1 if the system does not support it */
     int output_fd; /* -1 if there is none */
     int errors_fd; /* -1 also if the child uses ours */
     bool is_output_over;
     bool is_errors_over;
-    bool are_errors_cut; /* their beginning was dropped */
+    bool are_errors_cut; /* the beginning of the error output was dropped */
     char *output;        /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave copies of secrets behind */
     size_t output_len;
     bool is_too_large;
@@ -47,8 +47,8 @@ typedef struct ki_exec_command {
     bool is_interactive; /* inherits our standard input and error output */
 } ki_exec_command;
 
-/* Returns 0, KI_ERR_NOT_FOUND if there is no such program, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY; the message is
- * only the reason. */
+/* Returns 0, KI_ERR_NOT_FOUND if there is no such program, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. The message
+ * contains only the reason. */
 KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command,
                                        ki_error *err);
 
@@ -56,14 +56,15 @@ KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_c
  * read. Does not wait for processes that the child left running with its output open. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
-/* Kills the child if it still runs, and frees the struct. Waits for nothing: a child that does not end at
+/* Kills the child if it still runs, and frees all members. Waits for nothing: a child that does not end at
  * once is left to credentials/exec_reaper.h. A zeroed struct is allowed. */
 void ki_exec_process_close(ki_exec_process *process);
 
-/* The same outside the loop: gives the child a moment to end. */
+/* The same outside the loop: waits a moment for the child to end. */
 void ki_exec_process_end(ki_exec_process *process);
 
-/* The last nonempty line of the child's error output; empty if there is none. */
+/* The last nonempty line of the child's error output; empty if there is none, or if its beginning was
+ * dropped. */
 ki_str ki_exec_process_last_words(const ki_exec_process *process);
 
 #endif

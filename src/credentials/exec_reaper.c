@@ -8,7 +8,7 @@
 
 static _Atomic pid_t left[KI_EXEC_LEFT_MAX]; /* 0 for a free place */
 
-/* Whether it is gone. After a fork it is the child of another process, so it counts as gone. */
+/* Whether the child is gone. After a fork it belongs to another process, and so counts as gone. */
 static bool is_gone(pid_t pid)
 {
     pid_t ended;
@@ -18,7 +18,7 @@ static bool is_gone(pid_t pid)
     return ended != 0;
 }
 
-/* Relaxed here and below: just a number, which publishes nothing else. */
+/* Relaxed here and below: a pid is just a number, and publishes nothing else. */
 void ki_exec_reaper_add(pid_t pid)
 {
     for (int i = 0; i < KI_EXEC_LEFT_MAX; i++) {
@@ -29,8 +29,8 @@ void ki_exec_reaper_add(pid_t pid)
     }
 }
 
-/* A place is cleared before its child is reaped, so that no two threads wait for the same child: its pid
- * may be reused afterwards. */
+/* A place is cleared before its child is reaped, so that no two threads wait for the same pid, which may be
+ * reused after the first of them. */
 bool ki_exec_reaper_run(void)
 {
     bool is_empty = true;

@@ -17,10 +17,11 @@
 
 #define KI_EXEC_LEFT_MAX 64
 
-/* Any thread. If there are KI_EXEC_LEFT_MAX already, this one stays a zombie until the program ends. */
+/* Any thread. If the table already has KI_EXEC_LEFT_MAX children, this one stays a zombie until the program
+ * ends. */
 void ki_exec_reaper_add(pid_t pid);
 
-/* Any thread. Reaps those that have ended. Returns whether none is left. */
+/* Any thread. Reaps the children that have ended. Returns whether none is left. */
 bool ki_exec_reaper_run(void);
 
 #endif

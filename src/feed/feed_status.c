@@ -21,7 +21,7 @@ size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t b
     return ki_life_write_version(feed == NULL ? NULL : &feed->life, buffer, buffer_bytes);
 }
 
-/* Received changes that wait to be processed count as old. */
+/* The age is at least that of the oldest change that waits to be processed. */
 static uint64_t read_age_ms(const ki_feed *feed, uint64_t received_age_ms)
 {
     if (!ki_feed_has_synced(feed))

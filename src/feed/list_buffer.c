@@ -9,8 +9,8 @@
 typedef struct entry {
     ki_map_node by_key;
     ki_list_node node;
-    ki_object *object; /* NULL: only its key is known */
-    size_t key_len;    /* of a key of its own, which an entry has that began without an object */
+    ki_object *object; /* NULL: only the key is known */
+    size_t key_len;    /* the length of `key`; 0 if the entry was made for an object, which has the key */
     char key[];
 } entry;
 
@@ -35,8 +35,8 @@ static entry *find(const ki_list_buffer *buffer, ki_str key)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, entry, by_key);
 }
 
-/* An entry for an object, which has the key; the caller sets it. Or, when `own_bytes` is the length of the
- * key, an entry without an object and with its own key. */
+/* Adds an entry. If `own_bytes` is 0, the caller sets its object, which has the key. If it is the length of
+ * the key, the entry has no object but a copy of the key. */
 static entry *add(ki_list_buffer *buffer, ki_str key, size_t own_bytes)
 {
     entry *e = ki_calloc(1, sizeof(*e) + own_bytes);

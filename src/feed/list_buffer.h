@@ -6,8 +6,9 @@
  *   Locks:    none; io's.
  *   Not here: lists that are applied item by item (queue/delta_fifo.h).
  *
- * One entry for each key of the server, "namespace/name", whatever the destination's keys are. An invalid
- * item has an entry without an object: the known object of that key replaces it at the end.
+ * There is one entry for each key of the server, "namespace/name", whatever the destination's keys are. An
+ * invalid item has an entry without an object. At the end of the list, the object that the destination has
+ * for this key takes its place.
  */
 #ifndef KI_FEED_LIST_BUFFER_H
 #define KI_FEED_LIST_BUFFER_H
@@ -21,9 +22,9 @@
 typedef struct ki_list_buffer {
     ki_hash_key secret;
     ki_map keys;
-    ki_list entries;   /* in the order in which they came */
-    size_t seen_count; /* entries without an object */
-    uint32_t list;     /* their attempt */
+    ki_list entries;   /* in the order of arrival */
+    size_t seen_count; /* number of entries without an object */
+    uint32_t list;     /* the attempt that the entries belong to */
 } ki_list_buffer;
 
 /* Returns 0 or KI_ERR_SYSTEM. */
@@ -35,24 +36,25 @@ void ki_list_buffer_fini(ki_list_buffer *buffer);
 /* Drops everything. */
 void ki_list_buffer_clear(ki_list_buffer *buffer);
 
-/* Buffers this attempt from now on; entries of another are dropped. */
+/* Buffers this attempt from now on. Drops the entries of another attempt. */
 void ki_list_buffer_begin(ki_list_buffer *buffer, uint32_t list);
 
-/* Adds an item; takes a reference. The last item of a key is kept. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds an item and a reference to it. Replaces an earlier item with the same key.
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_list_buffer_put(ki_list_buffer *buffer, const ki_object *object);
 
-/* Adds an invalid item; a valid one with the same key stays. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds an invalid item, unless there is an item with this key. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_list_buffer_put_seen(ki_list_buffer *buffer, ki_str key);
 
 /* Removes an object that was deleted before the end of the list. */
 void ki_list_buffer_remove(ki_list_buffer *buffer, ki_str key);
 
-/* A known object: replaces the invalid item of its key, if there is one. A ki_walk_cb, whose `user` is the
- * ki_list_buffer; returns 0. */
+/* Uses a known object of the destination in place of the invalid item with its key, if there is one. This is
+ * a ki_walk_cb, whose `user` is the ki_list_buffer; returns 0. */
 int ki_list_buffer_fill_in(const ki_object *object, void *user);
 
-/* The objects, borrowed until the next change, in an array to ki_free(). NULL with a count of 0 when there
- * are none. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Sets *out_objects to an array of the objects, or NULL if there are none. The caller calls ki_free() for the
+ * array; the objects are borrowed until the next change. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_list_buffer_objects(const ki_list_buffer *buffer, ki_object ***out_objects,
                                         size_t *out_count);
 

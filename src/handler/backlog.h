@@ -5,19 +5,19 @@
  *   Locks:    none of its own; the listener's is held.
  *   Not here: calling the handler; waiting for room.
  *
- * Below its limits it is a plain queue. Past them, and until it has shrunk to half, it is reduced to one
- * entry per key: an event is merged into the entry of its key, at that entry's position, by
- * ki_notification_merge(). A push must not process a hundred thousand entries, so each push merges a few,
- * always the first of those not merged yet. At any time the backlog consists of
+ * Below its limits, the backlog is a plain queue. When it exceeds them, and until it has shrunk to half, it
+ * is reduced to one entry per key: ki_notification_merge() merges an event into the entry of its key, which
+ * keeps its position. A push must not process a hundred thousand entries, so each push merges a few, always
+ * the first of those not merged yet. At any time the backlog consists of
  *
  *     merged       one entry per key
- *     initial      objects that the handler has not received yet, one per key: adds
+ *     initial      objects for initial adds, one per key
  *     waiting      entries as they were pushed
  *
  * in this order. Once everything is merged, new events are merged at once. Until then the backlog exceeds its
- * limit, or its initial size, by the events pushed meanwhile: at most a share of 1 / (KI_BACKLOG_STEP - 1) of
- * the events, and 1 / KI_BACKLOG_SHARE of the bytes plus the last event. To keep this bound a large event
- * merges more entries than a small one.
+ * limit, or its initial size, by the events pushed meanwhile. These are at most 1 / (KI_BACKLOG_STEP - 1) of
+ * the events, and 1 / KI_BACKLOG_SHARE of the bytes plus the last event. To keep this bound, the push of a
+ * large event merges more entries than that of a small one.
  */
 #ifndef KI_HANDLER_BACKLOG_H
 #define KI_HANDLER_BACKLOG_H
@@ -33,18 +33,20 @@
 /* The minimum number of entries merged per push. */
 #define KI_BACKLOG_STEP 32
 
-/* A push whose event is the share s of all waiting bytes merges the share s times this of the entries. */
+/* The push of an event with the share s of all waiting bytes merges at least s * KI_BACKLOG_SHARE of the
+ * entries. */
 #define KI_BACKLOG_SHARE 8
 
-/* An entry of a backlog. Made before a change is applied, so that delivering it cannot fail afterwards. */
+/* An entry of a backlog. It is allocated before a change is applied,
+ * so that queuing the event cannot fail afterwards. */
 typedef struct ki_backlog_entry {
     ki_list_node node;
-    ki_map_node by_key; /* when it is merged */
+    ki_map_node by_key; /* linked while the entry is in `merged` */
     ki_notification what;
     size_t bytes;
 } ki_backlog_entry;
 
-/* NULL when memory is out. */
+/* NULL when out of memory. */
 KI_NODISCARD ki_backlog_entry *ki_backlog_entry_new(void);
 
 /* Drops its notification and frees it. NULL is allowed. */
@@ -57,43 +59,45 @@ typedef struct ki_backlog_limits {
     size_t items_max;
     size_t bytes_max;
     size_t step;    /* 0: KI_BACKLOG_STEP; at least 2 */
-    bool is_plain;  /* nothing is ever merged: the producer checks the limits, or there are none */
-    bool keeps_old; /* delivery needs the old objects: they are not dropped past the byte limit */
+    bool is_plain;  /* nothing is merged: the producer checks the limits, or there are none */
+    bool keeps_old; /* delivery needs the old objects, so they are not dropped past the byte limit */
 } ki_backlog_limits;
 
 typedef struct ki_backlog {
-    ki_backlog_limits limits; /* constant, as the next */
+    ki_backlog_limits limits; /* constant, like hash_key */
     ki_hash_key hash_key;
     ki_list merged;
-    ki_map by_key; /* the merged ones by key */
+    ki_map by_key; /* the entries of `merged` by key */
     ki_object_list initial;
-    size_t initial_gone; /* the number of those that have left */
+    size_t initial_gone; /* how many of them have been taken or merged */
     ki_list waiting;
     bool is_coalescing;
-    size_t bytes_each; /* bytes an entry may have on average; set when coalescing begins */
+    size_t bytes_each; /* average bytes per entry when coalescing began, at the limit or above */
     size_t items;
     size_t bytes;
     size_t items_high_water;
-    uint64_t coalesced; /* notifications merged into another */
+    uint64_t coalesced; /* number of notifications that were merged into another */
 } ki_backlog;
 
 void ki_backlog_init(ki_backlog *backlog, const ki_backlog_limits *limits, const ki_hash_key *hash_key);
 
-/* Drops everything; it can be used again. May take as long as freeing a hundred thousand objects. */
+/* Drops everything, so that the backlog can be used again.
+ * May take long: it may free a hundred thousand objects. */
 void ki_backlog_clear(ki_backlog *backlog);
 
-/* Moves everything to another backlog, which the caller can clear without a lock. This one is empty then. */
+/* Moves everything to another backlog, which the caller can clear without a lock.
+ * This backlog is empty afterwards. */
 void ki_backlog_detach(ki_backlog *backlog, ki_backlog *out_rest);
 
-/* Fills an empty backlog with objects for initial adds: at most one per key; their size is that of
- * ki_content_object_bytes(). Takes them. */
+/* Fills an empty backlog with objects for initial adds, at most one per key. `bytes` is the sum of their
+ * ki_object_own_bytes(). Takes the objects. */
 void ki_backlog_begin(ki_backlog *backlog, ki_object_list *objects, size_t bytes);
 
 /* Appends entry->what, or the marker SYNCED (type 0). Takes the entry. */
 void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry);
 
-/* Removes the first, with its references. Returns false when there is none. *out_place is its memory, for the
- * caller to ki_free() without a lock; NULL when it had no entry. */
+/* Removes the first notification; the caller gets its references. Returns false if there is none. The caller
+ * calls ki_free() for *out_place, the memory of its entry, without a lock; NULL if it had no entry. */
 KI_NODISCARD bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what,
                                   ki_backlog_entry **out_place);
 

@@ -22,7 +22,8 @@ typedef struct ki_handler_metrics {
     ki_histogram *duration;
 } ki_handler_metrics;
 
-/* `name` is the informer's; NULL: the plural. `handler` is the label: its name or number. */
+/* `name` is the informer's name; if it is NULL, the plural is used.
+ * `handler` is a label: the handler's name or number. */
 void ki_handler_metrics_init(ki_handler_metrics *cells, ki_metrics *metrics, const char *name,
                              const ki_resource *resource, ki_str handler);
 void ki_handler_metrics_fini(ki_handler_metrics *cells);

@@ -114,7 +114,7 @@ static int is_closed(ki_listener *listener)
     return is_closed;
 }
 
-/* A handler that is removed in the first of two calls does not get the second. */
+/* If the first of the two calls removes the handler, it does not get the second. */
 static void call_update(ki_listener *listener, const ki_event *event)
 {
     assert(event->change_type == KI_CHANGE_UPDATED);
@@ -132,7 +132,8 @@ static void call_update(ki_listener *listener, const ki_event *event)
         call(handler->on_add, &come, handler->user);
 }
 
-/* The event type of an update for a handler with a filter. Returns 0 when it gets no event. */
+/* Sets the type of event that an update is for a handler with a filter.
+ * Returns 0 if the handler gets no event. */
 static int filter_update(const ki_handler *handler, ki_event *event)
 {
     assert(handler->filter != NULL && event->change_type == KI_CHANGE_UPDATED && event->old != NULL);
@@ -149,8 +150,8 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     return knew || knows;
 }
 
-/* Whether the handler gets an add or a delete: a delete is judged by the object it knows, which may differ
- * from the final state. */
+/* Whether an add or a delete passes the filter. For a delete, the filter judges the object that the handler
+ * knows, which may differ from the final state. */
 static int passes(const ki_handler *handler, const ki_notification *what)
 {
     const ki_object *judged = what->type == KI_CHANGE_DELETED && what->old != NULL ? what->old : what->object;
@@ -193,8 +194,8 @@ static int take_first(ki_listener *listener, ki_notification *out_what)
     return was_one;
 }
 
-/* Everything before the marker has returned from its callback by now. It counts as an event of the batch, so
- * that the batch ends after it: a handler that commits at the end of a batch then commits the whole list. */
+/* The callbacks of all events before the marker have returned. The marker counts as an event of the batch, so
+ * that the batch ends after it. A handler that commits at the end of a batch then commits the whole list. */
 static void deliver_synced(ki_listener *listener)
 {
     ki_mutex_lock(&listener->mu);
@@ -205,15 +206,15 @@ static void deliver_synced(ki_listener *listener)
         listener->handler.on_synced(listener->handler.user);
 }
 
-/* Relaxed: numbers for the stats that order nothing, written by one thread only. */
+/* Relaxed: these numbers are for the stats only and order nothing; one thread writes them. */
 static void count(_Atomic uint64_t *number, uint64_t more)
 {
     uint64_t before = atomic_load_explicit(number, memory_order_relaxed);
     atomic_store_explicit(number, before + more, memory_order_relaxed);
 }
 
-/* Reading the clock is a large part of delivering an event, so the next callback counts as begun when the
- * last one of the batch ended. The time in between is short. */
+/* Reading the clock is a large part of the cost of an event. So a callback counts as begun when the previous
+ * one of the batch ended; the time in between is short. */
 static void deliver_one(ki_listener *listener, ki_notification *what)
 {
     uint64_t start = listener->last_ns != 0 ? listener->last_ns : ki_clock_now_ns(listener->clock);
@@ -271,7 +272,7 @@ ki_listener_stats ki_listener_read_stats(ki_listener *listener)
                                .items_high_water = backlog->items_high_water,
                                .coalesced = backlog->coalesced};
     ki_mutex_unlock(&listener->mu);
-    /* Relaxed: as where they are counted. */
+    /* Relaxed, for the reason given at count(). */
     stats.delivered = atomic_load_explicit(&listener->delivered, memory_order_relaxed);
     stats.handler_ns = atomic_load_explicit(&listener->handler_ns, memory_order_relaxed);
     return stats;

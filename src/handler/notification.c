@@ -16,7 +16,7 @@ static int same_uid(const ki_object *a, const ki_object *b)
     return ki_str_equal(ki_object_uid(a), ki_object_uid(b));
 }
 
-/* The handler does not know the object: it gets the final state, or nothing. */
+/* The handler does not know the object, so it gets an add with the final state, or nothing. */
 static ki_notification merge_unknown(ki_notification first, ki_notification second)
 {
     assert(first.type == KI_CHANGE_ADDED && first.old == NULL);
@@ -28,8 +28,8 @@ static ki_notification merge_unknown(ki_notification first, ki_notification seco
     return merged;
 }
 
-/* Whether the object that the handler knows and the last one differ in their UID. When the known one was
- * dropped, the flag says whether it differed from the next object; UIDs are never reused. */
+/* Whether the object that the handler knows and the last object have different UIDs. If the known object was
+ * dropped, the flag says whether it differed from the next one. UIDs are never reused. */
 static int is_replaced(const ki_notification *first, const ki_object *last)
 {
     if (first->old != NULL)
@@ -37,7 +37,7 @@ static int is_replaced(const ki_notification *first, const ki_object *last)
     return (first->flags & KI_EVENT_REPLACED) != 0 || !same_uid(first->object, last);
 }
 
-/* The handler knows the object, first.old: it gets the change from that to the final state. */
+/* The handler knows the object, first.old, so it gets the change from that to the final state. */
 static ki_notification merge_known(ki_notification first, ki_notification second)
 {
     assert(first.type != KI_CHANGE_ADDED);

@@ -14,13 +14,13 @@
 /* An event with its references. */
 typedef struct ki_notification {
     ki_change_type type; /* 0: the marker SYNCED */
-    uint32_t flags; /* KI_EVENT_REPLACED at a delete: the object that the handler knows was another one */
+    uint32_t flags;      /* KI_EVENT_REPLACED for a delete: the handler knows an object with another UID */
     ki_object *object;
-    ki_object *old; /* what the handler knew before, for updates and deletes; NULL when it was dropped */
+    ki_object *old; /* for updates and deletes: the object that the handler knows; NULL if it was dropped */
 } ki_notification;
 
-/* Merges two notifications of one key, in order. Takes both and returns the result; type 0: nothing is
- * left. */
+/* Merges two successive notifications of one key. Takes both and returns the result; type 0 means that
+ * nothing is left to deliver. */
 ki_notification ki_notification_merge(ki_notification first, ki_notification second);
 
 /* Drops the references. */

@@ -13,7 +13,7 @@
 /* A dead peer is detected within a minute, and not after TCP's quarter of an hour. */
 enum { KEEPALIVE_SECONDS = 15, KEEPALIVE_PROBES = 3, USER_TIMEOUT_MS = 45 * 1000 };
 
-/* How long idle connections are kept; middleboxes may forget them later. */
+/* How long idle connections are kept; middleboxes usually forget them only later. */
 enum { IDLE_SECONDS = 60 };
 
 static int close_socket(void *user, curl_socket_t fd)

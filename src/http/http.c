@@ -27,7 +27,7 @@ void ki_http_enter(ki_http *http)
         http->bytes_taken = 0;
 }
 
-/* Ends are reported outside libcurl, so that the callback may do anything. */
+/* Ends are reported outside libcurl, so that a callback may call any function. */
 static void tell_ends(CURLM *multi)
 {
     int left = 0;
@@ -45,7 +45,7 @@ static void tell_ends(CURLM *multi)
 void ki_http_reap(ki_http *http)
 {
     assert(http != NULL);
-    http->depth++; /* removing transfers calls back */
+    http->depth++; /* removing a transfer makes libcurl call back */
     ki_transfers_reap(http);
     http->depth--;
     ki_pools_reap(http);

@@ -23,11 +23,11 @@ struct ki_http {
     ki_http_options options;
     const ki_clock *clock;
     ki_list pools;      /* ki_pool; at most one of each kind accepts new transfers */
-    int depth;          /* of nested calls into libcurl: no transfer may be removed inside */
+    int depth;          /* of nested calls into libcurl; while it is > 0, no transfer may be removed */
     size_t bytes_taken; /* of bodies, since the outermost call */
     ki_list alive;      /* ki_transfer */
     size_t alive_count;
-    ki_list over; /* those that wait to be removed */
+    ki_list over; /* transfers that wait to be removed */
     ki_sockets sockets;
     ki_descriptors descriptors; /* of connections, and of libcurl's own */
     ki_server_address server;
@@ -40,26 +40,26 @@ struct ki_http {
     bool was_answered; /* the server has responded once */
 };
 
-/* Around each call into libcurl that may call back. The outermost leave removes ended transfers and
- * reports ends. */
+/* Enclose each call into libcurl that may call back. The outermost ki_http_leave() reports the ends of
+ * transfers and frees those that are over. */
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
 
-/* What the outermost leave does; must not be called inside libcurl. */
+/* Frees what is over, as the outermost ki_http_leave() does; must not be called inside libcurl. */
 void ki_http_reap(ki_http *http);
 
 /* ---- transfer.c -------------------------------------------------------------------------------------- */
 
-/* libcurl has finished it. */
+/* libcurl has finished the transfer. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
 
-/* Frees those that have ended. */
+/* Frees the transfers that are over. */
 void ki_transfers_reap(ki_http *http);
 
 /* ---- easy.c ------------------------------------------------------------------------------------------ */
 
-/* A handle for a request with this identity, set up as far as the connection is concerned. NULL when out
- * of memory. */
+/* A handle for a request with this identity, with all options of the connection set. NULL when out of
+ * memory. */
 KI_NODISCARD CURL *ki_easy_new(ki_http *http, const ki_identity *identity, ki_trace *trace);
 
 #endif

@@ -2,7 +2,7 @@
 /* inflate - decompresses a gzip body in steps of a fixed size, so that a small response cannot expand at
  * once.
  *
- *   From:     http/transfer.c   (compressed pieces)
+ *   From:     http/transfer_receive.c   (compressed pieces), http/transfer.c   (their end)
  *   To:       the transfer's on_body
  *   Locks:    none; one owner.
  *   Not here: deciding whether a body is compressed.
@@ -22,7 +22,7 @@
 
 typedef struct ki_inflate ki_inflate;
 
-/* Takes a step. Returns 0; 1 to pause until ki_inflate_go_on(); negative to stop. */
+/* Takes the output of a step. Returns 0; 1 to pause until ki_inflate_go_on(); negative to stop. */
 typedef int (*ki_inflate_cb)(const char *bytes, size_t n, void *user);
 
 /* NULL when out of memory. */
@@ -37,7 +37,7 @@ KI_NODISCARD int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t
 /* Like ki_inflate_feed(), for waiting bytes. */
 KI_NODISCARD int ki_inflate_go_on(ki_inflate *inflater);
 
-/* Whether all input was decompressed, up to gzip's end marker; otherwise it was truncated. */
+/* Whether all input was decompressed, up to gzip's end marker; otherwise the body was truncated. */
 int ki_inflate_is_complete(const ki_inflate *inflater);
 
 #endif

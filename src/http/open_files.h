@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* EMFILE or ENFILE. */
+/* Whether this is EMFILE or ENFILE. */
 bool ki_open_files_is_limit(long os_error);
 
 /* Opens and closes a file. Returns EMFILE or ENFILE if that fails, else 0. */

@@ -9,9 +9,9 @@
 
 enum { IDLE_CONNECTIONS_MAX = 25 };
 
-/* After this long without a byte, middleboxes may have forgotten the connections, or the machine was
- * suspended, which libcurl's own clock does not notice. Where watches share a connection, a bookmark comes
- * each minute. */
+/* After this long without a byte, middleboxes may have forgotten the connections, or the machine may have
+ * been suspended, which libcurl's own clock does not notice. On a connection that watches share, a bookmark
+ * arrives each minute. */
 enum { STALE_MS = 90 * 1000 };
 
 /* ---- the timer --------------------------------------------------------------------------------------- */
@@ -39,8 +39,8 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
 
 /* ---- creating and freeing ---------------------------------------------------------------------------- */
 
-/* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the lookup threads belong to the multi handle, and this keeps it
- * from waiting for them. Older versions do not have it. */
+/* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the lookup threads belong to the multi handle, and this option
+ * keeps it from waiting for them. Older versions do not have the option. */
 static void let_lookups_go(CURLM *multi)
 {
     enum { QUICK_EXIT = 21 };
@@ -61,7 +61,7 @@ static bool open_multi(ki_pool *pool)
            curl_multi_setopt(pool->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max) == CURLM_OK;
 }
 
-/* Closing connections calls back for their sockets. */
+/* Closing connections makes libcurl call back for their sockets. */
 static void free_pool(ki_pool *pool)
 {
     assert(pool->count == 0 && pool->http->depth == 0);
@@ -123,7 +123,7 @@ static void keep_idle(ki_pool *pool)
     (void)curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)(pool->count + IDLE_CONNECTIONS_MAX));
 }
 
-/* At most one of each kind is not retired. */
+/* At most one pool of each kind is not retired. */
 ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 {
     assert(http != NULL);
@@ -170,7 +170,7 @@ void ki_pool_hear(ki_pool *pool)
     pool->has_heard = true;
 }
 
-/* Without a response so far, there is no connection that another request could get. */
+/* If nothing was received so far, there is no connection that another request could get. */
 void ki_pool_suspect(ki_pool *pool, bool is_silent)
 {
     assert(pool != NULL);

@@ -29,9 +29,9 @@ typedef struct ki_pool {
     CURLM *multi;
     ki_job timer;      /* libcurl's */
     size_t count;      /* of transfers */
-    size_t unanswered; /* those without a head so far: a name may be looked up for them */
+    size_t unanswered; /* transfers without a head so far, which may need a name lookup */
     uint64_t certificate_generation;
-    uint64_t heard_ns; /* time of the last received data; at first, of its creation */
+    uint64_t heard_ns; /* when data was last received; at first, when the pool was created */
     bool is_http2;
     bool has_heard;
     bool is_retired;
@@ -41,7 +41,8 @@ typedef struct ki_pool {
 KI_NODISCARD ki_pool *ki_pool_join(struct ki_http *http, const ki_identity *identity, bool is_http2);
 void ki_pool_leave(ki_pool *pool, bool is_answered);
 
-/* Data was received on one of the connections: a head, or more. */
+/* Data was received on one of the connections. ki_pool_answer() is for the head of a response, ki_pool_hear()
+ * for other data. */
 void ki_pool_answer(ki_pool *pool);
 void ki_pool_hear(ki_pool *pool);
 
@@ -51,7 +52,7 @@ void ki_pool_suspect(ki_pool *pool, bool is_silent);
 /* Frees retired, empty pools; must not be called inside libcurl. */
 void ki_pools_reap(struct ki_http *http);
 
-/* Frees all of them; they are empty. */
+/* Frees all pools, which must be empty. */
 void ki_pools_free(struct ki_http *http);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include <openssl/ssl.h>
 
-/* OpenSSL moves what is left to the front of its buffer for each record, so a larger one costs more than the
+/* For each record, OpenSSL moves the rest of its buffer to the front, so a larger buffer costs more than the
  * reads that it saves. */
 enum { BUFFER_BYTES = 32 * 1024 };
 
-/* What libcurl's reads have received; libcurl calls back on the thread that it was called on. */
+/* The sources that libcurl has read from. libcurl calls back on the thread on which it was called. */
 static _Thread_local struct {
     const BIO *last;
     bool has_several;
@@ -37,8 +37,8 @@ static void on_state(const SSL *ssl, int where, int ret)
         BIO_set_callback_ex(SSL_get_rbio(ssl), on_read);
 }
 
-/* Without automatic retries SSL_read() could ask for more although a record is left. Idle connections give
- * back their buffers. */
+/* Without automatic retries, SSL_read() could ask for more although a whole record is left. Idle connections
+ * release their buffers. */
 void ki_read_ahead_enable(void *context)
 {
     SSL_CTX_set_read_ahead(context, 1);
@@ -56,8 +56,8 @@ void *ki_read_ahead_connection(CURL *easy)
     return info->internals;
 }
 
-/* A renegotiation (TLS 1.2) that OpenSSL has put off, as it does while there are records left, begins with
- * the next read. */
+/* While there are records left, OpenSSL puts off a renegotiation (TLS 1.2). It then begins with the next
+ * read. */
 static bool has_handshake(const SSL *ssl)
 {
     return SSL_renegotiate_pending(ssl) == 1 && SSL_want_nothing(ssl);

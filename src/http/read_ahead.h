@@ -7,8 +7,8 @@
  *   Not here: reading the rest (http/sockets.c).
  *
  * Records that were read ahead are invisible: the socket is not readable, and libcurl before 8.15 asks
- * SSL_pending(), which counts the current record only. So a connection that has some must be treated like one
- * whose socket is readable, until OpenSSL itself has asked for more.
+ * SSL_pending(), which counts only the current record. So a connection with such records must be treated like
+ * one whose socket is readable, until OpenSSL itself has asked for more.
  */
 #ifndef KI_HTTP_READ_AHEAD_H
 #define KI_HTTP_READ_AHEAD_H
@@ -19,18 +19,19 @@
 /* For a context of our OpenSSL (http/tls_context.h), before its connection begins. */
 void ki_read_ahead_enable(void *context);
 
-/* The connection of a handle: an SSL of our OpenSSL, valid until libcurl runs again.
- * NULL if there is none. */
+/* The connection of a libcurl handle, an SSL of OpenSSL. It is valid until libcurl runs again. NULL if there
+ * is none. */
 void *ki_read_ahead_connection(CURL *easy);
 
-/* Whether a whole record may be left in it. Then libcurl must be told that its socket is readable. */
+/* Whether OpenSSL may still hold a whole record. Then libcurl must be told that its socket is readable. */
 bool ki_read_ahead_has_more(const void *connection);
 
-/* What it reads from; NULL for NULL. Only to be compared, with sources that exist at the same time. */
+/* The source that the connection reads from; NULL for NULL. Only for comparing sources that exist at the same
+ * time. */
 const void *ki_read_ahead_source(const void *connection);
 
-/* Around a call into libcurl: forgets what was read from, and returns whether nothing was read since, or only
- * from this source, which may be NULL. */
+/* ki_read_ahead_forget() is called before a call into libcurl. After the call, ki_read_ahead_was_only()
+ * returns whether nothing was read, or only from this source, which may be NULL. */
 void ki_read_ahead_forget(void);
 bool ki_read_ahead_was_only(const void *source);
 

@@ -9,13 +9,15 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* Two addresses at a time, a name lookup, and one that is closed while the next is opened. */
+/* A transfer may use sockets for two addresses at a time, for a name lookup, and one that is closed while the
+ * next is opened. */
 enum { SOCKETS_PER_TRANSFER = 4, SPARE_MAX = 16 };
 
-/* For libcurl's own use, per handle. */
+/* How many descriptors each multi handle opens for its own use. */
 enum { WAKE_FDS = 2 };
 
-/* Calls of libcurl for one socket before others get their turn; one may read a single record only. */
+/* How many times libcurl is called for one socket before others get their turn; a call may read only one
+ * record. */
 enum { READS_AT_ONCE = 32 };
 
 /* A socket that the kernel cannot watch is polled. */
@@ -28,9 +30,9 @@ struct ki_socket {
     ki_pool *pool; /* its owner, while in use */
     curl_socket_t fd;
     uint32_t events;
-    ki_transfer *transfer; /* for which libcurl watches it: the last of several; NULL if it is over */
+    ki_transfer *transfer; /* that libcurl watches it for; the last of several; NULL if over */
     ki_transfer *holder;   /* the paused transfer; NULL if it is not held */
-    int real_fd;           /* its number while the stand-in replaces it; -1 if it does not */
+    int real_fd;           /* its number while the stand-in replaces it; otherwise -1 */
 };
 
 int ki_sockets_init(ki_sockets *sockets, ki_error *err)
@@ -112,14 +114,15 @@ static const void *connection_of(const ki_socket *socket)
     return ki_read_ahead_connection(socket->transfer->easy);
 }
 
-/* A paused transfer gets no more. */
+/* A paused transfer must not get more. */
 static bool has_more(const ki_socket *socket, const void *connection)
 {
     return connection != NULL && socket->holder == NULL && (socket->events & EPOLLIN) != 0 &&
            ki_read_ahead_has_more(connection);
 }
 
-/* The kernel does not report what was read ahead. The last request of the connection may have left it. */
+/* The kernel does not report data that was read ahead. The previous request on this connection may have left
+ * some. */
 static void arm(ki_socket *socket)
 {
     if (socket->holder != NULL)
@@ -131,8 +134,8 @@ static void arm(ki_socket *socket)
         ki_job_wake(&socket->watch.job);
 }
 
-/* libcurl also reads from sockets that are not ready: when one of its timers is due. Those that were ready
- * last come first. */
+/* libcurl also reads from sockets that are not ready when one of its timers is due. The walk begins with the
+ * sockets that were ready last. */
 static void wake_others(const ki_sockets *sockets)
 {
     bool is_last = false;
@@ -146,7 +149,9 @@ static void wake_others(const ki_sockets *sockets)
     }
 }
 
-/* A source that was closed meanwhile may have given its address to another. */
+/* libcurl may also read from sockets other than the one that is ready. The rest of such a read must be
+ * fetched as well, so the other sockets are woken. They are also woken if a connection was closed: the source
+ * of a new connection may have got the same address, so comparing sources proves nothing then. */
 void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
 {
     KI_ASSERT_ON(pool->http->options.loop);
@@ -179,9 +184,10 @@ static void read_socket(ki_socket *socket, int flags)
     }
 }
 
-/* A socket is ready: here received bytes arrive. libcurl reads them and calls ki_transfer_on_bytes(), in
- * http/transfer_receive.c, before ki_sockets_act() returns. It may also give up the socket, and the entry may
- * be reused: then `running` has been cleared. A socket whose data was read ahead counts as readable. */
+/* A socket is ready: received bytes arrive here. libcurl reads them and calls ki_transfer_on_bytes(), in
+ * http/transfer_receive.c, before ki_sockets_act() returns. libcurl may also give up the socket, and its
+ * entry may be reused; then `running` has been cleared. A socket whose data was read ahead counts as
+ * readable. */
 static void run_socket(ki_job *job)
 {
     ki_socket *socket = KI_CONTAINER_OF(job, ki_socket, watch.job);
@@ -192,7 +198,7 @@ static void run_socket(ki_job *job)
     ki_list_remove(&socket->node);
     ki_list_push_front(&http->sockets.used, &socket->node);
     http->sockets.running = socket;
-    ki_http_enter(http); /* all of it is one turn */
+    ki_http_enter(http); /* all reads together are one turn */
     read_socket(socket, flags);
     ki_http_leave(http);
     if (http->sockets.running == socket && socket->events != 0)
@@ -202,8 +208,8 @@ static void run_socket(ki_job *job)
 
 /* ---- holding ----------------------------------------------------------------------------------------- */
 
-/* The socket that libcurl reads for a transfer; NULL if it watches none yet. The transfer has its connection
- * to itself, so it is that of the socket. */
+/* The socket that libcurl reads for a transfer; NULL if it watches none yet. The transfer shares its
+ * connection with no other, so one socket is enough. */
 static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
 {
     if (sockets->running != NULL && sockets->running->transfer == transfer)
@@ -217,9 +223,9 @@ static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
     return NULL;
 }
 
-/* The epoll identifies a socket by its number, so the socket leaves it first. If no number is free, the
- * socket is only not watched: libcurl may still read it once in a while, which is bounded by the waiting
- * buffer. */
+/* The epoll identifies a socket by its number, so the socket is removed from the epoll first. If no number is
+ * free, the socket is just not watched: libcurl may still read it once in a while, which is bounded by the
+ * waiting buffer. */
 static void hold(ki_socket *socket, ki_transfer *transfer)
 {
     disarm(socket);
@@ -230,7 +236,7 @@ static void hold(ki_socket *socket, ki_transfer *transfer)
     socket->real_fd = ki_stand_in_take_place(&socket->http->sockets.stand_in, socket->fd);
     if (socket->real_fd >= 0) {
         ki_descriptors_add_locked(descriptors, socket->real_fd);
-        ki_descriptors_add_locked(descriptors, socket->fd); /* now that of the stand-in */
+        ki_descriptors_add_locked(descriptors, socket->fd); /* now the number of the stand-in */
     }
     ki_descriptors_unlock(descriptors);
 }
@@ -356,7 +362,7 @@ static ki_socket *take_up(ki_pool *pool, curl_socket_t fd)
     return socket;
 }
 
-/* libcurl also watches sockets for itself, with a handle of its own, until a connection is closed. */
+/* libcurl also watches sockets for itself, with an internal handle, until a connection is closed. */
 static void set_transfer(ki_socket *socket, CURL *easy)
 {
     ki_transfer *transfer = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sockets - libcurl's sockets as watches of the loop.
  *
- *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready (received bytes)
+ *   From:     http/http.c; libcurl, by CURLMOPT_SOCKETFUNCTION; the loop, when one is ready (received bytes)
  *   To:       libcurl, which reads them and calls http/transfer_receive.c; then http/http.c (ki_http_leave)
  *   Locks:    none; io only.
  *   Not here: opening and closing them (http/easy.c, libcurl).
@@ -30,8 +30,8 @@ typedef struct ki_sockets {
     ki_list used;
     size_t count; /* of both lists */
     ki_stand_in stand_in;
-    bool has_closed;    /* a connection, during a call into libcurl */
-    ki_socket *running; /* the one whose watch runs; NULL if none, or if libcurl has given it up meanwhile */
+    bool has_closed;    /* a connection was closed during the current call into libcurl */
+    ki_socket *running; /* the socket whose watch runs; NULL if none, or if libcurl has given it up */
 } ki_sockets;
 
 struct ki_http;
@@ -41,7 +41,7 @@ struct ki_transfer;
 /* Returns 0 or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_sockets_init(ki_sockets *sockets, ki_error *err);
 
-/* libcurl is gone. A zeroed struct is allowed. */
+/* Must be called after libcurl's handles have been freed. A zeroed struct is allowed. */
 void ki_sockets_fini(ki_sockets *sockets);
 
 /* Reserves entries for this many transfers, and frees surplus ones. Returns 0 or KI_ERR_NO_MEMORY. */
@@ -57,7 +57,8 @@ void ki_sockets_let_go(struct ki_transfer *transfer);
 /* libcurl has removed this transfer: no socket refers to it any more. */
 void ki_sockets_forget(struct ki_transfer *transfer);
 
-/* Tells libcurl that a socket is ready, or CURL_SOCKET_TIMEOUT; it calls back with received data. */
+/* Tells libcurl that a socket is ready, or that its timer is due (CURL_SOCKET_TIMEOUT). libcurl calls back
+ * with the data that it receives. */
 void ki_sockets_act(struct ki_pool *pool, curl_socket_t fd, int flags);
 
 /* CURLMOPT_SOCKETFUNCTION; `user` is the ki_pool. */

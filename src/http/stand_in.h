@@ -19,11 +19,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* One for any number of sockets. */
+/* One stand-in serves any number of sockets. */
 typedef struct ki_stand_in {
     bool is_open;
     int fd;
-    int peer_fd; /* stays open, because the other one would be readable without it */
+    int peer_fd; /* the other end of the pair; if it were closed, fd would be readable */
     dev_t device;
     ino_t inode;
 } ki_stand_in;
@@ -34,8 +34,9 @@ KI_NODISCARD int ki_stand_in_open(ki_stand_in *out_stand_in, ki_error *err);
 /* NULL is not allowed, a zeroed struct is. */
 void ki_stand_in_close(ki_stand_in *stand_in);
 
-/* Replaces `fd`, which is in no epoll. Returns the number that the socket has meanwhile, for
- * ki_stand_in_give_back(); -1 if the process has no free descriptor, with nothing changed. */
+/* Lets the stand-in replace `fd`, which must not be in an epoll. Returns the number that the socket has
+ * meanwhile, for ki_stand_in_give_back(). Returns -1 and changes nothing if the process has no free
+ * descriptor. */
 KI_NODISCARD int ki_stand_in_take_place(const ki_stand_in *stand_in, int fd);
 
 /* Moves the socket back to `fd`, or closes it if `fd` was closed meanwhile. Returns whether it was moved

@@ -9,7 +9,8 @@
 #include "http/read_ahead.h"
 #include "http/transfer_parts.h"
 
-/* libcurl's OpenSSL objects may only be used if both use the same library: "OpenSSL/3.0.15". */
+/* libcurl's OpenSSL objects may be used only if libcurl uses an OpenSSL of our major version. libcurl names
+ * its back end "OpenSSL/3.0.15". */
 bool ki_tls_context_is_ours(void)
 {
     static const char name[] = "OpenSSL/";
@@ -26,7 +27,7 @@ static bool is_proxy(CURL *easy, const ki_proxy_route *proxy)
            (curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &answer) != CURLE_OK || answer == 0);
 }
 
-/* The requests that share an HTTP/2 connection come and go, so its socket cannot be told by a request. */
+/* The requests that share an HTTP/2 connection come and go, so no request identifies its socket. */
 static bool is_of_one_request(CURL *easy)
 {
     const ki_transfer *transfer = NULL;

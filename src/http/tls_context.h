@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls_context - what is set in OpenSSL itself, because libcurl has no option for it.
+/* tls_context - settings made in OpenSSL itself, because libcurl has no option for them.
  *
  *   From:     http/easy.c, http/http.c
  *   To:       http/alt_name.h, http/read_ahead.h
@@ -17,8 +17,8 @@ struct ki_http;
 /* Whether libcurl uses the OpenSSL that we are linked with: only then may its objects be touched. */
 bool ki_tls_context_is_ours(void);
 
-/* For the server's connection, not for that of a proxy. Does nothing if libcurl has another back end than our
- * OpenSSL. Returns whether libcurl accepted it. */
+/* Applies the settings to the connection to the server, but not to that of a proxy. Does nothing if libcurl
+ * does not use our OpenSSL. Returns whether libcurl accepted the callback. */
 bool ki_tls_context_set(CURL *easy, struct ki_http *http);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { READ_BYTES = 16 * 1024 };
 
-/* Returns 0, a negative code, or KI_ERR_SYSTEM with errno. */
+/* Returns 0, or the error of ki_buf_reserve(), or KI_ERR_SYSTEM with errno set. */
 static int read_all(int fd, ki_buf *buf)
 {
     for (;;) {
@@ -38,7 +38,7 @@ static int check(const char *path, const ki_buf *buf, ki_error *err)
                            : ki_fail(err, KI_ERR_CONFIG, "certificate-authority: %.200s: %s", path, problem);
 }
 
-/* A FIFO must not block. */
+/* Opening a FIFO must not block. */
 static int read_file(const char *path, ki_buf *out_buf, ki_error *err)
 {
     ki_buf buf;

@@ -26,7 +26,7 @@ typedef struct ki_trust {
 KI_NODISCARD int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err);
 void ki_trust_fini(ki_trust *trust);
 
-/* Reads the file again if it is old; on failure the current content is kept. */
+/* Reads the file again if is_old is set; on failure the current content is kept. */
 void ki_trust_refresh(ki_trust *trust);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock guards the informers; it is never held while one is made, waited for or freed. Waiting calls are
- * counted, and an informer is not freed before they have ended. */
+/* One lock guards the list of informers. It is not held while an informer is made, waited for or freed. Calls
+ * that wait for an informer are counted, and the informer is not freed before they have ended. */
 #include <kinformer/factory.h>
 #include <stdio.h>
 
@@ -16,10 +16,10 @@ typedef struct own_resync {
     uint64_t resync_ms;
 } own_resync;
 
-/* An informer is kept while calls wait for it, even when it was removed. */
+/* An informer of the factory. It is kept while calls wait for it, even after it was removed. */
 typedef struct member {
     ki_list_node node;
-    ki_map_node by_setup; /* not when it was removed */
+    ki_map_node by_setup; /* not linked after a removal */
     ki_map_node by_informer;
     ki_informer *informer;
     size_t waiting; /* calls of this factory that wait for it */
@@ -27,19 +27,20 @@ typedef struct member {
 } member;
 
 struct ki_factory {
-    ki_client *client; /* constant, as all up to mu */
+    ki_client *client; /* constant, like all members above mu */
     ki_hash_key hash_key;
     ki_reflector_setup setup;
     own_resync *resyncs;
     size_t resync_count;
-    ki_error option_error; /* with an invalid option it makes, starts and waits for nothing, and reports
-                            * this */
-    ki_refcount refs; /* one for the owner and one for each waiting call: a callback may free it meanwhile */
+    ki_error option_error; /* set if an option is invalid; then the factory makes no informers, and start and
+                            * wait report this error */
+    ki_refcount refs;      /* one for the owner and one for each waiting call, since a callback may free the
+                            * factory meanwhile */
     ki_mutex mu;
-    ki_list members;      /* guarded by mu, as all below; in the order in which they were made */
-    ki_map by_setup;      /* these by resource and options */
-    ki_map by_informer;   /* and by informer */
-    ki_error setup_error; /* the first; the next start reports it */
+    ki_list members;      /* guarded by mu, like all members below; in the order in which they were made */
+    ki_map by_setup;      /* the members by resource and options */
+    ki_map by_informer;   /* the members by informer */
+    ki_error setup_error; /* the first error of the set-up; the next start reports it */
     bool is_freed;
 };
 
@@ -223,7 +224,7 @@ static ki_informer *informer_with(ki_factory *factory, const ki_resource *resour
     return informer;
 }
 
-/* The factory's options. The namespace applies to namespaced resources only. */
+/* The factory's options for a resource. The namespace applies to namespaced resources only. */
 static ki_informer_options options_for(const ki_factory *factory, const ki_resource *resource)
 {
     ki_informer_options options = factory->setup.options;
@@ -264,7 +265,7 @@ ki_informer *ki_factory_for_resource(ki_factory *factory, ki_str name, const ki_
 
 /* ---- one after the other ----------------------------------------------------------------------------- */
 
-/* The one after `before`; NULL: the first. */
+/* The member after `before`, or the first if that is NULL; skips removed members. */
 static member *next_locked(const ki_factory *factory, const member *before)
 {
     ki_list_node *node =
@@ -294,8 +295,9 @@ static void take_out_locked(ki_factory *factory, member *out)
     ki_free(out);
 }
 
-/* Takes the next one, to be waited for without the lock, and returned. Informers may be added and removed
- * meanwhile, but not `before`, which has not been returned yet. */
+/* Borrows the next member, so that the caller can wait for it without the lock; give_back() returns it.
+ * Informers may be added and removed meanwhile, but `before` stays in the list,
+ * since it has not been given back yet. */
 static member *borrow_next(ki_factory *factory, const member *before)
 {
     ki_mutex_lock(&factory->mu);
@@ -306,7 +308,7 @@ static member *borrow_next(ki_factory *factory, const member *before)
     return next;
 }
 
-/* The last call that waits for a removed informer frees it. Returns whether it was removed. */
+/* The last call that waits for a removed informer frees it. Returns whether the informer was removed. */
 static bool give_back(ki_factory *factory, member *given)
 {
     ki_mutex_lock(&factory->mu);
@@ -364,7 +366,7 @@ void ki_factory_stop(ki_factory *factory)
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))
         return;
-    ki_refcount_ref(&factory->refs); /* a callback that notices the stop may free it */
+    ki_refcount_ref(&factory->refs); /* a callback that notices the stop may free the factory */
     ki_mutex_lock(&factory->mu);
     for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
         ki_life_request_stop(&next->informer->life);
@@ -436,7 +438,7 @@ static int fail_freed(ki_factory *factory, ki_error *err)
     return is_freed ? ki_fail(err, KI_ERR_STOPPED, "factory: freed during the wait") : 0;
 }
 
-/* One that is removed meanwhile is skipped. */
+/* Skips an informer that is removed during the wait. */
 static int wait_for_all(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
 {
     const ki_clock *clock = factory->client->clock;
@@ -478,7 +480,8 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
 
 /* ---- one of them ------------------------------------------------------------------------------------- */
 
-/* Returns whether to free it at once; otherwise a waiting call does, which is woken. */
+/* Returns whether the caller frees the informer. Otherwise calls wait for it: they are woken,
+ * and the last one frees it. */
 static bool forget_locked(ki_factory *factory, member *out)
 {
     if (out->waiting == 0) {
@@ -524,7 +527,7 @@ static member *mark_freed(ki_factory *factory)
     return first;
 }
 
-/* As ki_factory_remove(), with its handlers. */
+/* Like ki_factory_remove(), but also removes an informer that has handlers. */
 static void remove_whole(ki_factory *factory, member *out)
 {
     ki_informer *informer = out->informer;

@@ -23,19 +23,19 @@ typedef struct ki_informer_metrics {
     ki_gauge *store_bytes;
     ki_gauge *store_resource_version;
     ki_histogram *processing_latency;
-    ki_gauge *store_age; /* as ki_informer_metrics_follow_age() was told, with the next */
+    ki_gauge *store_age; /* set up by ki_informer_metrics_follow_age(), with age_user */
     const void *age_user;
 } ki_informer_metrics;
 
-/* `name` NULL: the plural. */
+/* If `name` is NULL, the plural of the resource is used. */
 void ki_informer_metrics_init(ki_informer_metrics *cells, ki_metrics *metrics, const char *name,
                               const ki_resource *resource);
 
-/* The age of the store is what `read` says, in nanoseconds: see ki_gauge_follow(). */
+/* From now on, `read` gives the age of the store, in nanoseconds: see ki_gauge_follow(). */
 void ki_informer_metrics_follow_age(ki_informer_metrics *cells, int64_t (*read)(const void *user),
                                     const void *user);
 
-/* Nothing is read afterwards. */
+/* `read` is not called afterwards. */
 void ki_informer_metrics_fini(ki_informer_metrics *cells);
 
 /* A version as a number: its last 15 digits, which a double represents exactly; 0 for none, -1 if it is not a

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing a handler, and waiting for it. */
+/* Removes a handler, and waits for its removal or until it is synced. */
 #include "client/callback.h"
 #include "informer/registration.h"
 #include "util/error.h"
 
 /* ---- going ------------------------------------------------------------------------------------------- */
 
-/* Its backlog is not freed here: that takes longer than dispatch may wait for the lock. */
+/* Does not free the backlog, because that would make dispatch wait too long for the lock. */
 static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->life.mu)
 {
-    (void)informer; /* whose lock it is */
+    (void)informer; /* only for KI_REQUIRES */
     if (registration->is_removed)
         return;
     registration->is_removed = true;
@@ -42,15 +42,16 @@ bool ki_informer_has_handlers(ki_informer *informer)
     return has_some;
 }
 
-/* Requests the removal, and counts the waiting call at the same time: without a handler another thread may
- * free the informer as soon as the lock is released. */
+/* Requests the removal. Counts the waiting call before it releases the lock, because without this handler
+ * another thread may free the informer at once. */
 static void request_removal(ki_registration *registration, bool is_waited_for)
 {
     ki_informer *informer = registration->informer;
     ki_backlog rest;
     ki_mutex_lock(&informer->life.mu);
     remove_locked(informer, registration);
-    /* Here, because a running callback may take long, and under the lock, without which it may be gone. */
+    /* Take the backlog here, because a running callback may take long to end; and under the lock, because
+     * without it the registration may be gone. */
     ki_listener_take_rest(&registration->subscriber.listener, &rest);
     if (is_waited_for)
         ki_life_begin_wait_locked(&informer->life);
@@ -67,8 +68,8 @@ void ki_registration_remove(ki_registration *registration)
 
 /* ---- waiting ----------------------------------------------------------------------------------------- */
 
-/* The condition of a wait. The registration may be freed meanwhile, so it is looked up each time; the
- * informer is kept while the wait is counted in it. */
+/* The condition of a wait. The registration may be freed during the wait, so it is looked up each time. The
+ * informer is not freed, since it counts the waiting call. */
 typedef struct sought {
     ki_informer *informer;
     uint64_t serial;
@@ -126,7 +127,7 @@ static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
     bool is_over = ki_life_wait(&informer->life, is_synced_or_in_vain, s, timeout_ms);
     if (s->has_synced)
         return 0;
-    if (!ki_informer_has_synced(informer)) /* then that is the reason */
+    if (!ki_informer_has_synced(informer)) /* report why the informer is not synced */
         return ki_informer_wait_for_sync(informer, 0, err);
     return is_over
                ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had received everything",

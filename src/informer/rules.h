@@ -14,25 +14,26 @@
 
 typedef enum ki_rules_verdict {
     KI_RULES_IGNORE = 0, /* an echo of an earlier state */
-    KI_RULES_SEEN,       /* nothing new, but the object exists */
+    KI_RULES_SEEN,       /* the stored object stays; the change proves that it exists */
     KI_RULES_PUT,
     KI_RULES_REMOVE,
-    KI_RULES_HOLD /* to be applied when the end of its list has shown that the list is not stale */
+    KI_RULES_HOLD /* apply it when the end of its list has shown that the list is not stale */
 } ki_rules_verdict;
 
-/* The stored object of a change's key. */
+/* The stored object of the change's key, and how far the store is complete. */
 typedef struct ki_standing {
-    const ki_object *stored; /* NULL: nothing */
-    bool of_other_history;   /* its version is of another history */
+    const ki_object *stored; /* NULL: there is none */
+    bool of_other_history;   /* the version of `stored` is of another history */
     ki_str complete;         /* everything up to this version is in the store; empty: unknown */
 } ki_standing;
 
 ki_rules_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing);
 
-/* Whether a version can be compared: then a newer one is larger. */
+/* Whether a version is a number, so that versions can be compared: the larger one is newer. */
 bool ki_rules_is_number(ki_str version);
 
-/* Whether an object that a list does not contain is deleted by it: it is not newer than the list. */
+/* Whether the object is not newer than the list. If the list does not contain the object,
+ * then it was deleted. */
 bool ki_rules_list_covers(const ki_object *object, const ki_resource_version *list_version);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body - the internals of a ki_body: one JSON text, and the first error.
  *
- *   From:     public as ki_body_…()
+ *   From:     json/, api/object/body_fail.h; public as ki_body_…()
  *   To:       json/write.c; api/object/body_metadata.c edits bodies through the public calls
  *   Locks:    none; a body belongs to one thread at a time.
  *   Not here: what the content means to Kubernetes.
@@ -28,17 +28,17 @@ struct ki_body {
     ki_error error;
 };
 
-/* An empty body, to be filled at once. NULL when out of memory. */
+/* Returns an empty body, which the caller must fill before anything else; NULL when out of memory. */
 KI_NODISCARD ki_body *ki_body_new(void);
 
 /* Stores an error, unless there is one already. NULL is allowed. Returns the code of the first error. */
 int ki_body_fail(ki_body *body, const ki_error *why);
 
-/* Replaces the text by a copy of a valid value. Returns 0 or the first error. */
+/* Replaces the text by a copy of `text`, one valid JSON value. Returns 0 or the body's first error. */
 int ki_body_replace(ki_body *body, ki_str text);
 
-/* Writes the value that the format describes. Returns 0, or a negative code with the error in `err`; the
- * writer is unusable then. */
+/* Writes the value that the format describes. Returns 0, or a negative code with the error in `err`; do not
+ * use the writer's text then. */
 KI_NODISCARD int ki_body_format_value(ki_json_writer *writer, const char *format, va_list args,
                                       ki_error *err);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference of two JSON texts as a merge patch. Equal members are omitted; an array or scalar that
- * differs is written whole. */
+/* Writes the difference of two JSON texts as a merge patch. Equal members are omitted; an array or scalar
+ * that differs is written whole. */
 #include <assert.h>
 #include <stdbool.h>
 
 #include "json/body.h"
 #include "util/error.h"
 
-/* Finds members in an object that mostly has them in the same order: it looks at the next one first. */
+/* Finds members by name, for callers that mostly ask for them in the order of the object: it looks at the
+ * next members first. */
 typedef struct finder {
     ki_json object;
     ki_json_iter next;
@@ -18,10 +19,11 @@ static finder finder_of(ki_json object)
     return (finder){object, ki_json_iterate(object)};
 }
 
-/* How many members are skipped before the whole object is searched. */
+/* The number of members to look at before the whole object is searched. */
 enum { STEPS = 3 };
 
-/* `name` is a JSON string. A name with another spelling is only found by searching the whole object. */
+/* `name` is a JSON string. A name that is spelt differently, with other escapes, is only found by the
+ * search of the whole object. */
 static ki_json find(finder *f, ki_json name)
 {
     ki_json_iter iter = f->next;
@@ -43,7 +45,7 @@ static ki_json find(finder *f, ki_json name)
     return (ki_json){0};
 }
 
-/* For objects nested in objects that differ; other values may be as deep as JSON allows. */
+/* Limits the nesting of objects that differ; other values may be nested as deeply as JSON allows. */
 enum { DEPTH_MAX = 100 };
 
 /* Both are objects. Writes the members that differ. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A change replaces one range of the text. No tree is built, and the text outside the range is unchanged,
- * byte for byte. The result is validated, so that neither a bug here nor accumulated depth can leave a
- * body that is not JSON. */
+ * byte for byte. The result is validated, so that a bug here, or nesting that many changes have made too
+ * deep, cannot leave a body that is not JSON. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,7 +49,8 @@ static bool is_pointer(const char *pointer)
     return true;
 }
 
-/* Takes the first part with its slash: "/a" of "/a/b". Empty if there is none. */
+/* Removes the first part with its slash from *pointer and returns it: "/a" of "/a/b". Empty if there is
+ * none. */
 static ki_str take_part(const char **pointer)
 {
     assert(**pointer == 0 || **pointer == '/');
@@ -83,7 +84,7 @@ static bool appends(ki_str part)
 
 /* ---- setting ------------------------------------------------------------------------------------------- */
 
-/* Writes the value inside the containers that the rest of the pointer names. */
+/* Writes the value in new containers, one for each part of the rest of the pointer. */
 static void write_inside(ki_json_writer *writer, const char *rest, ki_json value)
 {
     size_t outside = writer->depth;
@@ -104,8 +105,8 @@ static void write_inside(ki_json_writer *writer, const char *rest, ki_json value
     }
 }
 
-/* A new member or element is written as the only one of a container, and then inserted before the closing
- * bracket of the existing one, after a comma if that is not empty. */
+/* `written` is a container of the same type with only the new member or element in it. Its content is
+ * inserted before the closing bracket of `container`, after a comma unless that is empty. */
 static int insert(ki_body *body, ki_json container, ki_str written)
 {
     assert(container.raw.len >= 2);
@@ -149,7 +150,7 @@ static int fail_pointer(ki_body *body, int code, const char *pointer, const char
     return ki_body_fail(body, &why);
 }
 
-/* Where a pointer leads: the innermost existing value, and the rest of the pointer. */
+/* How far a pointer can be followed: the innermost value that exists, and the rest of the pointer. */
 typedef struct place {
     ki_json value;
     const char *rest;
@@ -168,7 +169,7 @@ static place find_place(const ki_body *body, const char *pointer)
     return p;
 }
 
-/* Whether the next part can be added there: 0, or the body's error. */
+/* Checks that the rest of the pointer can be added to the value. Returns 0 or the body's first error. */
 static int check_place(ki_body *body, const place *p, const char *pointer)
 {
     const char *rest = p->rest;
@@ -188,8 +189,8 @@ static int check_place(ki_body *body, const place *p, const char *pointer)
     }
 }
 
-/* Writes a value of its own, or a container of the existing type with the new member in it. The meaning of
- * "-" and numbers depends on that type. */
+/* Writes the value that replaces the existing one; or, to add to a container, a container of the same type
+ * with only the new member or element in it. The meaning of "-" and numbers depends on that type. */
 static void write_new(ki_json_writer *writer, const place *p, ki_json value)
 {
     const char *rest = p->rest;
@@ -263,7 +264,7 @@ int ki_body_set(ki_body *body, const char *pointer, const char *format, ...)
 
 /* ---- removing ------------------------------------------------------------------------------------------ */
 
-/* The bytes of an item with its name and one adjacent comma. */
+/* The bytes of an item with its name, if it has one, and one adjacent comma. */
 static ki_str item_with_comma(ki_json container, ki_json item)
 {
     ki_json_iter iter = ki_json_iterate(container);
@@ -272,7 +273,7 @@ static ki_str item_with_comma(ki_json container, ki_json item)
     ki_json value = {0};
     ki_json next = {0};
     while (ki_json_next(&iter, &name, &value) && value.raw.ptr != item.raw.ptr)
-        start = value.raw.ptr + value.raw.len; /* the comma, if any, follows */
+        start = value.raw.ptr + value.raw.len; /* a comma follows */
     assert(value.raw.ptr == item.raw.ptr);
     const char *end = value.raw.ptr + value.raw.len;
     bool is_first = start == container.raw.ptr + 1;

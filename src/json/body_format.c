@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A format is read once, from left to right, and passed to a writer, which escapes and separates. The text
- * of arguments is never parsed as a format, so it cannot change the structure. */
+/* A format is read once, from left to right. A writer adds the escapes and commas. The text of arguments is
+ * never parsed as a format, so it cannot change the structure. */
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ typedef struct argument {
     char digits[KI_JSON_DOUBLE_BYTES];
 } argument;
 
-/* A value that a member with `?` omits; other results are 0 or negative. */
+/* The result for an empty value, which a member with `?` omits; other results are 0 or negative. */
 enum { EMPTY = 1 };
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -75,7 +75,8 @@ static bool take_word(source *s, const char *word)
     return true;
 }
 
-/* Whether the writer is still good: it may be out of memory. Continuing would read text that is not there. */
+/* Returns 0, or the error of the writer, which may be out of memory. After an error its text is incomplete
+ * and must not be read. */
 static int check_writer(source *s)
 {
     const ki_json_writer *writer = s->writer;
@@ -91,8 +92,9 @@ static int check_text(source *s, const char *at, ki_str text)
 
 /* ---- arguments ----------------------------------------------------------------------------------------- */
 
-/* The analyser does not follow a va_list in a struct; and which types are identical depends on the
- * platform. NOLINTBEGIN(clang-analyzer-valist.Uninitialized,bugprone-branch-clone) */
+/* clang-analyzer does not follow a va_list in a struct. Which integer types are identical, and so have
+ * equal branches, depends on the platform.
+ * NOLINTBEGIN(clang-analyzer-valist.Uninitialized,bugprone-branch-clone) */
 
 static int take_text(source *s, bool has_length, argument *out)
 {
@@ -209,7 +211,7 @@ static int take_double(source *s, argument *out)
 
 /* NOLINTEND(clang-analyzer-valist.Uninitialized,bugprone-branch-clone) */
 
-/* `at` is after the percent sign. */
+/* s->at is after the percent sign. */
 static int take_argument(source *s, argument *out)
 {
     *out = (argument){0};
@@ -243,7 +245,7 @@ static int append_argument(source *s)
     return rc < 0 ? rc : append(s, a.text);
 }
 
-/* `at` is at the quote. The text up to the next quote goes to s->text. */
+/* s->at is at the quote. The text up to the next quote is stored in s->text. */
 static int take_quoted(source *s)
 {
     assert(*s->at == '\'' || *s->at == '"');
@@ -279,7 +281,7 @@ static int write_text(source *s, const char *at, ki_str text)
     return rc;
 }
 
-/* `at` is at the percent sign. */
+/* s->at is at the percent sign. */
 static int write_argument(source *s, bool may_be_empty)
 {
     assert(*s->at == '%');
@@ -298,7 +300,7 @@ static int write_argument(source *s, bool may_be_empty)
     return 0;
 }
 
-/* `at` is after "bool(" or "json(". */
+/* s->at is after "bool(" or "json(". */
 static int take_parenthesis(source *s, argument *out)
 {
     if (!take(s, '%'))
@@ -363,7 +365,7 @@ static int write_literal(source *s)
 
 static int write_value(source *s, bool may_be_empty);
 
-/* Leaves the name in *out_name, borrowed until the next quoted string. */
+/* *out_name is valid until the next quoted string is read. */
 static int take_name(source *s, ki_str *out_name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./$";
@@ -388,7 +390,8 @@ static int take_name(source *s, ki_str *out_name)
     return rc < 0 ? rc : check_text(s, at, *out_name);
 }
 
-/* Looks at the members written so far; the text ends where the next member would begin. */
+/* Whether a member of this name was already written. The object is not closed yet; its text ends where the
+ * next member would begin. */
 static bool has_member(const source *s, size_t object_at, ki_str name)
 {
     const ki_buf *text = &s->writer->text;
@@ -397,7 +400,7 @@ static bool has_member(const source *s, size_t object_at, ki_str name)
     return ki_json_type_of(ki_json_member(object, name)) != KI_JSON_NONE;
 }
 
-/* When a member is omitted, its name is removed as well. Returns 0, negative, or EMPTY if it was omitted. */
+/* Returns 0; EMPTY if the member was omitted, and its name removed from the text; or a negative code. */
 static int write_member(source *s, size_t object_at)
 {
     ki_json_mark mark = ki_json_writer_mark(s->writer);
@@ -444,7 +447,7 @@ static int write_elements(source *s, bool *is_empty)
     return 0;
 }
 
-/* `at` is at the bracket. */
+/* s->at is at the opening bracket. */
 static int write_container(source *s, bool is_object)
 {
     assert(*s->at == (is_object ? '{' : '['));
@@ -498,7 +501,8 @@ static int write_any(source *s, bool may_be_empty)
     }
 }
 
-/* Returns 0, negative, or EMPTY: an empty container was written or, if allowed, nothing. */
+/* Returns 0; EMPTY if an empty container was written or, with `may_be_empty`, if another empty value was
+ * omitted; or a negative code. */
 static int write_value(source *s, bool may_be_empty)
 {
     int rc = write_any(s, may_be_empty);

@@ -8,7 +8,7 @@
 
 static const char *const digits = "0123456789abcdef";
 
-/* Writes one character as it is spelt in a JSON string. */
+/* Writes the canonical spelling of one character in a JSON string. Returns its length. */
 static size_t spell(uint32_t code_point, char *out)
 {
     static const char short_form[32] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
@@ -28,8 +28,8 @@ static size_t spell(uint32_t code_point, char *out)
     return 6;
 }
 
-/* Captures begin and end between tokens, so never inside an escape: each bound is in one of the copied
- * runs. */
+/* Captures begin and end between tokens, never inside an escape. So each start and end is in one of the
+ * copied runs. This moves those from `from` to `until`, a run that is copied to `to`. */
 static void move_bounds(ki_capture *captures, const ki_capture *old, size_t count, size_t from, size_t until,
                         size_t to)
 {
@@ -43,9 +43,9 @@ static void move_bounds(ki_capture *captures, const ki_capture *old, size_t coun
     }
 }
 
-/* An escape that has a shorter spelling. */
+/* An escape that is not in its canonical spelling. */
 typedef struct rewrite {
-    const char *at; /* the end of the text if none is left */
+    const char *at; /* the end of the text if there is none */
     size_t len;
     char spelt[6];
     size_t spelt_len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* canonical - the shortest spelling of every string in a JSON text.
  *
- *   From:     api/object/object_build.c, for the few texts in which the scanner saw an escape that has a
+ *   From:     api/object/object_build.c, for the few texts in which the scanner saw an escape that may have a
  *             shorter spelling
  *   Not here: the order of names; numbers.
  *

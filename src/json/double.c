@@ -9,12 +9,13 @@
 
 #include "json/number.h"
 
-/* strtod() and printf() round correctly, but use the locale's decimal point. Here they never see one:
- * numbers are passed as an integer with an exponent, and only the digits of the output are used. */
+/* strtod() and printf() round correctly, but use the locale's decimal point. This does not matter here:
+ * strtod() gets an integer with an exponent, and only the digits of printf()'s output are used. */
 
 enum {
-    DIGITS_DECISIVE =
-        800,           /* no double is so close to the middle of two others that more digits could matter */
+    /* The midpoint of two adjacent doubles has fewer digits. Of the digits after these, it only matters
+     * whether all of them are 0. */
+    DIGITS_DECISIVE = 800,
     DIGITS_EXACT = 15, /* every integer with this many digits is a double */
     DIGITS_MAX = 17,   /* enough to distinguish any two doubles */
     POWER_EXACT = 22,  /* 10^22 is a double, 10^23 is not */
@@ -22,7 +23,7 @@ enum {
 
 /* ---- from text ----------------------------------------------------------------------------------------- */
 
-/* Copies up to `max` significant digits and returns how many. */
+/* Copies up to `max` significant digits and returns their number. */
 static size_t copy_digits(const ki_json_decimal *decimal, char *out, size_t max)
 {
     size_t count = 0;
@@ -33,7 +34,8 @@ static size_t copy_digits(const ki_json_decimal *decimal, char *out, size_t max)
     return count;
 }
 
-/* An exact integer multiplied or divided by an exact power of ten is rounded once, hence to the nearest. */
+/* The integer and the power of ten are exact, so their product or quotient is rounded only once: it is the
+ * nearest double. Returns 0 if they are not exact. */
 static int read_exactly(const ki_json_decimal *decimal, int64_t power, double *out_number)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -110,7 +112,7 @@ static int reads_back(const double_digits *decimal, double magnitude)
     return strtod(text, NULL) == magnitude;
 }
 
-/* The next decimal with as many digits. */
+/* Turns the decimal into the next larger one with the same number of digits. */
 static void step_up(double_digits *decimal)
 {
     int at = decimal->count - 1;
@@ -124,9 +126,10 @@ static void step_up(double_digits *decimal)
     decimal->scale++;
 }
 
-/* Fifteen digits survive a double, so a shorter form shows as trailing zeros among fifteen digits; except
- * below DBL_MIN, where doubles are coarser. A power of two has its lower neighbour at half the distance:
- * there the nearest decimal may fall short on the lower side while the next one above reads back. */
+/* Every decimal of fifteen digits survives the conversion to a double and back. So if a shorter form
+ * exists, the fifteen digits end with zeros. Below DBL_MIN this does not hold, because doubles are coarser
+ * there. A power of two is closer to the double below it than to the one above. There the nearest decimal
+ * may be too low to read back, while the next decimal above reads back. */
 static double_digits shortest(double magnitude)
 {
     double_digits decimal = {.count = 0};

@@ -5,21 +5,21 @@
 #include "json/skip.h"
 #include "json/text.h"
 
-/* Two values are walked in step, without recursion: one frame for each pair of open containers. While the
- * names of two objects come in the same order, every byte is read once and only the two positions are stored.
- * When the names differ, they are sorted, and the members not compared yet are paired up. So no pair is
- * compared twice. At worst, with names shuffled at every level, the text is read and its names are sorted
- * once per level.
+/* Two values are walked in step, without recursion, with one frame for each pair of open containers. While
+ * the names of two objects come in the same order, every byte is read once and only the two positions are
+ * stored. When the names differ, the names of both objects are sorted, and the members not compared yet are
+ * paired by name. So no pair is compared twice. In the worst case, with names shuffled at every level, the
+ * text is read and its names are sorted once per level.
  *
- * Of several members with one name the first counts. In step this matters in one case only: a difference
- * below a name that has occurred before is not a difference. */
+ * Of several members with the same name, the first counts. While walking in step, this matters in one case
+ * only: a difference below a name that has occurred before does not count. */
 
 enum { DEPTH_MAX = 1000 };
 
 /* One of the two containers of a frame. */
 typedef struct equal_side {
     const char *begin; /* its opening bracket */
-    ki_json_iter iter; /* in step: at the value being compared; finally: after the closing bracket */
+    ki_json_iter iter; /* in step: at the value being compared; at the end: after the closing bracket */
     const char *name;  /* in step, in an object: the name of that value; else NULL */
 } equal_side;
 
@@ -27,12 +27,12 @@ typedef struct equal_frame {
     equal_side a;
     equal_side b;
     int sorted;
-    size_t names_begin; /* sorted: start of the frame's names, those of `a`, then as many of `b` */
-    size_t pairs;       /* sorted: how many of each */
+    size_t names_begin; /* if sorted: where the frame's names start: those of `a`, then as many of `b` */
+    size_t pairs;       /* if sorted: the number of names of each side */
     size_t pairs_done;
 } equal_frame;
 
-/* Where one value begins, and where the text that contains it ends. */
+/* Where a value begins, and where the text that contains it ends. */
 typedef struct equal_place {
     const char *at;
     const char *end;
@@ -88,7 +88,7 @@ static void pop_frame(equal_walk *walk)
 }
 
 /* Pops a frame whose containers are equal, and continues after them in their parents. Nothing may follow
- * the outermost ones. Returns 1 or an error. */
+ * the outermost containers. Returns 1 or an error. */
 static int leave_equal(equal_walk *walk)
 {
     const equal_frame *frame = top_frame(walk);
@@ -170,8 +170,8 @@ static int collect_side(equal_walk *walk, equal_side *side)
     return rc;
 }
 
-/* Continues with sorted names, from side->name on (NULL: that side has no more); everything before was
- * compared name by name. Returns 1, 0 if the names differ, or an error. */
+/* Sorts the names of both sides from side->name on; NULL if that side has no more. The members before were
+ * already compared in step. Returns 1; 0 if the names differ; or an error. */
 static int switch_to_sorted(equal_walk *walk, equal_frame *frame)
 {
     frame->sorted = 1;
@@ -221,7 +221,7 @@ static int compare_values(equal_walk *walk, equal_frame *frame)
     equal_place a = {frame->a.iter.at, frame->a.iter.limit};
     equal_place b = {frame->b.iter.at, frame->b.iter.limit};
     if (is_container(a) && is_container(b))
-        return enter(walk, &a, &b); /* the frame may have moved; leave_equal() sets its positions */
+        return enter(walk, &a, &b); /* `frame` may be dangling now; leave_equal() sets the positions */
     int rc = enter(walk, &a, &b);
     frame->a.iter.at = a.at;
     frame->b.iter.at = b.at;
@@ -246,8 +246,8 @@ static int step(equal_walk *walk, equal_frame *frame)
     return in_object ? switch_to_sorted(walk, frame) : 0;
 }
 
-/* Whether the name of the values compared last occurs earlier in the same object. Both objects had the
- * same names so far, so it is enough to look at one. */
+/* Whether the name of the values compared last occurs earlier in the same object. Both objects had the same
+ * names so far, so it is enough to look at one of them. */
 static int name_came_before(const equal_side *side)
 {
     ki_json_iter at_name = {.at = side->name, .limit = side->iter.limit, .in_object = 1};
@@ -262,9 +262,9 @@ static int name_came_before(const equal_side *side)
     return 0;
 }
 
-/* A difference counts unless it is below a name that occurred before, at any level. Such an object
- * continues sorted, which omits those names, so this lookup is done once per object. Returns 0, 1 to
- * continue, or an error. */
+/* A difference counts unless, at any level, it is below a name that occurred before. The object with that
+ * name continues with sorted names, which omit repeated names, so this lookup is done at most once per
+ * object. Returns 0 if the values differ, 1 to continue, or an error. */
 static int leave_different(equal_walk *walk)
 {
     equal_frame *frame;
@@ -287,7 +287,7 @@ static int walk_pairs(equal_walk *walk)
     equal_place b = walk->b;
     int rc = enter(walk, &a, &b);
     equal_frame *frame = top_frame(walk);
-    if (frame == NULL) /* scalars, or an error */
+    if (frame == NULL) /* two scalars, a difference, or an error */
         return rc == 1 && (a.at != a.end || b.at != b.end) ? KI_ERR_JSON_SYNTAX : rc;
     while (rc == 1 && (frame = top_frame(walk)) != NULL) {
         rc = frame->sorted ? step_sorted(walk, frame) : step(walk, frame);

@@ -42,7 +42,8 @@ static int is_low_surrogate(uint32_t unit)
     return (unit & 0xfc00) == 0xdc00;
 }
 
-/* The upper half of the unit holds the high surrogate that was read before, or 0. Returns 0 on a mistake. */
+/* Checks a complete unit. Its upper half is the high surrogate that was read before, or 0. Returns 0 on a
+ * mistake. */
 static int finish_unit(ki_escape *escape)
 {
     uint32_t unit = escape->unit & 0xffff;
@@ -58,7 +59,7 @@ static int finish_unit(ki_escape *escape)
     return !is_low_surrogate(unit);
 }
 
-/* Takes one byte of a \u escape, or of what must follow a high surrogate. Returns 0 on a mistake. */
+/* Takes one byte of a \u escape, or of the \u that must follow a high surrogate. Returns 0 on a mistake. */
 static int step(ki_escape *escape, uint8_t byte)
 {
     if (escape->state == KI_ESCAPE_WANT_BACKSLASH) {

@@ -10,15 +10,17 @@
 
 #include "json/scan.h"
 
-/* States: the digits of a \u escape still to come (4 … 1), or what must follow a high surrogate. */
+/* States: how many digits of a \u escape are still to come (4 … 1), or which byte must follow a high
+ * surrogate. */
 enum { KI_ESCAPE_NONE = 0, KI_ESCAPE_WANT_BACKSLASH = 5, KI_ESCAPE_WANT_U = 6 };
 
-/* Which bytes are escaped: those after a backslash that is not escaped itself. Bit n of the result (n <
- * 64), or the carry, stands for the byte after the block. */
+/* Returns which bytes are escaped: those after a backslash that is not escaped itself. For a block of n <
+ * 64 bytes, bit n of the result says whether the byte after the block is escaped; for 64 bytes, *out_carry
+ * does. */
 uint64_t ki_escape_find(uint64_t backslash, uint64_t carry, uint64_t *out_carry);
 
 /* Checks the escaped bytes of a block of n bytes. Returns the position of the first mistake, or 64. Sets
- * *rewritable when an escape has a shorter spelling. */
+ * *rewritable if an escape may have a shorter spelling. */
 unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped,
                          int *rewritable);
 

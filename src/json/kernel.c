@@ -12,7 +12,8 @@ static const ki_json_kernel *best;
 static pthread_once_t chosen = PTHREAD_ONCE_INIT;
 
 #if defined(__x86_64__)
-/* Checks everything the files are compiled for, because a processor or a hypervisor may offer only a part. */
+/* Checks every instruction set that the kernel's file is compiled for: a processor or a hypervisor may
+ * offer only some of them. */
 static int has_sse42(void)
 {
     return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") &&

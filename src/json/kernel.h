@@ -18,20 +18,20 @@ struct ki_json_scanner;
 typedef struct ki_json_kernel {
     const char *name;
 
-    /* Scans up to `n` bytes of the current value. Returns how many were consumed: all of them, or up to
-     * and including the last byte of the value (see scanner->state), or up to the offending byte
-     * (scanner->error). The sink must have space for n + 64 more bytes. */
+    /* Scans up to `n` bytes of the current value. Returns the number of bytes consumed: all of them; or up
+     * to and including the last byte of the value (see scanner->state); or those before the invalid byte
+     * (see scanner->error). The sink must have space for n + 64 more bytes. */
     size_t (*scan)(struct ki_json_scanner *scanner, const char *bytes, size_t n);
 
-    /* The length of the container that begins at text[0], judged by nesting and strings alone; 0 if it
-     * does not end within n bytes. */
+    /* Returns the length of the container that begins at text[0], or 0 if it does not end within n bytes.
+     * Looks at brackets and strings only. */
     size_t (*skip_container)(const char *text, size_t n);
 } ki_json_kernel;
 
 /* The best variant for this processor, or the one named by the environment (KI_SIMD=scalar). Never NULL. */
 const ki_json_kernel *ki_json_kernel_best(void);
 
-/* All variants that this processor can run, best first, ended by NULL. */
+/* For tests: all variants that this processor can run, best first, ended by NULL. */
 const ki_json_kernel *const *ki_json_kernels(void);
 
 extern const ki_json_kernel ki_json_kernel_scalar;

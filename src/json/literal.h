@@ -24,7 +24,7 @@ enum {
     KI_LITERAL_E_SIGN,
     KI_LITERAL_T,
     KI_LITERAL_TR,
-    KI_LITERAL_TRU, /* also after "fals": an e is missing */
+    KI_LITERAL_TRU, /* also after "fals": only an e is missing */
     KI_LITERAL_F,
     KI_LITERAL_FA,
     KI_LITERAL_FAL,

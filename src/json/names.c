@@ -82,7 +82,7 @@ int ki_json_names_collect(ki_buf *names, ki_json_iter *iter, const char *rest)
     const char *end = iter->at;
     sort(sorted, count, end);
     size_t kept = 0;
-    const char *first = NULL; /* of those with the same name */
+    const char *first = NULL; /* the first of several equal names */
     for (size_t i = 0; i < count; i++) {
         if (first != NULL && ki_json_names_compare(first, end, sorted[i], end) == 0)
             continue;

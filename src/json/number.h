@@ -15,7 +15,7 @@
 typedef struct ki_json_decimal {
     const char *first; /* d1; there may be a point between the digits */
     const char *end;   /* after the last digit that is not 0 */
-    size_t digits;     /* their number, without the point; 0 for zero */
+    size_t digits;     /* the number of digits, without the point; 0 for zero */
     int64_t point;     /* position of the point, counted from d1; negative for 0.01 */
     ki_str exponent;   /* its digits without leading zeros, empty for 0 */
     int exponent_negative;
@@ -32,14 +32,15 @@ int64_t ki_json_decimal_scale(const ki_json_decimal *decimal);
 /* Returns 1 if both are the same number (-0 equals 0), 0 if not, or KI_ERR_TYPE if one is malformed. */
 KI_NODISCARD int ki_json_number_equal(ki_str a, ki_str b);
 
-/* Returns 0, KI_ERR_TYPE if it is malformed or not an integer, or KI_ERR_RANGE. */
+/* Returns 0; KI_ERR_TYPE if the text is malformed or not an integer; or KI_ERR_RANGE. */
 KI_NODISCARD int ki_json_number_int64(ki_str raw, int64_t *out_number);
 
-/* Returns 0 with the nearest double, KI_ERR_TYPE if malformed, or KI_ERR_RANGE past the largest double. */
+/* Returns 0 with the nearest double; KI_ERR_TYPE if the text is malformed; or KI_ERR_RANGE if the number is
+ * too large for a double. */
 KI_NODISCARD int ki_json_number_double(ki_str raw, double *out_number);
 
-/* Writes a finite double with the fewest digits that read back as the same one, formatted as in ECMAScript
- * and Go: with an exponent below 1e-6 and from 1e21 on. Returns the number of bytes. */
+/* Writes a finite double with the fewest digits that read back as the same double. The format is that of
+ * ECMAScript and Go, with an exponent below 1e-6 and from 1e21 on. Returns the number of bytes. */
 enum { KI_JSON_DOUBLE_BYTES = 32 };
 size_t ki_json_double_format(double number, char out[KI_JSON_DOUBLE_BYTES]);
 

@@ -9,7 +9,8 @@
 #include "util/error.h"
 #include "util/refcount.h"
 
-/* While paths are added, children are a linked list; afterwards they are stored side by side (flatten). */
+/* While paths are added, the children of a node are a linked list. Afterwards flatten() stores them side by
+ * side. */
 enum { INHERIT = -1 };
 
 typedef struct draft {
@@ -162,8 +163,9 @@ static int add_captures(builder *b, const ki_projection_capture *captures, size_
     return 0;
 }
 
-/* Both the rules of a name and those of * beside it apply; so the rules below * are copied below the name
- * wherever the name has none. Recursion is as deep as the longest path. */
+/* If a node has children for a name and for *, both apply to the member of that name. So the rules below *
+ * are copied below the name, except where the name has rules. The recursion is as deep as the longest
+ * path. */
 static int merge(builder *b, uint32_t from, uint32_t into)
 {
     assert(from != into && from < b->count && into < b->count);
@@ -187,7 +189,7 @@ static int merge(builder *b, uint32_t from, uint32_t into)
     return rc < 0 ? rc : merge(b, b->nodes[from].any, target);
 }
 
-/* Merges, and resolves inheritance, from the root down. */
+/* Merges the rules of * into those of names, and resolves inheritance, from the root down. */
 static int settle(builder *b, uint32_t at, int inherited)
 {
     assert(at < b->count);
@@ -215,7 +217,8 @@ static ki_projection_node node_of_draft(const draft *d)
                                 .capture = (int8_t)d->capture};
 }
 
-/* Stores the children of a node side by side, breadth first: `order[i]` is the draft that became node i. */
+/* Stores the nodes breadth first, so that the children of a node are side by side. `order[i]` is the draft
+ * that became node i. */
 static void flatten(const builder *b, ki_projection *projection, uint32_t *order)
 {
     uint32_t used = 1;
@@ -326,8 +329,8 @@ const ki_projection_node *ki_projection_root(const ki_projection *projection)
     return &projection->nodes[0];
 }
 
-/* Names rarely have escapes, so their bytes can be compared. A wanted name that would need escaping is not
- * found here: it contains a backslash, a quote or a control character, which no plain bytes in JSON equal. */
+/* Compares bytes, which is enough for names without escapes; most names have none. A node's name that needs
+ * escapes in JSON never matches here, because it contains a backslash, a quote or a control character. */
 static int bytes_equal(const ki_projection_node *node, ki_str name)
 {
     return node->name.len + 2 == name.len &&

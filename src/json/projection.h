@@ -6,10 +6,11 @@
  *   Locks:    none; immutable once built, shared by any number of sinks.
  *   Not here: copying.
  *
- * Paths are those of json/path.h: "/spec/containers/" "*" "/image". Array elements can only be selected by *,
- * because dropping single ones would renumber the others. The longest matching path decides; of two equally
- * long paths the one that has a name where the other has *, compared from their ends. A container of
- * something kept is kept as an empty shell. A scalar where a path expects a container is dropped.
+ * Paths are those of json/path.h: "/spec/containers/" "*" "/image". Array elements can only be selected by
+ * *, because dropping single elements would renumber the others. The longest matching path decides. Of two
+ * equally long paths, the one decides that has a name where the other has *, compared from their ends. A
+ * dropped container with something kept in it is kept as a shell around that. A scalar where a path expects
+ * a container is dropped.
  */
 #ifndef KI_JSON_PROJECTION_H
 #define KI_JSON_PROJECTION_H
@@ -23,22 +24,23 @@
 #define KI_PROJECTION_CAPTURES_MAX 16
 
 typedef struct ki_projection_node {
-    ki_str name;    /* unescaped; of the member for this node */
-    uint32_t first; /* children are adjacent in the array of nodes; 0 if none */
-    uint32_t count; /* of named children */
+    ki_str name;    /* of the member that this node is for; unescaped */
+    uint32_t first; /* the index of the first named child; the others follow it */
+    uint32_t count; /* the number of named children */
     uint32_t any;   /* the child for every other name or element; 0 if none */
     uint8_t keep;   /* applies to the value, except where a child decides */
     uint8_t shell;  /* something below is kept, so this is kept at least as an empty shell */
-    uint8_t aside;  /* captured even if it is not kept */
-    int8_t capture; /* index into a sink's captures; -1: none */
+    uint8_t aside;  /* the value is captured even if it is not kept */
+    int8_t capture; /* index into a sink's captures; -1 if the value is not captured */
 } ki_projection_node;
 
 typedef struct ki_projection ki_projection;
 
-/* A captured value: capture i of a sink is the kept part of the first value at captures[i]. */
+/* A value to capture. Capture i of a sink is the kept part of the first value at the path of
+ * captures[i]. */
 typedef struct ki_projection_capture {
-    const char *path;    /* of a member or element; all different */
-    int even_if_dropped; /* if so, goes to the side text */
+    const char *path;    /* of a member or element; no path may occur twice */
+    int even_if_dropped; /* a value that is not kept is captured in the side text */
 } ki_projection_capture;
 
 typedef struct ki_projection_options {
@@ -52,24 +54,24 @@ typedef struct ki_projection_options {
  * Strings are copied. */
 KI_NODISCARD ki_projection *ki_projection_new(const ki_projection_options *options, ki_error *err);
 
-/* NULL is allowed. The second drops a reference; the last one frees it. */
+/* NULL is allowed. ki_projection_free() drops a reference; the last one frees the projection. */
 ki_projection *ki_projection_ref(ki_projection *projection);
 void ki_projection_free(ki_projection *projection);
 
-/* What becomes of the value at a path. Of a path that ends with a name below *, and of a pointer with the
- * position of an element, the rule for * applies. A malformed path counts as kept. */
+/* What happens to the value at a path. For a name that has no rule, and for the position of an element, the
+ * rule for * applies. A malformed path counts as kept. */
 typedef enum ki_projection_fate {
     KI_PROJECTION_DROPS = 0,
     KI_PROJECTION_KEEPS,
-    KI_PROJECTION_KEEPS_PART /* only something below it */
+    KI_PROJECTION_KEEPS_PART /* only something in the value is kept */
 } ki_projection_fate;
 
 ki_projection_fate ki_projection_fate_of(const ki_projection *projection, const char *path);
 
 const ki_projection_node *ki_projection_root(const ki_projection *projection);
 
-/* The rule for a member whose name is the JSON string `name` (quoted, as written); NULL if the container's
- * rule applies. */
+/* The rule for a member. `name` is the name as a JSON string, with its quotes. NULL if the container's rule
+ * applies. */
 const ki_projection_node *ki_projection_member(const ki_projection *projection,
                                                const ki_projection_node *node, ki_str name);
 

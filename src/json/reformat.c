@@ -3,8 +3,8 @@
 #include "json/skip.h"
 #include "json/write.h"
 
-/* One pass over the tokens, without recursion: the writer tracks the nesting. Strings are copied with
- * their spelling. */
+/* A value is copied in one pass over its tokens, without recursion: the writer tracks the nesting. Strings
+ * keep their spelling. */
 
 typedef struct source {
     const char *at;

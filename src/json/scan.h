@@ -29,26 +29,26 @@ enum { KI_SCAN_BEFORE = 0, KI_SCAN_INSIDE, KI_SCAN_BEHIND };
 /* The type of the value, from its first byte. */
 enum { KI_SCALAR_NONE = 0, KI_SCALAR_STRING, KI_SCALAR_LITERAL };
 
-/* Zero means default. */
+/* Zero means the default. */
 typedef struct ki_json_limits {
     uint32_t depth_max;
     size_t value_bytes_max;
 } ki_json_limits;
 
-/* An unfinished escape at the end of a block (json/escape.c). */
+/* The state of an escape that a block leaves unfinished (json/escape.c). */
 typedef struct ki_escape {
     uint32_t state;
-    uint32_t unit; /* the current UTF-16 unit; the preceding high surrogate in the upper half */
+    uint32_t unit; /* the current UTF-16 unit; in the upper half, the high surrogate before it */
 } ki_escape;
 
-/* An unfinished character at the end of a block (json/utf8.c). */
+/* The state of a character that a block leaves unfinished (json/utf8.c). */
 typedef struct ki_utf8 {
     uint32_t need; /* continuation bytes to come */
-    uint32_t low;  /* bounds of the next one */
+    uint32_t low;  /* `low` and `high` bound the next of them */
     uint32_t high;
 } ki_utf8;
 
-/* What the last character was, ignoring white space. Bits are 0 or 1. */
+/* What the last character was, ignoring white space. Each member is 0 or 1. */
 typedef struct ki_json_grammar {
     uint64_t expects_value;  /* one of : , { [ or nothing yet */
     uint64_t may_begin_name; /* one of , { */
@@ -57,7 +57,7 @@ typedef struct ki_json_grammar {
     uint64_t ended_name;     /* the closing quote of such a string */
 } ki_json_grammar;
 
-/* State carried from one block to the next. Bits are 0 or 1. */
+/* State carried from one block to the next. Members are 0 or 1 if nothing else is said. */
 typedef struct ki_json_carry {
     uint64_t in_string;     /* all ones inside a string, else 0 */
     uint64_t escaped;       /* the next byte is escaped by a backslash */
@@ -74,7 +74,7 @@ typedef struct ki_json_scanner {
     ki_json_carry carry;
     uint32_t depth; /* open containers */
     uint32_t depth_max;
-    uint32_t inside_depth_max; /* no limit is reached up to this depth */
+    uint32_t inside_depth_max; /* up to this depth, kinds[0] is enough and no limit is reached */
     uint32_t too_deep;         /* open containers beyond depth_max, in a value that is scanned leniently */
     uint64_t kinds[KI_JSON_DEPTH_LIMIT / 64 + 1]; /* bit i: the i-th open container is an object; else 0 */
     int scalar;                                   /* KI_SCALAR_… */
@@ -90,23 +90,25 @@ typedef struct ki_json_scanner {
     const uint8_t *slice; /* the kernel's input; `offset` is that of its first byte */
 } ki_json_scanner;
 
-/* `limits` may be NULL. depth_max above KI_JSON_DEPTH_LIMIT is cut to it. Nothing to free. */
+/* `limits` may be NULL. A depth_max above KI_JSON_DEPTH_LIMIT is reduced to it. A scanner need not be
+ * freed. */
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits);
 
-/* Prepares for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have
- * been begun. */
+/* Prepares for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; the caller has
+ * begun it. */
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink);
 
-/* Like ki_json_scan_begin(), for one of several values, where the others should be read even if this one
- * is invalid. Nesting that is too deep, and wrong escapes, wrong UTF-8 and control characters in strings,
- * leave no doubt about where a container ends: the first is stored in `refused`, and the value is scanned
- * to its end. Its text in the sink is not JSON then; treat captures accordingly. */
+/* Like ki_json_scan_begin(), for one of several values, where the others should be read even if this one is
+ * invalid. Some mistakes leave no doubt about where a container ends: nesting that is too deep, and wrong
+ * escapes, wrong UTF-8 and control characters in strings. The first of them is stored in `refused`, and the
+ * value is scanned to its end. Then the sink's text is not valid JSON, and its captures may not be
+ * either. */
 void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink);
 
-/* Feeds `n` bytes; white space before the value is skipped. *out_used is how many belong to the value or
- * precede it. Returns 1 when the value is complete, 0 when more bytes are needed, or an error code with
- * the scanner's error_offset set. A number at the top level only ends with the byte after it or with
- * ki_json_scan_end(). */
+/* Feeds `n` bytes; white space before the value is skipped. *out_used is the number of bytes that belong to
+ * the value or precede it. Returns 1 when the value is complete, 0 when more bytes are needed, or an error
+ * code with the scanner's error_offset set. A number at the top level only ends with the byte after it or
+ * with ki_json_scan_end(). */
 KI_NODISCARD int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used);
 
 /* Signals that no byte follows. Returns 1 if a value is complete, 0 if none has begun,
@@ -120,7 +122,7 @@ KI_NODISCARD int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text);
 /* Fills in `err` for the code that the scanner returned, with the offset. Returns the code. */
 int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err);
 
-/* The same for a value that was refused. */
+/* Like ki_json_scan_explain(), for the mistake in `refused`. */
 int ki_json_scan_explain_refused(const ki_json_scanner *scanner, ki_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-/* KEEP_BYTES: memory that is kept between values, so that one huge value does not pin more. BLOCK_BYTES:
- * how far may be written past the last character. */
+/* KEEP_BYTES: how much memory is kept between values; more, for a huge value, is freed. BLOCK_BYTES: how
+ * many bytes may be written past the last character. */
 enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64, SIDE_BYTES_MAX = 1024 * 1024 };
 
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
@@ -74,14 +74,14 @@ static int captures(const ki_sink_level *level)
     return level->member != NULL && level->member->capture >= 0;
 }
 
-/* The position in the text of the character at `at`. A block is copied in as few pieces as possible, so
- * the character may not be there yet. */
+/* The position that the character at `at` of the block has, or will have, in the text: a block is copied in
+ * as few pieces as possible. */
 static size_t place_of(const ki_json_sink *sink, unsigned at)
 {
     return sink->text.len + (sink->emitting ? at - sink->from : 0);
 }
 
-/* Removes everything from `place` up to the character at `at` from the text. */
+/* Removes everything from `place` on from the text, and continues copying with the character at `at`. */
 static void cut_back(ki_json_sink *sink, size_t place, unsigned at)
 {
     if (place > sink->text.len)
@@ -98,8 +98,8 @@ static void drop_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
     level->dropped = 1;
 }
 
-/* Of duplicate names in an object the first counts: a member that the projection names is dropped when it
- * occurs again, so that the captures agree with later reads. */
+/* Of duplicate names in an object the first counts. So a member that the projection names is dropped when
+ * it occurs again; the captures then agree with later reads. */
 static int is_repeated(const ki_json_sink *sink, ki_sink_level *level)
 {
     size_t i = ki_projection_child_number(sink->projection, level->node, level->member);
@@ -109,7 +109,7 @@ static int is_repeated(const ki_json_sink *sink, ki_sink_level *level)
     return is_met;
 }
 
-/* The rule for a member is known: stops copying at once if nothing in it is kept. */
+/* Called when the rule for a member is known. Stops copying if nothing of the value is kept or captured. */
 static void begin_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     level->has_value = 1;
@@ -120,7 +120,7 @@ static void begin_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
         drop_value(sink, level, at);
 }
 
-/* Copies from `at` on. */
+/* Copies again, from `at` on, if copying had stopped. */
 static void resume(ki_json_sink *sink, unsigned at)
 {
     if (!sink->emitting)
@@ -128,7 +128,8 @@ static void resume(ki_json_sink *sink, unsigned at)
     sink->emitting = 1;
 }
 
-/* Begins a member at `at`, or after it if that is the comma before the first kept member. */
+/* Begins a member at `at`. If `at` is a comma, it belongs to the member, unless no member was kept
+ * before. */
 static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, int is_comma)
 {
     resume(sink, at);
@@ -165,15 +166,15 @@ static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
     size_t n = sink->text.len - level->value_start;
     int rc = ki_buf_append(&sink->side, sink->text.data + level->value_start, n);
     if (rc == KI_ERR_TOO_LARGE)
-        sink->overflowed = 1; /* later fields are still captured: a refused object has a key */
+        sink->overflowed = 1; /* later fields are still captured: a refused object needs its key */
     else if (rc < 0)
         sink->error = rc;
     else
         set_capture(sink, level, KI_CAPTURE_SIDE, start, start + n);
 }
 
-/* Ends the current member before `at`: the member stays in the text, or is cut out of it. An empty container
- * has no member, although ki_json_sink_open() has begun one. */
+/* Ends the current member before `at`: the member stays in the text, or is removed from it. In an empty
+ * container there is no member to end, although ki_json_sink_open() has begun one. */
 static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     const size_t end = place_of(sink, at);
@@ -223,8 +224,8 @@ void ki_json_sink_close(ki_json_sink *sink, unsigned at)
     sink->tracked--;
 }
 
-/* The characters from `place` up to the one at `at`, from the text or, if all are still there, from the
- * block. */
+/* The characters from `place` up to the one at `at`: in the block if none of them was copied yet, else in
+ * the text. */
 static ki_str text_from(ki_json_sink *sink, size_t place, unsigned at)
 {
     const size_t len = place_of(sink, at) - place;
@@ -239,7 +240,7 @@ void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
     assert(sink != NULL);
     ki_sink_level *level = innermost(sink);
     if (!level->in_object || level->has_value)
-        return; /* not JSON: the grammar detects it in this very block */
+        return; /* invalid JSON, which the grammar check reports for this block */
     size_t start = level->member_start + (level->kept > 0);
     if (start > place_of(sink, at))
         return;

@@ -5,8 +5,8 @@
  *   From:     json/kernel/block.h        (the structural characters, in order)
  *   To:       api/object/object_build.c  (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
- *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before this
- *             is read.
+ *   Not here: which paths are kept (json/projection.c); whether the text is valid JSON: after a mistake, the
+ *             scan fails or refuses the value.
  *
  * A container is *tracked* if the projection has rules for its members. Tracked containers are the outermost
  * `tracked` levels. Everything below is kept or dropped as a whole, 64 bytes at a time.
@@ -37,12 +37,12 @@ typedef struct ki_capture {
 typedef struct ki_sink_level {
     const ki_projection_node *node;
     const ki_projection_node *member; /* rule for the current member; NULL if the container's rule applies */
-    size_t member_start;              /* in the text, before its leading comma */
+    size_t member_start;              /* in the text; at the comma before the member, if there is one */
     size_t value_start;
-    uint32_t kept; /* members in the text so far */
+    uint32_t kept; /* the number of members in the text so far */
     uint64_t met;  /* bit i: the i-th named child of the node has occurred */
     uint8_t in_object;
-    uint8_t has_value; /* the name was read */
+    uint8_t has_value; /* the current member's name was read, or it is an element */
     uint8_t entered;   /* the member is a container */
     uint8_t dropped;   /* the member is not being copied */
 } ki_sink_level;
@@ -56,36 +56,38 @@ typedef struct ki_json_sink {
     const ki_projection *projection; /* borrowed; NULL keeps everything */
     const ki_projection_node *root;  /* the rules of the value itself */
     const uint8_t *block;            /* the characters being scanned, white space removed */
-    unsigned from;                   /* the first of them that is not copied yet */
+    unsigned from;                   /* the first of these characters that is not copied yet */
     uint32_t tracked;
     int emitting;
     int overflowed; /* the value exceeded the limit: text and captures cover its beginning only */
-    int rewritable; /* an escape was seen that has a shorter spelling */
+    int rewritable; /* an escape was seen that may have a shorter spelling */
     int is_typed;   /* the writer guarantees that metadata has the right types; 0 if the text is from JSON */
     int error;
     ki_capture captures[KI_PROJECTION_CAPTURES_MAX];
     ki_sink_level levels[KI_PROJECTION_DEPTH_MAX + 1];
 } ki_json_sink;
 
-/* `bytes_max` limits text and side text each. */
+/* `bytes_max` limits the text; the side text has a fixed limit. */
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max);
 void ki_json_sink_fini(ki_json_sink *sink);
 
-/* Sets another limit, which applies from the next ki_json_sink_begin() on. */
+/* Sets another limit for the text. Call this before ki_json_sink_begin(); it clears the text. */
 void ki_json_sink_limit(ki_json_sink *sink, size_t bytes_max);
 
 /* Clears the content and prepares for one value. */
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);
 
-/* The same for a value that is a part of the one for which the projection was made: `node` has its rules. */
+/* Like ki_json_sink_begin(), for a value inside the one that the projection is for. `node` has its
+ * rules. */
 void ki_json_sink_begin_at(ki_json_sink *sink, const ki_projection *projection,
                            const ki_projection_node *node);
 
-/* Reserves space for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end
- * in. Returns 0 or KI_ERR_NO_MEMORY. The caller stops when the text exceeds bytes_max. */
+/* Reserves space for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of their last block. Returns
+ * 0 or KI_ERR_NO_MEMORY. The caller must stop when the text exceeds bytes_max. */
 KI_NODISCARD int ki_json_sink_reserve(ki_json_sink *sink, size_t n);
 
-/* The structural characters of tracked containers, in order. `at` is the position in the block. */
+/* Call these for the structural characters of tracked containers, in order. `at` is the position in the
+ * block. */
 void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object);
 void ki_json_sink_close(ki_json_sink *sink, unsigned at);
 void ki_json_sink_colon(ki_json_sink *sink, unsigned at);
@@ -108,7 +110,7 @@ static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
     sink->from = at;
 }
 
-/* Copies characters that contain none of a tracked container. */
+/* Copies characters, none of which is directly in a tracked container, if the current member is kept. */
 static inline void ki_json_sink_take(ki_json_sink *sink, const uint8_t *chars, size_t n)
 {
     if (sink->emitting) {

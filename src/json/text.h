@@ -2,7 +2,8 @@
 /* text - the characters of JSON strings: escapes, UTF-8, comparison without allocation.
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
- *             api/object/object_build.c, api/object/object_text.c
+ *             api/object/object_build.c, api/object/object_text.c, api/resource/resource.c,
+ *             api/selector/field_selector.c
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *
@@ -29,7 +30,7 @@ size_t ki_json_escape_read(const char *at, const char *end, uint32_t *out_code_p
 
 /* How the characters of a text are encoded. */
 typedef enum ki_json_spelling {
-    KI_JSON_PLAIN,   /* as they are */
+    KI_JSON_PLAIN,   /* not encoded */
     KI_JSON_RAW,     /* the text between the quotes of a JSON string */
     KI_JSON_POINTER, /* one token of a JSON Pointer: ~0 and ~1 */
 } ki_json_spelling;
@@ -39,14 +40,15 @@ typedef struct ki_json_spelt {
     ki_json_spelling spelling;
 } ki_json_spelt;
 
-/* Bytewise order of the decoded texts: negative, 0 or positive. A malformed escape stands for its own
- * bytes, so this is an order for any text. */
+/* Compares the decoded texts bytewise. Returns negative, 0 or positive. A malformed escape stands for its
+ * own bytes, so any two texts can be compared. */
 int ki_json_text_compare(ki_json_spelt a, ki_json_spelt b);
 
 /* Writes `code_point` (at most 0x10FFFF) as UTF-8 and returns the number of bytes, 1 to 4. */
 size_t ki_utf8_encode(uint32_t code_point, char out[4]);
 
-/* The number of bytes before the first that is not part of well-formed UTF-8; `n` if all are. */
+/* The number of bytes before the first one that is not part of well-formed UTF-8; `n` if all of them
+ * are. */
 size_t ki_utf8_valid_len(const char *text, size_t n);
 
 #endif

@@ -5,8 +5,9 @@
 
 enum { NO_MISTAKE = 64 };
 
-/* Sets what must follow a leading byte. The bounds of the second byte exclude overlong forms, surrogates
- * and code points beyond U+10FFFF. Returns 0 if no character begins with it. */
+/* Sets the number of bytes that must follow a leading byte, and the bounds of the second byte, which
+ * exclude overlong forms, surrogates and code points above U+10FFFF. Returns 0 if no character begins with
+ * `lead`. */
 static int begin_character(ki_utf8 *utf8, uint8_t lead)
 {
     utf8->low = 0x80;

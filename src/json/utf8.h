@@ -4,8 +4,8 @@
  *   From:     json/kernel/block.h, for blocks with a byte above 127 and those after an unfinished character
  *   Not here: decoding.
  *
- * Kubernetes text is nearly all ASCII, and blocks of ASCII are recognised before this is called. So simple
- * code that all variants share matters more than speed here.
+ * Kubernetes text is nearly all ASCII, and blocks of ASCII are recognised before this is called. So this
+ * code, which all kernels share, is simple rather than fast.
  */
 #ifndef KI_JSON_UTF8_H
 #define KI_JSON_UTF8_H

@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-/* What is not allowed in the current container. For a bracket, that is the container around it. */
+/* The characters in `range` that are not allowed in the current container. The container of a bracket is
+ * the one around it. */
 static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
     const uint64_t in_object = 0 - ki_kinds_innermost(s);
@@ -28,7 +29,7 @@ static void tell_separators(const ki_json_scanner *s, const ki_block *block, uin
     }
 }
 
-/* Returns 0 if it is too deep. */
+/* Returns 0 if the container is nested too deeply. */
 static int open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
     if (s->depth == s->depth_max) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walk - walks through the brackets of one block: nesting, matching, the end of the value, events for the
- * sink.
+/* walk - follows the brackets of one block: nesting, matching, the end of the value, and calls of the sink.
  *
  *   From:     json/kernel/block.h
  *   To:       json/sink.c
@@ -18,10 +17,10 @@ typedef struct ki_block {
     uint64_t valid; /* the low `count` bits */
     uint64_t open;  /* { [ */
     uint64_t close; /* } ] */
-    uint64_t brace; /* of those: { }; unspecified elsewhere */
+    uint64_t brace; /* which of these are { }; unspecified for other characters */
     uint64_t comma;
     uint64_t colon;
-    uint64_t behind_name; /* after a string that follows , or {: a colon in an object only */
+    uint64_t behind_name; /* after a string that follows , or {: in an object, this must be a colon */
     uint64_t nameless;    /* a bracket, number or word after , or {: not allowed in an object */
     uint64_t mistakes;    /* other violations of the grammar */
 } ki_block;
@@ -54,13 +53,14 @@ static inline void ki_depth_set_beyond(ki_json_scanner *s, uint32_t count)
     s->inside_depth_max = count > 0 ? 0 : in_first_word;
 }
 
-/* Walks through the brackets with everything that may happen at one. Adds to block->mistakes. Returns the
- * position of the bracket that ends the value, or KI_BLOCK_NO_END. *out_too_deep, 64 before, is set to the
- * first bracket that opens beyond depth_max; if the scan continues after it, its content is not checked. */
+/* Follows the brackets one by one, in any block. Adds to block->mistakes. Returns the position of the
+ * bracket that ends the value, or KI_BLOCK_NO_END. *out_too_deep must be 64; it is set to the first bracket
+ * that opens a container beyond depth_max. A lenient scan continues after it, without checking the order of
+ * tokens in it. */
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep);
 
-/* Reports the characters of tracked containers to the sink, for a valid block that begins at `depth` and
- * in which the value does not end. */
+/* Reports the structural characters of tracked containers to the sink. The block begins at `depth`, is
+ * valid, and does not end the value. */
 void ki_block_tell(ki_json_sink *sink, const ki_block *block, uint32_t depth);
 
 #endif

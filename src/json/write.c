@@ -130,7 +130,7 @@ static void put_escape(ki_json_writer *writer, unsigned char byte)
     put(writer, (ki_str){(const char[]){'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]}, 6});
 }
 
-/* The number of leading bytes that need no escaping in a JSON string. */
+/* The number of bytes at the beginning that need no escapes in a JSON string. */
 static size_t plain_len(const char *text, size_t n)
 {
     size_t at = 0;

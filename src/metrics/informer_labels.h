@@ -14,7 +14,7 @@
 
 #include "metrics/names.h"
 
-/* name, group, version, resource, and one extra label: a reason or a handler. */
+/* The values of name, group, version, resource, and of one extra label: a reason or a handler. */
 typedef struct ki_informer_labels {
     ki_str values[5];
 } ki_informer_labels;
@@ -34,8 +34,8 @@ static inline ki_informer_labels ki_informer_labels_and(ki_informer_labels label
     return labels;
 }
 
-/* `name` as in metrics/names.h. Metrics that could not be created for lack of memory are counted by
- * ki_metrics_refused(). */
+/* `name` as in metrics/names.h. ki_metrics_refused() counts metrics that could not be created, because
+ * memory ran out or there are too many. */
 #define KI_INFORMER_COUNTER(metrics, name, labels)                                                           \
     ki_metrics_counter((metrics), &ki_metric_informer_##name, (labels).values)
 #define KI_INFORMER_GAUGE(metrics, name, labels)                                                             \

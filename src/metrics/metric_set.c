@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* Derived from the address, mixed so that neighbours in memory get unrelated ranks. */
+/* The rank is derived from the address, mixed so that neighbours in memory get unrelated ranks. */
 static uint64_t rank_of(const ki_metric_node *node)
 {
     uint64_t x = (uint64_t)(uintptr_t)node;
@@ -27,7 +27,8 @@ ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key)
 }
 
 /* Splits a tree into the nodes before `key` and those after it. Each step links the next node on the path
- * at the open end of one of the two trees, where it keeps its order and its rank below its new parent. */
+ * to the open end of one of the two trees. This keeps the order of keys, and the node does not rank above
+ * its new parent, which was above it before. */
 static void split(ki_metric_node *tree, ki_str key, ki_metric_node **before, ki_metric_node **behind)
 {
     while (tree != NULL) {
@@ -44,8 +45,8 @@ static void split(ki_metric_node *tree, ki_str key, ki_metric_node **before, ki_
     *before = *behind = NULL;
 }
 
-/* The node replaces the first node on its path that ranks below it; the subtree from there is split and
- * becomes the node's children. */
+/* The node takes the place of the first node on its path that ranks below it. The subtree of that node is
+ * split and becomes the two children of the new node. */
 void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
 {
     assert(ki_metric_set_find(set, node->key) == NULL);
@@ -58,7 +59,8 @@ void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
     set->count++;
 }
 
-/* All keys of `left` are before those of `right`; the higher rank becomes the root. */
+/* Joins two trees. All keys of `left` are before those of `right`. The node with the higher rank becomes
+ * the root. */
 static void join(ki_metric_node **place, ki_metric_node *left, ki_metric_node *right)
 {
     while (left != NULL && right != NULL) {
@@ -88,7 +90,7 @@ void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node)
     set->count--;
 }
 
-/* Recursion is as deep as the tree. If a node is after the key, so is everything to its right. */
+/* The recursion is as deep as the tree. If a node is after the key, so is everything to its right. */
 static int walk(ki_metric_node *node, const ki_str *key, ki_metric_set_cb callback, void *user)
 {
     while (node != NULL) {

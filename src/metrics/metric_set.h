@@ -5,9 +5,10 @@
  *   Locks:    the owner's.
  *   Not here: memory; the nodes are embedded in their elements.
  *
- * A treap: a binary tree in which keys rise from left to right, and no node has a higher rank than its
- * parent. Ranks are as good as random, so the depth is a small multiple of log2(count) whatever the order
- * of insertion. Programs with many informers add and remove hundreds of thousands of samples one by one.
+ * This is a treap: a binary tree in which keys rise from left to right, and no node has a higher rank than
+ * its parent. Ranks are as good as random, so the depth is a small multiple of log2(count), whatever the
+ * order of insertion. This matters because programs with many informers add and remove hundreds of
+ * thousands of samples one by one.
  */
 #ifndef KI_METRICS_METRIC_SET_H
 #define KI_METRICS_METRIC_SET_H
@@ -21,7 +22,7 @@ typedef struct ki_metric_node {
     struct ki_metric_node *right;
 } ki_metric_node;
 
-/* Zeroed: empty. Read `count` freely; change it through the functions. */
+/* A zeroed set is empty. `count` may be read directly; the functions change it. */
 typedef struct ki_metric_set {
     ki_metric_node *root;
     size_t count;
@@ -39,9 +40,9 @@ void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node);
 /* Returns 0 to continue, anything else to stop. */
 typedef int (*ki_metric_set_cb)(ki_metric_node *node, void *user);
 
-/* Calls back for the nodes after `key` in order; for all if `key` is NULL. The callback must not change
- * the set, but may free the node if the walk runs to the end. Returns the value that stopped the walk, or
- * 0. */
+/* Calls `callback` for the nodes after `key`, in order, or for all nodes if `key` is NULL. The callback
+ * must not change the set. When a set is given up, a walk that never stops may free each node. Returns the
+ * value that stopped the walk, or 0. */
 int ki_metric_set_walk(const ki_metric_set *set, const ki_str *key, ki_metric_set_cb callback, void *user);
 
 #endif

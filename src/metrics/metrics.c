@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creating, finding and dropping metrics: everything that needs the lock. */
+/* Creates, finds and drops metrics: everything that needs the lock, except writing. */
 #include "metrics/metrics.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ enum {
     LABELS_BYTES_MAX = 64 * 1024,
 };
 
-/* ---- the whole ----------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 static int is_name(ki_str text)
 {
@@ -191,7 +191,8 @@ static ki_metric_child *new_child(ki_metric_family *family, ki_str labels)
     return child;
 }
 
-/* Finds or creates the child, and counts one use. NULL when out of memory, or when there are too many. */
+/* Finds or creates the child, and counts one use. NULL when out of memory, or when the family has too many
+ * children. */
 static ki_metric_child *child_locked(ki_metrics *metrics, const ki_metric_desc *desc, ki_str labels)
     KI_REQUIRES(metrics->mu)
 {

@@ -5,9 +5,10 @@
  *   To:       metrics/prometheus.c, which writes them; metrics/names.h lists them
  *   Locks:    one mutex, a leaf, for finding, dropping and writing; none for counting.
  *   Not here: floating point. Everything is counted in whole units (one, a byte, a nanosecond), so that an
- *             update is one addition; the metric's unit says where the decimal point goes when it is written.
+ *             update is one addition; the metric's unit says where the decimal point is when it is written.
  *
- * A NULL cell counts nothing and is harmless. Disabled metrics give NULL, and so does running out of memory.
+ * A NULL cell is allowed everywhere, and counts nothing. Cells are NULL if metrics are disabled, when out
+ * of memory, and when there are too many.
  */
 #ifndef KI_METRICS_METRICS_H
 #define KI_METRICS_METRICS_H
@@ -17,10 +18,12 @@
 
 typedef enum ki_metric_type { KI_METRIC_COUNTER, KI_METRIC_GAUGE, KI_METRIC_HISTOGRAM } ki_metric_type;
 
-/* The unit that is counted. The value is the number of decimals when written in base units. */
+/* The unit in which a metric is counted. The value is the number of decimals when it is written in base
+ * units. */
 typedef enum ki_metric_unit { KI_METRIC_ONES = 0, KI_METRIC_NANOSECONDS = 9 } ki_metric_unit;
 
-/* Upper bounds of the buckets, inclusive and rising. Values above the last bound have a bucket too. */
+/* The upper bounds of the buckets, inclusive and rising. One more bucket counts the values above the last
+ * bound. */
 typedef struct ki_metric_bounds {
     const uint64_t *upper;
     size_t count;
@@ -28,7 +31,7 @@ typedef struct ki_metric_bounds {
 
 enum { KI_METRIC_LABELS_MAX = 6 };
 
-/* Describes a metric. Static: one of metrics/names.h. */
+/* Describes a metric. Descriptions are static; metrics/names.h has them all. */
 typedef struct ki_metric_desc {
     const char *name;
     const char *help;
@@ -38,30 +41,30 @@ typedef struct ki_metric_desc {
     const ki_metric_bounds *bounds;           /* histograms only */
 } ki_metric_desc;
 
-/* Each cell has a cache line of its own, so threads that count different things do not slow each other
+/* Each cell has its own cache line, so that threads that count different things do not slow each other
  * down. */
 typedef struct ki_counter {
     _Atomic uint64_t value;
 } ki_counter;
 
 typedef struct ki_gauge {
-    _Atomic int64_t value;             /* INT64_MAX: +Inf */
-    int64_t (*read)(const void *user); /* if set, gives the value; with `user` guarded by the metrics' lock */
+    _Atomic int64_t value;             /* INT64_MAX is written as +Inf */
+    int64_t (*read)(const void *user); /* gives the value if set; like `user`, guarded by the metrics' lock */
     const void *user;
 } ki_gauge;
 
 typedef struct ki_histogram {
     const ki_metric_bounds *bounds;
     _Atomic uint64_t sum;
-    _Atomic uint64_t counts[]; /* one per bucket, one more than there are bounds; not cumulative */
+    _Atomic uint64_t counts[]; /* one per bucket, so one more than there are bounds; not cumulative */
 } ki_histogram;
 
 /* Adds an owner of the metrics; ki_metrics_free() drops one. Returns its argument; NULL stays NULL. */
 ki_metrics *ki_metrics_ref(ki_metrics *metrics);
 
-/* The cell of these label values, in the order of desc->labels; zero if it is new. Each call is one use,
- * which ends with the drop below; uses of the same labels share the cell. NULL when `metrics` is NULL,
- * when out of memory, or when there are too many. */
+/* Returns the cell for these label values, which are in the order of desc->labels; a new cell is zero. Each
+ * call is one use, which ends with a call of the drop functions below; uses with the same label values
+ * share the cell. Returns NULL if `metrics` is NULL, when out of memory, or when there are too many. */
 KI_NODISCARD ki_counter *ki_metrics_counter(ki_metrics *metrics, const ki_metric_desc *desc,
                                             const ki_str *label_values);
 KI_NODISCARD ki_gauge *ki_metrics_gauge(ki_metrics *metrics, const ki_metric_desc *desc,
@@ -69,20 +72,20 @@ KI_NODISCARD ki_gauge *ki_metrics_gauge(ki_metrics *metrics, const ki_metric_des
 KI_NODISCARD ki_histogram *ki_metrics_histogram(ki_metrics *metrics, const ki_metric_desc *desc,
                                                 const ki_str *label_values);
 
-/* From now on `read` gives the value whenever the metrics are written: for values that change by
- * themselves. `read` takes no lock. After ki_gauge_unfollow() with the same `user` has returned, `read` is
- * no longer called and the gauge is +Inf. If several callers share a cell, the last one is asked. A NULL
- * gauge is allowed. */
+/* From now on, `read` is called for the value whenever the metrics are written. Use this for values that
+ * change by themselves. `read` must not take a lock. After ki_gauge_unfollow() with the same `user` has
+ * returned, `read` is no longer called and the gauge is +Inf. If several callers share a cell, the `read`
+ * of the last one is used. A NULL gauge is allowed. */
 void ki_gauge_follow(ki_gauge *gauge, int64_t (*read)(const void *user), const void *user);
 void ki_gauge_unfollow(ki_gauge *gauge, const void *user);
 
-/* Ends one use. The sample is removed with the last one. The caller still owns the metrics. */
+/* Ends one use. The last use removes the sample. The caller must still own the metrics. */
 void ki_counter_drop(ki_counter *counter);
 void ki_gauge_drop(ki_gauge *gauge);
 void ki_histogram_drop(ki_histogram *histogram);
 
-/* Relaxed, here and below: a metric orders nothing else, and a reader needs a whole value, not a recent
- * one. */
+/* Memory orders below are relaxed: a metric orders nothing else, and a reader needs a consistent value, not
+ * the most recent one. */
 
 static inline void ki_counter_add(ki_counter *counter, uint64_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the metrics as text, a piece of a family at a time. */
+/* Writes the metrics as text, in pieces of at most one family. */
 #include <kinformer/metrics.h>
 #include <stdbool.h>
 
@@ -9,13 +9,14 @@
 #include "util/buf.h"
 #include "util/error.h"
 
-/* PIECE_BYTES: how much is written before the lock is released; the last sample may exceed it. */
+/* PIECE_BYTES: a piece ends after this many bytes, and the lock is released; the last sample may exceed
+ * it. */
 enum { PIECE_BYTES = 64 * 1024, PIECE_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* Families and children are added, and children are removed, while a walk runs: it continues by name and
- * labels. */
+/* The state of a walk. Between two pieces, families and children may be added and children may be removed.
+ * So the walk continues by the name of the family and the labels of the last sample. */
 typedef struct walk {
-    const ki_metric_family *family; /* the one being written */
+    const ki_metric_family *family; /* the family being written */
     ki_buf labels;                  /* of the last sample written */
     bool is_inside;                 /* more samples of the family may follow */
     ki_buf text;
@@ -30,7 +31,7 @@ static int note_family(ki_metric_node *node, void *user)
     return 1;
 }
 
-/* Writes samples until the piece is full; returns 1 then, or an error. */
+/* Writes one sample. Returns 0, 1 if the piece is full, or an error. */
 static int put_child(ki_metric_node *node, void *user)
 {
     walk *w = user;
@@ -60,8 +61,8 @@ static int put_more_locked(const ki_metrics *metrics, walk *w) KI_REQUIRES(metri
     return rc < 0 ? rc : 0;
 }
 
-/* Writes the next piece; nothing at the end, where `family` is NULL. The rest of a family may be empty
- * when its samples were removed meanwhile. */
+/* Writes the next piece. At the end, `family` is NULL. The loop skips empty pieces: the rest of a family
+ * may have been removed meanwhile. */
 static int next_piece(ki_metrics *metrics, walk *w)
 {
     int rc;
@@ -80,7 +81,7 @@ static int fail_write(ki_error *err, int rc)
                                   : ki_fail_no_memory(err);
 }
 
-/* The callback may free the client whose metrics these are. */
+/* The callback may free the client that owns these metrics, so this holds its own reference. */
 int ki_metrics_write(const ki_metrics *metrics, ki_metrics_write_cb callback, ki_error *err, void *user)
 {
     walk w = {0};
@@ -91,7 +92,7 @@ int ki_metrics_write(const ki_metrics *metrics, ki_metrics_write_cb callback, ki
         return ki_fail(err, KI_ERR_INVALID, "the callback must not be NULL");
     ki_buf_init(&w.text, PIECE_BYTES_MAX);
     ki_buf_init(&w.labels, PIECE_BYTES_MAX);
-    ki_metrics *mine = ki_metrics_ref((ki_metrics *)metrics); /* locks are not part of its const state */
+    ki_metrics *mine = ki_metrics_ref((ki_metrics *)metrics); /* neither lock nor count is const */
     do {
         rc = next_piece(mine, &w);
         if (rc < 0)

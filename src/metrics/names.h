@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names - every metric of the library: name, kind, labels, help.
  *
- *   From:     every module that counts: &ki_metric_workqueue_depth
+ *   From:     all code that counts: &ki_metric_workqueue_depth
  *   To:       metrics/metrics.h
  *   Not here: when a value changes; the code that changes it says so.
  *
- * A metric that client-go has as well has its name, labels and buckets, so that dashboards carry over.
+ * A metric that client-go has too has the same name, labels and buckets, so that its dashboards can be
+ * used.
  */
 #ifndef KI_METRICS_NAMES_H
 #define KI_METRICS_NAMES_H
 
 #include "metrics/metrics.h"
 
-/* X(name, kind, labels, help), sorted by name. metrics/names.c defines the words: INFORMER stands for the
- * labels name, group, version and resource; …_SECONDS is counted in nanoseconds; a histogram names its
- * buckets. */
+/* X(name, kind, labels, help), sorted by name. metrics/names.c defines the words in capitals: INFORMER
+ * stands for the labels name, group, version and resource; …_SECONDS is counted in nanoseconds; a histogram
+ * names its buckets. */
 /* clang-format off */
 #define KI_METRIC_NAMES(X)                                                                                   \
     X(controller_active_workers, GAUGE, LABELS("controller"), "Reconciles in progress.")                     \

@@ -18,7 +18,7 @@ static decimal decimal_of(uint64_t value, unsigned decimals)
 {
     char backwards[DIGITS_MAX];
     int count = 0;
-    int zeros = 0; /* trailing ones */
+    int zeros = 0; /* trailing zeros */
     do {
         char digit = (char)('0' + value % 10);
         if (digit == '0' && zeros == count)
@@ -84,7 +84,7 @@ size_t ki_prometheus_bound(uint64_t value, unsigned decimals, char out[KI_PROMET
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-/* Keeps the first error, so that a line can be written without a check after each word. */
+/* Keeps the first error, so that callers need not check after each word. */
 typedef struct writer {
     ki_buf *out;
     int rc;
@@ -133,7 +133,7 @@ static size_t character_length(ki_str text)
     return 0;
 }
 
-/* The number of leading bytes that need no escaping; usually all. */
+/* The number of bytes at the beginning that need no escapes; usually all bytes. */
 static size_t plain_length(ki_str text)
 {
     size_t n = 0;
@@ -184,7 +184,7 @@ int ki_prometheus_labels(ki_buf *out, const ki_metric_desc *desc, const ki_str *
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* Everything on a line except the number: name, suffix, labels, and "le" unless it is empty. */
+/* Writes everything on a line except the number: name, suffix, labels, and "le" unless it is empty. */
 static void put_head(writer *w, const ki_metric_child *child, ki_str suffix, ki_str le)
 {
     put(w, child->family->node.key);
@@ -233,8 +233,8 @@ static void put_gauge(writer *w, ki_metric_child *child)
     put_number(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, child->family->desc->unit);
 }
 
-/* Buckets are summed up here, and the count is that of the last one, so they always agree although other
- * threads keep counting. */
+/* Each bucket is read once and added up here, and the count is the total of the last bucket. So they always
+ * agree, although other threads keep counting. */
 static void put_histogram(writer *w, ki_metric_child *child)
 {
     const ki_histogram *histogram = ki_metric_cell(child);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry - where metrics are kept: families by name, and the children of each by their labels.
+/* registry - stores the metrics: families by name, and the children of each family by their labels.
  *
  *   From:     metrics/metrics.c fills it
  *   To:       metrics/metrics_write.c walks it, metrics/prometheus.c writes one family
@@ -17,18 +17,18 @@
 
 enum { KI_METRIC_LINE_BYTES = 64 }; /* of a CPU cache line */
 
-/* The cold part of one sample or histogram. Its cell starts at the next cache line, the text of the labels
- * follows: one allocation. */
+/* The rarely used part of one sample or histogram. One allocation has this, the cell, which starts at the
+ * next cache line, and the text of the labels. */
 typedef struct ki_metric_child {
-    ki_metric_node node; /* its key: name="value",name="value", escaped */
+    ki_metric_node node; /* the key is name="value",name="value", escaped */
     struct ki_metric_family *family;
     size_t uses;      /* guarded by mu */
-    void *allocation; /* unaligned; the child itself is aligned */
+    void *allocation; /* the start of the allocation; the child in it is aligned */
 } ki_metric_child;
 
-/* Lives as long as the metrics: a walk may refer to one without the lock. */
+/* A family lives as long as the metrics, so a walk may refer to it without the lock. */
 typedef struct ki_metric_family {
-    ki_metric_node node; /* its key: the name, with the prefix */
+    ki_metric_node node; /* the key is the name, with the prefix */
     const ki_metric_desc *desc;
     ki_metrics *metrics;
     ki_metric_set children; /* guarded by mu */

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-/* KEEP_BYTES: memory that is kept between uses. CUT_BYTES: what is kept of something too large;
- * its key is there. */
+/* KEEP_BYTES: how much memory is kept between uses. CUT_BYTES: how much is kept of a message that is too
+ * large; this beginning contains its key. */
 enum { KEEP_BYTES = 64 * 1024, CUT_BYTES = 64 * 1024 };
 
 void ki_proto_gather_init(ki_proto_gather *gather)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leaf - values whose JSON is not what their fields say: times, quantities, IntOrString, doubles.
+/* leaf - values whose JSON does not follow from their fields: times, quantities, IntOrString, doubles.
  *
  *   From:     proto/value.c, proto/usual.h, proto/map.c, proto/raw.c
  *   To:       proto/out.h
  *   Locks:    none; pure functions.
- *   Not here: raw JSON, which needs the scanner (proto/message.c).
+ *   Not here: raw JSON, which needs the scanner (proto/raw.c).
  *
- * Each writes one value, and returns 0, an error of proto/out.h, or KI_ERR_PROTOBUF if the content is
- * malformed or has no JSON.
+ * The functions that return an int and take a ki_proto_out write one value. They return 0, an error of
+ * proto/out.h, or KI_ERR_PROTOBUF if the content is malformed or cannot be written as JSON.
  */
 #ifndef KI_PROTO_LEAF_H
 #define KI_PROTO_LEAF_H
@@ -15,16 +15,16 @@
 #include "proto/out.h"
 #include "proto/wire.h"
 
-/* {1: seconds, 2: nanoseconds}: RFC 3339 in UTC; null for the zero time, year 1. A Time has whole seconds, a
- * MicroTime six digits more. */
+/* Writes {1: seconds, 2: nanoseconds} as RFC 3339 in UTC, or null for the zero time (year 1). A Time has
+ * whole seconds, a MicroTime six more digits. */
 KI_NODISCARD int ki_proto_leaf_time(ki_proto_out *out, ki_str message);
 KI_NODISCARD int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message);
 
-/* A Time as Go writes it, at `to`, which has room for 32 bytes. Returns its end, or NULL if it is not that;
- * then ki_proto_leaf_time() reads it. */
+/* Writes a Time at `to`, which has room for 32 bytes, if the message is as Go writes it. Returns the end of
+ * the text; or NULL if the message is different: then use ki_proto_leaf_time(). */
 char *ki_proto_leaf_other_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n);
 
-/* Many are the same as the last one. */
+/* Like ki_proto_leaf_other_time(), but faster if the time is the same as the last one, as many are. */
 static inline char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n)
 {
     enum { TEXT_BYTES = 22 };
@@ -37,13 +37,13 @@ static inline char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const 
     return to + TEXT_BYTES;
 }
 
-/* The text of a quantity, if it is a short whole number with a usual suffix. Returns whether it is. */
+/* Returns 1 with the text of a quantity if it is a short whole number with a usual suffix, else 0. */
 KI_NODISCARD int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text);
 
-/* {1: text}, which servers send in canonical form. No text is "0". */
+/* Writes {1: text}, which servers send in canonical form. A missing text is written as "0". */
 KI_NODISCARD int ki_proto_leaf_quantity(ki_proto_out *out, ki_str message);
 
-/* {1: type, 2: number, 3: text}: the type decides which. */
+/* Writes {1: type, 2: number, 3: text} as a number or a string, depending on the type. */
 KI_NODISCARD int ki_proto_leaf_int_or_string(ki_proto_out *out, ki_str message);
 
 KI_NODISCARD int ki_proto_leaf_double(ki_proto_out *out, uint64_t bits);

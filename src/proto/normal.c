@@ -7,28 +7,29 @@
 
 enum { FIELDS_MAX = 64, HEAD_BYTES_MAX = 2 * KI_WIRE_VARINT_BYTES_MAX };
 
-/* How the occurrences of a field are brought together. */
+/* What is kept if a field occurs several times: the last occurrence, their joined content, or all of
+ * them. */
 enum { LAST, JOINED, ALL };
 
-/* One field of the message, or (at FIELDS_MAX) all unknown ones. */
+/* The occurrences of one field of the message, or (at index FIELDS_MAX) of all unknown fields. */
 typedef struct group {
     size_t count;
-    size_t bytes;        /* of the whole occurrences that are kept, or of their content if they are joined */
+    size_t bytes; /* the size of the occurrences that are kept, or of their content if they are joined */
     const uint8_t *last; /* the last occurrence */
-    char *to;            /* where the next is copied */
+    char *to;            /* where the next occurrence is copied to */
 } group;
 
 typedef struct plan {
     const ki_proto_message *message;
     group groups[FIELDS_MAX + 1];
-    unsigned before; /* the group of the former field */
-    unsigned last;   /* the number of the last field that is known */
+    unsigned before; /* the group of the previous field */
+    unsigned last;   /* the number of the last known field */
     int is_regular;
 } plan;
 
-/* One occurrence: from its tag to its end, and its content if it has a length. */
+/* One occurrence of a field: from its tag to its end, and its content if it has a length. */
 typedef struct occurrence {
-    uint64_t tag; /* 0 if it is malformed */
+    uint64_t tag; /* 0 if the tag is malformed */
     const uint8_t *start;
     const uint8_t *end;
     ki_wire_value content;
@@ -110,7 +111,8 @@ static char *put_varint(char *to, uint64_t number)
     return to;
 }
 
-/* Reserves the place of each group, with the head of those that are joined. Returns the end. */
+/* Reserves space for each group, and writes the tag and length of joined groups. Returns the end of the
+ * message. */
 static char *lay_out(plan *p, char *to)
 {
     for (unsigned i = 0; i <= FIELDS_MAX; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain - copies text, and tells whether it can stand in a JSON string as it is.
+/* plain - copies text, and checks whether it needs escapes in a JSON string.
  *
  *   From:     proto/out.c, proto/usual.h, proto/map.c
  *   Locks:    none; pure functions.
@@ -19,7 +19,7 @@
 
 #define KI_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Whether one of eight bytes cannot stand in a JSON string as it is, or is not ASCII. */
+/* Whether one of the eight bytes of `word` is special. */
 static inline int ki_proto_has_special(uint64_t word)
 {
     uint64_t quote = word ^ KI_EACH_BYTE('"');
@@ -35,7 +35,8 @@ static inline int ki_proto_is_special(uint8_t byte)
     return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
 }
 
-/* Text of less than 16 bytes. Its end is read together with bytes before it, never beyond. */
+/* Copies text of less than 16 bytes. Returns whether it has no special byte. Never reads beyond the end of
+ * the text: its last bytes are read together with the bytes before them. */
 static inline int ki_proto_copy_short(char *to, const uint8_t *from, size_t n)
 {
     uint64_t word = KI_EACH_BYTE('a');
@@ -62,13 +63,14 @@ static inline int ki_proto_copy_short(char *to, const uint8_t *from, size_t n)
     return !ki_proto_has_special(word);
 }
 
-/* Copies 16 bytes. Bit i of the result: byte i is special; without SSE2, any bit if one is. */
+/* Copies 16 bytes. Bit i of the result is set if byte i is special; without SSE2, the result is 1 if any
+ * byte is special. */
 #if defined(__SSE2__)
 static inline unsigned ki_proto_copy_block(char *to, const uint8_t *from)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)from);
     _mm_storeu_si128((__m128i *)(void *)to, block);
-    /* As signed numbers, bytes that are not ASCII are less than those that are. */
+    /* The comparison is signed, so it also finds bytes that are not ASCII. */
     __m128i special = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
     special = _mm_or_si128(special, _mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
     special = _mm_or_si128(special, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
@@ -84,7 +86,8 @@ static inline unsigned ki_proto_copy_block(char *to, const uint8_t *from)
 }
 #endif
 
-/* Copies text that has no special byte, and returns 1; or returns 0. Nothing beyond it is read or written. */
+/* Copies text without special bytes and returns 1. Returns 0 if there is a special byte. Does not read or
+ * write beyond the text. */
 static inline int ki_proto_copy_exact(char *to, const uint8_t *from, size_t n)
 {
     if (n < 16)
@@ -97,8 +100,9 @@ static inline int ki_proto_copy_exact(char *to, const uint8_t *from, size_t n)
 
 int ki_proto_copy_long(char *to, const uint8_t *from, size_t n);
 
-/* The same, if 16 bytes more than the text can be written. Short text is read together with bytes behind it
- * if they are before `readable_end`, which is that of the memory that the text is in, or NULL. */
+/* Like ki_proto_copy_exact(), but up to 16 bytes after the text may be written. Short text is read together
+ * with the bytes after it if they are before `readable_end`, the end of the memory that contains the text,
+ * or NULL. */
 static inline __attribute__((always_inline)) int ki_proto_copy_plain(char *to, const uint8_t *from, size_t n,
                                                                      const uint8_t *readable_end)
 {

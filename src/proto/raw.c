@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON text inside a message: checked by the scanner like any other, then copied without its white space. */
+/* JSON text inside a message. The scanner checks it like any JSON; then it is copied without its white
+ * space. */
 #include "proto/leaf.h"
 #include "proto/message_parts.h"
 #include "util/error.h"

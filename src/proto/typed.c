@@ -6,7 +6,8 @@
 #include "proto/wire.h"
 #include "util/error.h"
 
-/* Of a message that is cut, the last field has what is left of it. */
+/* Reads a field of a message that may be cut: the last field then contains only the bytes that are
+ * there. */
 static const uint8_t *read_cut(const uint8_t *at, const uint8_t *end, ki_wire_value *out)
 {
     uint64_t len = 0;

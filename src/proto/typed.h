@@ -12,10 +12,10 @@
 
 #include <kinformer/error.h>
 
-#define KI_PROTO_MAGIC "k8s" /* with the zero byte behind it */
+#define KI_PROTO_MAGIC "k8s" /* with the zero byte after it */
 enum { KI_PROTO_MAGIC_BYTES = 4 };
 
-/* Of the envelope, and of the message that names the type. */
+/* The numbers of fields: of the envelope, and of the message that contains the type. */
 enum {
     KI_TYPED_TYPE = 1,
     KI_TYPED_RAW = 2,
@@ -23,21 +23,21 @@ enum {
     KI_TYPED_KIND = 2,
 };
 
-/* All text is borrowed. */
+/* Kind, apiVersion and message; all are borrowed. */
 typedef struct ki_proto_typed {
     ki_str api_version;
     ki_str kind;
     ki_str raw;
 } ki_proto_typed;
 
-/* If `is_cut`, only the beginning is there. Returns 0 or KI_ERR_PROTOBUF. */
+/* Reads an envelope. If `is_cut`, `bytes` are only its beginning. Returns 0 or KI_ERR_PROTOBUF. */
 KI_NODISCARD int ki_proto_typed_read(ki_str bytes, int is_cut, ki_proto_typed *out, ki_error *err);
 
-/* Reads the message that names the type alone. */
+/* Reads only the message that contains the type. Returns 0 or KI_ERR_PROTOBUF. */
 KI_NODISCARD int ki_proto_typed_read_type(ki_str bytes, ki_proto_typed *out, ki_error *err);
 
-/* Up to `count` fields, numbered from 1 on, that are bytes; others are skipped. Of each the last one counts.
- * If `is_cut`, the message may end anywhere. Returns 0 or KI_ERR_PROTOBUF. */
+/* Reads the fields 1 to `count`, which must be bytes; other fields are skipped. If a field occurs several
+ * times, the last one counts. If `is_cut`, the message may end anywhere. Returns 0 or KI_ERR_PROTOBUF. */
 KI_NODISCARD int ki_proto_typed_fields(ki_str bytes, int is_cut, ki_str *out_fields, unsigned count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/usual.h"
 
-/* Whether the next field has the same tag, in the shortest form; if so, *at moves past it. A tag of the same
- * field in another form counts as the field occurring again. */
+/* Whether the next field has the same tag, in its shortest encoding; if so, *at moves past it. The same tag
+ * in a longer encoding is treated as a repeated field. */
 static inline int take_same_tag(const uint8_t **at, const uint8_t *end, uint64_t tag)
 {
     if (tag < 0x80) {
@@ -16,12 +16,12 @@ static inline int take_same_tag(const uint8_t **at, const uint8_t *end, uint64_t
     return 1;
 }
 
-/* One element, with a comma before it. */
+/* Writes one element, with a comma before it. */
 static inline char *put_element(ki_proto_reader *reader, const ki_proto_message *message, ki_str value,
                                 char *to)
 {
     enum { EXTRA = 3 }; /* ,"" */
-    /* Much of a message may not be in its JSON. */
+    /* For a message, its size is not reserved: much of it may not be in its JSON. */
     const size_t room = (message == NULL ? value.len : 0) + EXTRA + KI_PROTO_NAME_BYTES;
     int rc = 0;
     if (KI_RARELY((size_t)(reader->out.end - to) < room)) {
@@ -44,7 +44,7 @@ static inline char *put_element(ki_proto_reader *reader, const ki_proto_message 
     return rc < 0 ? ki_proto_stop(reader, to, rc) : reader->out.at;
 }
 
-/* Whether a list is of messages with fields, or of text. */
+/* Whether the elements of a list are messages with fields, or text. */
 static inline int is_usual(const ki_proto_field *field, const ki_proto_message *message)
 {
     return message == NULL ? field->type == KI_PROTO_STRING : message->form == KI_PROTO_FORM_FIELDS;

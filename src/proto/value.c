@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One value of any type. */
+/* Writes one value of any type. */
 #include <assert.h>
 
 #include "proto/leaf.h"

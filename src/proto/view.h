@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* view - what a projection means for the fields of a message.
+/* view - the rules of a projection for the fields of a message.
  *
- *   From:     proto/message.c
+ *   From:     proto/item.c, proto/members.c
  *   To:       json/projection.h
  *   Locks:    none; one owner.
  *   Not here: reading messages.
  *
- * A projection has paths of names, a message has numbers. So the names of a message's fields are looked up
- * once, when it is first met at a node of the projection.
+ * A projection has paths of names; a message has field numbers. So the names of a message's fields are
+ * looked up once, when the message first occurs at a node of the projection.
  */
 #ifndef KI_PROTO_VIEW_H
 #define KI_PROTO_VIEW_H
@@ -17,15 +17,15 @@
 
 struct ki_proto_view;
 
-/* How a member or an element is taken, as in json/sink.c. Zeroed: it is dropped. */
+/* How a member or an element is taken, as in json/sink.c. A zeroed rule drops it. */
 typedef struct ki_proto_rule {
     uint8_t keep;
-    uint8_t shell; /* something in it is kept, so a container is */
-    uint8_t aside; /* captured even if it is dropped */
+    uint8_t shell; /* something in it is kept, so a container is kept too */
+    uint8_t aside; /* the value is captured even if it is dropped */
     int8_t capture;
-    uint8_t is_needed;              /* 0: neither kept nor captured, and nothing in it is */
-    const ki_projection_node *node; /* for its content; NULL if that is taken whole */
-    struct ki_proto_view *view;     /* for its content, once a message was met there */
+    uint8_t is_needed;              /* 0 if neither the value nor anything in it is kept or captured */
+    const ki_projection_node *node; /* the rules for its content; NULL if the content is taken whole */
+    struct ki_proto_view *view;     /* for its content, once a message has occurred there */
 } ki_proto_rule;
 
 typedef struct ki_proto_view {
@@ -34,7 +34,7 @@ typedef struct ki_proto_view {
     struct ki_proto_view *next;
     uint64_t needed;       /* bit i: rule i is needed */
     int keeps_unknown;     /* a field that the tables do not have could be kept */
-    ki_proto_rule rules[]; /* then a byte for each number, as in ki_proto_numbers; 0: not needed */
+    ki_proto_rule rules[]; /* followed by a byte for each number, as in ki_proto_numbers; 0 if not needed */
 } ki_proto_view;
 
 static inline const uint8_t *ki_proto_view_places(const ki_proto_view *view)
@@ -42,7 +42,7 @@ static inline const uint8_t *ki_proto_view_places(const ki_proto_view *view)
     return (const uint8_t *)(view->rules + view->message->count);
 }
 
-/* All views of one projection. Zeroed, with the projection set, it has none yet. */
+/* All views of one projection. A zeroed struct with the projection set has none yet. */
 typedef struct ki_proto_views {
     const ki_projection *projection;
     ki_proto_view *list;
@@ -50,12 +50,12 @@ typedef struct ki_proto_views {
 
 void ki_proto_views_fini(ki_proto_views *views);
 
-/* The view of a message at a node; NULL when out of memory. */
+/* Finds or creates the view of a message at a node; NULL when out of memory. */
 ki_proto_view *ki_proto_view_get(ki_proto_views *views, const ki_projection_node *node,
                                  const ki_proto_message *message);
 
-/* The rule for a member or element with `node`, inside a container with `container`; NULL for `node` means
- * that the container's rule applies. */
+/* The rule for a member or element. `node` is its node, `container` that of the container around it. If
+ * `node` is NULL, the container's rule applies. */
 ki_proto_rule ki_proto_rule_of(const ki_projection_node *node, const ki_projection_node *container);
 
 #endif

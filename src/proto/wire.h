@@ -43,13 +43,13 @@ static inline const uint8_t *ki_wire_varint(const uint8_t *at, const uint8_t *en
         *out_number = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
         return at + 2;
     }
-    uint64_t number = 0; /* so that *out_number can be in a register */
+    uint64_t number = 0; /* a local variable, so that *out_number can stay in a register */
     at = ki_wire_long_varint(at, end, &number);
     *out_number = number;
     return at;
 }
 
-/* Of the field; cut to 32 bits, as Go does. */
+/* The number of the field, cut to 32 bits as in Go. */
 static inline uint32_t ki_wire_number_of(uint64_t tag)
 {
     return (uint32_t)(tag >> 3);
@@ -60,7 +60,7 @@ static inline unsigned ki_wire_type_of(uint64_t tag)
     return (unsigned)(tag & 7);
 }
 
-/* Reads a length and sets the content of that length. */
+/* Reads a length, and sets `out` to the content of that length. */
 static inline const uint8_t *ki_wire_bytes(const uint8_t *at, const uint8_t *end, ki_wire_value *out)
 {
     uint64_t len = 0;
@@ -72,7 +72,7 @@ static inline const uint8_t *ki_wire_bytes(const uint8_t *at, const uint8_t *end
     return at + len;
 }
 
-/* Reads what follows a tag of any type but a group. */
+/* Reads the value after a tag: bytes, a varint or 64 bits. Returns NULL for other wire types. */
 static inline const uint8_t *ki_wire_value_read(const uint8_t *at, const uint8_t *end, unsigned type,
                                                 ki_wire_value *out)
 {
@@ -88,10 +88,11 @@ static inline const uint8_t *ki_wire_value_read(const uint8_t *at, const uint8_t
     return at + 8;
 }
 
-/* Skips what follows `tag`, groups with all that is in them. NULL as well for a tag that cannot be. */
+/* Skips the value of `tag`; a group is skipped with its content. Also returns NULL for an invalid tag. */
 const uint8_t *ki_wire_skip(const uint8_t *at, const uint8_t *end, uint64_t tag);
 
-/* Whether a tag is malformed: the number is an int32, and no message has field 0. */
+/* Whether a tag is malformed: the number of a field must be a positive int32, and a group cannot end
+ * here. */
 static inline int ki_wire_is_bad_tag(uint64_t tag)
 {
     return (int32_t)ki_wire_number_of(tag) <= 0 || ki_wire_type_of(tag) == KI_WIRE_GROUP_END;

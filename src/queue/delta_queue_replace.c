@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations of a delta queue on many keys at once. They only append deltas, so that everything can be undone
- * when memory runs out half-way. */
+/* Operations of a delta queue on many keys at once. They only append deltas, so that they can be undone if
+ * memory runs out half-way. */
 #include <assert.h>
 
 #include "queue/delta_queue.h"
@@ -8,7 +8,7 @@
 /* A walk over the known objects. */
 typedef struct known_walk {
     ki_delta_queue *queue;
-    ki_delta delta;            /* to be queued with each object */
+    ki_delta delta;            /* queued with each object */
     int leaves_out_processing; /* skip keys that are being processed */
 } known_walk;
 
@@ -49,8 +49,8 @@ static void take_back_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 
 /* ---- known objects ----------------------------------------------------------------------------------- */
 
-/* Called with the queue's mutex held, for an object whose key may already wait. The stored object of a key
- * that is being processed is older than its queued one. */
+/* Called with the queue's mutex held. Skips an object whose key already waits. If the key is being processed,
+ * the stored object is older than the one in that entry. */
 static int append_known(const ki_object *object, void *user) KI_NO_THREAD_SAFETY_ANALYSIS
 {
     const known_walk *walk = user;
@@ -132,7 +132,7 @@ static int append_listed_locked(ki_delta_queue *queue, ki_object *const *objects
     return 0;
 }
 
-/* A delete of the newest object of an entry, unless that is deleted already. */
+/* Queues a delete of the newest object of an entry, unless that is deleted already. */
 static int delete_newest_locked(ki_delta_queue *queue, const ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -160,7 +160,7 @@ static int delete_unlisted_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
     return rc;
 }
 
-/* Everything that waits after the first replace belongs to it. */
+/* All entries that wait at the end of the first replace belong to it. */
 static void populate_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);

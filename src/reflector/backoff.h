@@ -5,8 +5,8 @@
  *   Locks:    none; one owner.
  *   Not here: timers; what has failed.
  *
- * The delays start over only after two minutes without a failure: a server that accepts a request and fails
- * soon after has not recovered.
+ * The delays start over only after two minutes without a failure, because a server that accepts a request and
+ * fails soon after has not recovered.
  */
 #ifndef KI_REFLECTOR_BACKOFF_H
 #define KI_REFLECTOR_BACKOFF_H
@@ -16,23 +16,25 @@
 typedef struct ki_backoff {
     uint64_t first_ns;
     uint64_t max_ns;
-    uint64_t delay_ns;         /* of the next failure, before jitter */
-    uint64_t healthy_since_ns; /* UINT64_MAX: there is a failure */
+    uint64_t delay_ns;         /* the delay after the next failure, before jitter */
+    uint64_t healthy_since_ns; /* UINT64_MAX: nothing has succeeded since the last failure */
 } ki_backoff;
 
-/* 0: 800 ms, and 30 s. A maximum below the first delay is raised to it. */
+/* 0 means 800 ms for the first delay, and 30 s for the maximum.
+ * A maximum below the first delay is raised to it. */
 void ki_backoff_init(ki_backoff *backoff, uint64_t first_ms, uint64_t max_ms);
 
-/* Success, now or continued. */
+/* Something has succeeded, or continues to work. */
 void ki_backoff_set_healthy(ki_backoff *backoff, uint64_t now_ns);
 
-/* A failure without a delay. */
+/* Something has failed, and the caller chooses the delay itself. */
 void ki_backoff_set_failed(ki_backoff *backoff, uint64_t now_ns);
 
 /* The delays start over. */
 void ki_backoff_reset(ki_backoff *backoff);
 
-/* After a failure: how long to wait, uniform in [d, 2d). The next time d is twice as large. */
+/* Something has failed: returns how long to wait, uniform in [d, 2d).
+ * d doubles for the next failure, up to the maximum. */
 uint64_t ki_backoff_next_ns(ki_backoff *backoff, ki_random *random, uint64_t now_ns);
 
 #endif

@@ -15,8 +15,9 @@
 
 #include "http/http.h"
 
-/* The collection of `resource` in the options' namespace, "" or NULL: in all of them. `http` is borrowed.
- * Returns 0 with a list_watch to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
+/* Opens the collection of `resource` in the namespace of the options; "" or NULL means all namespaces. `http`
+ * is borrowed. Returns 0 with a list_watch that the caller releases; KI_ERR_INVALID if the namespace is not
+ * valid; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_http_source_open(ki_http *http, const ki_resource *resource,
                                      const ki_informer_options *options, ki_list_watch *out_list_watch,
                                      ki_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that bring nothing. A server may end each at once, cut it or reject it, for a long time, and still
- * answer lists: then the collection is listed from time to time. A quiet collection whose watches are cut
- * looks the same, so lists that find nothing new become less frequent. */
+/* Watches that bring nothing. For a long time, a server may end each watch at once, cut it or reject it, and
+ * still answer lists. Then the collection is listed from time to time. A quiet collection whose watches are
+ * cut looks the same, so the interval grows while the lists find nothing new. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static int is_due(const ki_reflector *reflector)
     return reflector->poll.fruitless >= FRUITLESS_MAX;
 }
 
-/* Whether the list that is under way makes up for watches, whatever it was begun for. */
+/* Whether the current list replaces watches, even if it was begun for another reason. */
 static int makes_up(const ki_reflector *reflector)
 {
     return reflector->poll.is_listing || is_due(reflector);
@@ -44,7 +44,8 @@ void ki_reflector_note_fruit(ki_reflector *reflector)
         ki_reflector_clear_failure(reflector);
 }
 
-/* A server that is busy or cannot be reached does not count. */
+/* Whether the watch counts as one that has brought nothing.
+ * It does not if the server is busy or cannot be reached. */
 static int counts(const ki_reflector *reflector, ki_reason reason)
 {
     if (reason == KI_REASON_TOO_MANY_REQUESTS || ki_reason_is_before_sending(reason))
@@ -91,8 +92,9 @@ void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object)
         reflector->list.has_news = 1;
 }
 
-/* Whatever was created or changed since has a newer version; what was deleted, or is not selected any more,
- * is missing in the count. The version of the list proves nothing: other resources change it, too. */
+/* Objects that were created or changed since then have a newer version. Objects that were deleted, or are not
+ * selected any more, change the number of items. The version of the list proves nothing, because other
+ * resources change it, too. */
 static int has_news(const ki_reflector *reflector)
 {
     int order = 0;
@@ -117,8 +119,8 @@ void ki_reflector_finish_poll(ki_reflector *reflector)
     poll->items = reflector->list.items;
 }
 
-/* Items of a failed list may be newer than the watch, which would deliver older states. Numeric versions show
- * that; other versions cannot be ordered, so only a complete list may follow. */
+/* Items of a failed list may be newer than the events of the next watch. With numeric versions, older states
+ * can be recognised; other versions cannot be ordered, so only a complete list may follow. */
 static int has_run_ahead(const ki_reflector *reflector)
 {
     int order = 0;
@@ -144,7 +146,7 @@ void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failur
     char message[KI_ERROR_MESSAGE_BYTES + sizeof(text) + 32];
     const char *last = failure != NULL ? failure->error.message : "";
     if (failure == NULL && reflector->report.reason == KI_REASON_POLLING)
-        return; /* that message is more specific */
+        return; /* the present message is more specific */
     (void)snprintf(message, sizeof(message), "%s%s%s", text, last[0] != 0 ? "; the last watch: " : "", last);
     ki_reflector_set_reason(reflector, KI_REASON_POLLING, message);
     if (failure != NULL)

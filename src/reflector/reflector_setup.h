@@ -14,31 +14,32 @@
 #include "client/client.h"
 #include "util/hash.h"
 
-/* Zeroed: the default options, with texts that are NULL. */
+/* A zeroed struct has the default options, but its texts are NULL. */
 typedef struct ki_reflector_setup {
-    ki_informer_options options; /* no text is NULL but the name; keep and drop may be */
+    ki_informer_options options; /* texts are not NULL, except the name; keep and drop may be NULL */
     void *memory;
 } ki_reflector_setup;
 
-/* Copies `options`, which may be NULL. Returns 0, KI_ERR_INVALID with what is wrong, KI_ERR_NO_MEMORY. */
+/* Copies `options`, which may be NULL. Returns 0, KI_ERR_INVALID with the cause in `err`,
+ * or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options *options,
                                          ki_error *err);
 
-/* Checks the options against the resource. Returns 0, or KI_ERR_INVALID with what is wrong. */
+/* Checks the options against the resource. Returns 0, or KI_ERR_INVALID with the cause in `err`. */
 KI_NODISCARD int ki_reflector_setup_check(const ki_reflector_setup *setup, const ki_resource *resource,
                                           ki_error *err);
 
 /* Adds the user to the client, with the name in the options or a generated one: "pods", "pods/ns", "pods#2".
- * Returns as ki_client_join(). */
+ * Returns what ki_client_join() returns. */
 KI_NODISCARD int ki_reflector_setup_join(const ki_reflector_setup *setup, const ki_resource *resource,
                                          ki_client *client, ki_client_user *alive);
 
 void ki_reflector_setup_fini(ki_reflector_setup *setup);
 
-/* Whether both describe the same collection: then one informer serves both. */
+/* Whether one informer can serve both, because they have the same options. */
 bool ki_reflector_setup_equal(const ki_reflector_setup *a, const ki_reflector_setup *b);
 
-/* A hash: equal for equal options and resources. */
+/* A hash, which is equal for equal options and resources. */
 uint64_t ki_reflector_setup_hash(const ki_reflector_setup *setup, const ki_resource *resource,
                                  const ki_hash_key *key);
 

@@ -11,8 +11,9 @@
 
 #include <kinformer/informer.h>
 
-/* The one in the options, or one that the client makes; the caller calls its `release`. No text in `options`
- * is NULL. Returns 0, KI_ERR_INVALID without either, or the error of the client's source. */
+/* Gives the list_watch of the options, or else one that the client makes; the caller calls its `release`. The
+ * texts in `options` are not NULL. Returns 0, KI_ERR_INVALID if neither has a source,
+ * or the error of the client's source. */
 KI_NODISCARD int ki_source_open(const ki_client *client, const ki_resource *resource,
                                 const ki_informer_options *options, ki_list_watch *out_list_watch,
                                 ki_error *err);

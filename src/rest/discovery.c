@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a resource by name, with as many calls as that takes, one after the other. */
+/* Finds a resource by name, with as many calls as necessary, one after another. */
 #include <assert.h>
 #include <kinformer/discovery.h>
 #include <kinformer/rest.h>
@@ -15,7 +15,7 @@
 
 enum { SHOWN_BYTES_MAX = 100 };
 
-/* In order of preference; servers before 1.26 only understand the last. */
+/* In order of preference. Servers before 1.26 only understand the last one. */
 static const char accept_all[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
                                  "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
                                  "application/json";
@@ -30,7 +30,7 @@ typedef struct discovery {
     ki_buf paths; /* paths still to be requested, each with its NUL */
     size_t at;
     bool has_begun;   /* the first response was processed */
-    ki_error failure; /* of the first group that failed; the others may still succeed */
+    ki_error failure; /* the failure of the first group that failed; other groups may still succeed */
 } discovery;
 
 static void free_discovery(discovery *d)
@@ -103,7 +103,7 @@ static void note_failure(discovery *d, const ki_error *err)
         d->failure = *err;
 }
 
-/* A group whose server is unavailable does not keep the others from being found. */
+/* Goes on after the failure of one group, since the resource may be in another. */
 static void on_answer(const ki_rest_answer *answer, void *user)
 {
     discovery *d = user;

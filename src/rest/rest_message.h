@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rest_message - the request that a call sends: method, target, content type and body.
  *
- *   From:     rest/rest.c
- *   To:       rest/rest_call.c
+ *   From:     rest/rest_call.c
+ *   To:       http/transfer.h, by that file
  *   Locks:    none; one owner.
  *   Not here: sending.
  *
- * Invalid requests are refused here, above all those without a name: a GET or DELETE without one would apply
- * to the whole collection.
+ * Invalid requests are refused here, above all those without a name: a GET or DELETE without a name would
+ * apply to the whole collection.
  */
 #ifndef KI_REST_REST_MESSAGE_H
 #define KI_REST_REST_MESSAGE_H
@@ -18,7 +18,7 @@
 
 /* A zeroed struct is empty. */
 typedef struct ki_rest_message {
-    const char *method;       /* constant, like the next */
+    const char *method;       /* a constant text, like content_type */
     const char *content_type; /* a header line; NULL if there is no body */
     ki_buf target;
     ki_buf accept; /* a header line; empty for the default */

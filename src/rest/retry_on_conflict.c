@@ -5,7 +5,7 @@
 #include "client/client.h"
 #include "util/error.h"
 
-/* As client-go's retry.DefaultRetry: the jitter is a tenth. */
+/* Like client-go's retry.DefaultRetry, with a jitter of a tenth. */
 enum { ATTEMPTS = 5, WAIT_MS = 10, JITTER_MS = 1 };
 
 static bool never(void *user)
@@ -14,7 +14,7 @@ static bool never(void *user)
     return false;
 }
 
-/* If no thread runs the loops, they run here meanwhile. Returns false if the client has been freed. */
+/* If no other thread runs the loops, runs them meanwhile. Returns false if the client has been freed. */
 static bool pause_a_little(ki_client *client)
 {
     if (client->is_closing)
@@ -34,7 +34,7 @@ int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err
     if (rc == 0 && ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK,
                        "retry on conflict: cannot wait in a callback or a read section");
-    ki_client_ref(client); /* between attempts another thread may free it */
+    ki_client_ref(client); /* another thread may free the client between attempts */
     for (int left = rc < 0 ? 0 : ATTEMPTS; left > 0; left--) {
         why = (ki_error){0};
         rc = attempt(&why, user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding an index to a filled store: it is built in private over all objects, and published by one
- * pointer. */
+/* Adds an index to a store with objects. The index is built where readers cannot see it,
+ * and published with one pointer. */
 #include <assert.h>
 #include <kinformer/error.h>
 
@@ -15,7 +15,7 @@ typedef struct index_build {
 
 static int add_to_index(void *entry, uint32_t known_hash, void *user)
 {
-    (void)known_hash; /* of more than one entry only */
+    (void)known_hash; /* 0 if there is only one entry */
     index_build *build = user;
     ki_content *content = build->content;
     uint64_t hash = ki_keyer_hash_object(entry, content->keyer);
@@ -52,7 +52,7 @@ static int forget_posting(void *entry, uint32_t hash, void *user)
     return ki_table_visit(&posting->objects, &(ki_table_walk){.visit = forget_place, .user = user});
 }
 
-/* Undoes the index. */
+/* Frees the index, and restores the notes of the objects. */
 static void abandon_index(index_build *build)
 {
     (void)ki_table_visit(&build->index->postings,

@@ -8,14 +8,14 @@
 #include "util/alloc.h"
 #include "util/list.h"
 
-/* Invariant: a posting is in `postings` as long as it has an object, and no longer; an object is in `refused`
- * or in the postings of the values that the function gave for it when it came, not in both.
+/* Invariant: a posting is in `postings` as long as it has an object, and no longer. An object is either in
+ * `refused`, or in the postings of the values that the function emitted when the object was put.
  *
- * Preparing changes nothing that a reader sees: it makes room, and postings of its own. Committing then does
- * three things: it swaps the pointer in postings that both objects have, inserts the fresh object where the
- * former one is not, and takes the former object out where the fresh one is not. A reader in between finds
- * one of the two under each value, never neither under a value that both have. A posting that becomes empty
- * leaves `postings` at once and is retired. */
+ * Preparing changes nothing that readers see: it reserves room, and makes postings that are not in `postings`
+ * yet. Committing then does three things. It swaps the pointer in postings of values that both objects have;
+ * it inserts the fresh object into the other postings of its values; and it removes the former object from
+ * the other postings of its values. Under a value that both objects have, a reader always finds one of them.
+ * A posting that becomes empty leaves `postings` at once and is retired. */
 
 /* What a commit does for a value of the new object. */
 enum {
@@ -133,7 +133,8 @@ void ki_index_free(ki_index *index)
 
 /* ---- preparing ------------------------------------------------------------------------------------- */
 
-/* Watches what a function of the user looks for, until something was noted. */
+/* While it calls a user's function, a probe notes whether the function looks for a dropped field;
+ * not after one was noted. */
 static int collect(ki_index *index, ki_index_values *values, const ki_object *object,
                    const ki_index_change *change)
 {
@@ -151,7 +152,7 @@ static int collect(ki_index *index, ki_index_values *values, const ki_object *ob
     return rc;
 }
 
-/* Finds out what to do for one value, and makes room for it. */
+/* Chooses the step for one value, and reserves room for it. */
 static int prepare_value(ki_index *index, ki_index_value *value, const ki_index_change *change)
 {
     ki_table_owner owner = owner_of_objects(change);
@@ -185,7 +186,7 @@ static int prepare_fresh(ki_index *index, const ki_index_change *change)
     for (size_t i = 0; i < plan->fresh.count; i++) {
         rc = prepare_value(index, &plan->fresh.items[i], change);
         if (rc < 0) {
-            plan->fresh.count = i; /* from here on there is nothing to undo */
+            plan->fresh.count = i; /* the values from i on have nothing to undo */
             return rc;
         }
         created += plan->fresh.items[i].step == STEP_CREATE;
@@ -215,7 +216,7 @@ static void prepare_former(ki_index *index, const ki_index_change *change)
     plan->is_contradicted = rc < 0 && !plan->is_short;
 }
 
-/* A field is one value: if the former object is found there, it is in no other posting. */
+/* A field has one value. If the former object is in the posting of that value, it is in no other posting. */
 static bool only_swaps(const ki_index *index)
 {
     const ki_index_values *fresh = &index->plan->fresh;
@@ -265,7 +266,7 @@ static void commit_value(ki_index *index, const ki_index_value *value, const ki_
     }
 }
 
-/* The last object has left it. */
+/* The last object has left the posting. */
 static void retire_posting(ki_index *index, ki_posting *posting, const ki_index_change *change)
 {
     ki_table_owner postings = owner_of_postings(change);
@@ -287,8 +288,9 @@ static bool leave(ki_index *index, const ki_index_value *value, const ki_index_c
     return true;
 }
 
-/* Both lists are sorted: a value that the new object has too was swapped. Returns how many postings it has
- * left. */
+/* Removes the former object from the postings of values that the new object does not have; both lists are
+ * sorted. In the others, the pointer was swapped. Returns the number of postings from which it was
+ * removed. */
 static size_t leave_former(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
@@ -339,11 +341,11 @@ size_t ki_index_commit(ki_index *index, const ki_index_change *change)
 
 typedef struct purge {
     const ki_index_change *change;
-    ki_retired *empty; /* empty postings, to be retired when all have been visited */
+    ki_retired *empty; /* empty postings, which are retired after the walk */
     size_t found;
 } purge;
 
-/* Readers do not use the link of a posting. */
+/* Links empty postings by `retired`, which readers do not use. */
 static int purge_posting(void *entry, uint32_t hash, void *user)
 {
     (void)hash;

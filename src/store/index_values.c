@@ -12,10 +12,10 @@
 
 enum { KEPT_TEXT_BYTES = 4096, KEPT_ITEMS = 64, FIRST_ITEMS = 4 };
 
-/* What an index function is given. */
+/* The handle with which an index function emits values. */
 struct ki_index_emit {
     ki_index_values *values;
-    int rc; /* the first failure, so that a function that ignores it cannot silently lose a value */
+    int rc; /* the first failure; kept, so that a function that ignores it does not silently lose a value */
 };
 
 void ki_index_values_init(ki_index_values *values)
@@ -70,13 +70,13 @@ int ki_index_emit_value(ki_index_emit *emit, ki_str value)
         emit->rc = reserve_item(emit->values);
     if (emit->rc == 0 && value.len > 0)
         emit->rc = ki_buf_append_str(&emit->values->text, value);
-    /* Only the length: the text may still move. */
+    /* Only the length is stored here, because the text may still move. */
     if (emit->rc == 0)
         emit->values->items[emit->values->count++] = (ki_index_value){.text = {NULL, value.len}};
     return emit->rc;
 }
 
-/* The text is unescaped in place: at the end of what was collected. */
+/* The value is unescaped directly into the buffer, after the values collected so far. */
 static int emit_escaped(ki_index_emit *emit, ki_str raw)
 {
     ki_buf *text = &emit->values->text;
@@ -160,7 +160,7 @@ int ki_index_values_collect(ki_index_values *values, const ki_index_function *fu
         return collect_field(values, function->field(object), keyer);
     int rc = function->path != NULL ? ki_object_path_walk(function->path, object, emit_at_path, &emit)
                                     : call_user(function, object, &emit);
-    /* The function's own code first, unless it has ignored that memory ran out. */
+    /* The function's own error code has precedence, unless the function has ignored KI_ERR_NO_MEMORY. */
     if (emit.rc < 0 && (rc >= 0 || emit.rc == KI_ERR_NO_MEMORY))
         rc = emit.rc;
     if (rc < 0) {

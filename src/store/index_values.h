@@ -17,10 +17,10 @@
 #include "api/object/object_path.h"
 #include "util/buf.h"
 
-/* Text of all values of one object in one index; more is a failure of the index function. */
+/* Limits the text of all values of one object in one index. More text is a failure of the index function. */
 #define KI_INDEX_VALUES_BYTES_MAX ((size_t)16 << 20)
 
-/* Likewise, the number of values, which also limits empty ones. */
+/* Limits the number of these values in the same way, since empty values have no text. */
 #define KI_INDEX_VALUES_MAX ((size_t)1 << 20)
 
 struct ki_posting;
@@ -28,34 +28,35 @@ struct ki_posting;
 typedef struct ki_index_value {
     ki_str text;
     uint64_t hash;
-    struct ki_posting *posting; /* the two of store/index.c */
+    struct ki_posting *posting; /* used by store/index.c only, like `step` */
     int step;
 } ki_index_value;
 
-/* Reused; keeps its memory unless it has become large. Call _init with a zeroed one. */
+/* Reused for one object after another. It keeps its memory, unless that has become large. */
 typedef struct ki_index_values {
     ki_buf text;
-    ki_index_value *items; /* by hash, then by text */
+    ki_index_value *items; /* sorted by hash, then by text */
     size_t count;
     size_t capacity;
 } ki_index_values;
 
-/* The user's function; or a built-in one whose only value is a text in the object; or a path. */
+/* One of three: the user's function, a built-in function that returns a text in the object as the only value,
+ * or a path. */
 typedef struct ki_index_function {
     ki_index_cb callback;
     void *user;
-    ki_str (*field)(const ki_object *object); /* not NULL: instead of the two above */
-    ki_object_path *path;                     /* likewise; an index has a reference */
+    ki_str (*field)(const ki_object *object); /* if not NULL, replaces callback and user */
+    ki_object_path *path;                     /* the same; an index holds a reference */
 } ki_index_function;
 
 void ki_index_values_init(ki_index_values *values);
 void ki_index_values_fini(ki_index_values *values);
 
-/* Empties it. */
+/* Removes all values. */
 void ki_index_values_reset(ki_index_values *values);
 
-/* Calls the function for the values of the object. Returns 0, KI_ERR_NO_MEMORY, or the function's code;
- * `values` is empty then. A field is not copied: the object outlives the values. */
+/* Calls the function for an object and collects the values. Returns 0, or KI_ERR_NO_MEMORY or the function's
+ * error code with `values` empty. The text of a field is not copied, since the object outlives the values. */
 KI_NODISCARD int ki_index_values_collect(ki_index_values *values, const ki_index_function *function,
                                          const ki_object *object, const ki_keyer *keyer);
 

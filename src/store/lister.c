@@ -34,7 +34,7 @@ ki_object *ki_lister_get(ki_lister lister, ki_str name)
 
 /* ---- several --------------------------------------------------------------------------------------- */
 
-/* What remains to be checked for each object that an index has found. */
+/* The conditions that the index does not cover, and the callback for objects that meet them. */
 typedef struct filter {
     ki_str ns; /* empty: any */
     const ki_selector *selector;
@@ -42,7 +42,8 @@ typedef struct filter {
     void *user;
 } filter;
 
-/* The index to use: the lister's, else that of namespaces. Without one all objects are scanned. */
+/* Chooses the lister's index, or the index of namespaces if the lister has a namespace.
+ * NULL: all objects are scanned. */
 static const char *choose_index(const ki_lister *lister, ki_str *out_value)
 {
     *out_value = lister->index != NULL ? lister->value : lister->ns;
@@ -63,8 +64,8 @@ static int passes(const filter *f, const ki_object *object)
            ki_selector_matches(f->selector, object);
 }
 
-/* Keeps the matching objects. The array is shrunk, since it may be that of a whole store; without memory for
- * that it stays as it is. */
+/* Keeps the matching objects. Shrinks the array, since it may have room for a whole store. If shrinking
+ * fails, the array stays as it is. */
 static void filter_list(ki_object_list *list, const filter *f)
 {
     size_t kept = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutation_detector - detects writes into cached objects, which are shared.
  *
- *   From:     dispatch: when an object enters or leaves the store, and every second
+ *   From:     informer/apply.h: when an object enters or leaves the store, and every second
  *   To:       the log, a callback; abort()
  *   Locks:    none; dispatch's. Objects enter and leave under the store's locks, so findings are kept for
  *             ki_mutation_detector_report(): log and callback run without a lock.
@@ -28,9 +28,9 @@ typedef enum ki_mutation_mode {
 
 /* Borrowed for the call. */
 typedef struct ki_mutation {
-    ki_str key;              /* from when the object entered */
-    const ki_object *object; /* current */
-    uint64_t before;         /* fingerprints, which show only that they differ */
+    ki_str key;              /* the key when the object entered */
+    const ki_object *object; /* in its current state */
+    uint64_t before;         /* fingerprints: they only show that the object has changed */
     uint64_t after;
 } ki_mutation;
 
@@ -40,9 +40,10 @@ typedef struct ki_mutation_detector_options {
     ki_mutation_mode mode;
     ki_mutation_cb report; /* NULL: the log only */
     void *user;
-    const char *name;       /* the owner of the objects; must outlive it, like the next. NULL: "" */
+    const char *name;       /* the owner of the objects; NULL: "". `name` and `log` must outlive the
+                             * detector */
     const ki_log_sink *log; /* NULL: that of the process */
-    uint64_t hash_seed;     /* 0: a random key; else for simulations */
+    uint64_t hash_seed;     /* 0: a random key; other values are for simulations */
 } ki_mutation_detector_options;
 
 typedef struct ki_mutation_detector {
@@ -53,7 +54,7 @@ typedef struct ki_mutation_detector {
     const ki_log_sink *log;
     ki_hash_key hash_key;
     ki_list watched;
-    ki_list found; /* those of them, and of those that have left, that are to be reported */
+    ki_list found; /* objects with a change to report; they may have left the store */
     ki_map by_object;
 } ki_mutation_detector;
 
@@ -61,21 +62,22 @@ typedef struct ki_mutation_detector {
  * TRUE, else KI_MUTATION_OFF. */
 ki_mutation_mode ki_mutation_detector_mode_from_environment(void);
 
-/* Returns 0 or KI_ERR_SYSTEM. `options` may be NULL: off. */
+/* Returns 0 or KI_ERR_SYSTEM. If `options` is NULL, the detector is off. */
 KI_NODISCARD int ki_mutation_detector_init(ki_mutation_detector *detector,
                                            const ki_mutation_detector_options *options);
 
-/* Checks everything once more, then drops it. A zeroed struct is allowed. */
+/* Checks all watched objects once more, then drops them. A zeroed struct is allowed. */
 void ki_mutation_detector_fini(ki_mutation_detector *detector);
 
-/* Watches an object until it is removed as often as it was added; takes a reference. Returns 0, or
- * KI_ERR_NO_MEMORY: it is not watched, and nothing else changes. */
+/* Watches an object until it has been removed as often as it was added. Adds a reference. Returns 0, or
+ * KI_ERR_NO_MEMORY; then the object is not watched, and nothing else changes. */
 KI_NODISCARD int ki_mutation_detector_add(ki_mutation_detector *detector, const ki_object *object);
 
-/* Checks an object and drops it. One that is not watched is allowed. Calls no callback. */
+/* Checks an object and drops it. An object that is not watched is allowed. Calls no callback. */
 void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object *object);
 
-/* Reports findings since the last call, also for objects that have left. Never under a lock. */
+/* Reports the findings since the last call, also for objects that have left the store.
+ * Never call it under a lock. */
 void ki_mutation_detector_report(ki_mutation_detector *detector);
 
 /* Checks all watched objects, and reports findings. Each detected change is reported once. Returns the number

@@ -10,8 +10,8 @@
 #include "util/huge_pages.h"
 #include "util/loop/rcu.h"
 
-/* How many times readers are checked before the writer is told that there is no room: most sections end as
- * soon as their thread has run. */
+/* How many times ki_reclaim_has_room() checks for readers before it gives up.
+ * Most sections end as soon as their thread has run. */
 enum { LOOKS = 16 };
 
 /* Invariant: objects[0 .. waiting_objects) and the chains `waiting` were unreachable before the grace period
@@ -86,14 +86,14 @@ static void release_waiting(ki_reclaim *reclaim)
     reclaim->bytes -= reclaim->waiting_bytes;
     reclaim->waiting_objects = reclaim->waiting_bytes = 0;
     reclaim->grace = 0;
-    /* It became that long only by an unusually large batch, or by readers that stayed. */
+    /* Only an unusually large batch, or readers that stayed long, have made the array that large. */
     if (left == 0 && reclaim->object_capacity > 2 * KI_RECLAIM_THINGS_MAX)
         free_array(reclaim);
 }
 
 /* ---- grace periods ----------------------------------------------------------------------------------- */
 
-/* For everything handed over so far; there must be no current one. */
+/* Begins a grace period for everything handed over so far. There must be no current one. */
 static void begin(ki_reclaim *reclaim)
 {
     assert(reclaim->grace == 0 && reclaim->waiting.count == 0);
@@ -105,7 +105,7 @@ static void begin(ki_reclaim *reclaim)
     reclaim->grace_periods++;
 }
 
-/* Returns whether there is no current one any more. */
+/* Ends the current grace period if it has passed. Returns whether there is none now. */
 static bool try_end(ki_reclaim *reclaim)
 {
     if (reclaim->grace != 0 && ki_rcu_has_passed(reclaim->grace))
@@ -124,7 +124,7 @@ void ki_reclaim_settle(ki_reclaim *reclaim)
     }
 }
 
-/* Twice: what was handed over after a grace period began needs another one. */
+/* Tries twice, because memory that was handed over during a grace period needs another one. */
 bool ki_reclaim_poll(ki_reclaim *reclaim)
 {
     assert(is_sound(reclaim));
@@ -204,7 +204,7 @@ void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object)
         (void)ki_object_unref(object);
         return;
     }
-    if (ki_reclaim_reserve(reclaim) < 0) /* waiting memory is already unreachable, also within a change */
+    if (ki_reclaim_reserve(reclaim) < 0) /* handed-over memory is unreachable, even within a change */
         ki_reclaim_flush(reclaim);
     assert(reclaim->object_count < reclaim->object_capacity);
     reclaim->objects[reclaim->object_count++] = object;

@@ -9,7 +9,7 @@
 #include "util/error.h"
 #include "util/loop/rcu.h"
 
-/* How long memory waits for readers before an idle writer checks for them; and between checks. */
+/* How long memory waits before an idle writer checks for readers, and the time between such checks. */
 enum { FLUSH_MS = 1000 };
 
 /* ---- fork ------------------------------------------------------------------------------------------- */
@@ -116,12 +116,12 @@ void ki_store_free(ki_store *store)
 {
     if (store == NULL)
         return;
-    if (ki_rcu_is_reading()) { /* it would wait for itself; a leak is better */
+    if (ki_rcu_is_reading()) { /* the call would wait for itself; a leak is better */
         ki_log_to(store->log, KI_LOG_ERROR, "store", KI_LOG_NO_FIELDS,
                   "a store cannot be freed inside a read section: it is leaked");
         return;
     }
-    /* Objects that are used without a reference live until the end of the section. */
+    /* Wait for readers that use objects without a reference. */
     if (!ki_store_close(store))
         ki_rcu_wait(store->closing);
     destroy(store);
@@ -136,8 +136,8 @@ void ki_store_batch_begin(ki_store *store)
     ki_mutex_lock(&store->mu);
 }
 
-/* Logs the first failure, the second, the fourth, the eighth and so on: a function may fail for every object,
- * each time. */
+/* Logs the first, second, fourth, eighth failure and so on,
+ * because a function may fail for every object each time. */
 static bool is_worth_a_line(uint64_t failures, uint64_t told)
 {
     uint64_t mark = 1;
@@ -198,7 +198,7 @@ void ki_store_publish_numbers(ki_store *store, const ki_content *content)
     atomic_store_explicit(&store->index_failures, content->index_failures, memory_order_relaxed);
 }
 
-/* `former` is no longer reachable; NULL: there was none. */
+/* `former` is no longer reachable; NULL means that there was none. */
 static void let_go(ki_store *store, ki_object *former, ki_object **out_former) KI_REQUIRES(store->write_mu)
 {
     KI_ASSERT_HELD(store->write_mu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store - the content, its readers and its writer.
  *
- *   From:     dispatch, in batches; the public calls of <kinformer/store.h>
+ *   From:     informer/apply.h (dispatch, in batches), feed/; the public calls of <kinformer/store.h>
  *   To:       store/content.h
  *   Locks:    write_mu: one writer at a time. mu: the content does not change while it is held; the writer
  *             holds it per batch, list, keys and so on per call. Order: write_mu, mu. No wait for readers
@@ -16,8 +16,8 @@
  * limit. Writers on shared threads, io or dispatch, check whether there is room and try again later; the
  * public calls wait.
  *
- * Readers without a lock use `keyer` and `content` only, which are on other cache lines than what the writer
- * and the locks touch.
+ * Readers without a lock use only `keyer` and `content`. These are not on a cache line that the writer or the
+ * locks change.
  */
 #ifndef KI_STORE_STORE_H
 #define KI_STORE_STORE_H
@@ -37,11 +37,11 @@ struct ki_store {
     char apart[64];
     ki_mutex write_mu;
     ki_mutex mu;
-    ki_reclaim reclaim;     /* guarded by write_mu, as the next */
-    uint64_t failures_told; /* of index functions */
+    ki_reclaim reclaim;     /* guarded by write_mu, like failures_told */
+    uint64_t failures_told; /* the number of index failures at the last log line */
     struct ki_projection
         *projection;  /* what objects are made with, from an informer or a feed; NULL: unknown */
-    uint64_t closing; /* the grace period after its last use; 0: it is in use */
+    uint64_t closing; /* the grace period after the last use of the store; 0: it is in use */
     _Atomic size_t count;
     _Atomic size_t bytes;
     _Atomic uint64_t index_failures;
@@ -50,14 +50,14 @@ struct ki_store {
     ki_fork_hook fork_hook;
 };
 
-/* Takes the order of walks from this seed, not from the system: for simulations. While it is empty and not
- * shared. */
+/* For simulations: the order of walks depends on this seed, not on random bytes.
+ * Call it while the store is empty and not shared. */
 void ki_store_use_seed(ki_store *store, uint64_t seed);
 
-/* Sets what objects are made with from now on; takes a reference of its own. */
+/* Sets the projection with which objects are made from now on. Adds a reference. */
 void ki_store_set_projection(ki_store *store, struct ki_projection *projection) KI_EXCLUDES(store->write_mu);
 
-/* As ki_store_add_index_path(), which also logs the error. */
+/* Like ki_store_add_index_path(), but returns the error in `err` and does not log it. */
 KI_NODISCARD int ki_store_try_index_path(ki_store *store, const char *name, const char *path, ki_error *err)
     KI_EXCLUDES(store->write_mu);
 
@@ -66,25 +66,26 @@ KI_NODISCARD int ki_store_try_index_path(ki_store *store, const char *name, cons
 KI_NODISCARD int ki_store_visit_index_paths(ki_store *store, int (*visit)(const char *path, void *user),
                                             void *user) KI_EXCLUDES(store->write_mu);
 
-/* Makes it read-only for users, and sets its log, which must outlive it. */
+/* Makes the store read-only for the public calls, and sets its log, which must outlive the store. */
 void ki_store_seal(ki_store *store, const ki_log_sink *log);
 
-/* A batch: for list, keys and so on, everything between begin and end is one change. Never inside a read
- * section. Does not check for room. */
+/* A batch: calls that take `mu` (list, keys and so on) see everything between begin and end as one change.
+ * Never begin one inside a read section. Does not check for room. */
 void ki_store_batch_begin(ki_store *store) KI_ACQUIRE(store->write_mu) KI_ACQUIRE(store->mu);
 void ki_store_batch_end(ki_store *store) KI_RELEASE(store->mu) KI_RELEASE(store->write_mu);
 
-/* As ki_store_put() and ki_store_remove(). `out_former` may be NULL; otherwise it gets a new reference to
- * the object that was there, or NULL. Both fail without an effect, a remove with KI_ERR_NOT_FOUND or
- * KI_ERR_NO_MEMORY. */
+/* Like ki_store_put() and ki_store_remove(). `out_former` may be NULL; otherwise it is set to a new reference
+ * to the former object, or to NULL. If they fail, they have no effect.
+ * A remove fails with KI_ERR_NOT_FOUND or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out_former)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
 KI_NODISCARD int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
 
-/* The same in steps, for a caller that must see the stored object first. The caller passes the replaced or
- * removed object, ki_place.object, to let_go when it is done with it, unless that was put again. Room for
- * that is reserved before a remove; a put does so itself. */
+/* The same in steps, for a caller that must see the stored object first. When the caller no longer needs the
+ * replaced or removed object, ki_place.object, it passes it to ki_store_batch_let_go(), unless the same
+ * object was put again. The caller calls ki_store_batch_reserve() before a remove;
+ * a put reserves room itself. */
 KI_NODISCARD int ki_store_batch_reserve(ki_store *store) KI_REQUIRES(store->write_mu);
 ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash) KI_REQUIRES(store->mu);
 KI_NODISCARD int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
@@ -93,45 +94,46 @@ void ki_store_batch_remove_at(ki_store *store, const ki_place *place) KI_REQUIRE
     KI_REQUIRES(store->write_mu);
 void ki_store_batch_let_go(ki_store *store, ki_object *former) KI_REQUIRES(store->write_mu);
 
-/* Called some steps ahead of a search, the second fewer: prefetch the slots of a key while others are
- * processed. `object` is what will be put there, or NULL. */
+/* Prefetch the slots of a key while other keys are processed. Call ki_store_batch_expect_hash() some steps
+ * before the search, and ki_store_batch_expect() fewer steps before it.
+ * `object` is the object that will be put, or NULL. */
 void ki_store_batch_expect_hash(ki_store *store, uint64_t hash) KI_REQUIRES(store->mu);
 void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *object) KI_REQUIRES(store->mu);
 
-/* The store's hash of a key, for callers that keep it. */
+/* The secret with which the store hashes keys, for callers that keep hashes. */
 static inline const ki_hash_key *ki_store_hash_key(const ki_store *store)
 {
     return &store->keyer.secret;
 }
 
-/* As the public calls, for a writer that must not wait for readers: it checks for room itself.
+/* Like the public calls, for a writer that must not wait for readers; it calls ki_store_has_room() itself.
  * ki_store_remove_at_once() may fail with KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_store_put_at_once(ki_store *store, const ki_object *object) KI_EXCLUDES(store->write_mu);
 KI_NODISCARD int ki_store_remove_at_once(ki_store *store, ki_str key) KI_EXCLUDES(store->write_mu);
 KI_NODISCARD int ki_store_replace_at_once(ki_store *store, ki_object *const *objects, size_t count)
     KI_EXCLUDES(store->write_mu);
 
-/* Whether the writer may continue. Otherwise memory that waits for readers has reached its limit, or there is
- * no memory to record more of it: the writer checks again after KI_STORE_ROOM_MS. Never inside a read
- * section. */
+/* Whether the writer may continue. If not, the memory that waits for readers has reached its limit, or there
+ * is no memory to record more of it; then check again after KI_STORE_ROOM_MS.
+ * Never call it inside a read section. */
 bool ki_store_has_room(ki_store *store) KI_EXCLUDES(store->write_mu);
 
 #define KI_STORE_ROOM_MS 10
 
-/* Frees what readers can no longer see; an idle writer calls it. Does so once something has waited for a
- * while. `*due_ms` is when the writer must call it again; UINT64_MAX: nothing waits. */
+/* Called by an idle writer: frees memory that readers can no longer see, once it has waited for a while. Sets
+ * `*due_ms` to the time of the next call; UINT64_MAX: nothing waits. */
 void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms) KI_EXCLUDES(store->write_mu);
 
-/* The store is no longer used except by sections that have begun. Returns whether these have ended, so that
- * ki_store_free() does not wait; otherwise call it again. */
+/* Call it when only read sections that have begun before may still use the store. Returns whether these have
+ * ended, so that ki_store_free() does not wait; otherwise call it again later. */
 bool ki_store_close(ki_store *store);
 
-/* Shared by the files of the store. The end of every change: releases write_mu, and then logs failures of
- * index functions. */
+/* For the files of the store only. Ends every change: releases write_mu,
+ * then logs failures of index functions. */
 void ki_store_end_writing(ki_store *store) KI_RELEASE(store->write_mu);
 void ki_store_publish_numbers(ki_store *store, const ki_content *content) KI_REQUIRES(store->write_mu);
 
-/* The content that readers see, for the writer and for readers in a section. */
+/* The content that readers see. For the writer, and for readers in a section. */
 static inline ki_content *ki_store_content(const ki_store *store)
 {
     /* Acquire: a content was complete before it was published. */

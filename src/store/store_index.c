@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding indexes to a store. An index is built while readers continue and writers are excluded; it is
- * published by one pointer. */
+/* Adds indexes to a store. Readers continue and writers are excluded while an index is built; then it is
+ * published with one pointer. */
 #include <assert.h>
 #include <kinformer/error.h>
 
@@ -18,7 +18,7 @@ static int add(ki_store *store, const char *name, const ki_index_function *funct
     return rc;
 }
 
-/* The function may free the store's informer; the read section keeps the store until its failures are
+/* The function may free the store's informer. The read section keeps the store alive until failures have been
  * logged. */
 int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a store without a lock. Everything that is reached inside a read section, objects and arrays alike,
- * lives until its end: the writer frees it only after a grace period. So a reference may be taken there. */
+/* Reading a store without a lock. Objects and arrays that are reached inside a read section live until its
+ * end, because the writer frees them only after a grace period. So a reference may be taken there. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -141,7 +141,7 @@ static int copy_found(const ki_object *object, ki_fields *fields)
 {
     if (object != NULL)
         return ki_object_copy_fields(object, fields);
-    int rc = ki_object_copy_fields(NULL, fields); /* which zeroes the texts */
+    int rc = ki_object_copy_fields(NULL, fields); /* zeroes the texts */
     return rc == KI_ERR_INVALID && fields != NULL ? KI_ERR_NOT_FOUND : rc;
 }
 
@@ -201,7 +201,7 @@ int ki_store_copy_one_n(const ki_store *store, const char *index, const char *va
 
 /* ---- numbers --------------------------------------------------------------------------------------- */
 
-/* Relaxed, in all three: the number may be outdated, and orders nothing. */
+/* Relaxed, in all three functions: the number may be outdated, and orders nothing. */
 size_t ki_store_count(const ki_store *store)
 {
     return store == NULL ? 0 : atomic_load_explicit(&((ki_store *)store)->count, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* alloc - the memory functions that all code of the library uses.
  *
- *   From:     everywhere
+ *   From:     all code that allocates
  *   To:       the hooks of <kinformer/alloc.h>, malloc by default
  *   Locks:    none of its own.
  *   Not here: pools, arenas, accounting.
@@ -20,14 +20,15 @@ void *ki_realloc(void *memory, size_t size);
 /* NULL is allowed. */
 void ki_free(void *memory);
 
-/* A NUL-terminated copy, or NULL when out of memory. A NUL inside the text is copied too. */
+/* Returns a NUL-terminated copy, or NULL when out of memory. A NUL inside the text is copied too. */
 KI_NODISCARD char *ki_str_copy(ki_str text);
 
-/* Whether no allocator is set. Code that takes memory from the kernel directly must not do so when one is. */
+/* Whether malloc is used, because the program has not set an allocator. If it has, code must not take
+ * memory from the kernel directly. */
 bool ki_alloc_is_system(void);
 
-/* Announces that this thread is about to allocate about this many bytes in small pieces, and to keep them.
- * That makes the system's allocator faster; it has no effect when an allocator is set. */
+/* Announces that this thread will soon allocate about this many bytes in small pieces, and keep them. This
+ * makes malloc faster; it has no effect if the program has set an allocator. */
 void ki_alloc_expect(size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* annotations - which locks a function needs, for clang's -Wthread-safety; nothing for other compilers.
+/* annotations - which locks a function needs, for clang's -Wthread-safety; empty for other compilers.
  *
- *   From:     declarations: `void fifo_grow_locked(ki_delta_fifo *fifo) KI_REQUIRES(fifo->mu);`
+ *   From:     all code that locks: `void fifo_grow_locked(ki_delta_fifo *fifo) KI_REQUIRES(fifo->mu);`
  *   Not here: annotations of fields; a comment says `guarded by mu`.
  */
 #ifndef KI_UTIL_ANNOTATIONS_H
@@ -13,10 +13,10 @@
 #define KI_THREAD_ATTRIBUTE(attribute)
 #endif
 
-/* For a function that only assertions call: it is unused if they are disabled. */
+/* For a function that only assertions call, and that is unused if they are disabled. */
 #define KI_DEBUG_ONLY __attribute__((unused))
 
-/* The caller holds the mutex, and still does afterwards. */
+/* The caller holds the mutex, and still holds it afterwards. */
 #define KI_REQUIRES(mutex) KI_THREAD_ATTRIBUTE(requires_capability(mutex))
 
 /* The caller does not hold the mutex: the function takes it, or waits for a thread that does. */

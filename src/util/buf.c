@@ -10,7 +10,7 @@
 
 enum { BUF_BYTES_MIN = 256 };
 
-/* Invariant. `cap` may be above `max`, which its owner may lower while the buffer is empty. */
+/* The invariant. `cap` may be above `max`: the owner may lower `max` while the buffer is empty. */
 static KI_DEBUG_ONLY bool is_sound(const ki_buf *buf)
 {
     return buf->len <= buf->cap && (buf->data != NULL || buf->cap == 0);
@@ -29,7 +29,7 @@ void ki_buf_fini(ki_buf *buf)
     *buf = (ki_buf){.max = buf->max};
 }
 
-/* Doubling keeps appends linear; the last step stops at the maximum instead of overshooting it. */
+/* Doubling makes the total cost of appends linear. The last step stops at the maximum. */
 static size_t grown_capacity(const ki_buf *buf, size_t needed)
 {
     size_t cap = buf->cap < BUF_BYTES_MIN ? BUF_BYTES_MIN : buf->cap;

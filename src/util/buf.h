@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* buf - a growable run of bytes with a mandatory maximum.
  *
- *   From:     code that collects bytes whose number the peer decides
+ *   From:     all code that collects bytes of which the peer decides the number
  *   Locks:    none; one owner.
- *   Not here: formatting beyond the simplest; text handling.
+ *   Not here: formatting; text handling.
  */
 #ifndef KI_UTIL_BUF_H
 #define KI_UTIL_BUF_H
 
 #include <kinformer/common.h>
 
-/* Read the fields freely; change them through the functions. len <= cap, and len <= max. */
+/* The fields may be read directly; change them with the functions. len <= cap, and len <= max. */
 typedef struct ki_buf {
     char *data;
     size_t len;
@@ -18,7 +18,7 @@ typedef struct ki_buf {
     size_t max;
 } ki_buf;
 
-/* `bytes_max` > 0 is the most that the buffer will ever hold. Allocates nothing. */
+/* `bytes_max` > 0 is the maximum size of the content. Allocates nothing. */
 void ki_buf_init(ki_buf *buf, size_t bytes_max);
 
 /* Frees the memory and leaves an empty buffer with the same maximum. A zeroed struct is allowed. */
@@ -29,12 +29,13 @@ void ki_buf_fini(ki_buf *buf);
  * failure. */
 KI_NODISCARD int ki_buf_reserve(ki_buf *buf, size_t extra);
 
-/* Like ki_buf_reserve, then copies. */
+/* Like ki_buf_reserve(), and then copies the bytes. */
 KI_NODISCARD int ki_buf_append(ki_buf *buf, const void *bytes, size_t n);
 KI_NODISCARD int ki_buf_append_str(ki_buf *buf, ki_str text);
 KI_NODISCARD int ki_buf_append_byte(ki_buf *buf, char byte);
 
-/* Empties the buffer. Keeps the memory if it is at most `keep_bytes`, so one huge value does not pin it. */
+/* Empties the buffer. Frees its memory if it is larger than `keep_bytes`, so that one huge value does not
+ * occupy it forever. */
 void ki_buf_reset(ki_buf *buf, size_t keep_bytes);
 
 /* The content, borrowed until the next change. */

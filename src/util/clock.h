@@ -13,14 +13,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Readers borrow it. See the two constructors below. */
+/* Get one from ki_clock_real() or ki_clock_init_virtual(). Readers borrow it. */
 typedef struct ki_clock {
     bool is_virtual;
     _Atomic uint64_t now_ns;        /* virtual only */
     _Atomic int64_t wall_offset_ns; /* virtual only: wall time - now_ns */
 } ki_clock;
 
-/* The system's clock. It lives forever. */
+/* The system's clock, which is never freed. */
 const ki_clock *ki_clock_real(void);
 
 /* A clock that stands still until it is moved. It starts at `now_ns`, and its calendar at `wall_ns`. */
@@ -33,7 +33,7 @@ uint64_t ki_clock_now_ms(const ki_clock *clock);
 /* Calendar time since 1970 in UTC. May jump either way: use it for display, never for a deadline. */
 int64_t ki_clock_wall_ns(const ki_clock *clock);
 
-/* Virtual clocks only. Moves the time and the calendar; never back. */
+/* Virtual clocks only. Moves the time and the calendar forward. */
 void ki_clock_advance_ns(ki_clock *clock, uint64_t delta_ns);
 void ki_clock_advance_ms(ki_clock *clock, uint64_t delta_ms);
 void ki_clock_set_now_ns(ki_clock *clock, uint64_t now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error - filling in a ki_error.
+/* error - fills in a ki_error.
  *
  *   From:     all code that reports errors
  *   To:       <kinformer/error.h>
@@ -19,13 +19,13 @@ static inline int ki_failed(int code)
     return code;
 }
 
-/* The same as an expression whose value is the code, so that a failing function ends with `return
- * ki_fail(...)`. Macros, so that compilers and analysers see the code. */
+/* Like ki_error_set(), as an expression whose value is the code: a failing function ends with `return
+ * ki_fail(...)`. These are macros so that compilers and analysers see the code. */
 #define ki_fail(err, code, ...) (ki_error_set((err), (code), 0, __VA_ARGS__), ki_failed(code))
 #define ki_fail_at(err, code, offset, ...)                                                                   \
     (ki_error_set((err), (code), (offset), __VA_ARGS__), ki_failed(code))
-/* A call without the object that it is about. That is most often the result of an earlier call that has
- * failed, so the error that is in `err` already is kept. Returns its code, else KI_ERR_INVALID. */
+/* For a call whose object is NULL. Most often an earlier call has failed to create it, so an error that is
+ * already in `err` is kept. Returns the code of that error, else KI_ERR_INVALID. */
 int ki_fail_missing(ki_error *err, const char *what);
 
 #define ki_fail_no_memory(err) ki_fail((err), KI_ERR_NO_MEMORY, "%s", ki_error_text(KI_ERR_NO_MEMORY))

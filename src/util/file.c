@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* A long path is shortened at its beginning, because its end says more. */
+/* A message shows the end of a longer path, which says more than its beginning. */
 enum { PATH_SHOWN_MAX = 120 };
 
 static int fail_errno(ki_error *err, const char *path, int number)
@@ -30,7 +30,7 @@ void ki_file_text_fini(ki_file_text *text)
     *text = (ki_file_text){0};
 }
 
-/* Copies by hand: realloc would leave the old content in freed memory, unwiped. */
+/* Does not use realloc, which would not wipe the old content. */
 static int grow(ki_file_text *text, size_t capacity)
 {
     char *data = ki_malloc(capacity);
@@ -44,8 +44,8 @@ static int grow(ki_file_text *text, size_t capacity)
     return 0;
 }
 
-/* Reads one byte more than the size, for the NUL. Files in /proc, and files that grow, hold more than
- * their size. */
+/* One byte of the capacity is left for the NUL. Files in /proc, and files that grow meanwhile, have more
+ * content than fstat() reports. */
 static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     for (;;) {
@@ -73,8 +73,8 @@ static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno
     return 0;
 }
 
-/* Devices: /dev/null is an empty file; an endless one hits the limit; one that would block fails, because
- * reads are non-blocking. */
+/* Character devices are allowed: /dev/null is an empty file, an endless device reaches the limit, and a
+ * device that would block fails, because reads are non-blocking. */
 static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     struct stat status;

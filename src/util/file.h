@@ -13,7 +13,8 @@
 #include <kinformer/error.h>
 #include <stdbool.h>
 
-/* Text followed by a NUL; it may contain others. Wiped by ki_file_text_fini(). A zeroed struct is empty. */
+/* Text followed by a NUL; it may contain NULs as well. ki_file_text_fini() wipes it. A zeroed struct is
+ * empty. */
 typedef struct ki_file_text {
     char *data;
     size_t len;
@@ -22,15 +23,15 @@ typedef struct ki_file_text {
 
 void ki_file_text_fini(ki_file_text *text);
 
-/* Never waits for the other end of a named pipe: anything but a regular file or a character device is
- * refused. Returns 0; KI_ERR_NOT_FOUND if there is no such file; KI_ERR_SYSTEM; KI_ERR_TOO_LARGE;
- * KI_ERR_NO_MEMORY. The message names the file and the reason, never the content. */
+/* Reads a regular file or a character device. Anything else is refused, so this never waits for the other
+ * end of a named pipe. Returns 0; KI_ERR_NOT_FOUND if there is no such file; KI_ERR_SYSTEM;
+ * KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. The message names the file and the reason, never the content. */
 KI_NODISCARD int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_error *err);
 
-/* Whether it is a named pipe, or one that a shell made for `<(command)`. */
+/* Whether the path is a named pipe, or a pipe that a shell made for `<(command)`. */
 bool ki_file_is_pipe(const char *path);
 
-/* Identifies the content that a file had. A zeroed mark stands for a missing file. */
+/* Identifies the content of a file at one time. A zeroed mark stands for a missing file. */
 typedef struct ki_file_mark {
     uint64_t device;
     uint64_t inode;

@@ -84,7 +84,7 @@ void ki_fork_remove(ki_fork_hook *hook)
     assert(hook != NULL);
     (void)pthread_once(&once, begin);
     ki_mutex_lock(&mu);
-    ki_list_remove(&hook->node); /* the neighbours in the list belong to other threads */
+    ki_list_remove(&hook->node); /* under the lock, because this changes other hooks of the list */
     ki_mutex_unlock(&mu);
 }
 

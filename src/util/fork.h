@@ -3,8 +3,8 @@
  *
  *   From:     client/client.c, store/store.c: everything that must be consistent in a child
  *   To:       pthread_atfork()
- *   Locks:    one of its own, held while a hook is added or removed and throughout a fork(). The hooks take
- *             theirs under it, so no thread may add or remove a hook while it holds one of those.
+ *   Locks:    one mutex, held while a hook is added or removed and throughout a fork(). The hooks take their
+ *             locks under it, so no thread may add or remove a hook while it holds a lock that a hook takes.
  *   Not here: what a child may do with the state it inherits.
  *
  * A child has only the calling thread. A lock that another thread held at the time of the fork stays
@@ -21,7 +21,7 @@
 #include "util/thread.h"
 
 /* Hooks of a lower order are prepared first and undone last; within one order the sequence is unspecified.
- * A lock that is taken while another one is held needs a higher order than that one. */
+ * If a thread takes lock B while it holds lock A, the hook of B needs a higher order than that of A. */
 typedef enum ki_fork_order {
     KI_FORK_STORES, /* a store's locks */
     KI_FORK_RCU,    /* grace periods, for which writers wait while they hold a store's locks */
@@ -31,36 +31,38 @@ typedef enum ki_fork_order {
 
 typedef enum ki_fork_phase {
     KI_FORK_PREPARE, /* before fork() */
-    KI_FORK_PARENT,  /* after it, in the parent, also if it failed */
-    KI_FORK_CHILD    /* after it, in the child */
+    KI_FORK_PARENT,  /* after fork(), in the parent, also if it failed */
+    KI_FORK_CHILD    /* after fork(), in the child */
 } ki_fork_phase;
 
 /* Embedded in its user. */
 typedef struct ki_fork_hook ki_fork_hook;
 struct ki_fork_hook {
     ki_fork_order order;
-    ki_mutex *mutex; /* locked throughout the fork; NULL if `run` does more than that */
-    void (*run)(ki_fork_hook *hook, ki_fork_phase phase); /* on the thread that calls fork() */
+    ki_mutex *mutex; /* locked throughout the fork; NULL if there is `run` instead */
+    void (*run)(ki_fork_hook *hook, ki_fork_phase phase); /* called on the thread that calls fork() */
     ki_list_node node;
 };
 
-/* The hook runs from now on. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds the hook, which runs at every fork() from now on. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_fork_add(ki_fork_hook *hook);
 
 /* A hook that was never added is allowed. Works in a child as well. */
 void ki_fork_remove(ki_fork_hook *hook);
 
-/* Around a callback of the program that runs under a lock that a hook takes. Inside it nothing that has a
- * hook may be made: it would wait for a fork() on another thread, which waits for that lock. */
+/* Call these around a callback of the program that runs while a lock is held that a hook takes. In the
+ * callback, nothing that has a hook may be created: that would wait for a fork() on another thread, which
+ * waits for the lock. */
 void ki_fork_bar(void);
 void ki_fork_unbar(void);
 
-/* For the beginning of functions that make such a thing. Returns 0, or KI_ERR_WOULD_DEADLOCK in such a
- * callback. */
+/* Call this at the beginning of functions that create something with a hook. Returns 0, or
+ * KI_ERR_WOULD_DEADLOCK between ki_fork_bar() and ki_fork_unbar(). */
 KI_NODISCARD int ki_fork_check(ki_error *err);
 
-/* A number that no ancestor of this process has: the forks between it and the process that called this
- * first. Process ids are not enough: a child in its own PID namespace may have the id of its parent. */
+/* A number that no ancestor of this process has: how many forks there are between this process and the one
+ * that first called this. Process ids are not enough: a child in its own PID namespace may have the id of
+ * its parent. */
 unsigned ki_fork_generation(void);
 
 #endif

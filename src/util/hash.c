@@ -45,8 +45,9 @@ static inline uint64_t load_64(const unsigned char *bytes)
     return little_endian_64(word);
 }
 
-/* The last len % 8 bytes, first byte lowest. For texts of eight bytes or more this is one load that ends
- * with the text and overlaps bytes already hashed, so the usual key needs no branch on its length. */
+/* The last len % 8 bytes, with the first byte in the lowest bits. For texts of eight bytes or more this is
+ * one load that ends with the text and overlaps bytes already hashed, so that keys of usual length need no
+ * loop. */
 static inline uint64_t load_tail(const unsigned char *bytes, size_t len)
 {
     size_t rest = len % 8;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hash - a keyed 64-bit hash of text (SipHash-1-3), for tables whose keys come from the wire.
  *
- *   From:     tables of objects, index values and queue keys
+ *   From:     all code that has hash tables: of objects, index values, keys in a queue
  *   To:       util/random.h for the key
  *   Not here: tables; stable hashes (the key differs from run to run).
  */
@@ -10,16 +10,17 @@
 
 #include <kinformer/common.h>
 
-/* A secret of one table or process: an attacker who does not know it cannot choose names that collide. */
+/* A secret of one table or process. An attacker who does not know it cannot choose names that collide. */
 typedef struct ki_hash_key {
     uint64_t k0;
     uint64_t k1;
 } ki_hash_key;
 
-/* Returns 0, or KI_ERR_SYSTEM if the system has no random bytes; `out_key` is untouched then. */
+/* Creates a random key. Returns 0, or KI_ERR_SYSTEM if the system has no random bytes; `out_key` is
+ * untouched then. */
 KI_NODISCARD int ki_hash_key_init(ki_hash_key *out_key);
 
-/* The same key for the same seed: for simulations and tests. */
+/* Creates the same key for the same seed, for simulations and tests. */
 void ki_hash_key_init_seeded(ki_hash_key *out_key, uint64_t seed);
 
 /* The same text under the same key has the same hash on every machine. */

@@ -48,10 +48,10 @@ static bool comes_before(const ki_heap *heap, const ki_heap_node *a, const ki_he
     return heap->compare(a, b, heap->user) < 0;
 }
 
-/* Both sifts treat `index` as a hole, move it to where `node` belongs and fill it once. Why they keep the
- * invariant: the hole moves up while `node` comes before the parent, which moves down into a subtree that it
- * came before anyway; or down while a child comes before `node`, and the child that moves up is the least of
- * the two, so it comes before its new children. */
+/* Both sifts treat `index` as a hole, move the hole to where `node` belongs, and put `node` there. This
+ * keeps the invariant. sift_up() moves the hole up while `node` comes before the parent; the parent moves
+ * down, but stays above the same nodes. sift_down() moves the hole down while a child comes before `node`;
+ * the lesser child moves up, and no other child comes before it. */
 static void sift_up(ki_heap *heap, size_t index, ki_heap_node *node)
 {
     while (index > 0) {
@@ -88,7 +88,7 @@ static void sift(ki_heap *heap, size_t index, ki_heap_node *node)
         sift_down(heap, index, node);
 }
 
-/* At least doubles, so that reserving one place more each time is cheap too. */
+/* At least doubles the capacity, so that reserving one more place each time is cheap too. */
 int ki_heap_reserve(ki_heap *heap, size_t count)
 {
     assert(is_sound(heap));

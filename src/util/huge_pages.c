@@ -9,13 +9,14 @@
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
-/* Precedes the memory; as wide as a cache line, so that the memory is aligned to one. */
+/* Precedes the memory. It is as large as a cache line, so that the memory is aligned to cache lines. */
 typedef union large_header {
     size_t bytes; /* header included */
     char line[64];
 } large_header;
 
-/* From LeakSanitizer, if the program is built with it: pointers in this memory count as references. */
+/* Functions of LeakSanitizer, NULL if the program is built without it. Pointers in a registered region
+ * count as references. */
 #if defined(__GNUC__)
 #pragma weak __lsan_register_root_region
 #pragma weak __lsan_unregister_root_region
@@ -25,7 +26,7 @@ void __lsan_register_root_region(const void *begin, size_t bytes);
 void __lsan_unregister_root_region(const void *begin, size_t bytes);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* Starts at a huge page. NULL when out of memory. */
+/* Maps memory that starts at the boundary of a huge page. NULL when out of memory. */
 static char *map_aligned(size_t bytes)
 {
     size_t all = bytes + HUGE_PAGE_BYTES;
@@ -41,8 +42,8 @@ static char *map_aligned(size_t bytes)
     return map + before;
 }
 
-/* Hints only. All pages will be written, in random order: without the second hint, a page that is read
- * first is faulted twice, first as the shared zero page. */
+/* These are only hints. All pages will be written, in random order. Without the second hint, a page that is
+ * read before it is written would cause two page faults, the first for the shared zero page. */
 static void ask_for_pages(void *memory, size_t bytes)
 {
     int was = errno;

@@ -7,18 +7,18 @@
  *   Not here: anything small (util/alloc.h).
  *
  * With pages of the usual size, address translation takes longer than the access itself. The hint for huge
- * pages belongs to an address range and stays with it. So this memory does not come from malloc, and is
- * unmapped when it is freed.
+ * pages applies to an address range for as long as it is mapped. So this memory does not come from malloc,
+ * and is unmapped when it is freed.
  */
 #ifndef KI_UTIL_HUGE_PAGES_H
 #define KI_UTIL_HUGE_PAGES_H
 
 #include <kinformer/common.h>
 
-/* The size from which it pays: an array that spans several huge pages. */
+/* Use huge pages for memory of at least this size, which spans several of them. */
 #define KI_HUGE_PAGES_BYTES ((size_t)4 << 20)
 
-/* Zeroed, and aligned like malloc's. NULL when out of memory. */
+/* Returns zeroed memory, aligned like that of malloc; NULL when out of memory. */
 KI_NODISCARD void *ki_huge_pages_new(size_t bytes);
 
 /* NULL is allowed. */

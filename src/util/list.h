@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list - a doubly linked list whose links live inside the elements.
  *
- *   From:     code that keeps elements in order and removes them from the middle
+ *   From:     all code that keeps elements in order and removes them from the middle
  *   Locks:    none; the owner's.
  *   Not here: memory; the list neither allocates nor frees an element.
  */
@@ -90,8 +90,8 @@ static inline ki_list_node *ki_list_pop_front(ki_list *list)
     return node;
 }
 
-/* Moves every node of `from` to the end of `list`, in O(1), and leaves `from` empty: a batch is detached
- * under a lock this way and processed without it. */
+/* Moves every node of `from` to the end of `list`, in O(1), and leaves `from` empty. This detaches a batch
+ * under a lock, to be processed without the lock. */
 static inline void ki_list_splice_back(ki_list *list, ki_list *from)
 {
     assert(list != from);

@@ -25,7 +25,7 @@ typedef struct ki_log_fields {
     size_t count;
 } ki_log_fields;
 
-/* KI_LOG_FIELDS({"resource", KI_STR("pods")}, {"namespace", ns}): up to KI_LOG_FIELDS_MAX of them. */
+/* KI_LOG_FIELDS({"resource", KI_STR("pods")}, {"namespace", ns}): up to KI_LOG_FIELDS_MAX fields. */
 #define KI_LOG_FIELDS(...)                                                                                   \
     ((ki_log_fields){(const ki_log_field[]){__VA_ARGS__},                                                    \
                      sizeof((const ki_log_field[]){__VA_ARGS__}) / sizeof(ki_log_field)})
@@ -40,7 +40,7 @@ typedef struct ki_log_fields {
             ki_log_write((level), (component), (fields), __VA_ARGS__);                                       \
     } while (0)
 
-/* The same to a given sink; NULL is the sink of the process. */
+/* Like ki_log(), for a given sink; NULL is the sink of the process. */
 #define ki_log_to(sink, level, component, fields, ...)                                                       \
     do {                                                                                                     \
         const ki_log_sink *ki_log_before = ki_log_use(sink);                                                 \
@@ -51,7 +51,7 @@ typedef struct ki_log_fields {
 typedef struct ki_log_sink {
     ki_log_cb callback;
     void *user;
-    int level_max; /* the most verbose level that it receives; 0 for none */
+    int level_max; /* the most verbose level that the sink receives; 0 if it receives none */
 } ki_log_sink;
 
 /* Written only by ki_set_log(), while no other thread uses the library. */

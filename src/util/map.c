@@ -9,10 +9,10 @@
 
 enum { BUCKETS_MIN = 16 };
 
-/* Invariant: the number of buckets is 0 or a power of two; each element is in the bucket of its hash,
- * once; `count` is their number. An insert adds to the front of one bucket, a remove unlinks from the
- * bucket of the hash, and a resize moves each element by its hash, so all three keep the invariant.
- * Growing may fail without harm: chains become longer. Only the first insert needs a bucket. */
+/* Invariant: the number of buckets is 0 or a power of two; each element is in the bucket of its hash, once;
+ * `count` is the number of elements. An insert adds to the front of one bucket, a remove unlinks from the
+ * bucket of the hash, and a resize moves each element by its hash, so all three keep the invariant. If
+ * growing fails, chains only become longer. Only the first insert must get buckets. */
 static KI_DEBUG_ONLY bool is_sound(const ki_map *map)
 {
     return (map->bucket_count & (map->bucket_count - 1)) == 0 &&
@@ -44,7 +44,7 @@ static void push(const ki_map *map, ki_map_node *node)
     *bucket = node;
 }
 
-/* Moves everything to `bucket_count` buckets. Returns 0, or KI_ERR_NO_MEMORY with the map unchanged. */
+/* Moves all elements to `bucket_count` buckets. Returns 0, or KI_ERR_NO_MEMORY with the map unchanged. */
 static int resize(ki_map *map, size_t bucket_count)
 {
     assert(bucket_count >= BUCKETS_MIN && (bucket_count & (bucket_count - 1)) == 0);
@@ -98,8 +98,8 @@ int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
     return 0;
 }
 
-/* At most a quarter full after shrinking, so that the next insert does not grow it again. On failure it
- * stays large. */
+/* After shrinking, the table is at most a quarter full, so that the next insert does not grow it again. On
+ * failure the table stays large. */
 static void shrink(ki_map *map)
 {
     if (map->bucket_count > BUCKETS_MIN && map->bucket_count > map->bucket_count_min &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map - an intrusive hash table: elements that embed a node, found by a keyed hash.
  *
- *   From:     queue/delta_fifo.c, handler/listener.c: elements with text keys that come and go
+ *   From:     queue/delta_fifo.c, handler/backlog.c and others: elements with text keys that come and go
  *   Locks:    none; the owner's.
  *   Not here: hashing (util/hash.h); the elements' memory; readers without a lock (store/table.h).
  */
@@ -15,11 +15,11 @@ typedef struct ki_map_node {
     uint64_t hash;
 } ki_map_node;
 
-/* Read `count` freely; change it through the functions. */
+/* `count` may be read directly; the functions change it. */
 typedef struct ki_map {
     ki_map_node **buckets;
     size_t bucket_count;     /* a power of two, or 0 before the first insert */
-    size_t bucket_count_min; /* as reserved */
+    size_t bucket_count_min; /* from ki_map_reserve() */
     size_t count;
 } ki_map;
 
@@ -38,11 +38,11 @@ ki_map_node *ki_map_find(const ki_map *map, uint64_t hash, ki_map_match_cb match
  * the first insert can fail: a table that cannot grow becomes slower instead. */
 KI_NODISCARD int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash);
 
-/* Reserves space for this many elements in total, so that inserting them moves nothing. The space is kept.
- * When out of memory, inserting still works. */
+/* Reserves space for this many elements in total, so that the table does not grow while they are inserted.
+ * The space is kept. When out of memory, inserting still works. */
 void ki_map_reserve(ki_map *map, size_t count);
 
-/* Removes an element that is in the map. Shrinks the table when few of many are left, but not below the
+/* Removes an element that is in the map. Shrinks the table when it is mostly empty, but not below the
  * reserved size. */
 void ki_map_remove(ki_map *map, ki_map_node *node);
 

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 /* SplitMix64: spreads a poor seed (0, 1, 2, …) over the whole state. Its outputs are distinct for 2^64
- * steps, so four in a row are never all zero, the one state that xoshiro cannot leave. */
+ * steps. So four outputs in a row are never all zero, which is the one state that xoshiro cannot leave. */
 static uint64_t splitmix_next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -43,8 +43,8 @@ uint64_t ki_random_next(ki_random *random)
     return result;
 }
 
-/* 2^64 is rarely a multiple of `bound`: the first 2^64 mod bound numbers are discarded, otherwise the
- * remainders would favour small values. Less than one number in two is discarded, whatever the bound. */
+/* 2^64 is rarely a multiple of `bound`, so the remainders would favour small values. Therefore the first
+ * 2^64 mod bound numbers are discarded. This is less than half of all numbers, whatever the bound. */
 uint64_t ki_random_below(ki_random *random, uint64_t bound)
 {
     assert(bound > 0);

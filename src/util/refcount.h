@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refcount - counts the owners of a shared object.
  *
- *   From:     the _ref and _unref functions of shared objects
+ *   From:     all code that has _ref and _unref functions
  *   Locks:    none; any thread that owns a reference may take or drop one.
  *   Not here: freeing; weak references (a count that reached 0 stays there).
  */
@@ -17,7 +17,7 @@ typedef struct ki_refcount {
     _Atomic uint32_t count;
 } ki_refcount;
 
-/* One owner: the creator. */
+/* Sets the count to one owner, the creator. */
 static inline void ki_refcount_init(ki_refcount *refs)
 {
     atomic_init(&refs->count, 1);
@@ -32,15 +32,15 @@ static inline void ki_refcount_ref(ki_refcount *refs)
     (void)before;
 }
 
-/* Whether there are owners besides the caller, which is one. If not, there are none until the caller adds
- * one. */
+/* Whether there are owners besides the caller, who must be an owner. If not, there are none until the
+ * caller adds one. */
 static inline bool ki_refcount_is_shared(ki_refcount *refs)
 {
-    /* Acquire: what former owners did to the object comes before what the last one does. */
+    /* Acquire: what former owners did to the object comes before what the last owner does. */
     return atomic_load_explicit(&refs->count, memory_order_acquire) > 1;
 }
 
-/* Removes an owner. Returns true to the last one, which may then free the object. */
+/* Removes an owner. Returns true to the last owner, who may then free the object. */
 KI_NODISCARD static inline bool ki_refcount_unref(ki_refcount *refs)
 {
     /* Release: what this owner did to the object comes before the decrement that lets another thread free
@@ -49,8 +49,8 @@ KI_NODISCARD static inline bool ki_refcount_unref(ki_refcount *refs)
     assert(before > 0);
     if (before != 1)
         return false;
-    /* Acquire: reads the end of the chain of decrements, so everything the other owners did comes before
-     * the free. A load and not a fence, because thread sanitizers do not understand fences. */
+    /* Acquire: this reads the result of the last decrement, so everything the other owners did comes before
+     * the free. It is a load and not a fence, because thread sanitizers do not understand fences. */
     (void)atomic_load_explicit(&refs->count, memory_order_acquire);
     return true;
 }

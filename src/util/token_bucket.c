@@ -10,7 +10,7 @@ void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_
     *bucket = (ki_token_bucket){.interval_ns = interval_ns, .burst = burst};
 }
 
-/* Each missing token takes one interval until the bucket is full, so the time when it is full is the whole
+/* Each missing token takes one interval to come back, so the time when the bucket will be full is the whole
  * state. */
 uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_bucket - rate limiting: a burst, then one token per interval; prevents hot loops.
+/* token_bucket - limits a rate: a burst, then one token per interval; prevents hot loops.
  *
  *   From:     reflector/reflector.c, rest/rest_call.c
  *   Locks:    none; one owner.
@@ -13,13 +13,13 @@
 typedef struct ki_token_bucket {
     uint64_t interval_ns;
     uint64_t burst;
-    uint64_t full_ns; /* when it will be full, if nothing is taken */
+    uint64_t full_ns; /* when the bucket will be full if nothing is taken */
 } ki_token_bucket;
 
-/* Starts full. Both > 0. */
+/* The bucket starts full. `interval_ns` and `burst` must be > 0. */
 void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_t burst);
 
-/* Takes a token and returns 0; or takes none and returns the time of the next one. */
+/* Takes a token and returns 0. If there is none, returns the time of the next token. */
 uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns);
 
 /* Takes a token, possibly a future one, and returns the time when it is available: now or later. Takes

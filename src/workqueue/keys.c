@@ -8,7 +8,7 @@
 
 enum { SLOTS_MIN = 16 };
 
-/* The hash has no more bits to tell slots apart. */
+/* With more slots, the bits of the hash would not reach all of them. */
 #define SLOTS_MAX ((uint64_t)1 << 32)
 
 static size_t bytes_of(size_t slot_count)

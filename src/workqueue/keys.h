@@ -2,13 +2,13 @@
 /* keys - the entries of a work queue by their key: a table with open addressing.
  *
  *   From:     workqueue/queue.c
- *   To:       util/huge_pages.h, once it is large
+ *   To:       util/huge_pages.h, for a large table
  *   Locks:    the queue's mutex.
  *   Not here: what an entry means; memory of entries.
  *
- * What each add and each done runs is inline: the calls would cost a fifth of the queue's time.
+ * The functions that each add and each done call are inline: calls would cost a fifth of the queue's time.
  *
- * A slot has the hash beside the pointer, so neither a lookup nor a move to a larger table reads other
+ * A slot holds the hash beside the pointer, so neither a lookup nor a move to a larger table reads other
  * entries: with a million keys these would be cache misses. (util/map.h is smaller, but reads them.)
  *
  * Invariant: no slot is empty between the home of an entry, which its hash determines, and its slot. A
@@ -29,35 +29,35 @@ typedef struct ki_work_slot {
     ki_work_entry *entry; /* NULL: empty */
 } ki_work_slot;
 
-/* Zeroed: empty. Read `count` freely. */
+/* A zeroed struct is empty. `count` may be read directly. */
 typedef struct ki_work_keys {
     ki_work_slot *slots;
     size_t slot_count; /* a power of two, or 0 before the first insert */
     size_t count;
 } ki_work_keys;
 
-/* Frees the table; the entries are the owner's. */
+/* Frees the table, but not the entries. */
 void ki_work_keys_fini(ki_work_keys *keys);
 
-/* Makes the table larger, or, if it is sparse, smaller. Returns 0,
- * or KI_ERR_NO_MEMORY with nothing changed. */
+/* ki_work_keys_grow() doubles the table, and returns 0, or KI_ERR_NO_MEMORY with nothing changed.
+ * ki_work_keys_shrink() halves it if there is memory for that. */
 KI_NODISCARD int ki_work_keys_grow(ki_work_keys *keys);
 void ki_work_keys_shrink(ki_work_keys *keys);
 
-/* Larger than the first caches of a processor; else it is not worth shrinking. */
+/* Whether the table is larger than a processor's first caches; a smaller one is not worth shrinking. */
 static inline bool ki_work_keys_is_large(const ki_work_keys *keys)
 {
     return keys->slot_count > KI_WORK_KEYS_KEPT;
 }
 
-/* Prefetches what the next call for this hash reads. */
+/* Prefetches the slot that the next call for this hash reads. */
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
     assert(keys->slot_count > 0);
     __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
 }
 
-/* NULL: there is no such key. */
+/* Returns NULL if there is no such key. */
 static inline ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t hash)
 {
     if (keys->slot_count == 0)
@@ -81,8 +81,8 @@ static inline void ki_work_keys_put(ki_work_keys *keys, ki_work_slot slot)
     keys->slots[i] = slot;
 }
 
-/* Adds an entry whose key is not in the table. Returns 0, or KI_ERR_NO_MEMORY with nothing changed; a
- * table that cannot grow is filled up first, but for one slot, where a search ends. */
+/* Adds an entry whose key is not in the table. A table that cannot grow is filled until one slot is left
+ * empty, at which searches end. Then returns KI_ERR_NO_MEMORY with nothing changed; else 0. */
 KI_NODISCARD static inline int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
 {
     assert(ki_work_keys_find(keys, ki_work_entry_key(entry), entry->hash) == NULL);
@@ -113,8 +113,8 @@ static inline void ki_work_keys_close_hole(ki_work_keys *keys, size_t hole)
     keys->slots[hole] = (ki_work_slot){0};
 }
 
-/* Removes an entry of the table. Shrinks a table that has become sparse: it is at most a quarter full then,
- * so that the next insert does not grow it again. */
+/* Removes an entry from the table. Shrinks a table that has become sparse. The smaller table is at most a
+ * quarter full, so the next insert does not grow it again. */
 static inline void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry)
 {
     assert(keys->count > 0);

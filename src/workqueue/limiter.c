@@ -78,6 +78,6 @@ void ki_limiter_forget(ki_limiter *limiter, ki_str key)
 
 uint32_t ki_limiter_num_requeues(const ki_limiter *limiter, ki_str key)
 {
-    ki_limiter *mine = (ki_limiter *)limiter; /* locks are not part of its const state */
+    ki_limiter *mine = (ki_limiter *)limiter; /* only its mutex is changed */
     return mine == NULL ? 0 : mine->kind->num_requeues(mine, key);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The token bucket. Unlike util/token_bucket.h it counts fractions of tokens, as Go's rate limiter does: so
+/* The token bucket. Unlike util/token_bucket.h it counts fractions of tokens, as Go's rate limiter does, so
  * its delays are the same to the nanosecond, at any rate. */
 #include <assert.h>
 
@@ -13,7 +13,7 @@ typedef struct bucket_limiter {
     ki_limiter base;
     double per_second;
     double burst;
-    double tokens;    /* at `last_ns`; below 0: taken in advance. Guarded by base.mu, like the next */
+    double tokens;    /* at last_ns; below 0: taken in advance. Both are guarded by base.mu */
     uint64_t last_ns; /* 0: not used yet */
 } bucket_limiter;
 
@@ -22,7 +22,7 @@ static bucket_limiter *of(ki_limiter *limiter)
     return (bucket_limiter *)limiter;
 }
 
-/* In two parts, so that long times do not lose nanoseconds. */
+/* Converts whole seconds and the rest separately, so that long times do not lose nanoseconds. */
 static double seconds_of(uint64_t ns)
 {
     uint64_t whole = ns / KI_NS_PER_S;
@@ -80,7 +80,7 @@ static void bucket_fini(ki_limiter *limiter)
 ki_limiter *ki_limiter_new_bucket(double per_second, uint32_t burst, ki_error *err)
 {
     static const ki_limiter_kind kind = {bucket_when, bucket_forget, bucket_num_requeues, bucket_fini};
-    if (!(per_second >= 0)) { /* nor what is not a number */
+    if (!(per_second >= 0)) { /* rejects NaN as well */
         (void)ki_fail(err, KI_ERR_INVALID, "a bucket cannot be filled %g times a second", per_second);
         return NULL;
     }

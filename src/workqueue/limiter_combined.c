@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limiters made of others, and of the program's own functions. They have no state, so nothing is locked. */
+/* Limiters made of others. They have no state, so nothing is locked. */
 #include <assert.h>
 
 #include "util/alloc.h"
@@ -15,7 +15,7 @@ typedef struct max_of_limiter {
     ki_limiter *parts[];
 } max_of_limiter;
 
-/* Calls all of them, since each counts the attempt. The first failure ends it. */
+/* Calls every limiter, since each counts the attempt. The first failure ends the loop. */
 static int max_of_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
     const max_of_limiter *max_of = (const max_of_limiter *)limiter;
@@ -62,7 +62,8 @@ static void max_of_fini(ki_limiter *limiter)
     unref_all(max_of->parts, max_of->count);
 }
 
-/* A NULL part could not be made, and the error says why; or the caller passed none. */
+/* A part is NULL if it could not be made, in which case the error already says why, or if the caller passed
+ * NULL. */
 static void fail_missing(ki_error *err)
 {
     if (err != NULL && err->code == 0)

@@ -12,8 +12,8 @@ enum { BASE_MS_DEFAULT = 5, MAX_MS_DEFAULT = 1000 * 1000 };
 typedef struct item_limiter {
     ki_limiter base;
     ki_failures failures; /* guarded by base.mu */
-    uint64_t first_ns;    /* base delay, or that of the fast attempts */
-    uint64_t last_ns;     /* longest delay, or that of the slow attempts */
+    uint64_t first_ns;    /* base delay, or delay of the fast attempts */
+    uint64_t last_ns;     /* longest delay, or delay of the slow attempts */
     uint32_t fast_max;
 } item_limiter;
 
@@ -61,7 +61,8 @@ static ki_limiter *item_make(const ki_limiter_kind *kind, ki_error *err)
 
 /* ---- exponential --------------------------------------------------------------------------------------- */
 
-/* first * 2^n is more than last exactly when first is more than last / 2^n, rounded down: no overflow. */
+/* Compares first with last / 2^n, rounded down: it is larger exactly when first * 2^n, which could overflow,
+ * is larger than last. */
 static int exponential_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
     const item_limiter *item = of(limiter);

@@ -5,8 +5,8 @@
  *   Locks:    the queue's mutex.
  *   Not here: whether a key may be handed out.
  *
- * While low keys wait, at most KI_WORKQUEUE_LOW_EVERY - 1 high ones are taken in a row. So a low key with n
- * low ones before it is taken after (n + 1) * KI_WORKQUEUE_LOW_EVERY - 1 others at most.
+ * While low keys wait, at most KI_WORKQUEUE_LOW_EVERY - 1 high keys are taken in a row. So a low key that
+ * waits behind n other low keys is taken after at most (n + 1) * KI_WORKQUEUE_LOW_EVERY - 1 other keys.
  */
 #ifndef KI_WORKQUEUE_ORDER_H
 #define KI_WORKQUEUE_ORDER_H
@@ -18,7 +18,7 @@
 typedef struct ki_work_order {
     ki_list lists[2]; /* by priority */
     size_t counts[2];
-    unsigned high_in_a_row; /* taken while low ones waited */
+    unsigned high_in_a_row; /* high keys that were taken in a row while low keys waited */
 } ki_work_order;
 
 static inline void ki_work_order_init(ki_work_order *order)
@@ -48,7 +48,7 @@ static inline void ki_work_order_take_out(ki_work_order *order, ki_work_entry *e
     order->counts[entry->priority]--;
 }
 
-/* Moves a low entry to the end of the high ones. */
+/* Moves a low entry to the end of the high entries. */
 static inline void ki_work_order_raise(ki_work_order *order, ki_work_entry *entry)
 {
     assert(entry->priority == KI_PRIORITY_LOW);
@@ -57,7 +57,7 @@ static inline void ki_work_order_raise(ki_work_order *order, ki_work_entry *entr
     ki_work_order_push(order, entry);
 }
 
-/* The count of high keys in a row starts over after a low one, and when no low one waits. */
+/* The count of high keys in a row is reset after a low key, and when no low key waits. */
 static inline ki_priority ki_work_order_next(ki_work_order *order)
 {
     assert(ki_work_order_count(order) > 0);
@@ -74,7 +74,7 @@ static inline ki_priority ki_work_order_next(ki_work_order *order)
     return KI_PRIORITY_HIGH;
 }
 
-/* Takes the next one; NULL when none waits. */
+/* Takes the next entry; NULL when none waits. */
 static inline ki_work_entry *ki_work_order_pop(ki_work_order *order)
 {
     if (ki_work_order_count(order) == 0)
@@ -86,7 +86,7 @@ static inline ki_work_entry *ki_work_order_pop(ki_work_order *order)
     return entry;
 }
 
-/* An entry that may be the next; only when one waits. */
+/* Returns an entry that is probably the next one. At least one must be waiting. */
 static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order)
 {
     assert(order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW] > 0);

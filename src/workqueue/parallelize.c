@@ -17,7 +17,7 @@ typedef struct shared {
     _Atomic int outcome; /* 0, or the value that ended the run */
 } shared;
 
-/* The first value that ends the run stays. */
+/* Only the first value that ends the run is kept. */
 static void end(shared *s, int outcome)
 {
     assert(outcome != 0);
@@ -41,7 +41,7 @@ static int do_piece(shared *s, size_t piece)
     return rc == 0;
 }
 
-/* A chunk is taken by one addition, so no two workers have the same one. */
+/* Each chunk is taken by one atomic addition, so no two workers get the same one. */
 static void work(void *user)
 {
     shared *s = user;

@@ -6,14 +6,14 @@
 #include "metrics/names.h"
 #include "util/units.h"
 
-/* Sums are modulo 2^48: what is computed from them is the sum of ages, and that is small. */
+/* Sums are modulo 2^48. Only the sum of ages is computed from them, which is small. */
 #define SUM_BITS 48
 #define SUM_MASK (((uint64_t)1 << SUM_BITS) - 1)
 
 static int64_t read_unfinished(const void *user)
 {
     const ki_work_metrics *cells = user;
-    /* Relaxed, here and below: one word has the whole state, and orders nothing else. */
+    /* Relaxed, here and below: one word holds the whole state, and it orders nothing else. */
     uint64_t under_way = atomic_load_explicit(&cells->under_way, memory_order_relaxed);
     uint64_t now_ms = ki_clock_now_ms(cells->clock);
     uint64_t ages_ms = ((under_way >> SUM_BITS) * now_ms - under_way) & SUM_MASK;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue_metrics - what a work queue counts, under client-go's names.
+/* queue_metrics - the metrics of a work queue, under client-go's names.
  *
  *   From:     workqueue/queue.c and workqueue/delays.c, at each change
  *   To:       metrics/metrics.h
- *   Locks:    none; cells are atomic. ki_work_metrics_begin() and its kind: the queue's mutex.
+ *   Locks:    none; cells are atomic. ki_work_metrics_begin() and _end() need the queue's mutex.
  *   Not here: which keys are being processed (workqueue/queue.h).
  *
- * The age of unfinished work grows without any call, and a worker that hangs makes none. So these two gauges
- * are computed when the metrics are written, from one word each: the number of keys with the sum of their
- * start times, and the earliest start time.
+ * The age of unfinished work grows without any call, and a worker that hangs makes none. So the gauges
+ * `unfinished` and `longest` are computed when the metrics are written. Each needs only one word: the number
+ * of keys together with the sum of their start times, and the earliest start time.
  */
 #ifndef KI_WORKQUEUE_QUEUE_METRICS_H
 #define KI_WORKQUEUE_QUEUE_METRICS_H
@@ -18,7 +18,7 @@
 #include "metrics/metrics.h"
 #include "util/clock.h"
 
-/* Zeroed: nothing is counted. */
+/* A zeroed struct counts nothing. */
 typedef struct ki_work_metrics {
     ki_metrics *metrics; /* NULL: no metrics, so the clock is not read */
     ki_counter *adds;
@@ -33,8 +33,8 @@ typedef struct ki_work_metrics {
     _Atomic uint64_t oldest_ns; /* UINT64_MAX: none */
 } ki_work_metrics;
 
-/* Nothing is counted when `metrics` or `name` is NULL. Takes a reference, borrows the clock. The struct must
- * not be moved. */
+/* Nothing is counted when `metrics` or `name` is NULL. Takes a new reference to `metrics`, and borrows the
+ * clock. The struct must not be moved. */
 void ki_work_metrics_init(ki_work_metrics *cells, ki_metrics *metrics, const char *name,
                           const ki_clock *clock);
 

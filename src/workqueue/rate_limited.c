@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds with the delay of the limiter, which is called without the lock of the queue: it may be a function of
- * the program. */
+/* Adds keys with the delay that the limiter returns. The limiter is called without the lock of the queue,
+ * since it may be a function of the program. */
 #include "workqueue/limiter.h"
 #include "workqueue/queue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shutting down a work queue: it accepts no more keys; a drain waits until the last one is done. */
+/* Shutting down a work queue: it accepts no more keys. A drain waits until the last key is done. */
 #include <assert.h>
 
 #include "util/units.h"
@@ -68,7 +68,7 @@ int ki_workqueue_shutting_down(const ki_workqueue *queue)
 {
     if (ki_workqueue_check(queue) < 0)
         return 0;
-    ki_workqueue *mine = (ki_workqueue *)queue; /* locks are not part of its const state */
+    ki_workqueue *mine = (ki_workqueue *)queue; /* only its mutex is changed */
     ki_mutex_lock(&mine->mu);
     int is_stopping = mine->is_stopping;
     ki_mutex_unlock(&mine->mu);

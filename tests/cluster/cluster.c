@@ -15,14 +15,14 @@ static int status_of(int waited)
     return waited >= 0 && WIFEXITED(waited) ? WEXITSTATUS(waited) : 255;
 }
 
-/* What the programs print is of interest only when a test fails, and is seen then. */
+/* The output of the programs becomes part of the test's output. */
 static int run_line(const char *format, va_list arguments)
 {
     char line[LINE_BYTES];
     int n = vsnprintf(line, sizeof(line), format, arguments);
     if (n < 0 || (size_t)n >= sizeof(line))
         return 255;
-    return status_of(system(line)); /* NOLINT: that is what it is for */
+    return status_of(system(line)); /* NOLINT: runs a shell on purpose */
 }
 
 int cluster_try(const char *format, ...)
@@ -55,7 +55,7 @@ json_t *cluster_read(const char *format, ...)
     if (pipe == NULL)
         return NULL;
     json_t *value = json_loadf(pipe, 0, NULL);
-    /* A program whose output is not read fails, and so hides nothing. */
+    /* A program whose output is not read to its end fails, so no error is missed. */
     if (status_of(pclose(pipe)) == 0)
         return value;
     json_decref(value);

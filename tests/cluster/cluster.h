@@ -14,21 +14,22 @@
 /* Runs a line of /bin/sh and returns its exit status; from any thread. */
 int cluster_try(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same; the test fails unless the status is 0. */
+/* Like cluster_try(), but the test fails unless the status is 0. */
 void cluster_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What it prints, as JSON to be given back with json_decref(); NULL when it fails. */
+/* Runs it and parses its output as JSON; NULL if it fails. The caller frees the result with json_decref(). */
 json_t *cluster_read(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "start", "kill" and a part: "etcd", "kube-apiserver"; as controlplane.sh takes it. */
+/* Runs controlplane.sh with these arguments: "start" or "kill" and a part,
+ * such as "etcd" or "kube-apiserver". */
 void cluster_control(const char *what);
 
-/* Makes `count` config maps with this many bytes of data, named PREFIX-0 and so on,
+/* Creates `count` config maps with this many bytes of data each, named PREFIX-0 and so on,
  * with the label app=PREFIX. */
 void cluster_make_config_maps(const char *ns, const char *prefix, int count, int data_bytes);
 
-/* A client of the user "admin", who may do all, or "bob", who may do what he is granted. `options` may be
- * NULL. */
+/* A client of the user "admin", who may do everything, or "bob", who may do what he is granted.
+ * `options` may be NULL. */
 ki_client *cluster_client(const char *user, const ki_client_options *options);
 
 #endif

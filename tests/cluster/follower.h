@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follower - an informer of the real control plane, a handler that knows legal histories, what kubectl says.
+/* follower - an informer of the real control plane, whose events are checked, and which is compared with
+ * kubectl.
  *
  *   From:     tests of this folder
  *   To:       the public calls of the library; support/heard.h; cluster/cluster.h
@@ -12,37 +13,36 @@
 #include "support/heard.h"
 
 typedef struct follower {
-    const char *asked; /* of kubectl get, for the same objects: "pods -A" */
+    const char *asked; /* arguments of kubectl get for the same objects: "pods -A" */
     ki_informer *informer;
-    heard *heard; /* of its own memory: the informer of a test that fails continues */
+    heard *heard; /* allocated separately: after a failed test, the informer still runs */
 } follower;
 
-/* Makes an informer that is not started, which tries again soon after each failure. */
+/* Makes an informer that retries soon after each failure. It is not started. */
 void follower_init(follower *f, ki_client *client, const ki_resource *resource,
                    const ki_informer_options *options);
 
-/* Starts it, with the handler; `asked` is kept. */
+/* Adds the handler and starts the informer; `asked` is kept. */
 void follower_start(follower *f, const char *asked);
 
-/* The same; the first event does not return before heard_let_go(), and no more than this many wait behind it:
- * so the list stands still in the middle. */
+/* Like follower_start(), but the first event does not return before heard_let_go(), and the backlog holds
+ * only this many events: so the list stops in the middle. */
 void follower_start_held(follower *f, const char *asked, size_t backlog);
 
 void follower_sync(follower *f);
 
-/* Waits until the store, the handler and kubectl know the same objects: keys, UIDs, versions and all fields.
- * The test fails when that takes longer than a minute and a half. */
+/* Waits until the store, the handler and kubectl have the same objects: keys, UIDs, versions and all fields.
+ * The test fails if that takes more than a minute and a half. */
 void follower_converge(follower *f);
 
-/* Converges once more, and frees it; the test fails when the handler has heard of something that cannot
- * be. */
+/* Converges once more, and frees it. The test fails if the handler has received an impossible event. */
 void follower_fini(follower *f);
 
 ki_informer_status follower_status(const follower *f);
 
 typedef int (*follower_is)(follower *f);
 
-/* Waits until it is so; the test fails after half a minute, and says `what` has not come. */
+/* Waits until the condition holds. The test fails after half a minute; its message names `what`. */
 void follower_wait(follower *f, follower_is is_so, const char *what);
 
 int follower_has(const follower *f, const char *ns, const char *name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one header that programs include, before any other. */
+/* The header that programs include, before any other. */
 #include <kinformer.h>
 
-/* cmocka wants these four first. */
+/* cmocka needs these four before its own header. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

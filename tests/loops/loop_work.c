@@ -10,7 +10,7 @@
 #define READS 200
 #define LONG_WAIT_MS (10 * 60 * 1000)
 #define TIME_LIMIT_SECONDS 600
-#define STEPS_WITH_THREADS 4 /* ends when the server goes down */
+#define STEPS_WITH_THREADS 4 /* the last of them takes the server down */
 
 _Noreturn void loop_work_fail(const char *file, int line, const char *condition)
 {
@@ -23,7 +23,7 @@ static void added(const ki_event *event, void *user)
     loop_work *work = user;
     LOOP_REQUIRE(event->flags & KI_EVENT_INITIAL && work->syncs == 0);
     LOOP_REQUIRE(!ki_registration_has_synced(work->handler));
-    /* Some work, so that the list is more than a budget of a millisecond. */
+    /* Takes some time, so that the list needs more than a budget of one millisecond. */
     for (int i = 0; i < READS; i++)
         LOOP_REQUIRE(ki_object_string(event->object, "/status/phase").len == 7);
     work->adds++;
@@ -89,11 +89,11 @@ void loop_work_begin(loop_work *work, ki_mode mode, uint64_t budget_ms)
     LOOP_REQUIRE(err.code == 0 && work->handler != NULL);
 }
 
-/* ---- the steps: each begins when what it waits for has happened -------------------------------------- */
+/* ---- steps: each waits for the effect of the previous one -------------------------------------------- */
 
 static int update_one(loop_work *work)
 {
-    if (work->syncs == 0 || work->batches == 0) /* the end of its batch follows the sync */
+    if (work->syncs == 0 || work->batches == 0) /* the batch ends after the sync */
         return 0;
     LOOP_REQUIRE(work->adds == PODS && work->syncs == 1 && work->updates == 0);
     LOOP_REQUIRE(ki_store_count(ki_informer_store(work->pods)) == PODS);
@@ -110,7 +110,7 @@ static int delete_one(loop_work *work)
     return 1;
 }
 
-/* Nothing of the informer is left to wake the loop but the start. */
+/* The informer is idle, so only the start can wake the loop. */
 static int restart(loop_work *work)
 {
     if (work->deletes < 1)
@@ -130,7 +130,7 @@ static int go_down(loop_work *work)
     return 1;
 }
 
-/* Nothing but the call ends a wait of ten minutes. */
+/* Without the call, the wait would take ten minutes. */
 static int come_up(loop_work *work)
 {
     ki_informer_status status;

@@ -27,7 +27,7 @@ int main(void)
     static const uint64_t budgets[] = {1, 0, KI_BUDGET_NONE};
     for (int i = 0; i < 3; i++)
         run(modes[i % 2], 0, budgets[i]);
-    /* Several times: an edge that is lost now and then. */
+    /* Repeated, because an edge may be lost only now and then. */
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 2; i++)
             run(modes[i], EPOLLET, budgets[round % 3]);

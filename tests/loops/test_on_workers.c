@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that forks its workers, each with a client on a loop of its own and a budget of 2 ms, as a proxy
- * does. Each reports the CPU time of its longest dispatch during the sync of 5,000 pods: at most the budget
- * and one callback, or a piece of a response. Reported, not asserted: a sanitizer or a busy machine takes
+/* A program forks workers, each with a client on its own loop and a budget of 2 ms, as a proxy does. Each
+ * worker prints the CPU time of its longest dispatch during the sync of 5,000 pods: at most the budget plus
+ * one callback or one piece of a response. The time is not asserted: a sanitizer or a busy machine takes
  * longer. */
 #include <poll.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void count(const ki_event *event, void *user)
     (*(int *)user)++;
 }
 
-/* Ends when the list has been delivered and an update was seen. */
+/* Ends when the list has been delivered and an update was received. */
 static void work_in_child(const char *url, int number)
 {
     ki_error err = {0};
@@ -82,7 +82,7 @@ int main(void)
             _exit(0);
         }
     }
-    /* Updates come until each worker has seen one. */
+    /* Makes updates until each worker has received one. */
     for (int ended = 0, i = 0; ended < WORKERS; i++) {
         LOOP_REQUIRE(put(server, 0, i % 2 ? "Pending" : "Running") == 0);
         int status = 0;

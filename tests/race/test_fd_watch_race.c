@@ -12,7 +12,7 @@
 
 enum { PAIRS = 8, BYTES = 2000, ROUNDS = 30 };
 
-/* What comes in at `near` is counted; the writers write to `far`. */
+/* Bytes that arrive at `near` are counted; the writers write to `far`. */
 typedef struct line {
     ki_fd_watch watch;
     ki_thread writer;
@@ -23,7 +23,7 @@ typedef struct line {
 
 typedef struct yard {
     ki_loop loop;
-    ki_job job; /* woken and timed from outside meanwhile */
+    ki_job job; /* other threads wake it and set its timer meanwhile */
     _Atomic size_t runs;
     line lines[PAIRS];
 } yard;

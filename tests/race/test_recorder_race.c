@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many threads record, wait and read counts, while the server comes and goes; then recorder and client are
- * freed by two threads at once. */
+/* Many threads record events, wait and read counts, while the server goes down and up; then two threads free
+ * the recorder and the client at the same time. */
 #include <kinformer.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status and the age are read while the reflector works. */
+/* Status and age are read while the reflector works. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ typedef struct reader {
     int saw_half;
 } reader;
 
-/* A reader sees the counts and the phase of one moment. */
+/* A reader sees counts and phase of the same moment. */
 static void read_all(void *user)
 {
     reader *r = user;

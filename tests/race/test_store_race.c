@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers of every kind beside a writer that puts, removes, replaces, adds indexes and makes tables move.
- * Worth most under a thread sanitizer; what readers may rely on is checked in every build. */
+/* Readers of every kind run beside a writer that puts, removes, replaces, adds indexes and makes tables grow.
+ * Most useful under a thread sanitizer; the guarantees for readers are checked in every build. */
 #include <kinformer/error.h>
 #include <kinformer/store.h>
 #include <stdatomic.h>
@@ -17,9 +17,9 @@
 #include "support/unit.h"
 
 enum {
-    STEADY = 40,   /* keys that are always there, and only change */
+    STEADY = 40,   /* keys that always exist, and only change */
     PASSING = 200, /* keys that come and go */
-    ROUNDS = 30,   /* each lets all passing keys come and go once */
+    ROUNDS = 30,   /* in each, all passing keys come and go once */
     INDEXES = 5,   /* added one after the other */
     NAME_BYTES = 32,
 };
@@ -27,7 +27,7 @@ enum {
 typedef struct race {
     ki_store *store;
     atomic_bool is_over;
-    atomic_int indexes; /* that are surely there */
+    atomic_int indexes; /* that have been added for certain */
 } race;
 
 static const char *name_of(const char *kind, int i, char *buffer)
@@ -61,7 +61,7 @@ static int batch_put(ki_store *store, const char *name, uint64_t version, const 
     return rc;
 }
 
-/* All steady objects of one version, as one change. */
+/* Updates all steady objects to one version, as one change. */
 static void update_steady(ki_store *store, uint64_t version)
 {
     char name[NAME_BYTES];
@@ -88,7 +88,7 @@ static void let_them_pass(ki_store *store, uint64_t version)
     }
 }
 
-/* Everything is exchanged at once, for the same objects. */
+/* Replaces all objects at once, with the same objects. */
 static void replace_all(ki_store *store)
 {
     ki_object_list list = {0};
@@ -118,7 +118,7 @@ static void write_all(void *user)
 
 /* ---- readers --------------------------------------------------------------------------------------- */
 
-/* Versions never go back for one reader. */
+/* No reader sees a version decrease. */
 static void read_one_by_one(void *user)
 {
     race *r = user;
@@ -158,7 +158,7 @@ static void require_one_state(const ki_object_list *list)
         require(seen[i] == 1);
 }
 
-/* The steady objects are of one version, whatever is asked. */
+/* All steady objects have the same version in every list. */
 static void read_lists(void *user)
 {
     race *r = user;
@@ -199,7 +199,7 @@ static void require_each_once(const int *seen)
         require(seen[i] == 1);
 }
 
-/* What is there throughout is seen once, also while tables move. */
+/* Objects that exist throughout are seen once, even while tables are moved. */
 static void walk_all(void *user)
 {
     race *r = user;
@@ -297,7 +297,7 @@ typedef struct sleep_race {
     bool is_asleep;     /* guarded by mu */
     bool must_wake;     /* guarded by mu */
     uint64_t looked_at; /* version that the sleeper still sees when it wakes */
-    atomic_uint done;   /* updates */
+    atomic_uint done;   /* number of updates done */
 } sleep_race;
 
 static void sleep_in_section(void *user)
@@ -332,7 +332,7 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){0, ms * 1000000}, NULL);
 }
 
-/* Until the writer has stood still for a while. */
+/* Waits until the writer makes no progress. */
 static void wait_for_standstill(sleep_race *r)
 {
     unsigned before = 0;
@@ -374,9 +374,9 @@ static void a_sleeping_reader_stops_only_the_writer(void **state)
     start(&writer, "dispatch", update_one, &r);
     wait_for_standstill(&r);
     assert_true(atomic_load(&r.done) < UPDATES);
-    /* The limit, the object that passed it, the array of references and the newest object. */
+    /* The limit, the object that exceeded it, the array of references and the newest object. */
     assert_true(failing_allocator_live_bytes() - before < RETIRED_BYTES_MAX * 11 / 10 + 8192);
-    /* The waiting writer keeps no reader out. */
+    /* The waiting writer does not block readers. */
     assert_int_equal(ki_store_list(r.store, &list), 0);
     assert_int_equal(list.count, 1);
     ki_object_list_fini(&list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rounds of a run: the world changes, things are done to the informers, time passes,
- * a loop gets to run. */
+/* The rounds of a run: the world changes, informers are stopped, started and modified, time passes,
+ * and a loop runs. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "run.h"
 #include "support/chance.h"
 
-enum { VERSIONS_OF_A_DEED = 64 }; /* at the most */
+enum { VERSIONS_OF_A_DEED = 64 }; /* versions that one deed adds, at most */
 
-/* ---- small things ------------------------------------------------------------------------------------ */
+/* ---- helpers ----------------------------------------------------------------------------------------- */
 
 void sim_run_fail(sim_run *run, const char *format, ...)
 {
@@ -215,7 +215,7 @@ static void run_loops(sim_run *run)
     }
 }
 
-/* A loop that is held has something to do when it is released. */
+/* A loop that is held may have work when it is released. */
 static uint64_t next_ns(sim_run *run, uint64_t limit_ns)
 {
     uint64_t now = ki_clock_now_ns(&run->clock);
@@ -259,7 +259,7 @@ void sim_run_live(sim_run *run)
         if (run->plan.trial.is_first || sim_chance(run, 0.8))
             sim_follower_start(&run->followers[i]);
         else {
-            run->followers[i].is_stopped = true; /* comes later */
+            run->followers[i].is_stopped = true; /* started later */
             run->followers[i].start_ns = sim_below(run, 60) * SIM_NS_PER_S;
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory is out once, at each place where that can happen: a short life of an informer is lived again and
- * again, and the first, the second, the third allocation fails, until none does. Each time the store ends as
- * the world is, the handlers were told nothing wrong, and nothing is left behind.
+/* One allocation fails, at every place where one can: a short run of an informer is repeated while the first,
+ * the second, the third allocation fails, until none does. Each time the store ends in the state of the
+ * world, the handlers were called correctly, and nothing leaks.
  *
- *   sim_no_memory [SEED [N]]   all allocations of one life; one of them, with its whole story */
+ *   sim_no_memory [SEED [N]]   all allocations of one run; one of them, with all details */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { LIVES = 8, LIVES_CHECKED = 2 };
 
 /* ---- a short life ------------------------------------------------------------------------------------ */
 
-/* What random options say may be anything; the rest is small and without fault. */
+/* The informer's options are random; everything else is small and without faults. */
 static void plan_life(sim_run *run, uint64_t seed)
 {
     sim_run_init(run, seed);
@@ -29,7 +29,7 @@ static void plan_life(sim_run *run, uint64_t seed)
     run->plan.first_objects = 5;
 }
 
-/* A handler that could not be added is what the next start reports, and that is all. */
+/* If a handler could not be added, the next start reports that; no other failure is allowed. */
 static void start(sim_follower *follower)
 {
     sim_run *run = follower->run;
@@ -51,7 +51,7 @@ static void pass(sim_run *run, uint64_t seconds, int changes)
     }
 }
 
-/* List, watch, a late handler, a relist, a restart, resyncs, a removal. */
+/* Makes a list, a watch, a late handler, a relist, a restart, resyncs and a removal. */
 static void live(sim_run *run)
 {
     sim_follower *follower = &run->followers[0];
@@ -74,13 +74,13 @@ static void live(sim_run *run)
     pass(run, 2, 1);
 }
 
-/* The allocation with this number fails. Returns whether there was one. */
+/* The n-th allocation fails. Returns whether there was one. */
 static bool run_life(sim_run *run, uint64_t seed, size_t n)
 {
     failing_allocator_install();
     plan_life(run, seed);
     sim_run_open(run);
-    run->is_settling = true; /* nothing at random inside callbacks */
+    run->is_settling = true; /* no random calls inside callbacks */
     failing_allocator_fail_at(n);
     live(run);
     if (run->failure[0] == 0)
@@ -123,11 +123,11 @@ static void count_release(void *user)
 typedef struct outcome {
     int handlers; /* that were added */
     int releases;
-    bool is_well;   /* nothing has failed */
-    bool is_silent; /* something has, without a report */
+    bool is_well;   /* no call failed */
+    bool is_silent; /* a call failed without an error report */
 } outcome;
 
-/* Whatever fails is NULL or a code, and the next call takes it. */
+/* Calls that fail return NULL or an error code, and the next call must accept that. */
 static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
 {
     static const char *const keep[] = {"/spec/value", NULL};
@@ -153,7 +153,7 @@ static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
     ki_factory_free(factory);
 }
 
-/* Returns whether an allocation has failed; says what was wrong. */
+/* Returns whether an allocation has failed; prints what was wrong. */
 static bool run_set_up(size_t n, size_t *out_failed)
 {
     outcome out = {0};

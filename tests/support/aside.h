@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aside - a call on a thread of its own, for tests of what waits and what does not. */
+/* aside - a call on its own thread, for tests of whether a call waits. */
 #ifndef KI_TESTS_SUPPORT_ASIDE_H
 #define KI_TESTS_SUPPORT_ASIDE_H
 
@@ -14,7 +14,7 @@ typedef struct aside {
     atomic_int is_done;
 } aside;
 
-/* Ends the program when there is no thread. */
+/* Ends the program if no thread can be started. */
 void aside_start(aside *call, ki_thread_cb function, void *user);
 
 /* Whether it returns within this many milliseconds. */
@@ -22,7 +22,7 @@ int aside_ends_within(aside *call, int ms);
 
 void aside_join(aside *call);
 
-/* Sleeps: a while in which what must not happen would happen. */
+/* Sleeps long enough for a forbidden event to happen. */
 void aside_pause(int ms);
 
 #endif

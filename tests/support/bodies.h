@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bodies - the bodies of all recorded answers.
+/* bodies - the bodies of all recorded responses.
  *
- *   From:     tests that want every one of them
+ *   From:     tests that need every one of them
  *   To:       support/fixtures.h
  */
 #ifndef KI_TESTS_SUPPORT_BODIES_H
@@ -13,7 +13,7 @@ typedef struct recorded_body {
     char name[64];
     fixture file;
     ki_str text;
-    int is_json; /* as the answer says; a watch is a sequence of values. Neither compressed nor plain text. */
+    int is_json; /* by its Content-Type, and not compressed; a watch is a sequence of values */
 } recorded_body;
 
 typedef struct recorded_bodies {
@@ -21,7 +21,7 @@ typedef struct recorded_bodies {
     size_t count;
 } recorded_bodies;
 
-/* Ends the program when a file cannot be read. */
+/* Ends the program if a file cannot be read. */
 recorded_bodies recorded_bodies_load(void);
 void recorded_bodies_free(recorded_bodies *bodies);
 

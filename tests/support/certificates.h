@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificates - an authority of the test's own, and what it signs. */
+/* certificates - a CA for tests, and certificates that it signs. */
 #ifndef KI_TESTS_SUPPORT_CERTIFICATES_H
 #define KI_TESTS_SUPPORT_CERTIFICATES_H
 
-/* Texts to free with certificate_free(). */
+/* Free the texts with certificate_free(). */
 typedef struct certificate {
     char *pem;
     char *key_pem;
 } certificate;
 
-/* `names` is a subjectAltName ("IP:127.0.0.1,DNS:server"), NULL: none. `authority` NULL: it signs itself, and
- * others. Fails the test when it cannot. */
+/* `names` is a subjectAltName ("IP:127.0.0.1,DNS:server"); NULL: none. `authority` NULL: the certificate is
+ * self-signed, and can sign others. Fails the test on an error. */
 certificate certificate_make(const char *common_name, const char *names, const certificate *authority);
 void certificate_free(certificate *made);
 
-/* What tests of TLS need, all signed by the first but the second. */
+/* The certificates for tests of TLS; all but the second are signed by the first. */
 typedef struct certificates {
     certificate authority;
     certificate stranger; /* another authority */
@@ -25,7 +25,7 @@ typedef struct certificates {
 } certificates;
 extern certificates certs;
 
-/* Set-up and end of a group of tests that uses `certs`. */
+/* Group setup and teardown for tests that use `certs`. */
 int certificates_set_up(void **state);
 int certificates_tear_down(void **state);
 

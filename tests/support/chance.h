@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chance - fractions from a seeded generator, for faults that happen now and then.
+/* chance - random fractions from a seeded generator, for faults that happen now and then.
  *
  *   From:     simulated servers and worlds, models
  *   To:       util/random.h

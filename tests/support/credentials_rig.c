@@ -71,7 +71,7 @@ void credentials_rig_finish_run(void)
     ki_loop_step(&rig.loop, 0);
 }
 
-/* All steps, each of which may fail; the last one says whether all was well. */
+/* Makes all steps, each of which may fail; the last one returns whether all succeeded. */
 static int live(const ki_config *config)
 {
     ki_error err = {0};

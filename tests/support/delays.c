@@ -21,7 +21,7 @@ enum { YIELDS_ONE_IN = 16, SLEEPS_ONE_IN = 512, SLEEP_US_MAX = 300, HOLD_UP_US =
 static atomic_ullong last_seed;
 static _Thread_local ki_random chance;
 static _Thread_local bool is_seeded;
-static _Thread_local int places_left; /* 0: it is not to be held up */
+static _Thread_local int places_left; /* 0: the thread is not held up */
 
 void delays_hold_up(int place)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* delays - a thread is held up where another one could get in between: before it takes a lock, after it has
- * given one back, and around the waking of a job; now and then by itself, and where a test says so.
+/* delays - delays a thread where another could run in between: before it locks a mutex, after it has unlocked
+ * one, and before and after it wakes a job. This happens at random, and where a test requests it.
  *
- *   From:     programs that are linked with --wrap for these functions (KI_DELAYED_TESTS of the build); in
- *             all others nothing of this has an effect
+ *   From:     programs linked with --wrap for these functions (KI_DELAYED_TESTS of the build); it has no
+ *             effect in others
  *   To:       util/thread.c, util/loop/loop.c
  */
 #ifndef KI_TESTS_SUPPORT_DELAYS_H
 #define KI_TESTS_SUPPORT_DELAYS_H
 
-/* At the n-th such place from here on the calling thread sleeps for so long that others can do anything. */
+/* At the n-th such place from now on, the calling thread sleeps long enough for other threads to overtake
+ * it. */
 void delays_hold_up(int place);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivering as a handler's thread does, this many entries at a time. */
+/* Delivers entries as a handler's thread does, a given number at a time. */
 #ifndef KI_TESTS_DELIVER_H
 #define KI_TESTS_DELIVER_H
 
 #include "handler/listener.h"
 
-/* Delivers up to `max` entries; fewer when there are no more. Returns how many. */
+/* Delivers up to `max` entries, fewer if there are no more. Returns their number. */
 static inline size_t deliver_some(ki_listener *listener, size_t max)
 {
     size_t n = 0;

@@ -13,7 +13,7 @@ typedef struct factory_rig {
 } factory_rig;
 
 void factory_rig_init_with(factory_rig *r, const ki_factory_options *options);
-/* With short pauses between tries. */
+/* Retries come after short delays. */
 void factory_rig_init(factory_rig *r);
 void factory_rig_fini(factory_rig *r);
 /* Starts it and waits for all informers. */

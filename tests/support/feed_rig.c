@@ -11,7 +11,7 @@
 
 enum { STEP_MS = 50 };
 
-/* ---- driving ------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------- */
 
 void feed_rig_init(feed_rig *r, uint64_t seed)
 {
@@ -109,7 +109,7 @@ void feed_rig_disturb(feed_rig *r, int rounds)
     }
 }
 
-/* What a server may do to a client, and what it should not. */
+/* Things that a server may do to a client, and things that it should not do. */
 static const sim_faults faults = {.eager = 0.3,
                                   .limit_ignored = 0.1,
                                   .metadata_last = 0.2,
@@ -195,7 +195,7 @@ static void sweep(feed_rig *r, const ki_change *change)
     copy_version(r->complete, change->version);
 }
 
-/* A mirror of the world, as a program with its own queue might keep it. */
+/* A mirror of the world, as a program with its own queue might keep one. */
 static void mirror(feed_rig *r, const ki_change *change)
 {
     uint32_t key = SIM_NONE;

@@ -65,8 +65,8 @@ void fixture_free(fixture *file)
     *file = (fixture){0};
 }
 
-/* The text before the first `mark`; `out_after` is what follows it. Returns 0, or KI_ERR_INVALID without
- * one. */
+/* Splits the text at the first `mark`; `out_after` is the text after it.
+ * Returns 0, or KI_ERR_INVALID without a mark. */
 static int cut(ki_str text, ki_str mark, ki_str *out_before, ki_str *out_after)
 {
     for (size_t i = 0; i + mark.len <= text.len; i++) {
@@ -79,7 +79,7 @@ static int cut(ki_str text, ki_str mark, ki_str *out_before, ki_str *out_after)
     return KI_ERR_INVALID;
 }
 
-/* "HTTP/1.1 200 OK" gives 200; any other line gives a negative code. */
+/* "HTTP/1.1 200 OK" gives 200; any other line a negative code. */
 static int parse_status(ki_str line)
 {
     static const char start[] = "HTTP/1.1 ";
@@ -101,7 +101,7 @@ int fixture_split_http(ki_str answer, fixture_http *out)
     ki_str body;
     if (cut(answer, KI_STR("\r\n\r\n"), &head, &body) < 0)
         return KI_ERR_INVALID;
-    head.len += 2; /* the CRLF of the last line, so that every line has one */
+    head.len += 2; /* include the CRLF of the last line, so that every line has one */
     ki_str status_line;
     ki_str headers;
     if (cut(head, KI_STR("\r\n"), &status_line, &headers) < 0)

@@ -94,7 +94,7 @@ static void fill_scalar(json_node *node, ki_random *random, const json_limits *l
 
 static void fill(json_node *node, ki_random *random, const json_limits *limits, int depth);
 
-/* Behind the last of a certain character stands nothing but the index: that makes each name different. */
+/* Only the index follows the last U+F0000, so all names are different. */
 static void fill_name(json_node *name, ki_random *random, const json_limits *limits, size_t index)
 {
     char suffix[24];
@@ -112,7 +112,7 @@ static void fill_container(json_node *node, ki_random *random, const json_limits
 {
     node->type = below(random, 2) == 0 ? KI_JSON_ARRAY : KI_JSON_OBJECT;
     node->count = ki_random_below(random, (uint64_t)limits->items + 1);
-    if (depth == limits->depth) /* a root with few items has few values below it */
+    if (depth == limits->depth) /* a root with few items would have few values below it */
         node->count = (size_t)limits->items;
     node->items = allocate(node->count, sizeof(*node->items));
     for (size_t i = 0; i < node->count; i++)

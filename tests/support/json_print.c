@@ -33,7 +33,7 @@ static void print_new_line(printer *p)
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
-/* Decodes text that is known to be UTF-8. */
+/* Decodes text that must be valid UTF-8. */
 static uint32_t next_code_point(const char *text, size_t *at)
 {
     unsigned char lead = (unsigned char)text[(*at)++];
@@ -92,7 +92,7 @@ static void print_exponent(printer *p, long exponent)
     fprintf(p->out, "%c%s%s%ld", "eE"[below(p, 2)], sign, zeros[below(p, 3)], labs(exponent));
 }
 
-/* Sets the point somewhere else and makes up for it with the exponent. */
+/* Moves the point, and adjusts the exponent accordingly. */
 static void print_number_respelt(printer *p, const json_node *node)
 {
     int whole = node->text[0] == '0' ? 1 : below(p, (int)node->len + 1);
@@ -127,7 +127,7 @@ static void print_number(printer *p, const json_node *node)
 
 static void print_value(printer *p, const json_node *node);
 
-/* The order in which items are printed; to be freed. */
+/* The order in which items are printed; free it with free(). */
 static size_t *order_of(printer *p, const json_node *node)
 {
     size_t *order = calloc(node->count, sizeof(*order));

@@ -7,7 +7,7 @@
 json_t *json_reference_parse(ki_str text)
 {
     const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
-    if (memchr(text.ptr, 0, text.len) != NULL) /* jansson takes it for the end of the text */
+    if (memchr(text.ptr, 0, text.len) != NULL) /* jansson takes a NUL for the end of the text */
         return NULL;
     json_t *reference = json_loadb(text.ptr, text.len, flags, NULL);
     if (reference == NULL)
@@ -15,7 +15,7 @@ json_t *json_reference_parse(ki_str text)
     return reference;
 }
 
-/* The unescaped text, to be freed; NULL when it is not a string. */
+/* Returns the unescaped text, for free(); NULL if the value is not a string. */
 static char *copy_string(ki_json value, size_t *out_len)
 {
     char *text = malloc(value.raw.len + 1);

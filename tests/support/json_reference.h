@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_reference - what another JSON library reads, held against what this one does.
+/* json_reference - compares the results of another JSON library with those of this one.
  *
  *   From:     tests and fuzz targets of reading and writing JSON
  *   To:       jansson
@@ -10,11 +10,11 @@
 #include <jansson.h>
 #include <kinformer/json.h>
 
-/* Any value by RFC 8259; integers that do not fit become reals. NULL when jansson does not accept the
- * text. */
+/* Parses any value of RFC 8259; integers that do not fit become reals.
+ * Returns NULL if jansson does not accept the text. */
 json_t *json_reference_parse(ki_str text);
 
-/* 1 when iterators and getters say of `value` what jansson says. Names must be different from each other. */
+/* Returns 1 if iterators and getters agree with jansson about `value`, whose names must all be different. */
 int json_reference_same(ki_json value, const json_t *reference);
 
 #endif

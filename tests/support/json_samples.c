@@ -146,7 +146,7 @@ const size_t json_good_count = sizeof(json_good_samples) / sizeof(json_good_samp
     }
 
 const json_bad json_bad_samples[] = {
-    /* nothing begins like this */
+    /* no value begins like this */
     SYNTAX(0, "]"),
     SYNTAX(0, "}"),
     SYNTAX(0, ","),
@@ -230,7 +230,7 @@ const json_bad json_bad_samples[] = {
     SYNTAX(12, "[{\"a\":[{}]},}"),
     SYNTAX(3, "[[]}"),
     SYNTAX(7, "{\"a\":{}]"),
-    /* more behind a value */
+    /* more after a value */
     SYNTAX(2, "[]]"),
     SYNTAX(2, "{}}"),
     SYNTAX(1, "1]"),
@@ -299,7 +299,7 @@ const json_bad json_bad_samples[] = {
     LITERAL(2, "[1a]"),
     LITERAL(2, "[1_000]"),
     LITERAL(2, "[-Infinity]"),
-    /* bytes that no token has */
+    /* bytes that occur in no token */
     LITERAL(0, "#"),
     LITERAL(0, "// comment"),
     LITERAL(2, "[1/**/]"),
@@ -363,7 +363,7 @@ const json_bad json_bad_samples[] = {
     ESCAPE(6, "\"\\udc00\""),
     ESCAPE(6, "\"\\udfff\\ud800\""),
     ESCAPE(18, "\"\\ud83d\\ude00\\ude00\""),
-    /* UTF-8: alone, overlong, surrogates, beyond U+10FFFF, cut off */
+    /* UTF-8: stray bytes, overlong forms, surrogates, beyond U+10FFFF, truncated */
     UTF8(0, "\x80"),
     UTF8(1, "[\xff]"),
     UTF8(1, "\"\x80\""),
@@ -390,7 +390,7 @@ const json_bad json_bad_samples[] = {
     UTF8(4, "[\"a\xe2\x28\xa1\"]"),
     UTF8(3, "\"\xc3\xa9\xa9\""),
     UTF8(3, "{\"a\xff\":1}"),
-    /* the first of several mistakes counts */
+    /* the first of several mistakes is reported */
     SYNTAX(3, "[1,,\"\\x\",tru]"),
     ESCAPE(3, "[\"\\x\",,tru\"\n\"]"),
     LITERAL(4, "[tru,,\"\\x\"]"),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_samples - texts written by hand, one for each thing that RFC 8259 allows or forbids.
+/* json_samples - texts written by hand, one for each rule of RFC 8259.
  *
- *   From:     tests of everything that scans JSON
+ *   From:     tests of code that scans JSON
  */
 #ifndef KI_TESTS_SUPPORT_JSON_SAMPLES_H
 #define KI_TESTS_SUPPORT_JSON_SAMPLES_H
 
 #include <kinformer/common.h>
 
-/* One value, white space around it at the most. */
+/* One value, with optional white space around it. */
 typedef struct json_good {
     ki_str text;
     ki_str kept; /* without white space between tokens */

@@ -7,7 +7,7 @@
 
 enum { DEPTH_MAX = 1000 };
 
-/* Of text that is known to be JSON. */
+/* The text must be valid JSON. */
 static int is_too_deep(ki_str text)
 {
     int depth = 0;
@@ -28,12 +28,11 @@ static int is_too_deep(ki_str text)
     return 0;
 }
 
-/* The number that ends before `end` becomes 0 or -0, and blanks. Returns 0 when there is none. */
+/* Replaces the number that ends before `end` by 0 or -0 and spaces. Returns 0 if there is none. */
 static int replace_number(char *text, size_t end)
 {
     size_t start = end;
-    int has_sign =
-        0; /* a minus that is not one of an exponent begins the number, whatever stands before it */
+    int has_sign = 0; /* a minus that is not part of an exponent begins the number */
     while (start > 0 && !has_sign && text[start - 1] != 0 &&
            strchr("0123456789+-.eE", text[start - 1]) != NULL) {
         start--;
@@ -55,7 +54,7 @@ static int is_escaped(const char *text, size_t at)
     return backslashes % 2 == 1;
 }
 
-/* The last \u0000 before `end` becomes \u0001. Returns 0 when there is none. */
+/* Replaces the last \u0000 before `end` by \u0001. Returns 0 if there is none. */
 static int replace_nul(char *text, size_t end)
 {
     for (size_t at = end; at >= 6; at--) {

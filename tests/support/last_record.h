@@ -8,7 +8,7 @@ typedef struct last_record {
     int count;
 } last_record;
 
-/* Warnings and errors, until last_record_end(). */
+/* Records warnings and errors until last_record_end(). */
 void last_record_begin(last_record *record);
 void last_record_end(void);
 

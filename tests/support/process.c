@@ -84,7 +84,7 @@ int process_idle_threads(void)
     return count;
 }
 
-/* Twice: while a thread ends, the kernel's list may lack another one. */
+/* Checked twice: while a thread ends, the kernel's list may lack another one. */
 int process_has_threads(int expected)
 {
     for (int ms = 0; ms < AT_ONCE_MS; ms++) {

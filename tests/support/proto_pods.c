@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/proto_pods.h"
 
-/* The numbers of generated.proto. */
+/* The field numbers of generated.proto. */
 enum { META_NAME = 1, META_NAMESPACE = 3, META_UID = 5, META_VERSION = 6, META_ANNOTATIONS = 12 };
 enum { POD_METADATA = 1, POD_SPEC = 2, POD_STATUS = 3 };
 enum { LIST_META = 1, LIST_ITEMS = 2, LIST_VERSION = 2, LIST_CONTINUE = 3 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proto_pods - pods, lists of them, events and errors in protobuf, made from parts.
+/* proto_pods - pods, lists of pods, events and errors in protobuf, made from parts.
  *
  *   From:     tests of the formats
- *   To:       support/proto_records.h; the memory is malloc's
+ *   To:       support/proto_records.h; the memory is from malloc
  */
 #ifndef KI_TESTS_SUPPORT_PROTO_PODS_H
 #define KI_TESTS_SUPPORT_PROTO_PODS_H
@@ -14,8 +14,8 @@
 typedef struct proto_pod {
     const char *name; /* in the namespace "d" */
     const char *version;
-    unsigned unknown; /* a field of its spec that the tables do not have; 0: none */
-    int ends_list;    /* of a bookmark: the annotation */
+    unsigned unknown; /* the number of a field of its spec that the tables do not have; 0: none */
+    int ends_list;    /* of a bookmark: it has the annotation that ends the list */
 } proto_pod;
 
 proto_body proto_pods_list(const char *version, const char *token, const proto_pod *pods, size_t count);

@@ -13,7 +13,7 @@
 
 enum { RANDOM_SPLITS = 20 };
 
-/* Puts the body in the place of its gzip. */
+/* Replaces a gzip body by the decompressed one. */
 static void unpack(recorded *out)
 {
     enum { UNPACKED_BYTES_MAX = 4 * 1024 * 1024, GZIP_WINDOW_BITS = 15 + 16 };
@@ -190,7 +190,7 @@ static void assert_finalizers(const ki_object *object, const json_t *expected)
     assert_int_equal(count, json_array_size(expected));
 }
 
-/* Every string that an iterator finds, names as well. */
+/* Every string that an iterator finds, including names. */
 static void assert_strings(const ki_object *object, ki_json value, const json_t *expected)
 {
     ki_json_iter iter = ki_json_iterate(value);
@@ -207,7 +207,7 @@ static void assert_strings(const ki_object *object, ki_json value, const json_t 
             continue;
         }
         assert_int_equal(ki_object_text(object, name, &text), 0);
-        char *member = malloc(text.len + 1); /* not strndup(), which a sanitizer expects to find a NUL */
+        char *member = malloc(text.len + 1); /* not strndup(): a sanitizer would expect a NUL */
         assert_non_null(member);
         memcpy(member, text.ptr, text.len);
         member[text.len] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recorded - one recorded answer, and the objects in it as another JSON library sees them.
+/* recorded - one recorded response, and its objects as another JSON library reads them.
  *
  *   From:     tests of objects and decoders
  *   To:       support/fixtures.h, jansson; every error fails the test
@@ -17,28 +17,28 @@
 typedef struct recorded {
     fixture file;
     int status;
-    ki_str body; /* unpacked, if it came as gzip */
+    ki_str body; /* decompressed */
     char *unpacked;
 } recorded;
 
-/* Loads "pods-list.http". */
+/* Loads a file such as "pods-list.http". */
 void recorded_load(recorded *out, const char *name);
 void recorded_free(recorded *answer);
 
-/* How many files of the directory match a pattern, "*-list*.http". */
+/* How many files of the directory match a pattern such as "*-list*.http". */
 size_t recorded_count(const char *pattern);
 
-/* The resource that kubectl or "plural.version.group" names; to be freed with ki_resource_free(). */
+/* The resource of a name as in kubectl, or of "plural.version.group". Free it with ki_resource_free(). */
 ki_resource *recorded_resource(const char *name);
 
-/* What an object must be when the server sent `item`: a copy without managedFields, and with the kind and
- * apiVersion of the list (NULL: none) where it has none. To be given to json_decref(). */
+/* The expected object if the server sent `item`: a copy without managedFields, and with the kind and
+ * apiVersion of the list (NULL: none) if it has none. Free it with json_decref(). */
 json_t *recorded_object(const json_t *item, const json_t *list);
 
-/* Every call of <kinformer/object.h> must say of the object what jansson says. */
+/* Every call of <kinformer/object.h> must agree with jansson about the object. */
 void recorded_assert_object(const ki_object *object, json_t *expected);
 
-/* 1 when the text is that of the reference's string, both empty if there is none. */
+/* Returns 1 if the text equals the reference's string; an empty text also equals a missing string. */
 int recorded_same_text(ki_str text, const json_t *string);
 
 /* A recorded list or watch, ready to be decoded. */
@@ -54,7 +54,7 @@ void recorded_subject_close(recorded_subject *s);
 /* Decodes the first bytes of the body. */
 typedef void (*recorded_decode_cb)(const recorded_subject *s, size_t bytes, decode_split split,
                                    decode_run *out);
-/* In pieces of any size, the same comes out. */
+/* The result must be the same for pieces of any size. */
 void recorded_assert_pieces(const recorded_subject *s, recorded_decode_cb decode);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* require - assertions on threads: cmocka's belong to the main one.
+/* require - assertions on other threads: cmocka's work only on the main thread.
  *
  *   From:     tests of tests/race
- *   To:       stderr; the main thread asserts in the end that there were no failures
+ *   To:       stderr; at the end the main thread asserts that there were no failures
  */
 #ifndef KI_TESTS_SUPPORT_REQUIRE_H
 #define KI_TESTS_SUPPORT_REQUIRE_H
@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* How many there were in this program; the first is told. */
+/* The number of failures in this program; the first is printed. */
 static atomic_int failures;
 
 #define require(condition)                                                                                   \

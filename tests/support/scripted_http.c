@@ -27,7 +27,7 @@ struct scripted_http {
     ki_thread accepter;
     ki_mutex mu;
     ki_cond changed;
-    ki_list connections; /* guarded by mu, as all below */
+    ki_list connections; /* guarded by mu, like all below */
     int connection_count;
     int request_count;
     int poked;
@@ -41,7 +41,7 @@ struct scripted_connection {
     SSL *ssl;
     int fd;
     int number;
-    char input[32768]; /* what was read and belongs to no request yet */
+    char input[32768]; /* bytes that were read and do not belong to a request yet */
     size_t input_bytes;
 };
 
@@ -162,7 +162,7 @@ static bool send_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* What TLS has read already is not seen by poll(). */
+/* poll() does not see bytes that TLS has already read. */
 static bool relay_once(scripted_connection *c, int fd)
 {
     static const short in = POLLIN | POLLHUP | POLLERR;
@@ -254,7 +254,7 @@ static bool speaks_http2(const scripted_connection *c)
     return length == 2 && memcmp(protocol, "h2", 2) == 0;
 }
 
-/* Whom TLS has proved the client to be. */
+/* The client's identity as proved by TLS. */
 static void note_client(const scripted_connection *c, scripted_request *request)
 {
     X509 *certificate = c->ssl != NULL ? SSL_get1_peer_certificate(c->ssl) : NULL;
@@ -370,7 +370,7 @@ static void init_tls(scripted_http *server)
         ask_client(server->tls, options->client_ca_pem);
 }
 
-/* No request comes through a proxy here. */
+/* No request in these tests goes through a proxy. */
 static void forget_proxies(void)
 {
     static const char *const names[] = {"http_proxy",  "https_proxy", "all_proxy", "no_proxy",

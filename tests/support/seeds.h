@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* From 1 to `seeds`; with $KI_SEED, that one alone. */
+/* Runs seeds 1 to `seeds`; if $KI_SEED is set, only that one. */
 void for_each_seed(uint64_t seeds, void (*run)(uint64_t seed));
 
 #endif

@@ -16,7 +16,7 @@ static void put_metadata(sim_text *out, const sim_world *world, const sim_record
                  record->uid % 5);
     if (record->padding > 0) {
         sim_text_put(out, ",\"annotations\":{\"note\":\"");
-        /* Escapes and long characters, so that some cuts are inside them. */
+        /* Escapes and multi-byte characters, so that some cuts fall inside them. */
         for (uint32_t i = 0; i < record->padding; i++)
             sim_text_put(out, "w%" PRIu32 "\\n\\u00e9\xc3\xa9\\\"", i);
         sim_text_put(out, "\"}");

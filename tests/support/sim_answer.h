@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_answer - what a simulated API server writes: objects, events, lists and Statuses as JSON.
+/* sim_answer - the JSON that a simulated API server sends: objects, events, lists and Statuses.
  *
  *   From:     support/sim_list.c, sim_watch.c, sim_server.c
- *   To:       text; the fixtures of a real server are the model
+ *   To:       text, modelled on the recorded responses of a real server
  *   Not here: when it is sent, and its failures.
  */
 #ifndef KI_TESTS_SUPPORT_SIM_ANSWER_H
@@ -12,7 +12,7 @@
 #include "support/sim_world.h"
 #include "util/random.h"
 
-/* How an object is spoilt. Its key can be read in all of them. */
+/* How an object is damaged. Its key remains readable in all cases. */
 typedef enum sim_spoilt {
     SIM_SOUND = 0,
     SIM_MALFORMED, /* its UID is not a string */
@@ -23,12 +23,12 @@ typedef enum sim_spoilt {
 
 typedef struct sim_form {
     sim_spoilt spoilt;
-    int with_kind; /* as in an event; an item of a list has neither kind nor apiVersion */
+    int with_kind; /* for an event; an item of a list has neither kind nor apiVersion */
 } sim_form;
 
 void sim_put_object(sim_text *out, const sim_world *world, const sim_record *record, sim_form form);
 
-/* {"type":"ADDED","object":{…}} and the end of the line. `type` is mostly the record's. */
+/* {"type":"ADDED","object":{…}} and a newline. `type` is usually the record's. */
 void sim_put_event(sim_text *out, const sim_world *world, const sim_record *record, sim_spoilt spoilt);
 void sim_put_initial_event(sim_text *out, const sim_world *world, const sim_record *record,
                            sim_spoilt spoilt);
@@ -36,12 +36,12 @@ void sim_put_bookmark(sim_text *out, uint64_t version, int ends_initial_events);
 
 void sim_put_vain_bookmark(sim_text *out); /* without a version */
 
-/* A JSON object that is not an event; and something that is not a JSON object,
+/* A JSON object that is not an event; and text that is not a JSON object,
  * after which reading cannot continue. */
 void sim_put_no_event(sim_text *out, ki_random *random);
 void sim_put_garbage(sim_text *out, ki_random *random);
 
-/* A Status, as the body of an answer and as an ERROR event. */
+/* A Status, as the body of a response or as an ERROR event. */
 typedef struct sim_status {
     int code;
     const char *reason;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Apart from the server, so that a test with calls of its own does not need the library's. */
+/* In its own file, so that a test with different calls does not need the library's. */
 #include "support/sim_server.h"
 
 const sim_calls sim_library_calls = {

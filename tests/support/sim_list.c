@@ -11,9 +11,9 @@
 static const char message_expired_token[] =
     "The provided continue parameter is too old to display a consistent list result.";
 
-/* ---- which state ------------------------------------------------------------------------------------- */
+/* ---- the version of a list --------------------------------------------------------------------------- */
 
-/* The version of what the server has that is furthest behind. */
+/* The oldest version that the server may answer with. */
 static uint64_t lagging_version(const sim_server *server)
 {
     size_t count = sim_world_history_count(server->world);
@@ -25,7 +25,7 @@ static uint64_t lagging_version(const sim_server *server)
     return sim_world_history_record(server->world, count - lag - 1)->version;
 }
 
-/* Somewhere from `low` until now; mostly one of the two. */
+/* A version from `low` to now; usually one of these two. */
 static uint64_t version_from(sim_server *server, uint64_t low)
 {
     uint64_t now = sim_world_version(server->world);
@@ -41,7 +41,7 @@ static uint64_t version_from(sim_server *server, uint64_t low)
     }
 }
 
-/* Older than that by 1 to STALE_VERSIONS_MAX, if there is something older. */
+/* A version older than `version` by 1 to STALE_VERSIONS_MAX, if there is one. */
 static uint64_t stale_version(sim_server *server, uint64_t version)
 {
     uint64_t first = sim_world_first_version(server->world);
@@ -63,7 +63,7 @@ static void answer_too_large(sim_stream *stream, uint64_t version)
                     .details = "{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too large "
                                "resource version\"}],\"retryAfterSeconds\":1}"});
     stream->retry_after_seconds = 1;
-    stream->due_ns += UINT64_C(3000000000); /* a real server waits that long for the version to come */
+    stream->due_ns += UINT64_C(3000000000); /* a real server waits this long for the version */
     stream->server->counts.too_large++;
 }
 
@@ -111,14 +111,14 @@ int sim_choose_version(sim_stream *stream, const ki_list_options *options, uint6
 
 /* ---- pages ------------------------------------------------------------------------------------------- */
 
-/* One page: from this key on, of this state. */
+/* One page: from this key on, at this version. */
 typedef struct page {
     uint64_t version;
     uint32_t key;
     uint64_t limit; /* 0: none */
 } page;
 
-/* A token names the epoch, the version (0: whichever is the newest) and the key to go on from. */
+/* A token contains the epoch, the version (0: the newest at that time) and the key to continue from. */
 static void write_token(char *token, size_t bytes, const page *next, uint32_t epoch)
 {
     (void)snprintf(token, bytes, "sim-%" PRIu32 "-%" PRIu64 "-%" PRIu32, epoch, next->version, next->key);
@@ -136,7 +136,7 @@ static void answer_expired_token(sim_stream *stream, uint32_t key)
     stream->server->counts.expired++;
 }
 
-/* Epoch, version and key. Returns 0, or -1 when it is none of our tokens. */
+/* Reads epoch, version and key. Returns 0, or -1 if it is not one of our tokens. */
 static int split_token(ki_str token, uint64_t parts[3])
 {
     char text[80] = "";
@@ -154,7 +154,7 @@ static int split_token(ki_str token, uint64_t parts[3])
     return *rest == 0 ? 0 : -1;
 }
 
-/* Returns 0, or -1 with an error as the answer. */
+/* Returns 0, or -1 after answering with an error. */
 static int read_token(sim_stream *stream, const ki_list_options *options, page *out)
 {
     const sim_world *world = stream->server->world;
@@ -173,7 +173,7 @@ static int read_token(sim_stream *stream, const ki_list_options *options, page *
     return 0;
 }
 
-/* The first key of the next page; SIM_NONE: this is the last one. */
+/* The first key of the next page; SIM_NONE if this is the last one. */
 static uint32_t find_next_page(const sim_world *world, const page *wanted, uint64_t *out_remaining)
 {
     uint32_t next = SIM_NONE;
@@ -246,8 +246,9 @@ static void put_page(sim_stream *stream, const page *wanted)
     sim_text_put(&stream->text, "}\n");
 }
 
-/* With a limit, and no word on how it is to be matched, a version means just that one to a real server. Who
- * wants to catch up never means that: after a watch from that version was refused it leads nowhere. */
+/* With a limit and without resourceVersionMatch, a real server takes a version to mean exactly that version.
+ * A client that wants to catch up must not ask for that: after a watch from that version was refused,
+ * the list would not help. */
 static bool wants_exact_version(const ki_list_options *options)
 {
     return options->limit > 0 && options->resource_version.len > 0 &&

@@ -64,7 +64,7 @@ size_t sim_write_number(char *out, uint64_t number)
     return n;
 }
 
-/* Most of the time of a simulation would go into printf otherwise. */
+/* A replacement for printf, which would take most of the time of a simulation. */
 void sim_text_put(sim_text *text, const char *format, ...)
 {
     va_list arguments;

@@ -34,7 +34,7 @@ static int on_body(ki_answer *answer, const char *bytes, size_t n)
     assert_false(recorder->ends || recorder->cancelled || recorder->paused);
     assert_true(n > 0);
     sim_text_append(&recorder->body, bytes, n);
-    sim_text_append(&recorder->body, "", 1); /* a 0 after it, so that it can be read as a string */
+    sim_text_append(&recorder->body, "", 1); /* a NUL after it, so that it can be read as a string */
     recorder->body.len--;
     recorder->pieces++;
     if (recorder->pieces == recorder->cancels_after) {
@@ -115,7 +115,7 @@ json_t *sim_recorder_events(const sim_recorder *recorder)
     return events;
 }
 
-/* ---- all that a test of the server needs ------------------------------------------------------------- */
+/* ---- the set-up of a test of the server -------------------------------------------------------------- */
 
 void sim_setup_init(sim_setup *setup, uint64_t seed, sim_server_options options)
 {
@@ -161,7 +161,7 @@ void sim_setup_ask(sim_setup *setup, const ki_list_options *options, uint64_t se
     sim_setup_run(setup, seconds);
 }
 
-/* ---- what a cache would make of it ------------------------------------------------------------------- */
+/* ---- a replica made from the answers ----------------------------------------------------------------- */
 
 static const char *metadata_of(const json_t *object, const char *name)
 {
@@ -195,7 +195,7 @@ uint64_t sim_replica_apply_list(json_t *replica, const json_t *list)
     return version_of(list);
 }
 
-/* An event of an object that must be, or must not be, there. */
+/* Applies an event to an object that must exist, or must not exist. */
 static void apply_event(json_t *replica, const char *type, json_t *object)
 {
     char key[64];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_recorder - a client that only writes down what a simulated API server answers; jansson reads it.
+/* sim_recorder - a client that only records the answers of a simulated API server, parsed by jansson.
  *
  *   From:     tests of the simulated server itself
  *   To:       support/sim_server.h
- *   Not here: anything of the library's decoders.
+ *   Not here: the library's decoders, which it does not use.
  */
 #ifndef KI_TESTS_SUPPORT_SIM_RECORDER_H
 #define KI_TESTS_SUPPORT_SIM_RECORDER_H
@@ -13,7 +13,7 @@
 #include "support/sim_memory.h"
 #include "support/sim_server.h"
 
-/* One request and its answer. Zeroed before the first one; the orders may be set before any. */
+/* One request and its answer. Zero it before the first request; the settings may be changed before each. */
 typedef struct sim_recorder {
     ki_list_watch source;
     int heads;
@@ -23,8 +23,8 @@ typedef struct sim_recorder {
     size_t pieces;
     int ends;
     ki_reason reason;
-    /* orders */
-    int pauses;           /* each piece is one too many until sim_recorder_resume() */
+    /* settings */
+    int pauses;           /* asks for a pause after each piece, until sim_recorder_resume() */
     size_t cancels_after; /* cancels inside that piece, counted from 1; 0: never */
     int paused;
     int cancelled;
@@ -32,17 +32,17 @@ typedef struct sim_recorder {
 
 extern const sim_calls sim_recorder_calls;
 
-/* Asks; what an earlier answer left is forgotten. Fails the test when `begin` does. */
+/* Sends a request and drops the record of an earlier answer. Fails the test if `begin` fails. */
 void sim_recorder_ask(sim_recorder *recorder, sim_server *server, const ki_list_options *options);
 void sim_recorder_cancel(sim_recorder *recorder);
 void sim_recorder_resume(sim_recorder *recorder);
 void sim_recorder_fini(sim_recorder *recorder);
 
-/* The body as one JSON document, or as all that are whole in it (an array). To be given to json_decref(). */
+/* The body as one JSON document, or all complete documents in it as an array. Free it with json_decref(). */
 json_t *sim_recorder_document(const sim_recorder *recorder);
 json_t *sim_recorder_events(const sim_recorder *recorder);
 
-/* ---- all that a test of the server needs ------------------------------------------------------------- */
+/* ---- the set-up of a test of the server -------------------------------------------------------------- */
 
 typedef struct sim_setup {
     ki_clock clock;
@@ -54,23 +54,23 @@ typedef struct sim_setup {
 /* `options` without world, clock and calls. */
 void sim_setup_init(sim_setup *setup, uint64_t seed, sim_server_options options);
 
-/* Fails the test when the server has something against the client. */
+/* Fails the test if the client has misused the server. */
 void sim_setup_fini(sim_setup *setup);
 
-/* Asks, and runs for `seconds` of the clock, or until the end of the answer. */
+/* Sends a request, and runs for `seconds` of the clock or until the end of the answer. */
 void sim_setup_ask(sim_setup *setup, const ki_list_options *options, uint64_t seconds);
 void sim_setup_run(sim_setup *setup, uint64_t seconds);
 
-/* ---- what a cache would make of it ------------------------------------------------------------------- */
+/* ---- a replica made from the answers ----------------------------------------------------------------- */
 
-/* Objects by "namespace/name": a JSON object. */
+/* A JSON object with the objects by "namespace/name". */
 void sim_replica_put(json_t *replica, json_t *object);
 
-/* Applies items of a list, and events. Each returns the last resourceVersion that it saw, 0 for none. */
+/* Apply the items of a list, or events. Each returns the last resourceVersion that it saw, or 0. */
 uint64_t sim_replica_apply_list(json_t *replica, const json_t *list);
 uint64_t sim_replica_apply_events(json_t *replica, const json_t *events);
 
-/* Fails the test unless the replica has just what the world has, or had at that version. */
+/* Fails the test unless the replica has exactly the objects of the world, now or at that version. */
 void sim_replica_assert_is_world(const json_t *replica, const sim_world *world);
 void sim_replica_assert_is_world_at(const json_t *replica, const sim_world *world, uint64_t version);
 

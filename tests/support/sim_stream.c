@@ -65,7 +65,7 @@ void sim_stream_finish(sim_stream *stream, ki_reason reason)
 {
     sim_server *server = stream->server;
     ki_answer *answer = stream->answer;
-    /* Before the call: the client may start over inside it, with the same answer. */
+    /* Removed before the call: the client may begin a new request inside it, with the same answer. */
     ki_list_remove(&stream->node);
     stream->dead = true;
     server->calls.end(answer, reason, reason == KI_REASON_NONE ? NULL : "simulated");
@@ -152,6 +152,6 @@ void sim_stream_cut_text(sim_stream *stream, size_t from)
     assert(from <= stream->text.len);
     stream->text.len = from + (size_t)ki_random_below(&stream->server->random, stream->text.len - from + 1);
     if (stream->text.len == 0)
-        stream->head_sent = true; /* not even that comes */
+        stream->head_sent = true; /* not even the head is sent */
     sim_stream_end_after_text(stream, KI_REASON_CONNECTION_LOST);
 }

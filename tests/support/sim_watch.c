@@ -6,8 +6,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define DEFAULT_SECONDS 1800
-#define LAST_BOOKMARK_NS (2 * SECOND_NS) /* before the end, as real servers do */
-/* A watch may be this many records behind what is forgotten; then the server gives it up. */
+#define LAST_BOOKMARK_NS (2 * SECOND_NS) /* before the end, as on real servers */
+/* A watch that is more than this many records behind the dropped history is ended by the server. */
 #define WATCH_BUFFER 100
 
 /* ---- how a watch begins ------------------------------------------------------------------------------ */
@@ -28,7 +28,7 @@ static void answer_expired(sim_stream *stream, uint64_t version)
     }
 }
 
-/* What there was at that version, as ADDED events. */
+/* The objects at that version, as ADDED events. */
 static void put_initial_events(sim_stream *stream, uint64_t version)
 {
     sim_server *server = stream->server;
@@ -57,7 +57,7 @@ static bool lacks_end(sim_server *server)
     return is_broken;
 }
 
-/* Returns 0 with the version that the events follow, or -1 with an error as the answer. */
+/* Returns 0 with the version that the events follow, or -1 after answering with an error. */
 static int begin_with_list(sim_stream *stream, const ki_list_options *options, uint64_t *out_version)
 {
     sim_server *server = stream->server;
@@ -79,7 +79,7 @@ static int begin_with_list(sim_stream *stream, const ki_list_options *options, u
     return 0;
 }
 
-/* Returns as above. Watching from a future version is not an error: nothing happens until then. */
+/* Returns the same. Watching from a future version is not an error: no events come until then. */
 static int begin_after_version(sim_stream *stream, const ki_list_options *options, uint64_t *out_version)
 {
     sim_server *server = stream->server;
@@ -142,7 +142,7 @@ void sim_watch_begin(sim_stream *stream, const ki_list_options *options)
 
 /* ---- how it continues -------------------------------------------------------------------------------- */
 
-/* The next record that this watch is to be told of, or NULL. */
+/* The next record that this watch must report, or NULL. */
 static const sim_record *next_record(const sim_stream *stream, size_t *out_position)
 {
     const sim_world *world = stream->server->world;
@@ -160,11 +160,11 @@ bool sim_watch_has_events(const sim_stream *stream)
     if (stream->senseless)
         return false;
     if (stream->has_events_left && stream->events_left == 0)
-        return true; /* it has to end */
+        return true; /* it must end */
     return next_record(stream, &position) != NULL;
 }
 
-/* One of those that it has had. */
+/* Repeats an event that was sent before. */
 static void put_duplicate(sim_stream *stream)
 {
     sim_server *server = stream->server;
@@ -174,7 +174,7 @@ static void put_duplicate(sim_stream *stream)
         sim_put_event(&stream->text, server->world, record, SIM_SOUND);
 }
 
-/* What comes before the event. Returns true when there is no event after it. */
+/* Writes faults before the event. Returns true if no event follows. */
 static bool put_disturbance(sim_stream *stream)
 {
     sim_server *server = stream->server;
@@ -211,12 +211,12 @@ static void write_event(sim_stream *stream, const sim_record *record)
     if (stream->has_events_left)
         stream->events_left--;
     if (SIM_ROLL(server, cut_in_event)) {
-        stream->text.len--; /* before the last byte, or it would not be inside */
+        stream->text.len--; /* without the last byte, so that the cut is inside the event */
         sim_stream_cut_text(stream, begin);
     }
 }
 
-/* All before the record that comes next has been told. */
+/* Everything before the next record has been sent. */
 static void write_bookmark(sim_stream *stream, const sim_record *next)
 {
     sim_server *server = stream->server;

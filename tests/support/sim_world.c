@@ -10,11 +10,11 @@
 #include "support/sim_memory.h"
 #include "util/random.h"
 
-#define OTHERS_MAX 20     /* versions that other resources use up at once */
+#define OTHERS_MAX 20     /* versions that other resources use at once */
 #define LONG_WORDS_MAX 60 /* of padding, in one object of eight */
 
-/* All histories are branches of one tree: a record knows the one before it of the same key, and `history` is
- * the branch that is true now. */
+/* All histories are branches of one tree: each record refers to the one before it of the same key, and
+ * `history` is the current branch. */
 struct sim_world {
     ki_random random;
     uint32_t names;
@@ -28,14 +28,14 @@ struct sim_world {
     uint32_t *history; /* records */
     size_t history_count;
     size_t history_cap;
-    uint32_t *heads;  /* of each key: its last record in the history, or SIM_NONE */
-    uint32_t *newest; /* likewise in any history */
+    uint32_t *heads;  /* by key: its last record in the history, or SIM_NONE */
+    uint32_t *newest; /* by key: its last record in any history */
     size_t live_count;
-    size_t forgotten_count; /* the first records of the history, which no watch gets any more */
+    size_t forgotten_count; /* the first records of the history, which watches no longer get */
     uint64_t forgotten_version;
     uint64_t version;
     uint64_t highest_version;
-    uint64_t uid; /* of the last creation, and never used again */
+    uint64_t uid; /* of the last creation; never reused */
     uint64_t value;
     uint32_t epoch;
 };
@@ -70,7 +70,7 @@ void sim_world_free(sim_world *world)
     free(world);
 }
 
-/* ---- what is there ----------------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------------------- */
 
 uint64_t sim_world_version(const sim_world *world)
 {
@@ -153,7 +153,7 @@ uint64_t sim_world_forgotten_version(const sim_world *world)
     return world->forgotten_version;
 }
 
-/* ---- what happens to it ------------------------------------------------------------------------------ */
+/* ---- changes ----------------------------------------------------------------------------------------- */
 
 static void move_version(sim_world *world, uint64_t by)
 {
@@ -229,7 +229,7 @@ void sim_world_delete(sim_world *world, uint32_t key)
     world->live_count--;
 }
 
-/* Of 20 deeds to an object that is there 12 are updates, 5 deletions, 3 both deletion and creation. */
+/* Of 20 changes of an existing object, 12 are updates, 5 deletions, and 3 a deletion and a creation. */
 void sim_world_mutate(sim_world *world)
 {
     uint32_t key = (uint32_t)ki_random_below(&world->random, world->key_count);
@@ -290,7 +290,7 @@ static void write_number(char *out, uint64_t number)
     out[sim_write_number(out, number)] = 0;
 }
 
-/* The number in twelve hexadecimal digits. */
+/* Writes the number as twelve hexadecimal digits. */
 static void write_uid(char *out, uint64_t uid)
 {
     static const char before[] = "5eed0000-0000-4000-8000-000000000000";
@@ -323,7 +323,7 @@ int sim_world_next(const sim_world *world, uint32_t *cursor, sim_object *out)
     return 0;
 }
 
-/* Without leading zeros, as they are written. */
+/* Reads a number without leading zeros. */
 static int read_number(ki_str text, uint64_t *out_number)
 {
     uint64_t number = 0;

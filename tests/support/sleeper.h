@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleeper - a thread that stays inside a read section until it is told to leave.
+/* sleeper - a thread that stays in a read section until it is told to leave.
  *
- *   From:     tests of who waits for readers, and who does not
+ *   From:     tests of which calls wait for readers
  */
 #ifndef KI_TESTS_SUPPORT_SLEEPER_H
 #define KI_TESTS_SUPPORT_SLEEPER_H
@@ -16,14 +16,14 @@ typedef struct sleeper {
     ki_mutex mu;
     ki_cond changed;
     const ki_store *walked; /* it stays in a callback of ki_store_walk(); NULL: between lock and unlock */
-    bool is_inside;         /* guarded by mu, as the next */
+    bool is_inside;         /* guarded by mu, like the next field */
     bool may_leave;
 } sleeper;
 
-/* Returns when it is inside. `walked` may be NULL; otherwise it is not empty. */
+/* Returns when the thread is in the section. `walked` may be NULL; otherwise it must not be empty. */
 void sleeper_begin(sleeper *s, const ki_store *walked);
 
-/* Lets it leave, and waits until it has ended. */
+/* Lets the thread leave, and waits until it has ended. */
 void sleeper_end(sleeper *s);
 
 #endif

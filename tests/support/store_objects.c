@@ -26,7 +26,7 @@ ki_object *store_object(const char *ns, const char *name, uint64_t version, cons
     return object;
 }
 
-/* Cuts the first word off. Returns 0 when there is none left. */
+/* Removes the first word. Returns 0 if there is none left. */
 static int next_tag(ki_str *rest, ki_str *out_tag)
 {
     if (rest->ptr == NULL)
@@ -42,7 +42,7 @@ static int next_tag(ki_str *rest, ki_str *out_tag)
     return 1;
 }
 
-/* Nothing when there are no tags. */
+/* Empty if there are no tags. */
 static ki_str tags_of(const ki_object *object)
 {
     ki_str tags = {0};

@@ -11,12 +11,12 @@ typedef struct text_log {
     size_t cap;
 } text_log;
 
-/* Not with the library's allocator, which tests let fail. */
+/* Does not use the library's allocator, which tests make fail. */
 void text_log_add(text_log *log, const char *format, ...) KI_PRINTF(2, 3);
 void text_log_clear(text_log *log);
 void text_log_free(text_log *log);
 
-/* Fails the test unless the log is `expected`; then it is empty. */
+/* Fails the test unless the log is `expected`; then empties the log. */
 void text_log_expect(text_log *log, const char *expected, const char *file, int line);
 
 #endif

@@ -31,7 +31,7 @@ int call_read_without_waiting(stage *s)
     return rc < 0 ? rc : is_there ? 0 : KI_ERR_NOT_FOUND;
 }
 
-/* Each of them does the same, or this proves nothing. */
+/* All of these calls must have the same result, or the test would prove nothing. */
 int call_read_lists(stage *s)
 {
     const ki_store *store = ki_informer_store(s->rig.informer);
@@ -133,14 +133,14 @@ int call_wait_for_handler(stage *s)
 
 int call_use_factory(stage *s)
 {
-    bool makes_some = ki_fork_check(NULL) == 0; /* not in an index function */
+    bool makes_some = ki_fork_check(NULL) == 0; /* not possible in an index function */
     ki_informer *more = ki_factory_informer(s->factory, &KI_CORE_V1_ENDPOINTS, NULL);
     ki_factory_pending pending[2];
     if ((more != NULL) != makes_some || ki_factory_read_pending(s->factory, pending, 2) != makes_some ||
         (makes_some && pending[0].informer != more))
         return KI_ERR_NOT_FOUND;
     if (!makes_some && ki_factory_start(s->factory, NULL) != KI_ERR_WOULD_DEADLOCK)
-        return KI_ERR_NOT_FOUND; /* the first start reports that */
+        return KI_ERR_NOT_FOUND; /* the first start reports it */
     return ki_factory_start(s->factory, NULL);
 }
 
@@ -175,7 +175,7 @@ static int accept_deltas(const ki_deltas *deltas, void *user)
     return 0;
 }
 
-/* With the queue, which then holds one key. Returns as the last call. */
+/* Calls a function with the queue, which holds one key then. Returns the result of the last call. */
 static int with_queue(const stage *s, int (*call)(ki_delta_queue *queue))
 {
     ki_delta_queue *queue = s->queue;
@@ -230,7 +230,7 @@ int call_free_client(stage *s)
     return 0;
 }
 
-/* Each of them does the same; in the end it holds what it held. */
+/* All of these calls must have the same result; at the end the store has its original content. */
 int call_write_store(stage *s)
 {
     ki_store *store = s->own_store;
@@ -247,7 +247,7 @@ int call_free_store(stage *s)
     return 0;
 }
 
-/* ---- what they bring about --------------------------------------------------------------------------- */
+/* ---- effects ----------------------------------------------------------------------------------------- */
 
 static int is_stopped(const ki_informer *informer)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threading_calls - the calls of the table of docs/threading.md, and how to see what they bring about.
+/* threading_calls - the calls in the table of docs/threading.md, and checks of their effects.
  *
- *   From:     unit/test_threading.c
+ *   From:     unit/informer/test_threading.c
  *   To:       support/threading_stage.h
  */
 #ifndef KI_TESTS_SUPPORT_THREADING_CALLS_H
@@ -9,7 +9,7 @@
 
 #include "support/threading_stage.h"
 
-/* Each makes the calls of one row. Returns 0, or what the library refused them with. */
+/* Each makes the calls of one row. Returns 0, or the error of the library. */
 int call_read_without_waiting(stage *s);
 int call_read_lists(stage *s);
 int call_add_handler(stage *s);
@@ -37,7 +37,7 @@ int call_free_client(stage *s);
 int call_write_store(stage *s);
 int call_free_store(stage *s);
 
-/* Each says whether the calls of a row have done what they are for. */
+/* Each returns whether the calls of a row have had their effect. */
 int stage_has_nothing_to_show(stage *s);
 int stage_is_late_synced(stage *s);
 int stage_has_index(stage *s);

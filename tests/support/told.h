@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* told - an informer under a virtual clock with one handler, which is registered before the start.
+/* told - an informer under a virtual clock with one handler that is added before the start.
  *
  *   From:     tests of handlers
  *   To:       support/informer_rig.h, support/heard.h
@@ -20,10 +20,10 @@ void told_init(told *t);
 /* Both may be NULL; `adjust` changes the handler before it is registered. */
 void told_init_with(told *t, const ki_informer_options *options, void (*adjust)(ki_handler *handler));
 
-/* Frees the informer, and fails the test unless on_release came once and last. */
+/* Frees the informer, and fails the test unless on_release was called once, as the last call. */
 void told_fini(told *t);
 
-/* Fails the test unless the handler knows what the store has. */
+/* Fails the test unless the handler's calls give the same objects as the store. */
 void told_assert_all(told *t);
 
 #endif

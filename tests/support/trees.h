@@ -22,9 +22,9 @@ json_t *tree_of_fixture(const char *name);
 /* Both trees must be equal; takes `actual`. */
 void assert_tree(json_t *actual, const char *expected);
 
-/* The Status must have this code and message; drops it. */
+/* The Status must have this code and message; frees it. */
 void assert_refused(struct ki_as_failure *failure, int code, const char *message);
-/* The same, with a part of the message. */
+/* The same with a part of the message. */
 void assert_refused_with(struct ki_as_failure *failure, int code, const char *part);
 /* Nothing may have failed; prints the failure otherwise. */
 void assert_taken(int rc, struct ki_as_failure *failure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unit - cmocka, with the standard headers that it wants before it. */
+/* unit - cmocka, and the standard headers that must be included before it. */
 #ifndef KI_TESTS_SUPPORT_UNIT_H
 #define KI_TESTS_SUPPORT_UNIT_H
 
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* cmocka 2 uses a very common name, and has others for what compares numbers without a sign. */
+/* cmocka 2 defines a very common name, and renames the comparisons of unsigned numbers. */
 #undef stop
 #ifdef assert_uint_in_range
 #undef assert_in_range

@@ -20,7 +20,7 @@ typedef struct work_rig {
 void work_rig_init(work_rig *rig, const ki_workqueue_options *options);
 void work_rig_fini(work_rig *rig);
 
-/* At high priority, but for the second. */
+/* All add with high priority, except the second. */
 void work_add(work_rig *rig, const char *key);
 void work_add_low(work_rig *rig, const char *key);
 void work_add_after(work_rig *rig, const char *key, uint64_t delay_ms);
@@ -28,12 +28,12 @@ void work_add_after(work_rig *rig, const char *key, uint64_t delay_ms);
 /* Gets exactly this key. */
 ki_work_item work_get(work_rig *rig, const char *key);
 
-/* Gets none, with this code. */
+/* Gets no key, with this code. */
 void work_get_nothing(work_rig *rig, int code);
 
 int work_done(work_rig *rig, const char *key);
 
-/* Gets and finishes all keys that wait: they are these, "a b c ". */
+/* Gets and finishes all waiting keys, which must be these: "a b c ". */
 void work_assert_runs(work_rig *rig, const char *keys);
 
 #endif

@@ -7,8 +7,8 @@
  *   Not here: what the members mean.
  *
  * A list is an object with an array that is too large to be buffered. A watch event is an object that
- * contains the object of interest. So the outermost level is parsed here, and everything in it is one
- * value for the scanner.
+ * contains the object of interest. So only the outermost level is parsed here; the scanner reads each
+ * member, or each element of the array, as one value.
  */
 #ifndef KI_API_DECODE_ENVELOPE_H
 #define KI_API_DECODE_ENVELOPE_H
@@ -20,7 +20,7 @@ typedef enum ki_envelope_step {
     KI_ENVELOPE_MORE = 0,  /* all bytes are used */
     KI_ENVELOPE_NAME,      /* a member's name is in the sink, as JSON: call ki_envelope_take() */
     KI_ENVELOPE_VALUE,     /* the member's value is complete; for an object see scanner.refused */
-    KI_ENVELOPE_ELEMENT,   /* an element of the array is complete; likewise */
+    KI_ENVELOPE_ELEMENT,   /* an element of the array is complete; see scanner.refused */
     KI_ENVELOPE_ARRAY_END, /* the array has ended */
     KI_ENVELOPE_END        /* the object has ended */
 } ki_envelope_step;
@@ -39,14 +39,14 @@ typedef struct ki_envelope {
 enum {
     KI_TAKE_SKIP = 0, /* check only */
     KI_TAKE_VALUE,    /* into the sink */
-    KI_TAKE_OBJECT,   /* likewise; a mistake in it refuses only this object, unless its brackets are wrong */
-    KI_TAKE_ELEMENTS  /* an array: each element as KI_TAKE_OBJECT; other values as KI_TAKE_VALUE */
+    KI_TAKE_OBJECT,   /* into the sink; scanned leniently: some errors refuse only this object */
+    KI_TAKE_ELEMENTS  /* an array: takes each element as KI_TAKE_OBJECT; other values as KI_TAKE_VALUE */
 };
 
 /* Maximum length of a name, and of the members other than objects and items. */
 #define KI_ENVELOPE_TEXT_BYTES_MAX ((size_t)1024 * 1024)
 
-/* A value of this size is an error, whatever is kept of it. */
+/* A larger value is an error, even if only a part of it is kept. */
 #define KI_ENVELOPE_VALUE_BYTES_MAX ((size_t)1 << 30)
 
 void ki_envelope_init(ki_envelope *envelope, uint32_t depth_max);
@@ -62,11 +62,13 @@ int ki_envelope_has_begun(const ki_envelope *envelope);
  * the number of bytes consumed. */
 KI_NODISCARD int ki_envelope_feed(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used);
 
-/* Call this after KI_ENVELOPE_NAME. `projection` may be NULL. `bytes_max` limits what is kept of the
- * value, or of each element; a larger one overflows the sink. */
+/* Call this after KI_ENVELOPE_NAME; without a call, the value is skipped. `projection` may be NULL.
+ * `bytes_max` limits the part that is kept of the value, or of each element; if the part is larger, the
+ * sink overflows. */
 void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection, size_t bytes_max);
 
-/* Signals that no byte follows. Returns 0 if no object has begun, else KI_ERR_JSON_TRUNCATED. */
+/* Signals that no byte follows. Returns 0 if no object has begun, the earlier error if there was one, else
+ * KI_ERR_JSON_TRUNCATED. */
 KI_NODISCARD int ki_envelope_end(ki_envelope *envelope);
 
 #endif

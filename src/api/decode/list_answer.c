@@ -15,8 +15,8 @@ static int ends_with_list(ki_str kind)
     return kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0;
 }
 
-/* "PodList" for "Pod"; generic lists and lists of metadata match every resource. A definition can name the
- * lists of its custom resource freely. */
+/* A built-in "Pod" is listed as "PodList"; "List" and "PartialObjectMetadataList" match every resource. For
+ * a custom resource, its definition can name the kind of its lists freely. */
 static int kind_fits(const ki_object_plan *plan, ki_str kind)
 {
     if (!plan->is_built_in)
@@ -35,7 +35,7 @@ int ki_list_answer_check(const ki_object_plan *plan, ki_str kind, ki_error *err)
                    KI_STR_ARGS(plan->kind.len ? plan->kind : KI_STR("objects")), KI_STR_ARGS(kind));
 }
 
-/* The name of a kind has no characters that JSON must escape. */
+/* A kind or an apiVersion with characters that JSON must escape is not valid. */
 static int is_plain(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++)

@@ -32,8 +32,8 @@ static int contains(ki_str text, ki_str part)
     return 0;
 }
 
-/* Servers report this in three ways, depending on their version: as a cause of its own, in a cause's
- * message, or in the message; the latter two only with a timeout. */
+/* Servers report this in three ways, depending on their version: by the reason of a cause, by the message of
+ * a cause, or in the message of the Status. The last two count only with a timeout. */
 static int is_version_too_large(int code, const ki_status *status)
 {
     const ki_str phrase = KI_STR("Too large resource version");

@@ -12,14 +12,15 @@
 
 #include "api/decode/status.h"
 
-/* For a response with that code, or for an ERROR event in one with code 200; `status` may be empty. */
+/* The reason for an error response with this HTTP status or, if `http_status` is 2xx, for an ERROR event in
+ * the stream. `status` may be empty. */
 ki_reason ki_reason_of_status(int http_status, const ki_status *status);
 
 /* 1 for reasons that only say that the server was not reached, or that the connection was lost. */
 int ki_reason_is_transport(ki_reason reason);
 
-/* 1 for requests that were not sent, and for lack of memory: these do not tell whether the server supports
- * a kind of request. */
+/* 1 if the request was not sent, or memory ran out: these reasons do not tell whether the server supports a
+ * kind of request. */
 int ki_reason_is_before_sending(ki_reason reason);
 
 /* Whether the cause is in this program, not in the server or the network. */

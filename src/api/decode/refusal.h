@@ -19,7 +19,8 @@ typedef struct ki_refusal {
     const char *withheld;    /* for 401 and 403: why no credentials were sent; NULL if they were */
 } ki_refusal;
 
-/* Sets code and message. The server's own text comes last, so that it is what gets cut. */
+/* Sets code and message. The text from the server comes last: if the message is too long, only that text is
+ * cut. */
 void ki_refusal_explain(const ki_refusal *refusal, ki_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refused - an item or event that cannot be used although its end is known: the reason and the key.
  *
- *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c
- *   To:       reflector/reflector.c, which counts it, reports it, and leaves the last good version of that
- *             key alone
+ *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c, proto/item.c
+ *   To:       reflector/reflector_give.c, reflector/reflector_watch.c and reflector/reflector_stream.c: it is
+ *             counted and reported, and the last good version of that key is left alone
  */
 #ifndef KI_API_DECODE_REFUSED_H
 #define KI_API_DECODE_REFUSED_H

@@ -8,7 +8,8 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* Unescaped text is never longer than its JSON, so one block of that length is enough for all strings. */
+/* Unescaped text is never longer than its JSON, so one block of the JSON's length is enough for all
+ * strings. */
 typedef struct reader {
     char *at;
     char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.conditions, in objects and in bodies. */
+/* Reads and sets status.conditions, in objects and in bodies. */
 #include <kinformer/body.h>
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@ static const char conditions[] = "/status/conditions";
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* The first of this type; duplicates, which are invalid, are ignored. */
+/* Finds the first condition of this type. Duplicates are invalid, and ignored. */
 static ki_element find_condition(ki_json array, ki_str type)
 {
     ki_json_iter iter = ki_json_iterate(array);
@@ -26,7 +26,7 @@ static ki_element find_condition(ki_json array, ki_str type)
     return element;
 }
 
-/* Empty if it is missing or not a string. Returns 0 or KI_ERR_NO_MEMORY. */
+/* *out_text is empty if the member is missing or not a string. Returns 0 or KI_ERR_NO_MEMORY. */
 static int text_of(const ki_object *object, ki_json condition, ki_str name, ki_str *out_text)
 {
     int rc = ki_object_text(object, ki_json_member(condition, name), out_text);
@@ -70,7 +70,7 @@ int ki_object_condition_is_true(const ki_object *object, ki_str type)
 
 /* ---- setting ------------------------------------------------------------------------------------------- */
 
-/* In whole seconds, as metav1.Time is written. */
+/* Writes whole seconds, like metav1.Time of Kubernetes. */
 static int format_time(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
 {
     if (time.seconds == 0 && time.nanos == 0)

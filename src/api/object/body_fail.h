@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body_fail - errors of bodies, and elements of their arrays; shared by the helpers for metadata and status.
+/* body_fail - sets errors of bodies and elements of their arrays, for the helpers for metadata and status.
  *
  *   From:     api/object/body_metadata.c, api/object/body_condition.c
  *   To:       json/body.h
@@ -10,7 +10,7 @@
 
 #include "json/body.h"
 
-/* Returns the code of the body's first error. */
+/* Sets an error, unless the body already has one. Returns the code of the body's first error. */
 int ki_body_fail_with(ki_body *body, int code, const char *message);
 
 /* An element of an array: its value and index, or KI_JSON_NONE and the number of elements. */
@@ -19,8 +19,8 @@ typedef struct ki_element {
     size_t index;
 } ki_element;
 
-/* Replaces the element by the content of `wanted`. Returns 1, 0 if they are equal, or the body's first
- * error, which may be that of `wanted`. */
+/* Replaces the element by the content of `wanted`, or appends it if there is no such element. Returns 1; 0
+ * if they are already equal; or the body's first error. An error of `wanted` becomes an error of the body. */
 int ki_body_set_element(ki_body *body, const char *array, const ki_element *element, const ki_body *wanted);
 
 #endif

@@ -26,8 +26,9 @@ typedef struct ki_key_buffer {
     char bytes[KI_KEY_BYTES];
 } ki_key_buffer;
 
-/* "ns/name", or the name alone if there is no namespace. For lookups, so the parts are not checked as in
- * ki_key_join(). An empty key stands for one that no object in a store can have. */
+/* Writes "ns/name", or the name alone if there is no namespace. The key is only looked up, so the parts are
+ * not checked as in ki_key_join(). Returns an empty key if it would be too long; no object in a store has
+ * that one. */
 static inline ki_str ki_key_buffer_join(ki_key_buffer *buffer, ki_str ns, ki_str name)
 {
     size_t head = ns.len > 0 ? ns.len + 1 : 0;
@@ -42,7 +43,7 @@ static inline ki_str ki_key_buffer_join(ki_key_buffer *buffer, ki_str ns, ki_str
     return (ki_str){buffer->bytes, head + name.len};
 }
 
-/* Valid as long as the object and the buffer. */
+/* The key is valid as long as the object and the buffer. */
 static inline ki_str ki_keyer_key(const ki_keyer *keyer, const ki_object *object, ki_key_buffer *buffer)
 {
     return keyer->key == NULL ? ki_object_key_str(object)

@@ -109,7 +109,8 @@ static const char *const placed_pointers[KI_FIELD_PLACED] = {
     [KI_FIELD_FINALIZERS] = "/metadata/finalizers",
 };
 
-/* The value of a field that has a stored offset: its end is where its JSON ends. */
+/* Returns the value of a field that has a stored offset. Only the start is stored; the end is found by
+ * skipping the value. */
 static ki_json placed_field(const ki_object *object, int field)
 {
     unsigned bit = 1U << (field - KI_FIELD_STRINGS);

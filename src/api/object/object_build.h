@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object_build - creates a ki_object from the content of a sink.
  *
- *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c   (io)
+ *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c, proto/item.c   (io); rest/rest_reader.c
  *   To:       reflector/, and the user, through <kinformer/object.h>
  *   Locks:    none.
  *   Not here: scanning; JSON grammar; reading objects.
@@ -16,12 +16,12 @@
 KI_NODISCARD int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **out_object,
                                  ki_error *err);
 
-/* The same for a whole text. Also returns JSON errors. */
+/* Like ki_object_build(), for a whole JSON text. Also returns JSON errors. */
 KI_NODISCARD int ki_object_build_text(const ki_object_plan *plan, ki_str json, ki_object **out_object,
                                       ki_error *err);
 
-/* Writes the "namespace/name" of a refused value, as far as it was scanned. Returns 0, KI_ERR_METADATA if
- * it cannot be read, or KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+/* Writes the "namespace/name" of a refused value, if the scan got that far. Returns 0; KI_ERR_METADATA if
+ * it cannot be read; KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key);
 
 #endif

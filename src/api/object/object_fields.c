@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying a few fields to memory of the caller. Nothing is allocated: a string with escapes is unescaped into
- * the buffer, so that reading it does not make the object larger. */
+/* Copies a few fields into the caller's buffer. Nothing is allocated: a string with escapes is unescaped
+ * into the buffer, so reading it does not make the object larger. */
 #include <assert.h>
 #include <kinformer/object.h>
 #include <string.h>
 
 #include "json/text.h"
 
-/* What an object has beside its text, where a projection may have dropped it. The place in the array is the
- * length of the pointer: no two have the same. */
+/* Fields that an object stores beside its text, because a projection may have dropped them from the text.
+ * The index is the length of the pointer; no two pointers have the same length. */
 static const struct {
     const char *pointer;
     ki_str (*read)(const ki_object *object);
@@ -23,14 +23,14 @@ static const struct {
 #undef BESIDE
 };
 
-/* The buffer, while it is filled. `used` goes on growing when it no longer fits. */
+/* The caller's buffer. `used` also counts texts that no longer fit, and so becomes the size needed. */
 typedef struct target {
     char *bytes;
     size_t size;
     size_t used;
 } target;
 
-/* Returns where `len` bytes and a NUL go, or NULL when there is no room. */
+/* Reserves `len` bytes and a NUL. Returns where to write them, or NULL if they do not fit. */
 static char *take_room(target *to, size_t len)
 {
     size_t at = to->used;
@@ -50,7 +50,7 @@ static ki_str copy_text(target *to, ki_str text)
     return (ki_str){at, text.len};
 }
 
-/* `raw` is between the quotes. The text of an object has no bad escapes. */
+/* `raw` is the text between the quotes. The text of an object has no invalid escapes. */
 static ki_str copy_escaped(target *to, ki_str raw)
 {
     size_t len = ki_json_unescaped_len(raw.ptr, raw.len);

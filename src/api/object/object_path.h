@@ -17,18 +17,18 @@ typedef struct ki_object_path ki_object_path;
 /* Returns NULL with KI_ERR_INVALID (the message names the path) or KI_ERR_NO_MEMORY. */
 KI_NODISCARD ki_object_path *ki_object_path_new(const char *text, ki_error *err);
 
-/* NULL is allowed. The second drops a reference; the last one frees it. */
+/* NULL is allowed. Dropping the last reference frees the path. */
 ki_object_path *ki_object_path_ref(ki_object_path *path);
 void ki_object_path_unref(ki_object_path *path);
 
-/* As it was given. */
+/* The text that was given to ki_object_path_new(). */
 const char *ki_object_path_text(const ki_object_path *path);
 
-/* Called with the text of each string, number and boolean. A string with escapes is what is between its
- * quotes, for ki_object_path_unescape(). Returns 0 to continue. */
+/* Called with the text of each string, number and boolean at the path. If `is_escaped`, the text is a
+ * string as it is between the quotes; use ki_object_path_unescape(). Returns 0 to continue. */
 typedef int (*ki_object_path_visit)(ki_str text, bool is_escaped, void *user);
 
-/* Returns 0, or what `visit` stopped with. */
+/* Calls `visit` for each value at the path. Returns 0, or the value with which `visit` stopped. */
 int ki_object_path_walk(const ki_object_path *path, const ki_object *object, ki_object_path_visit visit,
                         void *user);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object_plan - what the objects of one collection share: the projection, and the names that they may omit.
+/* object_plan - what the objects of one collection share: the projection, and the kind and apiVersion that
+ * they may omit.
  *
- *   From:     informer options, api/decode/list_decoder.c (kind and apiVersion of a list)
+ *   From:     reflector/life.c, rest/rest_reader.c (which make it),
+ *             api/decode/list_answer.c (kind and apiVersion of a list)
  *   To:       api/object/object_build.c
  *   Locks:    none; one owner.
  *   Not here: any single object.
@@ -20,14 +22,14 @@ typedef struct ki_object_plan {
     ki_projection *projection; /* captures the fields of api/object/object_layout.h */
     size_t bytes_max;          /* of an object's text */
     uint32_t depth_max;        /* of its containers; 0 for the scanner's default */
-    /* For objects that omit it: "kind":"Pod","apiVersion":"v1", as in their text, and its parts. */
+    /* For objects that omit them: "kind":"Pod","apiVersion":"v1", as JSON, and slices of this text. */
     char *members;
-    ki_str kind_member; /* with the comma after it, like the next */
+    ki_str kind_member; /* these two include the comma at the end */
     ki_str api_version_member;
     ki_str kind;
     ki_str api_version;
-    int kind_is_known; /* from the resource, so it need not be taken from a list */
-    int is_built_in;   /* of the resource: its lists are named after its kind */
+    int kind_is_known; /* the resource has a kind, so it is not taken from a list */
+    int is_built_in;   /* the resource is built in, so its lists are named after its kind */
     int keeps_kind;
     int keeps_api_version;
 } ki_object_plan;
@@ -37,12 +39,12 @@ KI_NODISCARD ki_object_plan *ki_object_plan_new(const ki_resource *resource, con
                                                 ki_error *err);
 void ki_object_plan_free(ki_object_plan *plan);
 
-/* Replaces what is kept, before the first object is made; the rest of the options is ignored. Returns 0, or
- * an error of ki_object_new() with the plan unchanged. */
+/* Replaces the projection. Call this before the first object is built. Only the options of the projection
+ * are used. Returns 0, or an error of ki_object_new() with the plan unchanged. */
 KI_NODISCARD int ki_object_plan_keep(ki_object_plan *plan, const ki_object_options *options, ki_error *err);
 
-/* Sets the names for objects that omit them: plain text, shorter than KI_OBJECT_NAME_BYTES_MAX. Returns 0,
- * or KI_ERR_NO_MEMORY with the old ones unchanged. */
+/* Sets kind and apiVersion for objects that omit them. Both must be shorter than KI_OBJECT_NAME_BYTES_MAX
+ * and need no escapes in JSON. Returns 0, or KI_ERR_NO_MEMORY with the plan unchanged. */
 KI_NODISCARD int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, ki_error *err);
 
 #endif

@@ -17,7 +17,7 @@ void ki_object_probe_note(const ki_object *object, const char *pointer, ki_str l
         return;
     int n = pointer == NULL ? snprintf(path, sizeof(path), "label:%.*s", KI_STR_ARGS(label))
                             : snprintf(path, sizeof(path), "%s", pointer);
-    /* A path that was cut would be another one. */
+    /* A truncated path would name another field. */
     if (n > 0 && (size_t)n < sizeof(path) &&
         ki_projection_fate_of(probe->projection, path) == KI_PROJECTION_DROPS)
         (void)snprintf(probe->path, sizeof(probe->path), "%s", path);

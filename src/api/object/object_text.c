@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the text of an object: fields by pointer, strings that must be unescaped.
+/* Reads the text of an object: fields by pointer, and strings that must be unescaped.
  *
- * Strings with escapes are unescaped all at once, when the first of them is read, into one block that is
- * published with a single pointer and never changes: readers need no lock, and their strings stay valid.
+ * When the first string with escapes is read, all of them are unescaped into one block. The block is
+ * published with a single pointer and never changes, so readers need no lock, and their strings stay valid.
  */
 #include <assert.h>
 #include <kinformer/object.h>
@@ -27,13 +27,14 @@ struct ki_unescaped {
     unescaped_string strings[]; /* ordered by place */
 };
 
-/* How many strings have an escape, and how long they are together. */
+/* The number of strings with an escape, and their total length. */
 typedef struct escaped_total {
     size_t count;
     size_t bytes;
 } escaped_total;
 
-/* Advances to the next string with an escape at or after *at: returns it with its quotes, or an empty one. */
+/* Returns the next string with an escape at or after *at, with its quotes, and moves *at past it. Returns
+ * an empty string if there is none. */
 static ki_str next_escaped(const char **at, const char *end)
 {
     while (*at < end) {

@@ -2,12 +2,13 @@
 /* resource_version - an owned resourceVersion.
  *
  *   From:     reflector/reflector.c, queue/delta_fifo.c, which pass versions between threads
- *   Locks:    none; each value has one owner. Long texts are shared between values, and counted.
+ *   Locks:    none; each value has one owner. Values share long texts by reference count.
  *   Not here: what a version proves.
  *
- * Kubernetes' own versions are numbers of at most 20 digits and are stored in the value. Others may be up to
- * KI_RESOURCE_VERSION_BYTES_MAX long: such a text is allocated once, when it is set, and copies share it. So
- * only ki_resource_version_set() can fail. Do not assign values: copy them, and clear them at the end.
+ * Kubernetes' own versions are numbers of at most 20 digits and are stored in the value. Others may be up
+ * to KI_RESOURCE_VERSION_BYTES_MAX long. Such a text is allocated once, when it is set, and copies share
+ * it, so only ki_resource_version_set() can fail. Do not assign values with =; copy them with
+ * ki_resource_version_copy(), and clear them at the end.
  */
 #ifndef KI_API_OBJECT_RESOURCE_VERSION_H
 #define KI_API_OBJECT_RESOURCE_VERSION_H
@@ -17,17 +18,18 @@
 
 #include "util/refcount.h"
 
-/* Stored in the value itself. */
+/* The longest text that is stored in the value itself; and the length that marks a value with a shared
+ * text. */
 enum { KI_RESOURCE_VERSION_BRIEF_BYTES = 23, KI_RESOURCE_VERSION_IS_LONG = 255 };
 
-/* Constant except for the count. */
+/* A long text that values share. Only the count changes. */
 typedef struct ki_long_version {
     ki_refcount refs;
     uint32_t len;
     char text[];
 } ki_long_version;
 
-/* A zeroed struct is "unset". Both forms begin with the length, which distinguishes them. */
+/* A zeroed struct is unset. Both forms begin with a length, which distinguishes them. */
 typedef struct ki_resource_version {
     union {
         struct {
@@ -54,11 +56,11 @@ static inline bool ki_resource_version_is_set(const ki_resource_version *version
     return version->brief.len != 0;
 }
 
-/* Replaces the value. Returns 0; KI_ERR_TOO_LARGE above KI_RESOURCE_VERSION_BYTES_MAX; or
- * KI_ERR_NO_MEMORY; `version` is untouched then. `text` must not belong to `version` itself. */
+/* Replaces the value. Returns 0; KI_ERR_TOO_LARGE if the text is longer than KI_RESOURCE_VERSION_BYTES_MAX;
+ * or KI_ERR_NO_MEMORY. On failure `version` is unchanged. `text` must not belong to `version` itself. */
 KI_NODISCARD int ki_resource_version_set(ki_resource_version *version, ki_str text);
 
-/* For the next two: adds or drops a value that shares the long text. */
+/* Only for the two functions below: one more value, or one less, shares the long text. */
 void ki_resource_version_share(const ki_resource_version *version);
 void ki_resource_version_release(const ki_resource_version *version);
 
@@ -96,11 +98,11 @@ bool ki_resource_version_equal(const ki_resource_version *a, const ki_resource_v
  * versions cannot be compared, neither is newer. */
 int ki_resource_version_is_newer(const ki_resource_version *a, const ki_resource_version *b);
 
-/* The same for texts; an empty text is unset. */
+/* Like ki_resource_version_is_newer(), for texts; an empty text is unset. */
 int ki_resource_version_text_is_newer(ki_str a, ki_str b);
 
-/* The version to resume from if `other` was received last: the newer one or, if they cannot be compared,
- * `other`. An unset `other` is ignored. */
+/* The version to resume from if `other` was received after `version`: the newer of the two or, if they
+ * cannot be compared, `other`. An unset `other` is ignored. */
 const ki_resource_version *ki_resource_version_latest(const ki_resource_version *version,
                                                       const ki_resource_version *other);
 

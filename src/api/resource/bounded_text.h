@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bounded_text - writes text into the caller's buffer like snprintf: everything is counted, and what fits
- * before the NUL is kept.
+/* bounded_text - writes text into the caller's buffer like snprintf: it counts all bytes, and writes as
+ * many as fit before the NUL.
  *
  *   From:     api/object/key.c, api/resource/resource.c, api/selector/selector.c,
  *             api/selector/field_selector.c

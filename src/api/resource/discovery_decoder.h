@@ -24,8 +24,8 @@ typedef struct ki_discovery_search {
     ki_resource_query queries[KI_RESOURCE_QUERIES_MAX]; /* point into the name, which belongs to the caller */
     size_t query_count;
     ki_resource *best; /* NULL if none */
-    int rank;          /* of the best; 0 cannot be improved */
-    bool is_unwatched; /* a resource of this name cannot be listed and watched */
+    int rank;          /* the rank of `best`; nothing is better than 0 */
+    bool is_unwatched; /* a resource with this name was found that cannot be listed and watched */
 } ki_discovery_search;
 
 void ki_discovery_search_init(ki_discovery_search *search, ki_str name);
@@ -33,11 +33,12 @@ void ki_discovery_search_fini(ki_discovery_search *search);
 
 typedef enum ki_discovery_kind {
     KI_DISCOVERY_RESOURCES = 0, /* only resources */
-    KI_DISCOVERY_GROUPS         /* groups, whose resources must be requested one by one */
+    KI_DISCOVERY_GROUPS         /* groups, whose resources must be requested from one path per version */
 } ki_discovery_kind;
 
-/* Processes a response. For groups, the paths of those that qualify are appended to `paths`, each with its
- * NUL. Returns a ki_discovery_kind, KI_ERR_TYPE for anything else, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+/* Processes a response. If it contains groups, appends the paths of those that may have the resource to
+ * `paths`, each followed by a NUL. Returns a ki_discovery_kind, KI_ERR_NOT_A_LIST for anything else,
+ * KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_discovery_search_take(ki_discovery_search *search, ki_str text, ki_buf *paths);
 
 #endif

@@ -15,7 +15,7 @@ static int is_letter_or_digit(char c)
 }
 
 /* Letters and digits, with -, _ and . allowed between them. Characters are checked before the length, so
- * the first mistake is reported first. */
+ * that the first mistake in the text is reported. */
 static const char *name_fault(ki_str name, size_t *out_at)
 {
     for (size_t i = 0; i < name.len; i++) {

@@ -12,7 +12,8 @@
 
 enum { KI_LABEL_NAME_BYTES_MAX = 63, KI_LABEL_PREFIX_BYTES_MAX = 253 };
 
-/* NULL for a valid key, "app" or "example.com/app"; otherwise what was expected, and where in the key. */
+/* Returns NULL for a valid key, such as "app" or "example.com/app"; otherwise the description of what was
+ * expected, with its position in *out_at. */
 const char *ki_label_key_fault(ki_str key, size_t *out_at);
 
 /* The same for a value, which may be empty. */

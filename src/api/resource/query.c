@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* A continue token alone may be that long (reflector/reflector.c), with each byte escaped as three. */
+/* Enough for the longest continue token (reflector/reflector.c) with each byte escaped as three. */
 #define QUERY_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 static void append(ki_query *query, ki_str text)

@@ -28,7 +28,7 @@ void ki_query_add(ki_query *query, const char *name, ki_str value);
 void ki_query_add_number(ki_query *query, const char *name, uint64_t value);
 void ki_query_add_flag(ki_query *query, const char *name, int is_set);
 
-/* Adds all of them, under the names of metav1.ListOptions. */
+/* Adds all options, with the names of metav1.ListOptions. */
 void ki_query_add_list_options(ki_query *query, const ki_list_options *options);
 
 #endif

@@ -9,7 +9,7 @@
 #include "api/resource/resources_table.h"
 #include "util/error.h"
 
-/* How much of an invalid name a message shows. */
+/* The number of bytes of an invalid name that a message shows. */
 enum { SHOWN_BYTES_MAX = 100 };
 
 /* The singular of every built-in resource is its kind in lower case. */
@@ -104,7 +104,7 @@ ki_resource *ki_resource_parse(ki_str name, ki_error *err)
     return resource;
 }
 
-/* ki_resource_count if it is not one of them. */
+/* The index in ki_resources; ki_resource_count if there is none. */
 static size_t index_of(const ki_resource *resource)
 {
     size_t i = 0;

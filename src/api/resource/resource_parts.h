@@ -18,7 +18,7 @@ typedef struct ki_resource_parts {
     ki_scope scope;
 } ki_resource_parts;
 
-/* NULL in a resource is "". */
+/* Members of the resource that are NULL become "". */
 ki_resource_parts ki_resource_parts_of(const ki_resource *resource);
 
 /* Names the first invalid part ("group", "version", …); NULL if all are valid. */

@@ -32,8 +32,9 @@ int ki_resource_query_has_group(const ki_resource_query *query, ki_str group)
     return 0;
 }
 
-/* "a.b.c" may be a of version b in group c, or a of group b.c; the first interpretation that finds
- * something counts. A group that does not exist is taken as a prefix: "storageclasses.storage". */
+/* "a.b.c" may mean the resource a in version b of group c, or the resource a of group b.c. The first
+ * interpretation that finds something counts. A group that does not exist is taken as a prefix, as in
+ * "storageclasses.storage". */
 size_t ki_resource_queries_of(ki_str text, ki_resource_query *out_queries)
 {
     assert(text.ptr != NULL || text.len == 0);

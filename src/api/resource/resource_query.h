@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_query - the interpretations of a resource name: "a.b.c" has several.
+/* resource_query - the possible meanings of a resource name; "a.b.c" has several.
  *
  *   From:     api/resource/resource_find.c (built-in resources), api/resource/discovery_decoder.c (resources
  *             of a server)
@@ -22,14 +22,14 @@ typedef struct ki_resource_query {
 
 #define KI_RESOURCE_QUERIES_MAX 3
 
-/* The interpretations of a name; the first that finds something counts. Returns their number. They point
- * into `text`. */
+/* Writes the interpretations of a name, which point into `text`, and returns their number. The first one
+ * that finds something counts. */
 size_t ki_resource_queries_of(ki_str text, ki_resource_query *out_queries);
 
 int ki_resource_query_has_group(const ki_resource_query *query, ki_str group);
 
-/* Splits at the first dot and returns 1; without a dot `before` is the whole text, `after` is empty, and
- * it returns 0. */
+/* Splits the text at the first dot. Returns 1; or 0 if there is no dot: then `before` is the whole text,
+ * and `after` is empty. */
 int ki_str_cut_at_dot(ki_str text, ki_str *before, ki_str *after);
 
 #endif

@@ -9,10 +9,10 @@
 #include "api/resource/resources_table.h"
 #include "util/error.h"
 
-/* No built-in name is longer, and longer input is not a typo. */
+/* NAME_BYTES_MAX: no built-in name is longer, and longer input is not a typo. */
 enum { NAME_BYTES_MAX = 64, SUGGESTIONS_MAX = 3, SHOWN_BYTES_MAX = 60 };
 
-/* Names with a larger distance are not suggested. */
+/* Names with a larger distance are not suggested; for short names the limit is smaller. */
 enum { DISTANCE_MAX = 3 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -20,8 +20,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many letters must be inserted, removed or replaced to turn one into the other (Levenshtein); any
- * number above DISTANCE_MAX if it is more than that. */
+/* The Levenshtein distance: how many letters must be inserted, removed or replaced to turn one text into
+ * the other. If it is larger than DISTANCE_MAX, the result is any number above DISTANCE_MAX. */
 static unsigned edit_distance(ki_str a, ki_str b)
 {
     assert(a.len <= NAME_BYTES_MAX && b.len <= NAME_BYTES_MAX);
@@ -69,7 +69,8 @@ static int has_version_of(const size_t *chosen, size_t count, const ki_resource 
     return 0;
 }
 
-/* Chooses the nearest names, all with the same distance, most preferred first; none if they are too far. */
+/* Chooses the nearest resources, most preferred first. All have the same distance; none is chosen if it is
+ * too large. Returns their number. */
 static size_t choose(ki_str typed, size_t chosen[SUGGESTIONS_MAX])
 {
     if (typed.len == 0 || typed.len > NAME_BYTES_MAX)

@@ -13,11 +13,11 @@
 /* Element i belongs to ki_resources[i]: its short names, ended by NULL. */
 extern const char *const *const ki_resource_short_name_lists[];
 
-/* Every index of ki_resources once, in kubectl's order of preference: by group as a server lists them,
- * then stable before beta before alpha, newest first. */
+/* Contains every index of ki_resources once, in kubectl's order of preference: groups in the order in which
+ * a server lists them; in a group, stable versions before beta before alpha, and newest first. */
 extern const uint16_t ki_resource_preference[];
 
-/* Whether it is one of ki_resources, or equal to one; in api/resource/resource_find.c. */
+/* Whether the resource equals one of ki_resources. Defined in api/resource/resource_find.c. */
 int ki_resource_is_built_in(const ki_resource *resource);
 
 #endif

@@ -9,9 +9,8 @@
 
 #include <kinformer/error.h>
 
-/* Reports that `expected` should be at byte `at` of the text, what was found there, and shows the position
- * with a caret before it: expected '(', found '[' at character 8: "app in ^[a,b]". Returns
- * KI_ERR_SELECTOR. */
+/* Reports what was expected at byte `at` of the text and what was found, and marks the position with a
+ * caret: expected '(', found '[' at character 8: "app in ^[a,b]". Returns KI_ERR_SELECTOR. */
 int ki_selector_fail(ki_error *err, ki_str text, size_t at, const char *expected);
 
 #endif

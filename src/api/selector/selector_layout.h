@@ -13,7 +13,7 @@
 
 #include <kinformer/selector.h>
 
-/* In the order in which requirements with the same key are sorted. */
+/* Requirements with the same key are sorted in this order. */
 typedef enum ki_selector_op {
     KI_SELECTOR_IN = 0,
     KI_SELECTOR_NOT_IN,

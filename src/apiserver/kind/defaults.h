@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* defaults - sets the defaults that a real server sets, for fields that users and kubectl look at.
  *
- *   From:     verbs, before validation
+ *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c   (before validation),
+ *             apiserver/object/convert.c
  *   To:       the stored object
  *   Locks:    none
  *   Not here: controllers; a deployment gets no pods from here
@@ -11,9 +12,9 @@
 
 #include "apiserver/kind/resource.h"
 
-/* Called on create and update; idempotent. Removes unknown fields. The defaults of built-in kinds are the
- * rows of defaults.txt, by type; those of custom kinds are in their schema. Moves the stringData of a secret
- * to its data. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Called on create and update; idempotent. Removes unknown fields. The defaults of built-in kinds are rows of
+ * defaults.txt, one group per type; those of custom kinds are in their schema. Moves the stringData of a
+ * secret to its data. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree);
 
 #endif

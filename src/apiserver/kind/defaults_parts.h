@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* defaults_parts - the defaults of built-in and custom kinds, by type.
  *
- *   From:     apiserver/kind/defaults.c, apiserver/kind/prune.c
- *   To:       apiserver/kind/schemas_table.h, apiserver/value/tree.h
+ *   From:     apiserver/kind/prune.c (rows), apiserver/kind/defaults_rows.c (values)
+ *   To:       apiserver/kind/defaults_rows.c, apiserver/kind/defaults_values.c
  *   Locks:    none
  *   Not here: which members have which defaults, which is in defaults.txt
  *
@@ -17,8 +17,8 @@
 /* Sets the defaults of defaults.txt for an object of this type. Values that are not objects are left
  * unchanged. */
 KI_NODISCARD int ki_as_defaults_rows(const struct ki_as_schema *schema, json_t *object);
-/* The value of a row, made of `source` if the row has one; `index` of the element that gets it, or 0. A new
- * reference; NULL if out of memory. */
+/* The default value of a row, derived from `source` if the row has a source. `index` is that of the list
+ * element that gets the value, or 0. Returns a new reference; NULL if out of memory. */
 json_t *ki_as_default_value(const struct ki_as_default *row, const json_t *source, size_t index);
 
 #endif

@@ -19,13 +19,15 @@ struct ki_as_resource;
 struct ki_as_failure {
     int code;                /* HTTP status; 0 means no failure */
     int retry_after_seconds; /* 0 omits Retry-After */
-    json_t *status; /* the whole Status object; NULL with a code: out of memory, respond 500 in plain text */
-    const char *plain_text; /* static; instead of a Status, for paths that are not served */
+    /* The whole Status object. If it is NULL although `code` is set,
+     * memory ran out: respond 500 in plain text. */
+    json_t *status;
+    const char *plain_text; /* static; the response instead of a Status, for paths that are not served */
 };
 
 void ki_as_failure_fini(struct ki_as_failure *failure);
 
-/* All of these return -1, so that a rejection is one line: return ki_as_fail_not_found(failure, …). */
+/* The functions below return -1, so that a caller can write: return ki_as_fail_not_found(failure, …). */
 
 /* Any code. A `reason` of "" is omitted. Takes `details`, which may be NULL. */
 int ki_as_fail(struct ki_as_failure *failure, int code, const char *reason, json_t *details,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proto - decodes objects in Kubernetes' protobuf, as sent by kubectl and Go programs.
  *
- *   From:     a request with Content-Type: application/vnd.kubernetes.protobuf
+ *   From:     apiserver/serve/handle.c, apiserver/serve/handle_write.c, apiserver/serve/handle_review.c:
+ *             requests with Content-Type: application/vnd.kubernetes.protobuf
  *   To:       JSON trees
  *   Locks:    none
  *   Not here: responses (apiserver/kind/proto_write.h)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prune - removes fields that a kind does not have, as a real server does.
  *
- *   From:     defaults (silently), requests with fieldValidation=Strict or Warn (with messages)
+ *   From:     apiserver/kind/defaults.c (silently), apiserver/verbs/strict.c (fieldValidation=Strict or Warn,
+ *             with messages), apiserver/patch/
  *   To:       the object without these fields
  *   Locks:    none
  *   Not here: types and values (apiserver/validate/validate.h)
@@ -12,14 +13,14 @@
 #include "apiserver/kind/resource.h"
 
 /* Removes unknown fields from `tree`. In built-in kinds and in metadata, also removes nulls and writes
- * quantities in Kubernetes' form. `unknown` is an array that gets 'unknown field "spec.nodNme"' for each of
- * the first hundred, or NULL. With any of them, a Strict request fails with 400 'strict decoding error: …',
- * joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
+ * quantities in Kubernetes' form. `unknown` is NULL, or an array that gets 'unknown field "spec.nodNme"' for
+ * each of the first hundred. If there are any, a Strict request fails with 400 'strict decoding error: …',
+ * with these texts joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown);
-/* ki_as_prune() also removes empty lists and maps, except where Kubernetes writes them. This one keeps them:
- * in an applied configuration, they are owned by its manager. */
+/* ki_as_prune() also removes empty lists and maps, except where Kubernetes writes them. ki_as_prune_applied()
+ * keeps them, because in an applied configuration they have an owner. */
 KI_NODISCARD int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree);
-/* Like ki_as_prune(), and sets the defaults of each object of a built-in type (defaults.txt). */
+/* Like ki_as_prune(), but also sets the defaults of each object of a built-in type (defaults.txt). */
 KI_NODISCARD int ki_as_prune_and_fill(const struct ki_as_resource *resource, json_t *tree);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource - the served resources: built-in ones and those added by CustomResourceDefinitions.
+/* resource - the served resources: built-in ones (src/api/resource/resources.tsv, compiled in) and those
+ * added by CustomResourceDefinitions.
  *
- *   From:     resources.tsv (compiled in), CustomResourceDefinitions
+ *   From:     all code that handles a request for a resource
  *   To:       routing, discovery, tables, storage
  *   Locks:    none; the storage's mutex guards the set, and a resource never changes once it is in the set
  *   Not here: objects
@@ -28,7 +29,7 @@ struct ki_as_resource {
     const char *singular;
     const char *kind;
     const char *list_kind;
-    const char *const *short_names; /* ends with NULL, like the next one */
+    const char *const *short_names; /* ends with NULL, like `categories` */
     const char *const *categories;
     const char *api_version; /* "apps/v1" */
     const char *qualified;   /* "deployments.apps", "pods": as in messages */
@@ -40,14 +41,14 @@ struct ki_as_resource {
     const struct ki_as_schema *known; /* the fields of a built-in kind; NULL if not looked up, or unknown */
     json_t *schema;                   /* openAPIV3Schema of a custom resource, or NULL */
     json_t *columns;                  /* additionalPrinterColumns of a custom resource, or NULL */
-    json_t *scale;      /* where a custom resource has its replicas (subresources.scale), or NULL */
+    json_t *scale;      /* the paths of a custom resource's replicas (subresources.scale), or NULL */
     json_t *selectable; /* selectableFields of this version of a custom resource, or NULL */
     json_t *versions;   /* of a custom resource, for the selectable fields of its objects, or NULL */
 };
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);
 void ki_as_resource_unref(struct ki_as_resource *resource);
-/* In any version. */
+/* True if the resource has this group and plural, in any version. */
 bool ki_as_resource_is(const struct ki_as_resource *resource, const char *group, const char *plural);
 
 /* The set of resources. A zeroed struct is empty. */
@@ -60,20 +61,21 @@ struct ki_as_resources {
 KI_NODISCARD int ki_as_resources_init(struct ki_as_resources *resources);
 void ki_as_resources_fini(struct ki_as_resources *resources);
 
-/* Borrowed, or NULL. */
+/* The resource, borrowed; NULL if there is none. */
 struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resources, ki_str group,
                                             ki_str version, ki_str plural);
 /* Finds a resource by kind, for apply and load. */
 struct ki_as_resource *ki_as_resources_find_kind(const struct ki_as_resources *resources, ki_str api_version,
                                                  ki_str kind);
 
-/* Adds every served version of a validated CustomResourceDefinition, replacing those of an older version of
- * the definition; or removes all versions of its (group, plural). On failure nothing changes. */
+/* Adds every served version of a validated CustomResourceDefinition, in place of all resources that an older
+ * version of the definition has added. On failure nothing changes. */
 KI_NODISCARD int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
                                         struct ki_as_failure *failure);
-/* The storage version of a definition, for its objects while no version is served. A new reference; NULL if
- * out of memory. */
+/* The resource of a definition's storage version, for its objects while no version is served. A new
+ * reference; NULL if out of memory. */
 struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition);
+/* Removes all versions of a custom resource. */
 void ki_as_resources_undefine(struct ki_as_resources *resources, ki_str group, ki_str plural);
 
 #endif

@@ -17,12 +17,13 @@
 
 struct ki_as_resource;
 
-/* The description of one value. A zeroed struct knows nothing. Passed by value; borrows all pointers. */
+/* The description of one value. A zeroed struct describes nothing.
+ * It is passed by value and borrows all pointers. */
 struct ki_as_shape {
     const struct ki_as_schema_field *field; /* of the value; NULL for an element or the whole object */
-    const struct ki_as_schema *schema; /* of the value's fields; NULL if it has none or they are unknown */
-    const json_t *custom;              /* for custom kinds instead: a JSON schema */
-    bool is_root;                      /* the whole object, whose metadata is that of all kinds */
+    const struct ki_as_schema *schema;      /* of the value's fields; NULL without fields, or if unknown */
+    const json_t *custom; /* a JSON schema, for custom kinds; then `field` and `schema` are NULL */
+    bool is_root;         /* the whole object, whose metadata is that of all kinds */
 };
 
 enum ki_as_list_kind {
@@ -38,10 +39,11 @@ struct ki_as_keys {
     size_t count;
 };
 
-/* The kind's own schema, that of another version of the kind, or NULL. */
+/* The schema of the kind in this version or, if there is none, in another version;
+ * NULL if the kind is unknown. */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind);
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name);
-/* By its own name, "io.k8s.api.core.v1.Pod"; NULL if there is none. */
+/* Finds a schema by its name, "io.k8s.api.core.v1.Pod"; NULL if there is none. */
 const struct ki_as_schema *ki_as_schema_named(const char *name);
 /* The schema of a type in the table; NULL for types without fields. */
 const struct ki_as_schema *ki_as_schema_of_type(uint16_t type);
@@ -52,14 +54,13 @@ struct ki_as_shape ki_as_shape_metadata(void); /* the same for all kinds, includ
 struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name);
 struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape);
 
-/* For apply. The keys are sorted. */
+/* How apply merges the list. The keys are sorted. */
 enum ki_as_list_kind ki_as_shape_list(struct ki_as_shape shape, struct ki_as_keys *out_keys);
 bool ki_as_shape_is_atomic(struct ki_as_shape shape); /* for an object */
-/* The default of a key that an element lacks; NULL if there is none. Borrowed or static text, or JSON in
- * `custom`. */
+/* The default of a key that an element lacks; NULL if there is none. The text is borrowed or static. */
 const char *ki_as_shape_key_default(struct ki_as_shape element, ki_str key);
 
-/* For strategic patches: whether the list is merged. *out_key is "" for scalars. */
+/* Whether strategic patches merge the list. *out_key is the key of its elements, "" for scalars. */
 bool ki_as_shape_is_merged(struct ki_as_shape shape, const char **out_key);
 
 #endif

@@ -12,12 +12,12 @@
 #include "apiserver/kind/check.h"
 #include "apiserver/value/pattern.h"
 
-/* KI_AS_SCHEMA_STEPS_MAX: about a second. KI_AS_SCHEMA_PATTERNS: the size of the cache of compiled
- * patterns. */
+/* KI_AS_SCHEMA_STEPS_MAX: the steps of about a second. KI_AS_SCHEMA_PATTERNS: the size of the cache of
+ * compiled patterns. */
 enum { KI_AS_SCHEMA_STEPS_MAX = 50 * 1000 * 1000, KI_AS_SCHEMA_PATTERNS = 32 };
 
 struct ki_as_schema_pattern {
-    const char *text; /* owned by the schema: the same address is the same text */
+    const char *text; /* owned by the schema, so an equal address means an equal text */
     struct ki_as_pattern *pattern;
     enum ki_as_pattern_result result;
 };
@@ -32,14 +32,14 @@ struct ki_as_schema_budget {
 
 void ki_as_schema_budget_fini(struct ki_as_schema_budget *budget);
 
-/* False if the budget is spent; the check must stop. */
+/* Adds the steps to those spent. If it returns false, the budget is spent and the check must stop. */
 bool ki_as_schema_charge(struct ki_as_schema_budget *budget, const struct ki_as_path *path, size_t steps);
 
 /* The cost of comparing or printing a value. */
 size_t ki_as_schema_weight(const json_t *value);
 
-/* Compiles a pattern of the schema, unless it is cached. Tests whether `text` matches; if its `ptr` is NULL,
- * only whether the pattern is valid. */
+/* Compiles a pattern of the schema, unless it is cached, and tests whether `text` matches. If `text.ptr` is
+ * NULL, it tests only whether the pattern is valid. */
 enum ki_as_pattern_result ki_as_schema_match(struct ki_as_schema_budget *budget,
                                              const struct ki_as_path *path, const char *pattern, ki_str text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schemas_table - the fields of all built-in kinds, as data.
+/* schemas_table - the fields of all built-in kinds, as data: scripts/generate_schemas.py makes it from
+ * schemas.txt, rules.txt and defaults.txt.
  *
- *   From:     schemas.txt, rules.txt and defaults.txt, by scripts/generate_schemas.py
- *   To:       apiserver/kind/schema.h, apiserver/kind/proto.c, apiserver/kind/proto_write.c,
+ *   From:     apiserver/kind/schema.h, apiserver/kind/proto.c, apiserver/kind/proto_write.c,
  *             apiserver/validate/validate_rules.c, apiserver/kind/defaults_rows.c
  *   Locks:    none; the data is constant
  *   Not here: custom resources
@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Types without fields. Larger numbers, less KI_AS_TYPE_COUNT, are indexes into ki_as_schemas. The order is
- * that of the script. */
+/* Types without fields. A number from KI_AS_TYPE_COUNT on, less KI_AS_TYPE_COUNT, is an index into
+ * ki_as_schemas. The order is that of the script. */
 enum ki_as_type {
     KI_AS_TYPE_ANY,
     KI_AS_TYPE_OBJECT, /* with any members */
@@ -48,19 +48,20 @@ enum ki_as_field_flag {
 
 struct ki_as_schema_field {
     const char *name;
-    const char *keys;      /* of elements, for apply: "containerPort,protocol"; NULL: atomic */
+    const char *keys; /* of elements, for apply: "containerPort,protocol"; NULL if the list is not keyed */
     const char *merge_key; /* the key of elements for a strategic patch */
-    uint16_t type;         /* of the element, if it is a list or map */
+    uint16_t type;         /* of the elements, if the field is a list or map */
     uint8_t shape;
     uint8_t flags;
-    uint8_t outer;  /* in protobuf: the message that contains it, if JSON has its members inline; the message
-                       in that message in the upper four bits */
+    /* In protobuf: the number of the message that contains the field, if JSON has the members of that message
+     * inline. The upper four bits are for a message within that message. */
+    uint8_t outer;
     uint8_t number; /* in protobuf; 0 if absent */
 };
 
 struct ki_as_schema {
     const char *name;        /* "io.k8s.api.core.v1.Pod" */
-    const char *api_version; /* of a kind; NULL for a type that only occurs in others */
+    const char *api_version; /* of a kind; NULL for a type that occurs only in other types */
     const char *kind;
     uint16_t first_field; /* in ki_as_schema_fields, sorted by name */
     uint16_t field_count;
@@ -91,7 +92,7 @@ enum ki_as_rule_kind {
     KI_AS_RULE_LABELS,   /* a map of labels */
     KI_AS_RULE_WITHIN,   /* quantities not above those of the same names in the field named by the word */
     KI_AS_RULE_SOME,     /* at least one of the words is a member of the object */
-    KI_AS_RULE_SINGLE,   /* and at most one */
+    KI_AS_RULE_SINGLE,   /* at most one of the words is a member of the object */
 };
 
 /* A rule for values beyond their type. */
@@ -112,12 +113,12 @@ enum ki_as_default_kind {
     KI_AS_DEFAULT_TEXT,
     KI_AS_DEFAULT_OBJECT, /* an empty object, which gets the defaults of its type */
     KI_AS_DEFAULT_JSON,   /* `text` is JSON */
-    /* The others are made of the value at `source`. */
+    /* The kinds below are derived from the value at `source`. */
     KI_AS_DEFAULT_COPY,
-    KI_AS_DEFAULT_MERGE,       /* a copy, whose members also complete an object that exists */
-    KI_AS_DEFAULT_SINGLE,      /* a list of a copy */
-    KI_AS_DEFAULT_LOWER,       /* a text in lower case */
-    KI_AS_DEFAULT_LIST_KIND,   /* the kind of lists of a kind */
+    KI_AS_DEFAULT_MERGE,       /* a copy; if the member exists, it gets the members that it lacks */
+    KI_AS_DEFAULT_SINGLE,      /* a list with a copy as its only element */
+    KI_AS_DEFAULT_LOWER,       /* the text in lower case */
+    KI_AS_DEFAULT_LIST_KIND,   /* the text with "List" appended */
     KI_AS_DEFAULT_PULL_POLICY, /* of an image */
     KI_AS_DEFAULT_ADDRESS,     /* of a service, by its name */
     KI_AS_DEFAULT_NODE_PORT,   /* of an element, by the name of the service and the index */
@@ -125,15 +126,17 @@ enum ki_as_default_kind {
 
 /* The default of a member. */
 struct ki_as_default {
-    const char *owner; /* path of the object that has the member, or of a list of those; NULL: of the type */
+    /* Path of the object that gets the member, or of a list of such objects; NULL: the object of the type. */
+    const char *owner;
     const char *name;
     const char *text;
-    const char *source; /* path of a value; without it there is no default. NULL: the value is constant */
+    /* Path of a value. If the value is missing, there is no default. NULL: the default is constant. */
+    const char *source;
     int64_t number;
-    const char *other;        /* path of a member on which the default depends; NULL: it always applies */
+    const char *other; /* path of a member on which the default depends; NULL: the default always applies */
     const char *const *words; /* values of `other` for which it applies; NULL: if `other` is present */
     bool is_unless;           /* inverts the condition */
-    bool keeps_zero;          /* a present 0, false or "" is a value; else it counts as unset, as in Go */
+    bool keeps_zero;          /* 0, false and "" count as values; otherwise they count as unset, as in Go */
     uint8_t kind;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fields - the selectable fields of each resource, and their values in an object.
  *
- *   From:     verbs, which create objects
+ *   From:     apiserver/verbs/commit.c (when an object is stored), apiserver/object/selector_fields.c
  *   To:       object, selector
  *   Locks:    none
  *   Not here: matching (apiserver/object/selector.h)
@@ -16,7 +16,8 @@
 
 enum { KI_AS_FIELDS_MAX = 24 };
 
-/* The field's current name, static or as given: old names are mapped to new ones. If there is no such field,
+/* Sets *out to the current name of a selectable field: an old name is mapped to the new one. *out is static
+ * or points into `field`. If the resource has no such field,
  * fails with 400 and Kubernetes' message for that kind. */
 KI_NODISCARD int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_str *out,
                                      struct ki_as_failure *failure);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object - one version of one object, encoded once and shared by the store, its history and every watcher.
  *
- *   From:     verbs (a JSON tree that passed validation)
+ *   From:     apiserver/verbs/commit.c (a JSON tree that passed validation), apiserver/storage/
  *   To:       storage, lists, watches
  *   Locks:    none; immutable, and freed with its last reference
  *   Not here: the meaning of fields
@@ -12,8 +12,8 @@
  *   {"kind":"Pod","apiVersion":"v1","metadata":{…},"spec":{…}}
  *                                   ^ text … including the last brace
  *
- * version_at is the offset of metadata.resourceVersion's digits, so that an event can show the object with
- * the version of the event.
+ * version_at is the offset of the digits of metadata.resourceVersion, so that a watch event can show the
+ * object with the version of the event.
  */
 #ifndef KI_APISERVER_OBJECT_OBJECT_H
 #define KI_APISERVER_OBJECT_OBJECT_H
@@ -39,7 +39,7 @@ struct ki_as_object {
     uint32_t field_count;
     uint32_t version_at;     /* offset of the digits of resourceVersion in text */
     uint32_t version_digits; /* how many */
-    uint32_t block_bytes;    /* of all texts, starting with the '{' of this one */
+    uint32_t block_bytes;    /* of all texts, starting with the '{' before `text` */
     bool is_deleting;        /* metadata.deletionTimestamp is set */
     bool has_finalizers;     /* metadata.finalizers is not empty */
     bool has_own_names;      /* the names of the fields are in the block */
@@ -56,16 +56,16 @@ struct ki_as_object {
 bool ki_as_is_empty(const json_t *value);
 
 /* What an object is encoded from: `tree`, an object with complete metadata, and parts that are not in the
- * tree. Fields are in Kubernetes' order, unknown metadata is omitted. Without a resourceVersion, the object
- * has version 0 and no digits. The values of `fields` are copied;
- * the names must be static, or are copied, too. */
+ * tree. Fields are written in Kubernetes' order; unknown metadata is omitted. Without a resourceVersion, the
+ * object has version 0 and no digits. The values of `fields` are copied.
+ * The names must be static, unless has_own_names is set. */
 struct ki_as_object_parts {
     const json_t *tree;
     const struct ki_as_pair *fields;
     size_t field_count;
-    bool has_own_names; /* the names of the fields are copied, too */
+    bool has_own_names; /* the names of `fields` are copied, too */
     ki_str managed;     /* text of a list that replaces managedFields; "" keeps those of the tree */
-    uint64_t version;   /* replaces resourceVersion; 0 keeps that of the tree */
+    uint64_t version;   /* replaces resourceVersion; 0 keeps the one of the tree */
     ki_buf *scratch;    /* empty, and overwritten; NULL allocates a buffer */
 };
 struct ki_as_object *ki_as_object_make(const struct ki_as_object_parts *parts);

@@ -17,8 +17,9 @@ struct ki_as_span {
     size_t len;
 };
 
-/* The block: the text with its '{' and a NUL, then strings that the text does not contain verbatim: those
- * that are escaped in it, values of fields, and labels if one of them is escaped. */
+/* The block contains the text with its '{' and a NUL, then the strings that the text does not contain
+ * verbatim: strings that are escaped in the text, values of fields,
+ * and all labels if one of them is escaped. */
 struct ki_as_draft {
     const struct ki_as_object_parts *parts;
     ki_buf *block;
@@ -28,7 +29,7 @@ struct ki_as_draft {
     struct ki_as_span version;
     const json_t *labels;
     size_t labels_at;      /* after the '{' of the labels */
-    bool is_label_escaped; /* or not a string; then labels are copied */
+    bool is_label_escaped; /* or one is not a string; then all labels are copied */
     bool is_deleting;
     bool has_finalizers;
     size_t text_len;

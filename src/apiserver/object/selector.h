@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selector - parses label and field selectors as Kubernetes does, and matches objects.
  *
- *   From:     a request's query
+ *   From:     apiserver/storage/page.c, apiserver/storage/watch.c (what the selectors of a query match)
  *   To:       lists, watches, deletecollection
  *   Locks:    none
  *   Not here: which fields a resource offers (apiserver/object/fields.h)
@@ -17,8 +17,8 @@
 struct ki_as_selector; /* label requirements and field requirements together */
 
 /* Either text may be empty. Every field must be selectable in `resource`; otherwise fails with 400 "field
- * label not supported: …". The messages are Kubernetes' own (see tests/fixtures/error-400-*.http). `*out` is
- * NULL if both are empty; everything matches. */
+ * label not supported: …". The messages are those of Kubernetes (see tests/fixtures/error-400-*.http). If
+ * both texts are empty, `*out` is NULL, which matches everything. */
 KI_NODISCARD int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resource *resource,
                                       struct ki_as_selector **out, struct ki_as_failure *failure);
 void ki_as_selector_free(struct ki_as_selector *selector);

@@ -29,7 +29,7 @@ struct ki_as_requirements {
 };
 
 struct ki_as_selector {
-    char *label_text; /* copies that the requirements point into; field values are unescaped in place */
+    char *label_text; /* copies, to which the requirements point; field values are unescaped in place */
     char *field_text;
     struct ki_as_requirements labels;
     struct ki_as_requirements fields;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text - builds the JSON text of lists, events and responses from parts.
  *
- *   From:     object (encoded once), Status and other trees
+ *   From:     apiserver/serve/ (objects, encoded once; Status and other trees), apiserver/verbs/strict.c
  *   To:       responses and streams
  *   Locks:    none
  *   Not here: what a response contains
@@ -26,10 +26,10 @@ KI_NODISCARD int ki_as_text_tree(ki_buf *text, const json_t *tree);
 /* Appends an item of a list. Items have no kind, except for custom resources. */
 KI_NODISCARD int ki_as_text_item(ki_buf *text, const struct ki_as_resource *resource,
                                  const struct ki_as_object *object);
-/* {"kind":…,"apiVersion":…,…}, with `version` instead of the object's own unless it is 0. */
+/* Appends {"kind":…,"apiVersion":…,…}, with `version` as the resourceVersion unless it is 0. */
 KI_NODISCARD int ki_as_text_object(ki_buf *text, const struct ki_as_resource *resource,
                                    const struct ki_as_object *object, uint64_t version);
-/* An upper bound of what ki_as_text_object() writes. */
+/* An upper bound of the bytes that ki_as_text_object() appends. */
 size_t ki_as_text_object_bytes(const struct ki_as_resource *resource, const struct ki_as_object *object);
 
 /* Appends `json`, which must be valid, indented by two spaces per level. */

@@ -18,12 +18,12 @@ struct ki_as_apply;
  * whole. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape);
 
-/* Removes from `tree`, which has this shape, what is in `had` and not in `keep` (may be NULL). Returns 0 or
- * KI_ERR_NO_MEMORY. */
+/* Removes from `tree`, which has this shape, the fields that are in `had` but not in `keep` (may be NULL).
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep,
                                     struct ki_as_shape shape);
 
-/* Two trees and two sets at the same path. */
+/* Two trees and two sets of fields, all at the same path. */
 struct ki_as_contest {
     const json_t *wanted; /* the applying manager's set */
     const json_t *owned;  /* another manager's set */
@@ -32,19 +32,20 @@ struct ki_as_contest {
     struct ki_as_shape shape; /* of both trees */
 };
 
-/* Finds conflicts: fields in both sets whose values differ. Adds them to `out_set`, and their paths
- * (".spec.replicas") to the array `out_paths`. `path` is scratch space, restored on return. Returns 0 or
- * KI_ERR_NO_MEMORY. */
+/* Finds conflicts: fields that are in both sets and differ between the trees. Adds them to `out_set`, and
+ * their paths (".spec.replicas") to the array `out_paths`. `path` is scratch space, restored on return.
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set,
                                      json_t *out_paths);
 
-/* ---- apply_last.c: what kubectl applied client-side ---------------------------------------------------- */
+/* ---- apply_last.c: the configuration that kubectl applied client-side -------------------------------- */
 
-/* *out gets the fields that kubectl last applied client-side, or NULL if another manager applies or there are
- * none. Returns 0 or KI_ERR_NO_MEMORY. */
+/* *out gets the fields that kubectl last applied client-side; NULL if there are none, or if the manager that
+ * applies now is not kubectl. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_last_fields(const struct ki_as_apply *apply, struct ki_as_shape shape,
                                          json_t **out);
-/* Updates the annotation in `result` to the configuration applied now. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Sets the annotation in `result` to the configuration that is applied now, if kubectl applies it and the
+ * object has the annotation. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_last_write(const struct ki_as_apply *apply, json_t *result);
 
 #endif

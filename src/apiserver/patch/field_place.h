@@ -11,7 +11,8 @@
 
 #include "apiserver/kind/keyed_list.h"
 
-/* An object or a list. The elements must not move or change their keys while this is in use. */
+/* An object or a list in which entries are resolved. Its elements must not move or change their keys while
+ * the struct is in use. */
 struct ki_as_places {
     const json_t *tree;
     struct ki_as_shape shape;

@@ -14,8 +14,8 @@
 
 #include "apiserver/kind/schema.h"
 
-/* Whether a member has no owner: it is in every object, and the server writes it. Members of the object
- * itself are at `depth` 0, those of its member `parent` at 1. */
+/* Whether a member has no owner, because it is in every object or the server writes it. Members of the object
+ * itself are at `depth` 0, those of its member `parent` at `depth` 1. */
 bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name);
 
 /* The fields of an object that differ from `before` (NULL: all fields), except those without an owner such as
@@ -28,7 +28,7 @@ KI_NODISCARD int ki_as_field_set_add(json_t *set, const json_t *more);
 
 /* Removes all of `less` from `set`. */
 void ki_as_field_set_subtract(json_t *set, const json_t *less);
-/* Removes from `set` what `tree`, which has this shape, does not contain. */
+/* Removes the fields from `set` that `tree`, which has this shape, does not contain. */
 KI_NODISCARD int ki_as_field_set_prune(json_t *set, const json_t *tree, struct ki_as_shape shape);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* patch_parts - functions shared by the kinds of patches.
  *
- *   From:     apiserver/patch/patch_json.c, apiserver/patch/patch_merge.c, apiserver/patch/patch_strategic.c,
- *             apiserver/patch/patch_lists.c
+ *   From:     apiserver/patch/patch_json.c, apiserver/patch/patch_strategic.c, apiserver/patch/patch_lists.c
+ *   To:       apiserver/patch/patch_strategic.c, apiserver/patch/patch_lists.c
  *   Locks:    none
  *   Not here: the functions that verbs call (apiserver/patch/patch.h)
  */
@@ -21,21 +21,21 @@ int ki_as_patch_refuse(struct ki_as_failure *failure, const char *format, ...) K
  * content is undefined. */
 KI_NODISCARD int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_shape shape,
                                        struct ki_as_failure *failure);
-/* A new tree without directives and nulls. *out is NULL if the value is itself a directive and nothing is
- * left. */
+/* Sets *out to a copy of the value without directives and nulls. *out is NULL if nothing is left, because the
+ * value itself is a directive. */
 KI_NODISCARD int ki_as_strategic_strip(const json_t *value, json_t **out, struct ki_as_failure *failure);
 
 struct ki_as_list_merge {
-    const json_t *original; /* arrays; NULL if absent */
+    const json_t *original; /* an array, like `patch`; NULL if absent */
     const json_t *patch;
-    const json_t *order;      /* of $setElementOrder; NULL: as in the patch */
+    const json_t *order;      /* of $setElementOrder; NULL: the order of the patch */
     const char *key;          /* identifies elements; "" for scalars */
     struct ki_as_shape shape; /* of the elements */
     struct ki_as_failure *failure;
 };
 
-/* Removes from `list` the elements that have the key (or the value, with "") of one in `gone`. Returns 0 or
- * KI_ERR_NO_MEMORY. */
+/* Removes from `list` the elements with the same key as an element of `gone`, or with the same value if `key`
+ * is "". Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_strategic_delete(json_t *list, const json_t *gone, const char *key);
 
 /* Returns a new array in `*out`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accept - the format that a client accepts, and the format of its body.
  *
- *   From:     the headers Accept, Accept-Encoding, Content-Type, User-Agent
+ *   From:     apiserver/serve/exchange.h: the headers Accept, Accept-Encoding, Content-Type, User-Agent
  *   To:       handlers and responses
  *   Locks:    none
  *   Not here: writing the response
@@ -23,13 +23,15 @@ enum ki_as_form {
     KI_AS_FORM_GNOSTIC, /* /openapi/v2 as protobuf, application/com.github.proto-openapi.spec.v2… */
 };
 
-/* The first supported format of the header; an empty header is JSON. Qualities other than 0 are ignored:
- * clients list the best first, so Kubernetes effectively does the same. `allowed` is a mask of 1 << form. */
+/* The first supported format of the header; an empty header means JSON. Qualities other than 0 are ignored:
+ * clients list the best format first, so the result is the same as in Kubernetes.
+ * `allowed` is a mask of 1 << form. */
 enum ki_as_form ki_as_accept(ki_str header, unsigned allowed);
 
 bool ki_as_accepts_gzip(ki_str header);
 
-/* Browsers, curl and wget get indented text unless the request says otherwise. */
+/* Whether the client is a browser, curl or wget: these get indented text,
+ * unless the request says otherwise. */
 bool ki_as_is_for_people(ki_str user_agent);
 
 /* The media type without parameters and spaces: "application/json" of "application/json; charset=utf-8". */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault - which requests fail, and how: the rules of <kinformer/apiserver.h> and of /debug/faults.
  *
- *   From:     ki_apiserver_fault(), /debug/faults, fault flags
+ *   From:     apiserver/serve/: ki_apiserver_fault(), /debug/faults, fault flags
  *   To:       the HTTP response, which looks up its fault once per request
- *   Locks:    one mutex of its own
+ *   Locks:    one mutex
  *   Not here: carrying out the fault
  */
 #ifndef KI_APISERVER_REQUEST_FAULT_H
@@ -32,12 +32,12 @@ struct ki_as_question {
     ki_str remote; /* "127.0.0.1:40123" */
 };
 
-/* Finds the first rule that matches the request, can change it and is not used up, and uses it once. The
- * texts of the rule are not copied to `out`. False if there is no such rule. */
+/* Finds the first rule that matches the request, can change its response and is not used up, and counts this
+ * use. The texts of the rule are not copied to `out`. False if there is no such rule. */
 bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question *asked, ki_fault *out);
 
-/* The JSON format of /debug/faults: one rule, or a list. Of a list, either all rules are added, or none if
- * one of them is invalid. */
+/* Adds the rules of a request to /debug/faults: `tree` is one rule, or a list of rules.
+ * If a rule is invalid, none is added. */
 KI_NODISCARD int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree,
                                        struct ki_as_failure *failure);
 json_t *ki_as_faults_json(struct ki_as_faults *faults);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request - parses the method and the address of a request.
  *
- *   From:     the HTTP server, which passes the address as sent
+ *   From:     apiserver/serve/exchange.h, which has the address as sent
  *   To:       the handlers
  *   Locks:    none
  *   Not here: headers, bodies; whether a resource is served
@@ -93,11 +93,11 @@ KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out,
                                      struct ki_as_failure *failure);
 void ki_as_request_fini(struct ki_as_request *request);
 
-/* Parses an int64; negative limits and timeouts count as none. Fails with 400 and Go's message if the text is
- * not a number. */
+/* Parses an int64. A negative number gives 0: no limit or timeout.
+ * Fails with 400 and Go's message if the text is not a number. */
 KI_NODISCARD int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure);
 
-/* For request.c: the part after '?', decoded in place. */
+/* For request.c: parses the part of the address after '?', and decodes it in place. */
 KI_NODISCARD int ki_as_query_parse(char *text, size_t len, struct ki_as_query *out,
                                    struct ki_as_failure *failure);
 

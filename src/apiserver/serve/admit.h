@@ -6,9 +6,9 @@
  *   Locks:    none
  *   Not here: authorization; an admitted client may do everything
  *
- * Without tokens, any program on this machine is admitted, including a browser with any page. A page whose
- * own name resolves to 127.0.0.1 could read responses (DNS rebinding), and any page can send requests. The
- * Host header reveals the first, the Origin header the second.
+ * Without tokens, every program on this machine is admitted, also a browser that shows a web page. A page
+ * whose host name resolves to 127.0.0.1 could read responses (DNS rebinding), and every page can send
+ * requests. The Host header reveals the first case, the Origin header the second.
  */
 #ifndef KI_APISERVER_SERVE_ADMIT_H
 #define KI_APISERVER_SERVE_ADMIT_H
@@ -18,11 +18,11 @@
 /* Returns 0, or -1 with exchange->failure. */
 KI_NODISCARD int ki_as_admit(struct ki_as_exchange *exchange);
 
-/* Whether a Host is "localhost", an address, or one of `names` (ends with NULL; or NULL), with or without a
- * port. */
+/* Whether a Host header is "localhost", an address, or one of `names` (ends with NULL;
+ * may be NULL), with or without a port. */
 bool ki_as_host_is_ours(ki_str host, char *const *names);
 
-/* Whether an Origin is the server named by the Host. */
+/* Whether an Origin header names the same server as the Host header. */
 bool ki_as_origin_is_own(ki_str origin, ki_str host);
 
 #endif

@@ -15,10 +15,10 @@
 
 #include "apiserver/serve/server.h"
 
-/* Keeps a duplicate of the descriptor; the caller closes its own as usual. Does nothing if there are too many
- * already, or if out of memory: then the connection just ends. */
+/* Keeps a duplicate of the descriptor; the caller closes `fd` as usual. Does nothing if too many connections
+ * linger already, or if out of memory: then the connection just ends. */
 void ki_as_linger_start(struct ki_apiserver *server, int fd);
-/* Ends all of them. Must not be called from the loop. */
+/* Ends all lingering connections. Must not be called from the loop. */
 void ki_as_linger_end_all(struct ki_apiserver *server);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* power - takes the server down, and brings it back up after a time.
  *
- *   From:     ki_apiserver_down(), _up() and _down_for(); /debug/down
+ *   From:     apiserver/serve/apiserver.c: ki_apiserver_down(), _up() and _down_for();
+ *             apiserver/serve/exchange.c
  *   To:       apiserver/serve/http.h
- *   Locks:    the server's power; while held, all locks that stopping needs
+ *   Locks:    the server's power; while it is held, all locks that stopping needs are taken
  *   Not here: sockets
  *
- * A request cannot stop the threads that serve it. It records the wish, and a job of the server's loop
- * carries it out after the response was sent.
+ * A request cannot stop the threads that serve it. So it only records for how long the server should go down,
+ * and a job of the server's loop takes the server down after the response was sent.
  */
 #ifndef KI_APISERVER_SERVE_POWER_H
 #define KI_APISERVER_SERVE_POWER_H

@@ -50,10 +50,10 @@ struct ki_as_request_note {
     ki_str texts[KI_AS_REQUEST_TEXTS];
 };
 
-/* If out of memory, the entry is missing, and its number is skipped. */
+/* Adds an entry. If out of memory, the entry is missing, and its number is skipped. */
 void ki_as_request_log_add(struct ki_as_request_log *log, const struct ki_as_request_note *note);
 
-/* As ki_apiserver_requests(). */
+/* Like ki_apiserver_requests(). */
 uint64_t ki_as_request_log_read(struct ki_as_request_log *log, uint64_t since, ki_apiserver_request_cb each,
                                 void *user);
 

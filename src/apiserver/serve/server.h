@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server - the state of one running server: objects, faults, limits and connections.
  *
- *   From:     ki_apiserver_start()
+ *   From:     apiserver/serve/apiserver.c: ki_apiserver_start()
  *   To:       every request
  *   Locks:    mu, for the lists of connections and exchanges; taken before an exchange's mu
  *   Not here: the HTTP daemon (apiserver/serve/http.h)
@@ -31,7 +31,7 @@ struct ki_apiserver {
     struct ki_as_simulation *simulation; /* NULL if nothing is simulated */
     struct ki_as_http *http;
     char **tokens; /* ends with NULL; NULL admits everyone */
-    char **hosts;  /* Host names allowed without a token; ends with NULL, or NULL */
+    char **hosts;  /* Host names allowed without a token; ends with NULL; may be NULL */
     char *url;
     char *certificate; /* PEM; NULL for no TLS */
     char *key;
@@ -50,9 +50,9 @@ struct ki_apiserver {
     _Atomic bool is_ending;         /* no exchange may be parked any more */
 
     ki_job power_job;                /* see power.h */
-    _Atomic uint64_t wished_down_ms; /* requested by a request: how long to go down; 0 for no request */
+    _Atomic uint64_t wished_down_ms; /* how long to go down, as a request has asked; 0 for no such request */
     ki_mutex power;                  /* serialises going down and up; taken before mu */
-    uint64_t up_ns;                  /* when it comes back up by itself; 0 for never; guarded by power */
+    uint64_t up_ns;                  /* when the server comes up by itself; 0 for never; guarded by power */
     ki_mutex mu;
     ki_list connections; /* guarded by mu, like everything below */
     ki_list exchanges;
@@ -60,7 +60,8 @@ struct ki_apiserver {
     size_t linger_count;
 };
 
-/* Returns 0, or KI_ERR_FORKED with its message: a forked child lacks the threads that hold the locks. */
+/* Returns 0, or KI_ERR_FORKED in a forked child, which lacks the server's threads; some of them may hold
+ * locks. Fails also if `server` is NULL. */
 KI_NODISCARD int ki_as_check_process(const struct ki_apiserver *server, ki_error *err);
 
 enum { KI_AS_LINGERS_MAX = 64 };

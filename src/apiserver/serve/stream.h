@@ -17,37 +17,37 @@
 
 struct ki_as_stream_options {
     struct ki_as_storage *storage;
-    struct ki_as_resource *resource; /* the stream gets its own reference */
+    struct ki_as_resource *resource; /* the stream adds a reference */
     struct ki_as_selector *selector; /* taken on success */
     ki_str ns;
-    uint64_t after;             /* events after this version */
+    uint64_t after;             /* the stream has the events after this version */
     struct ki_as_page *initial; /* the current objects, sent as ADDED first; taken; may be NULL */
     ki_as_wake_cb wake;
     ki_as_wake_cb lose;
     void *user;
     uint64_t end_ns;      /* UINT64_MAX for never */
     uint64_t bookmark_ns; /* interval; 0 for no bookmarks */
-    bool has_end_marker;  /* a bookmark after the initial objects */
+    bool has_end_marker;  /* send a bookmark after the initial objects */
     bool is_expired;      /* send only a 410 */
     enum ki_as_form form;
     bool is_proto; /* in frames of protobuf instead of lines of JSON */
     enum ki_as_include include;
-    uint32_t events_max;   /* then pause; 0 for no limit */
+    uint32_t events_max;   /* pause after this number of events; 0 for no limit */
     _Atomic size_t *count; /* of streams; decremented when this is freed */
 };
 
 struct ki_as_stream;
 
-/* NULL if out of memory; the options then keep what they own. */
+/* NULL if out of memory; then the caller keeps `selector` and `initial`. */
 struct ki_as_stream *ki_as_stream_new(const struct ki_as_stream_options *options);
 /* NULL is allowed. No wake-up follows. */
 void ki_as_stream_free(struct ki_as_stream *stream);
 
-/* Writes up to `max` bytes and returns their number. 0: there are none now, try again when woken or at
- * *out_due_ns; -1: the stream has ended. */
+/* Writes up to `max` bytes and returns their number. Returns 0 if there are none now: try again when woken,
+ * or at *out_due_ns. Returns -1 if the stream has ended. */
 ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, uint64_t *out_due_ns);
 
-/* Whether events_max events were read completely. */
+/* Whether all bytes of the first events_max events were read. */
 bool ki_as_stream_is_at_limit(const struct ki_as_stream *stream);
 
 /* Removes the limit of events. */

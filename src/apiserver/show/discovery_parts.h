@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery_parts - groups and versions in the order in which clients prefer them.
  *
- *   From:     apiserver/show/discovery.c, apiserver/show/discovery_aggregated.c, apiserver/show/openapi.c
+ *   From:     apiserver/show/discovery_documents.c, apiserver/show/discovery_aggregated.c,
+ *             apiserver/show/openapi.c
  *   To:       apiserver/kind/resource.h, whose set is sorted by name
  *   Locks:    the caller holds the storage's
- *   Not here: documents
+ *   Not here: the documents (apiserver/show/discovery_documents.h)
  */
 #ifndef KI_APISERVER_SHOW_DISCOVERY_PARTS_H
 #define KI_APISERVER_SHOW_DISCOVERY_PARTS_H
@@ -20,7 +21,7 @@ struct ki_as_group_version {
 };
 
 /* All groups in the order of a real server, with the best version of each group first. A new array of
- * *out_count for ki_free(); NULL if out of memory, or if there are none. */
+ * *out_count elements, to be freed with ki_free(); NULL if out of memory, or if there are no groups. */
 struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *resources, size_t *out_count);
 
 /* The verbs of a resource, as a new array; NULL if out of memory. */

@@ -14,8 +14,8 @@
 /* {"group":…,"version":…,"kind":…}; NULL if out of memory. */
 json_t *ki_as_openapi_kind(const struct ki_as_resource *resource);
 
-/* Adds the schema of a kind, and all that it refers to, to components.schemas. Returns 0 or
- * KI_ERR_NO_MEMORY. */
+/* Adds the schema of a kind, and all schemas that it refers to, to components.schemas.
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_openapi_add(json_t *schemas, const struct ki_as_resource *resource);
 
 #endif

@@ -66,7 +66,7 @@ int ki_as_cell_job_duration(const json_t *tree, int64_t now, ki_buf *out)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-/* The age of the first path that has a time. */
+/* The age of the first time that is set at one of the paths. */
 static int first_age(const json_t *tree, int64_t now, ki_buf *out, const char *const paths[])
 {
     ki_str since = {0};

@@ -40,8 +40,8 @@ struct ki_as_column {
     ki_as_cell_cb write;
 };
 
-/* The array ends with a column without a name. Never NULL: kinds without columns of their own have name and
- * age. */
+/* The columns of a kind. The array ends with a column without a name.
+ * Never NULL: other kinds have the columns name and age. */
 const struct ki_as_column *ki_as_columns_of(const struct ki_as_resource *resource);
 /* The value of a custom resource's cell. NULL if out of memory. */
 json_t *ki_as_cell_of_path(const json_t *column, const json_t *tree, int64_t now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status of a pod in one word: the most significant of its phase, its conditions and the states of its
- * containers. */
+/* The status of a pod in one word: the most important of its phase,
+ * its conditions and the states of its containers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 struct summary {
     char reason[128];
     long long restarts;
-    long long restarts_of_sidecars; /* including init containers that keep running */
+    long long restarts_of_sidecars; /* of init containers that keep running */
     ki_str last_restart;
     size_t ready;
     size_t total;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history - the latest changes of one collection; the oldest are dropped first.
  *
- *   From:     storage
+ *   From:     apiserver/storage/storage.c
  *   To:       watches (forwards), pages of older versions (backwards)
  *   Locks:    the storage's
  *   Not here: the current objects
@@ -16,8 +16,8 @@
 
 struct ki_as_change {
     uint64_t version;
-    struct ki_as_object *before; /* a reference; NULL if there was none */
-    struct ki_as_object *after;  /* a reference; for a removal, the object as the event shows it */
+    struct ki_as_object *before; /* a reference; NULL if the change created the object */
+    struct ki_as_object *after;  /* a reference; for a removal, the object that the event shows */
     bool is_removal;
 };
 
@@ -27,14 +27,15 @@ struct ki_as_history {
     struct ki_as_change *ring;
     size_t capacity; /* a power of two, or 0 */
     size_t changes_max;
-    size_t bytes_max; /* of objects; the latest change is always kept */
+    size_t bytes_max; /* of objects; the latest change is kept even beyond this limit */
     size_t bytes;
     uint64_t first;
     uint64_t next;
     uint64_t forgotten; /* the version of the latest change that was dropped */
 };
 
-/* Sets no limit of bytes; set bytes_max for one. */
+/* Sets no limit in bytes; to set one, assign bytes_max. `forgotten` is the version up to which there is no
+ * history. */
 void ki_as_history_init(struct ki_as_history *history, size_t changes_max, uint64_t forgotten);
 void ki_as_history_fini(struct ki_as_history *history);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order - the objects of one collection, sorted by key: "ns/name" byte by byte, as in etcd.
  *
- *   From:     storage (changes), page (iteration)
+ *   From:     apiserver/storage/storage.c (changes), apiserver/storage/page.c (iteration)
  *   To:       objects; it owns a reference to each
  *   Locks:    the storage's
  *   Not here: versions, history
  *
- * An array of blocks of up to 256 objects: two binary searches find a key, an insertion moves at most one
- * block. A million objects are some thousands of blocks, so counting is fast.
+ * An array of blocks of up to 256 objects: two binary searches find a key, and an insertion moves at most the
+ * objects of one block. A million objects are in some thousands of blocks,
+ * so counting them block by block is fast.
  */
 #ifndef KI_APISERVER_STORAGE_ORDER_H
 #define KI_APISERVER_STORAGE_ORDER_H
@@ -41,19 +42,20 @@ struct ki_as_place {
 
 void ki_as_order_fini(struct ki_as_order *order);
 
-/* Compares "ns/name" with an object's key: -1, 0, 1. An empty namespace has no '/'. */
+/* Compares "ns/name" with the key of an object and returns -1, 0 or 1.
+ * The key is only the name if the namespace is empty. */
 int ki_as_key_compare(ki_str ns, ki_str name, const struct ki_as_object *object);
 
-/* Borrowed, or NULL. */
+/* The object with this key, borrowed; NULL if there is none. */
 struct ki_as_object *ki_as_order_find(const struct ki_as_order *order, ki_str ns, ki_str name);
 
 /* Reserves space, so that the next insertion cannot fail. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_order_reserve(struct ki_as_order *order);
 
-/* Takes a reference. Returns the object with the same key that it replaces, or NULL. Space must be
- * reserved. */
+/* Takes the reference. Returns the object with the same key that was replaced, with its reference,
+ * or NULL. Space must be reserved. */
 struct ki_as_object *ki_as_order_put(struct ki_as_order *order, struct ki_as_object *object);
-/* Returns the object with its reference, or NULL. */
+/* Returns the removed object with its reference, or NULL. */
 struct ki_as_object *ki_as_order_remove(struct ki_as_order *order, ki_str ns, ki_str name);
 
 /* The position of the first key not less than "ns/name"; with is_behind, of the first greater key. */
@@ -62,7 +64,7 @@ struct ki_as_place ki_as_order_seek(const struct ki_as_order *order, ki_str ns, 
 struct ki_as_place ki_as_order_seek_namespace(const struct ki_as_order *order, ki_str ns, bool is_behind);
 struct ki_as_place ki_as_order_end(const struct ki_as_order *order);
 
-/* The object at a position, or NULL at the end; and the next position. */
+/* The object at a position, borrowed, or NULL at the end; and the position after it. */
 struct ki_as_object *ki_as_order_at(const struct ki_as_order *order, struct ki_as_place place);
 struct ki_as_place ki_as_order_next(const struct ki_as_order *order, struct ki_as_place place);
 /* The number of objects before a position. */

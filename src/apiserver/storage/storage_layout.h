@@ -29,7 +29,7 @@ struct ki_as_collection {
     struct ki_as_history history;
     ki_list idle;  /* watches that have taken every change and wait for the next */
     ki_list busy;  /* the other watches, except those that have ended */
-    size_t owed;   /* watches that have ended, are not closed, and may have changes left to take */
+    size_t owed;   /* watches that have ended but are not closed and still have changes to take */
     bool is_ended; /* no longer served: its history is dropped once no watch needs it */
 };
 
@@ -48,10 +48,10 @@ struct ki_as_storage {
     ki_buf scratch[KI_AS_SCRATCH_COUNT];
 };
 
-/* Called after a change was added to the history. Wakes the idle watches that it concerns, and ends those
- * that are too far behind. */
+/* Called after a change was added to the history. Wakes the idle watches that the change concerns, and ends
+ * the busy watches that are too far behind. */
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change);
-/* Drops the history of an ended collection unless a watch still has to take the rest of it. */
+/* Drops the history of an ended collection, unless a watch still has changes to take. */
 void ki_as_collection_release_locked(struct ki_as_collection *collection);
 /* Ends every watch, because the history starts over. */
 void ki_as_watches_reset_locked(struct ki_as_collection *collection);

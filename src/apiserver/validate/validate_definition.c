@@ -48,7 +48,7 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
         ki_as_check_invalid(check, path, versions, "must have exactly one version marked as storage version");
 }
 
-/* The name of a definition is derived from what it defines. */
+/* The name of a definition must be PLURAL.GROUP of the resource that it defines. */
 static void check_whole_name(struct ki_as_check *check, const json_t *tree)
 {
     ki_str name = ki_as_json_str(ki_as_tree_at(tree, "metadata.name"));

@@ -10,7 +10,7 @@
 
 enum { TIME_BYTES = 64 };
 
-/* Lower-case letters are accepted here. */
+/* Unlike in the times of built-in kinds, "t" and "z" may be in lower case. */
 static bool is_time(ki_str text)
 {
     char large[TIME_BYTES];

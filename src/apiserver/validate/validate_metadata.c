@@ -6,7 +6,7 @@
 
 enum { ANNOTATION_BYTES_MAX = 256 * 1024, NAME_BYTES_MAX = 1024 };
 
-/* Kinds whose names are not subdomains. */
+/* The check for names of this kind: most names are subdomains. */
 static ki_as_name_check name_check_of(const struct ki_as_resource *resource)
 {
     static const char *const segments[][2] = {
@@ -30,7 +30,7 @@ static ki_as_name_check name_check_of(const struct ki_as_resource *resource)
     return ki_as_check_subdomain;
 }
 
-/* A prefix may end with characters that a name must not end with, because the generated suffix follows. */
+/* A prefix may end with '-' although a name must not, because the generated suffix follows. */
 static void check_generate_name(struct ki_as_check *check, const struct ki_as_path *path, ki_str prefix,
                                 ki_as_name_check name_check)
 {
@@ -128,7 +128,7 @@ static void check_owners(struct ki_as_check *check, const struct ki_as_path *pat
         ki_as_check_invalid(check, path, owners, "Only one reference can have Controller set to true");
 }
 
-/* Built-in kinds accept three standard finalizers; others must be qualified by a domain. */
+/* Built-in kinds accept three standard finalizers; other finalizers must be qualified by a domain. */
 static void check_whose(struct ki_as_check *check, const struct ki_as_path *path, ki_str finalizer)
 {
     static const char *const standard[] = {"kubernetes", "orphan", "foregroundDeletion"};

@@ -14,7 +14,7 @@
 #include "apiserver/kind/resource.h"
 #include "apiserver/kind/schema.h"
 
-/* Ends the check: fails with 422, the causes and the number of omitted causes, if there are any. */
+/* Ends the check. If there are causes, fails with 422, these causes and the number of omitted ones. */
 KI_NODISCARD int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource *resource,
                                       const json_t *tree, struct ki_as_failure *failure);
 
@@ -30,23 +30,24 @@ void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
 /* Checks a value against a JSON schema, as for custom resources. */
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value);
-/* The same, charged to the budget of the check. */
+/* Like ki_as_check_schema(), but charged to the budget of `check`. */
 void ki_as_check_schema_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                                const json_t *value);
 
 /* Whether a string or a number has the given format of JSON schema. */
 bool ki_as_is_of_format(const char *format, const json_t *value);
 
-/* Checks the schema of a definition: each path has one type. */
+/* Checks that the schema of a definition is structural: each path has one type. */
 void ki_as_check_structural(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
-/* Checks the schema of a definition: each pattern is a regular expression. */
+/* Checks that each pattern in the schema of a definition is a regular expression. */
 void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 
 /* Fails with 400 if a field of a built-in kind has a value of the wrong type. Violations of the types' rules
  * are added to `check`, unless it is NULL. */
 KI_NODISCARD int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree,
                                    struct ki_as_check *check, struct ki_as_failure *failure);
-/* The same for metadata and status as sent, before the server sets its own values. */
+/* Like ki_as_check_types(), for metadata and status as the client sent them,
+ * before the server sets its own values. */
 KI_NODISCARD int ki_as_check_own_types(const struct ki_as_resource *resource, const json_t *tree,
                                        struct ki_as_failure *failure);
 /* Checks an object against the rules of its type (rules.txt). */

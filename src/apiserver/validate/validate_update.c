@@ -10,7 +10,7 @@ struct immutable {
     const char *group;
     const char *plural;
     const char *path;
-    bool is_open; /* may be set later and removed, but not replaced */
+    bool is_open; /* an unset value may be set, and a set one removed, but not replaced */
 };
 
 static const struct immutable immutables[] = {
@@ -58,7 +58,7 @@ static const struct immutable immutables[] = {
     {"storage.k8s.io", "volumeattachments", "spec", false},
 };
 
-/* A missing value equals null. */
+/* The value at the path; null counts as missing. */
 static const json_t *value_at(const json_t *tree, const char *path)
 {
     const json_t *value = ki_as_tree_at(tree, path);

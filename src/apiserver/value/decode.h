@@ -16,8 +16,9 @@
  * wins. */
 KI_NODISCARD json_t *ki_as_decode(ki_str text, json_error_t *error);
 
-/* The same for text from clients. The depth limit is lower: managedFields nest an object's levels a few
- * levels deeper, and a stored object must stay readable. `error` must not be NULL. */
+/* Like ki_as_decode(), for text from clients. The depth limit is lower, because the managedFields of an
+ * object are nested a few levels deeper than the object, and ki_as_decode() must be able to read the stored
+ * text. `error` must not be NULL. */
 enum { KI_AS_LEVELS_MAX = 2000 };
 KI_NODISCARD json_t *ki_as_decode_body(ki_str text, json_error_t *error);
 

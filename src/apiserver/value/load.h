@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load - reads objects from YAML or JSON: multiple documents, Lists, directories.
  *
- *   From:     --load, ki_apiserver_load(), a request with Content-Type: application/yaml
+ *   From:     apiserver/serve/direct.c: ki_apiserver_load(), --load; apiserver/serve/handle.c: requests with
+ *             Content-Type: application/yaml
  *   To:       JSON trees
  *   Locks:    none
  *   Not here: storing the objects
@@ -13,7 +14,8 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* Documents and their positions: for each, its number in the file and its line, both counted from 1. */
+/* The documents of a file. `places` has two numbers for each document, both counted from 1: which document of
+ * the file it is, and its line. */
 struct ki_as_documents {
     json_t *trees;
     json_t *places;
@@ -25,7 +27,7 @@ struct ki_as_documents {
  * limit; "<<" merges. `file` names the source in errors: "pods.yaml:12: …". */
 KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, struct ki_as_documents *out, ki_error *err);
 
-/* The same for a request body, without positions; there, the last of several equal keys wins. */
+/* Like ki_as_yaml_parse(), for a request body: without positions, and the last of several equal keys wins. */
 KI_NODISCARD int ki_as_yaml_parse_body(ki_str text, json_t **out_documents, ki_error *err);
 
 /* The origin of an object. */
@@ -36,7 +38,8 @@ struct ki_as_load_place {
     size_t item; /* index in a List, from 1; 0 if not in a List */
 };
 
-/* A negative return value ends the load and is returned to its caller; the callback sets the error. */
+/* Returns 0 to continue. A negative value, with the error set, ends the load;
+ * ki_as_load_path() returns this value. */
 typedef int (*ki_as_load_cb)(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err);
 
 struct ki_as_load {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names - checks names, labels and keys, with Kubernetes' messages for invalid ones.
  *
- *   From:     selector, validate
+ *   From:     apiserver/object/selector_labels.c, apiserver/kind/check.h
  *   To:       the callers' messages
  *   Locks:    none
  *   Not here: the path of the field

@@ -29,15 +29,16 @@ static inline uint64_t ki_as_word_at(const char *bytes)
     return le64toh(word);
 }
 
-/* Sets the top bit of each byte that equals the byte repeated in `pattern`;
- * marks after the first may be false. */
+/* Sets the top bit of each byte that equals the byte repeated in `pattern`. Only the first mark is reliable:
+ * bytes after it may be marked wrongly. */
 static inline uint64_t ki_as_word_equal(uint64_t word, uint64_t pattern)
 {
     uint64_t difference = word ^ pattern;
     return (difference - KI_AS_EVERY_BYTE(1)) & ~difference & KI_AS_EVERY_BYTE(0x80);
 }
 
-/* Sets the top bit of the first byte that needs escaping, and possibly of bytes after it; 0 if none does. */
+/* Sets the top bit of the first byte that needs escaping, and possibly of bytes after it.
+ * Returns 0 if no byte needs escaping. */
 static inline uint64_t ki_as_word_marks(uint64_t word)
 {
     uint64_t low = (word - KI_AS_EVERY_BYTE(0x20)) & ~word & KI_AS_EVERY_BYTE(0x80);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantity - parses quantities such as "500m" and "1.5Gi", and writes them as Kubernetes does.
  *
- *   From:     prune (the stored form), validation
+ *   From:     apiserver/kind/prune.c (the stored form), apiserver/validate/
  *   To:       text
  *   Locks:    none
  *   Not here: which fields hold one
@@ -24,17 +24,17 @@ struct ki_as_quantity {
 
 enum { KI_AS_QUANTITY_BYTES = 40 };
 
-/* Returns 0, -1 if the text is not a quantity, or 1 if the value does not fit; such a value is kept as
- * written. */
+/* Returns 0, -1 if the text is not a quantity, or 1 if the value does not fit into the struct; callers keep
+ * such a value as written. */
 KI_NODISCARD int ki_as_quantity_parse(ki_str text, struct ki_as_quantity *out);
 /* "1000m" is "1", "1.5Gi" is "1536Mi", "0.5" is "500m". */
 void ki_as_quantity_write(const struct ki_as_quantity *quantity, char out[KI_AS_QUANTITY_BYTES]);
-/* < 0, 0, > 0. */
+/* Returns a number less than, equal to or greater than 0, like strcmp(). */
 int ki_as_quantity_compare(const struct ki_as_quantity *a, const struct ki_as_quantity *b);
-/* The same for a JSON string or number. */
+/* Like ki_as_quantity_parse(), for a JSON string or number. */
 KI_NODISCARD int ki_as_quantity_of(const json_t *value, struct ki_as_quantity *out);
-/* The value in its stored form: a new reference, to the same value if it is already in that form or is not a
- * quantity. NULL if out of memory. */
+/* The value in its stored form, as a new reference. It is `value` itself if that already has this form, or is
+ * not a quantity. NULL if out of memory. */
 json_t *ki_as_quantity_settled(json_t *value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timestamp - checks RFC 3339 times, and finds where an invalid one deviates.
  *
- *   From:     validation
+ *   From:     apiserver/validate/
  *   To:       the messages of validation
  *   Locks:    none
  *   Not here: the value of the time
@@ -12,8 +12,8 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-/* The remaining text and what was expected instead, in the notation of Go's layouts; NULL if the time is
- * valid. */
+/* Where an invalid time deviates: the rest of the text from there on, and what was expected there, in the
+ * notation of Go's layouts. `wanted` is NULL if the time is valid. */
 struct ki_as_time_fault {
     ki_str rest;
     const char *wanted;

@@ -15,7 +15,7 @@ static bool is_one_of(ki_str text, const char *const *words)
     return *words != NULL;
 }
 
-/* Copies without underscores; false if the text is too long for a number. */
+/* Copies the text without underscores. False if it is too long for a number, or contains a NUL. */
 static bool clean(ki_str text, char out[NUMBER_BYTES_MAX])
 {
     size_t len = 0;
@@ -90,7 +90,7 @@ static bool is_float(const char *text)
     return *text == 0;
 }
 
-/* Whole numbers are written without a fraction, so readers see integers. */
+/* Whole numbers become integers, so that clients see no fraction. */
 static json_t *real(const char *text)
 {
     errno = 0;

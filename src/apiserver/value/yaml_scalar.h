@@ -12,8 +12,8 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-/* A scalar without quotes or tag becomes null, a boolean, a number or a string. NULL if out of memory, or
- * with *out_is_unsupported set for infinities and NaN, which JSON does not have. */
+/* A scalar without quotes or tag becomes null, a boolean, a number or a string. Returns NULL if out of
+ * memory, and also for infinities and NaN, which JSON does not have; then sets *out_is_unsupported. */
 json_t *ki_as_yaml_resolve(ki_str text, bool *out_is_unsupported);
 
 #endif

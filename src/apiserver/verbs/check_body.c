@@ -5,7 +5,7 @@
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
-/* The value must be a string or absent. */
+/* The value must be a string, null or absent. */
 static int check_text(const struct ki_as_verb *verb, const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);

@@ -5,26 +5,27 @@
  *             patches)
  *   To:       prune; the call's warnings, which become headers
  *   Locks:    none
- *   Not here: removing them from stored objects (apiserver/kind/defaults.h)
+ *   Not here: removing unknown fields from stored objects (apiserver/kind/defaults.h)
  *
- * Each returns 0, or -1 with the failure. Does nothing for calls that ignore unknown fields or have no place
- * for warnings.
+ * Each function returns 0, or -1 with the failure. Except for ki_as_strict_applied(), they do nothing if the
+ * call ignores unknown fields or has no array for warnings.
  */
 #ifndef KI_APISERVER_VERBS_STRICT_H
 #define KI_APISERVER_VERBS_STRICT_H
 
 #include "apiserver/verbs/verbs_parts.h"
 
-/* Checks an object as sent, and removes the unknown fields. Fails with 400 if the call is strict. */
+/* Checks an object as sent, and removes its unknown fields. If there are any and the call is strict,
+ * fails with 400. */
 KI_NODISCARD int ki_as_strict_body(const struct ki_as_call *call, json_t *body,
                                    struct ki_as_failure *failure);
 struct ki_as_strict_patch {
     const json_t *tree;  /* the result of the patch */
-    const json_t *shown; /* the value shown in the 422 if it is rejected */
+    const json_t *shown; /* the value that the 422 shows if the result is rejected */
 };
 KI_NODISCARD int ki_as_strict_patched(const struct ki_as_verb *verb, const struct ki_as_strict_patch *patch);
-/* Checks an applied configuration. An unknown field cannot have an owner, so it always fails with 500, as in
- * Kubernetes. */
+/* Checks an applied configuration. An unknown field cannot have an owner, so it fails with 500 whatever the
+ * call says, as in Kubernetes. */
 KI_NODISCARD int ki_as_strict_applied(const struct ki_as_verb *verb, const json_t *config);
 
 #endif

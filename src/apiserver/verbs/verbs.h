@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verbs - create, update, patch, delete: turn a client's request into a change of the storage.
  *
- *   From:     the HTTP request, ki_apiserver_put(), load
+ *   From:     apiserver/serve/handle.h (requests), apiserver/serve/direct.c: ki_apiserver_put(),
+ *             ki_apiserver_load()
  *   To:       storage
  *   Locks:    each takes the storage's lock for the whole change: read, decide, write
  *   Not here: paths, headers, the text of responses
@@ -25,7 +26,7 @@ struct ki_as_call {
     ki_str ns;            /* of the path; "" for cluster scope */
     ki_str name;          /* of the path; "" for create */
     ki_str subresource;   /* "", "status", "scale", "finalize" */
-    ki_str field_manager; /* ?fieldManager=, else the User-Agent up to '/'; "" keeps managedFields */
+    ki_str field_manager; /* ?fieldManager= or the User-Agent up to '/'; "" leaves managedFields unchanged */
     bool is_dry_run;
     bool is_forced; /* ?force=true of an apply */
     bool is_whole;  /* the status is stored as sent, for loading whole objects */
@@ -33,15 +34,16 @@ struct ki_as_call {
     enum ki_as_strictness strictness;
     json_t *warnings; /* an array that gets a message per unknown field; NULL for no warnings */
     uint64_t limit;   /* of objects deleted by a deletecollection; 0 for all */
-    bool is_purge;    /* a delete ignores finalizers, including those of the content */
+    bool is_purge;    /* a delete ignores finalizers, also of the content of a namespace or definition */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };
 
-/* Checks that the body names the object, and names the right one. */
+/* Checks that the body has a name, and that it is `wanted`. */
 KI_NODISCARD int ki_as_body_check_name(const json_t *body, ki_str wanted, struct ki_as_failure *failure);
 
-/* Borrows `body` and may modify it. `*out_is_created` (may be NULL): 201 rather than 200. */
+/* These functions borrow `body` and may modify it. `*out_is_created` (may be NULL) is set if the response is
+ * 201 rather than 200. */
 KI_NODISCARD int ki_as_create(const struct ki_as_call *call, json_t *body, struct ki_as_object **out,
                               struct ki_as_failure *failure);
 KI_NODISCARD int ki_as_update(const struct ki_as_call *call, json_t *body, struct ki_as_object **out,
@@ -52,7 +54,7 @@ KI_NODISCARD int ki_as_patch(const struct ki_as_call *call, enum ki_as_patch_typ
  * deletion. */
 KI_NODISCARD int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki_as_object **out,
                               bool *out_is_gone, struct ki_as_failure *failure);
-/* Deletes all objects that match, or the first ones up to the limit. `out_page` holds them as deleted. */
+/* Deletes all objects that match, or the first ones up to the limit. `out_page` gets the deleted objects. */
 KI_NODISCARD int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_selector *selector,
                                          const json_t *options, struct ki_as_page *out_page,
                                          struct ki_as_failure *failure);
@@ -61,7 +63,7 @@ KI_NODISCARD int ki_as_delete_collection(const struct ki_as_call *call, const st
  * whose `*out` is the object itself. NULL if out of memory. */
 json_t *ki_as_scale_of(const struct ki_as_resource *resource, const struct ki_as_object *object);
 
-/* Creates the four standard namespaces (and the service "kubernetes"). */
+/* Creates the four standard namespaces and the service "kubernetes". */
 KI_NODISCARD int ki_as_seed(struct ki_as_storage *storage, struct ki_as_failure *failure);
 
 #endif

@@ -17,8 +17,8 @@
 typedef struct cli_demo {
     const cli_demo_flags *flags; /* borrowed, like the next */
     cli_output *output;
-    int stop_fd;   /* readable when it should end */
-    int is_screen; /* draws a live view, not lines */
+    int stop_fd;   /* readable when the demo should end */
+    int is_screen; /* draws a live view instead of lines */
 
     ki_apiserver *server;
     ki_client *client;
@@ -35,22 +35,22 @@ typedef struct cli_demo {
     uint64_t measured_writes;
     uint64_t pace_ms; /* start of the current pace … */
     uint64_t paced;   /* … and the writes since then */
-    int has_synced;   /* and that was reported */
+    int has_synced;   /* the first sync was reported */
     uint32_t said;    /* changes reported since the last status line */
     char next[64];
     char node[CLI_DEMO_NODE_BYTES];
 } cli_demo;
 
-/* Runs everything. The members of the first part have been set. Returns the exit status. */
+/* Runs the whole demo. The members before the first blank line must be set. Returns the exit status. */
 int cli_demo_run(cli_demo *demo);
 
 /* ---- demo_show.c --------------------------------------------------------------------------------------- */
 
-/* One line with a time stamp: added to the latest lines if `kept`, and written unless there is a live
- * view. */
+/* Adds a line with a time stamp to the latest lines `kept`, unless it is NULL, and writes it unless there is
+ * a live view. */
 void cli_demo_say(cli_demo *demo, cli_demo_lines *kept, const char *line);
 
-/* A line that is always written; with a live view, after it has ended. */
+/* Writes a line in any case; with a live view, after it has ended. */
 void cli_demo_write(cli_demo *demo, const char *line);
 
 /* Updates the display, if it is time. */
@@ -58,7 +58,7 @@ void cli_demo_show(cli_demo *demo, uint64_t now_ms);
 
 /* ---- demo_end.c ---------------------------------------------------------------------------------------- */
 
-/* Waits for the informers, compares, and reports the result. Returns the exit status. */
+/* Waits for the informers, compares them with the server, and reports the result. Returns the exit status. */
 int cli_demo_finish(cli_demo *demo);
 
 #endif

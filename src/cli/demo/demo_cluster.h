@@ -6,8 +6,8 @@
  *   Locks:    none.
  *   Not here: the API server; when a change is made.
  *
- * One seed gives one sequence of changes: only the timestamps in objects depend on time. The first changes
- * create the initial objects, with every pod running; then the simulation begins.
+ * One seed always gives the same sequence of changes: only the timestamps in objects depend on time. The
+ * first changes create the initial objects, with every pod running; then the simulation begins.
  */
 #ifndef KI_CLI_DEMO_DEMO_CLUSTER_H
 #define KI_CLI_DEMO_DEMO_CLUSTER_H
@@ -39,7 +39,7 @@ typedef struct cli_demo_change {
 
 typedef struct cli_demo_cluster_options {
     uint64_t seed;
-    uint32_t pods; /* initially, 1 to CLI_DEMO_PODS_MAX; later about as many */
+    uint32_t pods; /* the initial number, 1 to CLI_DEMO_PODS_MAX; later there are about as many */
 } cli_demo_cluster_options;
 
 /* Returns a cluster to free, or NULL with KI_ERR_NO_MEMORY. */

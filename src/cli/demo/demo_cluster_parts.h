@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_cluster_parts - what the files of the simulated cluster share.
+/* demo_cluster_parts - shared by the files of the simulated cluster.
  *
  *   From:     cli/demo/demo_cluster.c (memory, the first objects), cli/demo/demo_life.c (the next change),
  *             cli/demo/demo_pods.c (pods and nodes), cli/demo/demo_objects.c and cli/demo/demo_pod_object.c
@@ -7,7 +7,7 @@
  *   Locks:    none.
  *
  * Invariants: the pod counts of a replica set, a deployment and a node equal the number of pods that refer to
- * them; a pod is only created while its deployment has fewer than replicas and surge allow.
+ * them; a pod is only created while its deployment has fewer pods than replicas and surge allow.
  */
 #ifndef KI_CLI_DEMO_DEMO_CLUSTER_PARTS_H
 #define KI_CLI_DEMO_DEMO_CLUSTER_PARTS_H
@@ -24,7 +24,7 @@ enum {
     CLI_DEMO_HASH_BYTES = 11,
     CLI_DEMO_NAME_BYTES = 64,
     CLI_DEMO_POD_NAME_BYTES = CLI_DEMO_NAME_BYTES + CLI_DEMO_HASH_BYTES + 8,
-    CLI_DEMO_NODE_PODS_MAX = 110 /* as a kubelet's default */
+    CLI_DEMO_NODE_PODS_MAX = 110 /* the default of a kubelet */
 };
 
 #define CLI_DEMO_NO_NODE UINT32_MAX
@@ -45,7 +45,7 @@ typedef struct cli_demo_pod {
     uint32_t node;
     uint32_t address; /* on its node; 0 if none */
     uint32_t restarts;
-    uint32_t next; /* of the same deployment; CLI_DEMO_NO_POD at the end. Also links free entries */
+    uint32_t next; /* the next pod of the deployment, or the next free entry; CLI_DEMO_NO_POD at the end */
     uint32_t previous;
     int64_t created_s;
     int64_t changed_s;
@@ -55,7 +55,7 @@ typedef struct cli_demo_pod {
 
 typedef struct cli_demo_node {
     uint32_t pod_count;
-    uint64_t addresses[4]; /* those in use, as bits */
+    uint64_t addresses[4]; /* the addresses in use, as bits */
     int is_ready;
     int64_t changed_s;
     char uid[CLI_DEMO_UID_BYTES];
@@ -64,7 +64,7 @@ typedef struct cli_demo_node {
 
 typedef struct cli_demo_set {
     uint32_t revision; /* 0 if unused */
-    int is_there;      /* it was created on the API server */
+    int is_there;      /* it exists on the API server */
     int is_dirty;      /* … and has changed since */
     uint32_t pod_count;
     uint32_t ready_count;
@@ -77,11 +77,11 @@ typedef struct cli_demo_deployment {
     const char *app;
     char name[CLI_DEMO_NAME_BYTES];
     char uid[CLI_DEMO_UID_BYTES];
-    uint32_t base;     /* initial replicas: it scales around this */
+    uint32_t base;     /* initial replicas; scaling stays near this number */
     uint32_t replicas; /* desired */
     uint32_t revision;
     uint32_t generation;
-    uint32_t pods; /* the first; CLI_DEMO_NO_POD if none */
+    uint32_t pods; /* the first pod; CLI_DEMO_NO_POD if none */
     int64_t changed_s;
     cli_demo_set sets[CLI_DEMO_SETS];
 } cli_demo_deployment;

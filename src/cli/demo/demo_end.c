@@ -10,7 +10,7 @@
 #include "cli/failure.h"
 #include "cli/moment.h"
 
-/* Far longer than informers need; and more differences than anyone reads. */
+/* CATCH_UP_MS: far longer than informers need. TOLD_MAX: more differences than anyone reads. */
 enum { CATCH_UP_MS = 30 * 1000, LOOK_MS = 10, TOLD_MAX = 20 };
 
 /* ---- catching up --------------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static int compare(cli_demo *demo, ki_error *err)
 
 /* ---- reporting ----------------------------------------------------------------------------------------- */
 
-/* Leaves the screen and prints the last picture as text. */
+/* Leaves the live view and prints the last picture as text. */
 static void leave_picture(cli_demo *demo)
 {
     static char picture[CLI_DEMO_VIEW_BYTES];

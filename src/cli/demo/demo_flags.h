@@ -16,7 +16,7 @@ typedef struct cli_demo_flags {
     int64_t pods;
     const char *churn; /* "50/s" */
     int64_t seed;
-    uint64_t for_ms; /* 0 for until a signal */
+    uint64_t for_ms; /* 0: until a signal */
     uint64_t trouble_ms;
     int64_t port;
     int is_plain;

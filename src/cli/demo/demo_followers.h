@@ -26,9 +26,9 @@ typedef struct cli_demo_follower {
     ki_informer *informer;
     ki_registration *registration;
     cli_demo_lines *heard;
-    uint64_t objects;   /* that the handler was told of, minus deleted ones */
+    uint64_t objects;   /* reported to the handler, minus deleted ones */
     uint64_t version;   /* of the last write to this resource */
-    uint64_t delivered; /* to the handler, when the rate was last computed */
+    uint64_t delivered; /* events delivered to the handler when the rate was last computed */
     double events_per_second;
     atomic_uint_fast64_t expired;
 } cli_demo_follower;
@@ -38,26 +38,26 @@ typedef struct cli_demo_followers {
     cli_demo_follower items[CLI_DEMO_FOLLOWED];
 } cli_demo_followers;
 
-/* Creates and starts them. `heard` gets a line for each event after the initial ones. Returns 0; on
- * failure the code, and cli_demo_followers_fini() must still be called. */
+/* Creates and starts the informers. `heard` gets a line for each event after the initial ones. Returns 0 or
+ * an error; even then cli_demo_followers_fini() must be called. */
 KI_NODISCARD int cli_demo_followers_start(cli_demo_followers *followers, ki_client *client,
                                           cli_demo_lines *heard, ki_error *err);
 
 void cli_demo_followers_fini(cli_demo_followers *followers);
 
-/* 1 when the first list of each was delivered to its handler. */
+/* 1 when the first list of each informer was delivered to its handler. */
 int cli_demo_followers_have_synced(const cli_demo_followers *followers);
 
 /* 1 when the store is complete up to `version` of its resource, and the handler has been called for it. */
 int cli_demo_follower_is_at(const cli_demo_follower *follower, uint64_t version);
 
-/* 1 when all of them have everything that was written. */
+/* 1 when all informers have everything that was written. */
 int cli_demo_followers_are_current(const cli_demo_followers *followers);
 
 /* Computes events per second over the `elapsed_ms` since the last call. */
 void cli_demo_followers_measure(cli_demo_followers *followers, uint64_t elapsed_ms);
 
-/* Fills in their current state. `out_node` holds the text of out->busiest_node. */
+/* Fills in the current state of the informers. `out_node` holds the text of out->busiest_node. */
 enum { CLI_DEMO_NODE_BYTES = 64 };
 void cli_demo_followers_show(const cli_demo_followers *followers, cli_demo_view *out,
                              char out_node[CLI_DEMO_NODE_BYTES]);

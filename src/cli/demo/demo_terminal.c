@@ -104,7 +104,7 @@ cli_demo_screen cli_demo_terminal_read_screen(const cli_output *output)
                              .is_colored = no_color == NULL || no_color[0] == 0};
 }
 
-/* Each line is cleared after its end, so that a shorter one leaves no remains. */
+/* Clears the rest of each line after its end, so that nothing of a longer previous line is left. */
 void cli_demo_terminal_draw(cli_output *output, const char *picture)
 {
     cli_output_put_text(output, HOME);

@@ -24,13 +24,13 @@ int cli_demo_terminal_enter(cli_output *output);
 /* Reads the size and clears the change. 80 by 24 if it is unknown. NO_COLOR is honoured. */
 cli_demo_screen cli_demo_terminal_read_screen(const cli_output *output);
 
-/* Lines as written by cli_demo_view_draw(). */
+/* Draws the lines of cli_demo_view_draw(). */
 void cli_demo_terminal_draw(cli_output *output, const char *picture);
 
 /* Restores the previous screen. Calling it twice is allowed. */
 void cli_demo_terminal_leave(cli_output *output);
 
-/* The same immediately; may be called in a signal handler. */
+/* Restores the screen immediately; may be called in a signal handler. */
 void cli_demo_terminal_abandon(void);
 
 #endif

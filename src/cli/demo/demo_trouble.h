@@ -6,9 +6,9 @@
  *   Locks:    none.
  *   Not here: the recovery itself, which is the library's work.
  *
- * In turn, connections are cut, the server restarts, or it restarts without its history. The cluster keeps
- * changing meanwhile. Recovered means: every informer watches again, and has everything that was written
- * until the fault was over.
+ * The faults take turns: connections are cut, the server restarts, or it restarts without its history. The
+ * cluster keeps changing meanwhile. The informers have recovered when each of them watches again and has
+ * everything that was written until the fault was over.
  */
 #ifndef KI_CLI_DEMO_DEMO_TROUBLE_H
 #define KI_CLI_DEMO_DEMO_TROUBLE_H
@@ -36,7 +36,7 @@ typedef struct cli_demo_trouble {
     int is_down;
     uint64_t up_ms; /* when the server comes back */
     int is_recovering;
-    uint64_t over_ms; /* start of the recovery */
+    uint64_t over_ms; /* when the recovery began */
     uint64_t versions[CLI_DEMO_FOLLOWED];
     uint64_t watches[CLI_DEMO_FOLLOWED];
     uint64_t expired;
@@ -51,10 +51,10 @@ KI_NODISCARD int cli_demo_trouble_tick(cli_demo_trouble *trouble, uint64_t now_m
 /* When cli_demo_trouble_tick() has something to do; UINT64_MAX for never. */
 uint64_t cli_demo_trouble_due_ms(const cli_demo_trouble *trouble, uint64_t now_ms);
 
-/* Ends the current fault; there are no more afterwards. Returns as cli_demo_trouble_tick(). */
+/* Ends the current fault, after which there are no more. Returns the same as cli_demo_trouble_tick(). */
 KI_NODISCARD int cli_demo_trouble_end(cli_demo_trouble *trouble, uint64_t now_ms, ki_error *err);
 
-/* The next fault and when: "restart in 4 s"; "" if there is none. */
+/* Writes the next fault and its time, "restart in 4 s"; "" if there is none. */
 void cli_demo_trouble_describe_next(const cli_demo_trouble *trouble, uint64_t now_ms, char *out,
                                     size_t bytes);
 

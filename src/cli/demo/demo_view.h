@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_view - the display of the demo as text: a screen for a terminal, or one line.
  *
- *   From:     cli/demo/demo.c, which fills it in
+ *   From:     cli/demo/demo.c, which fills in the view
  *   To:       cli/demo/demo_terminal.c
  *   Locks:    none.
  *   Not here: cursor movements, terminals.
@@ -26,7 +26,7 @@ typedef struct cli_demo_lines {
 
 void cli_demo_lines_add(cli_demo_lines *lines, const char *text);
 
-/* Line `i` of the last `n`, 0 being the oldest; "" if there is none. */
+/* Line `index` of the last `n` lines, 0 being the oldest; "" if there is none. */
 const char *cli_demo_lines_at(const cli_demo_lines *lines, size_t n, size_t index);
 
 typedef struct cli_demo_view_informer {
@@ -38,7 +38,7 @@ typedef struct cli_demo_view_informer {
     uint64_t queued;
     uint64_t backlog;
     uint64_t watches;
-    uint64_t expired; /* how often the resource version had expired */
+    uint64_t expired; /* how many times the resource version had expired */
 } cli_demo_view_informer;
 
 /* Borrows its strings. */
@@ -67,11 +67,11 @@ typedef struct cli_demo_screen {
     int is_colored;
 } cli_demo_screen;
 
-/* Lines that fit on the screen, separated by '\n'. Returns the number of bytes; a NUL follows them. */
+/* Draws lines that fit on the screen, separated by '\n'. Returns the number of bytes; a NUL follows them. */
 size_t cli_demo_view_draw(const cli_demo_view *view, const cli_demo_screen *screen,
                           char out[CLI_DEMO_VIEW_BYTES]);
 
-/* The state in one line, without a line end. Returns as above. */
+/* Writes the state as one line, without a line end. Returns the same as cli_demo_view_draw(). */
 size_t cli_demo_view_summarize(const cli_demo_view *view, char *out, size_t bytes);
 
 #endif

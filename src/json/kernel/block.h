@@ -7,13 +7,13 @@
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
  *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep`
  *               selects, moved together
- *               uint64_t ki_gather(bits, select)               the same for one mask and few bits
+ *               uint64_t ki_gather(bits, select)               the same for a single mask of few bits
  *   To:       json/kernel/tokens.h, json/kernel/grammar.h, json/walk.h, json/sink.c
  *   Not here: instruction sets.
  *
- * Servers send compact text. Whole blocks of it are processed several at a time: first everything that does
- * not depend on brackets (ki_find_ahead), then the brackets (ki_walk_found). Blocks with something unusual
- * are processed one by one, and text with white space takes the slow path (ki_take_any_block).
+ * Servers send compact text. Whole blocks of such text are processed several at a time: first everything
+ * that does not depend on brackets (ki_find_ahead), then the brackets (ki_walk_found). Unusual blocks are
+ * processed one by one, and text with white space takes the slow path (ki_take_any_block).
  */
 #ifndef KI_JSON_KERNEL_BLOCK_H
 #define KI_JSON_KERNEL_BLOCK_H
@@ -24,8 +24,8 @@
 #include "json/utf8.h"
 #include "json/walk.h"
 
-/* The value ends before `end` (or continues, end = n, with a mistake). Returns the bytes consumed of the
- * block. */
+/* Ends the scan: with the value, which ends before `end`, or with a mistake before `end`; `end` is n if the
+ * value does not end in the block. Returns the bytes consumed of the block. */
 static inline unsigned ki_finish(ki_json_scanner *s, unsigned end, ki_mistake mistake)
 {
     if (mistake.at < end) {
@@ -36,8 +36,8 @@ static inline unsigned ki_finish(ki_json_scanner *s, unsigned end, ki_mistake mi
     return end;
 }
 
-/* A string, number or word that is the whole value: it ends with its closing quote, or before the first
- * byte that is not part of it. */
+/* Takes a block of a string, number or word that is the whole value. A string ends with its closing quote,
+ * others before the first byte that is not part of them. */
 static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, unsigned n, uint64_t stop,
                                       ki_mistake mistake)
 {
@@ -54,8 +54,8 @@ static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, 
     return ki_finish(s, end, mistake);
 }
 
-/* A block without its white space: which of its n bytes the characters are, and its position in the
- * kernel's input. */
+/* A block without its white space: its characters, which of its n bytes they were (`keep`), and its
+ * position in the kernel's input. */
 typedef struct ki_kept {
     const uint8_t *chars;
     uint64_t keep;
@@ -63,7 +63,7 @@ typedef struct ki_kept {
     const uint8_t *origin;
 } ki_kept;
 
-/* A mistake after which a lenient scan continues. */
+/* Notes the first mistake after which a lenient scan continues. */
 static inline void ki_refuse(ki_json_scanner *s, const uint8_t *origin, ki_mistake mistake)
 {
     const uint64_t offset = s->offset + (uint64_t)(origin - s->slice) + mistake.at;
@@ -73,7 +73,7 @@ static inline void ki_refuse(ki_json_scanner *s, const uint8_t *origin, ki_mista
     s->refused_offset = offset;
 }
 
-/* A block with an event: a mistake, the end of the value, or a member of a tracked container. */
+/* Takes a block that may contain a mistake, the end of the value, or nesting near the limit. */
 static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, const ki_kept *kept,
                                                         ki_mistake mistake)
 {
@@ -101,7 +101,7 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
     return ki_finish(s, end == KI_BLOCK_NO_END ? kept->n : ki_raw_position(keep, end) + 1, mistake);
 }
 
-/* A block of `count` characters, white space removed. */
+/* The block that `found` describes: `count` characters, white space removed. */
 KI_INLINE ki_block ki_block_of(const ki_found *f, const uint8_t *chars, unsigned count)
 {
     return (ki_block){.chars = chars,
@@ -117,7 +117,7 @@ KI_INLINE ki_block ki_block_of(const ki_found *f, const uint8_t *chars, unsigned
                       .mistakes = f->mistakes};
 }
 
-/* Passes a block to the sink in which a tracked container has characters of its own. */
+/* Passes a block to the sink that contains characters directly in a tracked container. */
 static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_block *b, uint32_t depth)
 {
     ki_json_sink_block(sink, b->chars);
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_
     ki_json_sink_flush(sink, b->count);
 }
 
-/* Takes the tokens of a container, white space removed. Returns the bytes consumed. */
+/* Takes the tokens of a block inside a container, white space removed. Returns the bytes consumed. */
 static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki_kept kept,
                                       ki_mistake mistake)
 {
@@ -147,8 +147,8 @@ static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki
     return kept.n;
 }
 
-/* Checks escapes and UTF-8, which need the bytes themselves. Does not change the carry if it finds a
- * mistake, which may be after the end of the value; everything before it still counts. */
+/* Checks escapes and UTF-8, for which the masks are not enough. Does not change the carry if it finds a
+ * mistake: the mistake may be after the end of the value, where it does not count. */
 static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s, const uint8_t *bytes,
                                                              unsigned n, uint64_t escaped, int has_high)
 {
@@ -168,8 +168,8 @@ static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s,
     return mistake;
 }
 
-/* Removes mistakes in the strings of a container from `mistake`, if the scan continues after them.
- * Unfinished state is reset. */
+/* If the scan is lenient and inside a container, removes the mistake, which is in a string, from `mistake`,
+ * resets the state of unfinished escapes and characters, and returns the mistake. */
 static inline ki_mistake ki_pass_over(ki_json_scanner *s, ki_mistake *mistake)
 {
     const ki_mistake none = {KI_NO_MISTAKE, 0};
@@ -182,8 +182,8 @@ static inline ki_mistake ki_pass_over(ki_json_scanner *s, ki_mistake *mistake)
     return passed;
 }
 
-/* Takes any block of n <= 64 bytes at `origin` (64 can be read; those from n on are blanks). Returns the
- * bytes consumed. */
+/* Takes any block of n <= 64 bytes, which are at `origin` in the input. 64 bytes can be read; those from n
+ * on are blanks. Returns the bytes consumed. */
 static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes,
                                                             unsigned n, const uint8_t *origin)
 {
@@ -212,7 +212,7 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
 
     uint8_t room[64];
     const uint64_t keep = valid & ~white;
-    if (keep == 0) /* white space may still end an invalid number or word */
+    if (keep == 0) /* a block of white space may follow an incomplete number or word */
         return mistake.at == KI_NO_MISTAKE ? n : ki_finish(s, n, mistake);
     if (white != 0)
         ki_squeeze_tokens(&t, keep);
@@ -222,12 +222,12 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
     }
     const unsigned taken = ki_take_tokens(s, &t, (ki_kept){bytes, keep, n, origin}, mistake);
     if (passed.at != KI_NO_MISTAKE &&
-        passed.at < taken + (s->error != 0)) /* otherwise it is after the end of the value */
+        passed.at < taken + (s->error != 0)) /* else the mistake is after the end of the value */
         ki_refuse(s, origin, passed);
     return taken;
 }
 
-/* Checks literals that need a closer look. Returns 0 on a mistake, with nothing changed. */
+/* Checks the literals of a block byte by byte. Returns 0 on a mistake, with the carry unchanged. */
 KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t)
 {
     ki_mistake mistake = {KI_NO_MISTAKE, 0};
@@ -238,8 +238,8 @@ KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens
     return mistake.at == KI_NO_MISTAKE;
 }
 
-/* Takes a block of 64 bytes inside a container, without white space between tokens. Passes on anything
- * else before it has changed anything. Returns the bytes consumed. */
+/* Takes a block of 64 bytes inside a container, without white space between tokens. Leaves other blocks to
+ * ki_take_any_block(), with the scanner unchanged. Returns the bytes consumed. */
 static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s, const uint8_t *bytes)
 {
     ki_json_carry *c = &s->carry;
@@ -266,10 +266,10 @@ static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s
     return ki_take_tokens(s, &t, (ki_kept){bytes, ~UINT64_C(0), 64, bytes}, (ki_mistake){KI_NO_MISTAKE, 0});
 }
 
-/* Processes the leading usual blocks of `count`, except for their brackets, and returns how many. Neither
- * strings nor the order of tokens depend on brackets, so this can run ahead: two short loops keep a
- * processor busier than one long loop. A usual block has only plain bytes, \" and \\, and only literals
- * that need no closer look. */
+/* A usual block has only plain bytes, \" and \\, and only literals that need no closer look. Processes the
+ * first of `count` blocks as long as they are usual, but not their brackets, and returns the number of these
+ * blocks. Neither strings nor the order of tokens depend on brackets, so this can run ahead: two short loops
+ * keep a processor busier than one long loop. */
 static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const uint8_t *bytes, size_t count,
                                                       ki_found *out)
 {
@@ -288,7 +288,7 @@ static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const ui
                 break;
         }
         ki_tokens t = ki_find_tokens(in_string, &m, escaped);
-        /* A single digit needs no check if it is known to end here. */
+        /* A single digit needs no check if the number ends with it in this block. */
         const uint64_t digit_start = t.literal_start & t.marked & ~(UINT64_C(1) << 63);
         if (KI_UNLIKELY((t.literal & ~digit_start) != 0) && !ki_are_plain_literals(at, t.literal, t.marked))
             break;
@@ -301,8 +301,8 @@ static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const ui
     return (size_t)(at - bytes) / 64;
 }
 
-/* Follows the brackets of `count` blocks, up to the first with a mistake or the end of the value. Returns
- * how many. */
+/* Follows the brackets of up to `count` blocks. Stops before the first block that ki_walk_inside() does not
+ * take, for example because the value ends in it. Returns the number of blocks before that. */
 static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const uint8_t *bytes,
                                                       const ki_found *found, size_t count)
 {
@@ -310,7 +310,7 @@ static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const 
     ki_nesting nesting = {.kinds = s->kinds[0], .depth = s->depth};
     const uint32_t depth_max = s->inside_depth_max;
     uint32_t tracked = sink == NULL ? 0 : sink->tracked;
-    const uint8_t *kept = bytes; /* everything before was passed to the sink */
+    const uint8_t *kept = bytes; /* everything before this was passed to the sink */
     size_t i = 0;
     if (count == 0 || ki_is_empty_value(found, nesting.depth))
         return 0;
@@ -333,16 +333,17 @@ static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const 
     return i;
 }
 
-/* Whether something that began in the previous block must end in this one. */
+/* Whether an escape, a character or a literal that began in the previous block is unfinished. */
 KI_INLINE uint64_t ki_has_unfinished(const ki_json_carry *c)
 {
     return c->escape.state | c->utf8.need | c->literal_open;
 }
 
-/* The number of blocks processed ahead. Work done past the end of the value is discarded. */
+/* The number of blocks that ki_find_ahead() processes at a time. Its work past the end of the value is
+ * discarded. */
 enum { KI_AHEAD = 8 };
 
-/* Whole blocks inside a container. Returns the bytes consumed. */
+/* Scans whole blocks inside a container. Returns the bytes consumed. */
 KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, size_t count)
 {
     ki_found found[KI_AHEAD];
@@ -390,7 +391,7 @@ static size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
     return (size_t)(at - (const uint8_t *)bytes);
 }
 
-/* Looks at nesting and strings alone, for text that is known to be JSON. */
+/* Looks at brackets and strings only, for text that is known to be JSON. */
 static size_t ki_skip_container_blocks(const char *text, size_t n)
 {
     const uint8_t *bytes = (const uint8_t *)text;

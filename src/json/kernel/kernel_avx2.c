@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes as two registers of 32. Compiled for AVX2, BMI2, PCLMUL; only runs where kernel.c found them. */
+/* The kernel for AVX2: 64 bytes are two registers of 32. Compiled for AVX2, BMI2 and PCLMUL; used only if
+ * kernel.c has found them. */
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -12,8 +13,8 @@ KI_INLINE uint64_t mask_of(__m256i low, __m256i high)
     return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-/* Loaded from memory, through a pointer that is opaque to the compiler: gcc would otherwise rebuild each
- * constant, with three instructions, in every block. */
+/* The constants are loaded from memory, through a pointer that is opaque to the compiler. Otherwise gcc
+ * would rebuild each constant, with three instructions, in every block. */
 #define REPEAT_8(c) c, c, c, c, c, c, c, c
 #define REPEAT_32(c)                                                                                         \
     {                                                                                                        \
@@ -41,7 +42,7 @@ KI_INLINE uint64_t equal_to(__m256i low, __m256i high, __m256i wanted)
     return mask_of(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
 }
 
-/* Bytes above 0x7f select nothing from a table. */
+/* A byte above 0x7f selects 0, so it is in no table. */
 KI_INLINE __m256i in_table(__m256i bytes, __m256i folded, int table)
 {
     return _mm256_cmpeq_epi8(_mm256_shuffle_epi8(constant(table), bytes), folded);
@@ -54,7 +55,7 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
     const __m256i blank = constant(BLANK);
     const __m256i low_folded = _mm256_or_si256(low, blank);
     const __m256i high_folded = _mm256_or_si256(high, blank);
-    /* As signed numbers, bytes above 0x7f are also below a blank. */
+    /* The comparison is signed, so it also finds bytes above 0x7f. */
     const __m256i rare = _mm256_or_si256(_mm256_cmpgt_epi8(blank, _mm256_min_epi8(low, high)),
                                          _mm256_or_si256(_mm256_cmpeq_epi8(low, constant(BACKSLASH)),
                                                          _mm256_cmpeq_epi8(high, constant(BACKSLASH))));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes as four registers of 16, for every 64-bit ARM processor. */
+/* The kernel for every 64-bit ARM processor: 64 bytes are four registers of 16. */
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
@@ -8,8 +8,8 @@
 #include "json/kernel/masks.h"
 #include "json/kernel/squeeze.h"
 
-/* Each lane of 0 or 255 becomes one bit: weights 1, 2, 4 … 128, added up pairwise until eight lanes are one
- * byte. */
+/* Turns each lane, which is 0 or 255, into one bit. The lanes get the weights 1, 2, 4 … 128 and are added
+ * pairwise until eight lanes are one byte. */
 KI_INLINE uint64_t mask_of(uint8x16x4_t lanes)
 {
     const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -32,7 +32,7 @@ KI_INLINE uint8x16x4_t load(const uint8_t *bytes)
         {vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
 }
 
-/* Looks up one character per byte by its lower half, and compares it with the byte. */
+/* Looks up the table's character for the lower half of each byte, and compares it with the byte. */
 KI_INLINE uint8x16_t is_in_table(uint8x16_t bytes, uint8x16_t folded, uint8x16_t table)
 {
     return vceqq_u8(vqtbl1q_u8(table, vandq_u8(bytes, vdupq_n_u8(0x0f))), folded);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The masks one byte at a time: for every processor, and the reference for the other variants. */
+/* The kernel for every processor, and the reference for the other variants: computes the masks one byte at
+ * a time. */
 #include <stdint.h>
 
 #include "json/kernel/masks.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes as four registers of 16. Compiled for SSE4.2 and PCLMUL; only runs where kernel.c found them. */
+/* The kernel for SSE4.2: 64 bytes are four registers of 16. Compiled for SSE4.2 and PCLMUL; used only if
+ * kernel.c has found them. */
 #if defined(__x86_64__)
 
 #include <nmmintrin.h>
@@ -38,7 +39,7 @@ KI_INLINE __m128i is_control(__m128i bytes)
     return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
 }
 
-/* Bytes above 0x7f select nothing from a table. */
+/* A byte above 0x7f selects 0, so it is in no table. */
 KI_INLINE uint64_t in_table(const quarters *q, const quarters *folded, __m128i table)
 {
     return mask_of(_mm_cmpeq_epi8(_mm_shuffle_epi8(table, q->part[0]), folded->part[0]),
@@ -58,7 +59,7 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
     const __m128i blank = _mm_set1_epi8(' ');
     const quarters folded = {{_mm_or_si128(q.part[0], blank), _mm_or_si128(q.part[1], blank),
                               _mm_or_si128(q.part[2], blank), _mm_or_si128(q.part[3], blank)}};
-    /* As signed numbers, bytes above 0x7f are also below a blank. */
+    /* The comparison is signed, so it also finds bytes above 0x7f. */
     const __m128i smallest =
         _mm_min_epi8(_mm_min_epi8(q.part[0], q.part[1]), _mm_min_epi8(q.part[2], q.part[3]));
     const __m128i backslash = _mm_or_si128(_mm_or_si128(is_backslash(q.part[0]), is_backslash(q.part[1])),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* squeeze - packs selected bits of a word, for processors without an instruction for it.
  *
- *   From:     json/kernel_{scalar,sse42,neon}.c, for blocks with white space between tokens
+ *   From:     json/kernel/kernel_scalar.c, json/kernel/kernel_sse42.c, json/kernel/kernel_neon.c, for blocks
+ *             with white space between tokens
  *
- * Each bit moves down by the number of unselected bits below it, in six steps of 1, 2, 4 … 32, according to
- * the binary digits of that number. The steps depend on the selection only, so they are computed once for all
- * masks of a block.
+ * Each bit moves down by the number of unselected bits below it. It does so in six steps of 1, 2, 4 … 32,
+ * according to the binary digits of that number. The steps depend only on the selection, so they are
+ * computed once for all masks of a block.
  */
 #ifndef KI_JSON_KERNEL_SQUEEZE_H
 #define KI_JSON_KERNEL_SQUEEZE_H
@@ -49,7 +50,7 @@ static inline uint64_t ki_squeeze_bits(const ki_squeeze *squeeze, uint64_t bits)
     return bits;
 }
 
-/* The same for a single mask of which few bits are selected. */
+/* Like ki_squeeze_bits(), for a single mask with few selected bits. */
 static inline uint64_t ki_gather(uint64_t bits, uint64_t select)
 {
     uint64_t gathered = 0;

@@ -46,7 +46,7 @@ int ki_descriptors_reserve(ki_descriptors *descriptors, size_t more)
     return rc;
 }
 
-/* NULL if there is none. The youngest are the most likely to be closed. */
+/* NULL if there is none. Searches from the end: the newest descriptors are the most likely to be closed. */
 static ki_descriptor *find_locked(ki_descriptors *descriptors, int fd)
 {
     size_t i = descriptors->count;

@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <sys/epoll.h>
 
-/* Events are fetched from the kernel under the mutex, and a watch leaves the epoll under it, so no event
- * ever refers to a watch that has ended. */
+/* Events are fetched from the kernel under the loop's mutex, and a watch leaves the epoll under the same
+ * mutex. So no event refers to a watch that has ended. */
 
-/* Fetched at a time; the rest is fetched next time. */
+/* The maximum number of events fetched by one call; the rest is fetched by the next. */
 enum { EVENTS_AT_A_TIME = 64 };
 
 int ki_fd_watch_init(ki_fd_watch *watch, ki_loop *loop, ki_job_cb run)
@@ -29,16 +29,17 @@ static void set_armed_locked(ki_loop *loop, ki_fd_watch *watch, int is_armed)
     watch->is_armed = is_armed;
 }
 
-/* If a connection was still being made, libcurl 7.88 reports a socket only after closing it. The kernel
- * has then removed it from the epoll, and the number may belong to another descriptor that is not in this
- * epoll. But if a child of fork() has a copy, the kernel has not removed it, and nothing can any more.
- * Returns whether it is certainly out. tests/tsan.supp names this function. */
+/* Returns whether the descriptor is certainly out of the epoll. libcurl 7.88 reports the end of a socket
+ * that was still connecting only after closing it. By then the kernel has removed the socket from the
+ * epoll, and its number may belong to another descriptor, which is not in this epoll. But if a child of
+ * fork() has a copy of the socket, the kernel has not removed it, and it can no longer be removed.
+ * tests/tsan.supp names this function. */
 static bool leave_epoll(const ki_loop *loop, int fd)
 {
     return epoll_ctl(loop->wake_fd.epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0;
 }
 
-/* The same number may be another socket by now. */
+/* EPOLL_CTL_MOD fails if `fd` is another socket with the same number by now; then that socket is added. */
 static int enter_epoll(const ki_loop *loop, const ki_fd_watch *watch, int fd, struct epoll_event *event)
 {
     int epoll_fd = loop->wake_fd.epoll_fd;
@@ -65,7 +66,7 @@ void ki_fd_watch_fini(ki_fd_watch *watch)
     ki_mutex_lock(&loop->mu);
     forget_locked(loop, watch);
     if (watch->may_be_reported)
-        loop->may_have_strays = 0; /* the epoll is being closed: nothing is fetched from it any more */
+        loop->may_have_strays = 0; /* such a watch only ends when the epoll is closed */
     ki_mutex_unlock(&loop->mu);
     ki_job_fini(&watch->job);
 }
@@ -107,7 +108,7 @@ uint32_t ki_fd_watch_take(ki_fd_watch *watch)
     return ready;
 }
 
-/* The loop's own two descriptors are in the epoll without a watch. */
+/* The two descriptors of ki_wake_fd are in the epoll without a watch. */
 void ki_fd_watch_collect_locked(ki_loop *loop)
 {
     KI_ASSERT_HELD(loop->mu);

@@ -8,10 +8,10 @@
 #include "util/fork.h"
 #include "util/loop/loop_parts.h"
 
-/* Invariant: a job is in the queue iff it is awake and not running, so no other thread can take it while
- * it runs. */
+/* Invariant: a job is in the queue if and only if it is awake and not running. So no other thread can take
+ * it while it runs. */
 
-/* The array of timers may grow as far as memory allows; the number of jobs is bounded by their owners. */
+/* The array of timers may grow as far as memory allows; the owners of jobs limit their number. */
 #define JOBS_MAX (SIZE_MAX / 2 / sizeof(ki_heap_node *))
 
 _Thread_local ki_running ki_loop_current;
@@ -104,8 +104,8 @@ uint64_t ki_loop_next_locked(const ki_loop *loop)
     return due_ns == UINT64_MAX || due_ns > ki_clock_now_ns(loop->clock) ? due_ns : 0;
 }
 
-/* While a thread runs jobs, the descriptor is not updated, which saves system calls; a thread that stops
- * running jobs calls this. It also wakes a thread that has to end. */
+/* While a thread runs jobs, the descriptor is not updated, which saves system calls. A thread that stops
+ * running jobs calls this. The descriptor also wakes a thread that has to end. */
 void ki_loop_settle_fd_locked(ki_loop *loop)
 {
     loop->is_attended = 0;
@@ -218,11 +218,12 @@ static void set_timer_locked(ki_loop *loop, ki_job *job, uint64_t due_ns)
     if (due_ns == UINT64_MAX)
         return;
     int rc = ki_heap_push(&loop->timers, &job->timer);
-    assert(rc == 0); /* ki_job_init() has reserved the place */
+    assert(rc == 0); /* ki_job_init() has reserved the space */
     (void)rc;
 }
 
-/* Any waiting thread may be the one that waits for the first timer, so all are woken. */
+/* If the first timer is now earlier, all waiting threads are woken: any of them may be the one that waits
+ * for the first timer. */
 void ki_job_wake_at(ki_job *job, uint64_t due_ns)
 {
     ki_loop *loop = job->loop;

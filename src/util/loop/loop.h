@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop - runs jobs when they are woken or their timers fall due, on its own threads or on one that steps it.
+/* loop - runs jobs when they are woken or their timers fall due, on its own threads or on a thread that
+ * steps it.
  *
  *   From:     client/client.c creates them: io, dispatch and handler are loops
  *   To:       the jobs: reflectors, applying changes, calling handlers
@@ -7,12 +8,12 @@
  *   Not here: what the jobs do; descriptors other than its own (util/loop/fd_watch.h).
  *
  * A job is something that may have work. Any thread that gives it work wakes it. The loop runs it once for
- * any number of wakes, in the order in which jobs were woken, and never on two threads at once. A job that is
- * woken while it runs is run again, after those that are awake when its run ends. Time is taken from the
- * clock, so a loop that is stepped under a virtual clock is deterministic.
+ * any number of wakes, in the order in which jobs were woken, and never on two threads at once. A job that
+ * is woken while it runs is run again, after the jobs that are awake when its run ends. The loop reads time
+ * from its clock, so a loop that is stepped under a virtual clock is deterministic.
  *
- * A loop has one runner: its own threads, or the thread that steps it or waits on it, one at a time. In a
- * forked child it has none.
+ * A loop has one runner at a time: its own threads, or one thread that steps it or waits on it. In a forked
+ * child it has none.
  */
 #ifndef KI_UTIL_LOOP_LOOP_H
 #define KI_UTIL_LOOP_LOOP_H
@@ -33,8 +34,8 @@ typedef struct ki_job ki_job;
 
 typedef void (*ki_job_cb)(ki_job *job);
 
-/* Something to do when the current job has ended: see ki_loop_defer(). Embedded in its user; zeroed, it does
- * not wait. */
+/* A function to call when the current job has ended, see ki_loop_defer(). Embedded in its user. A zeroed
+ * struct is not waiting for a call. */
 typedef struct ki_deferred ki_deferred;
 
 typedef void (*ki_deferred_cb)(ki_deferred *deferred);
@@ -51,51 +52,51 @@ struct ki_job {
     ki_list_node node; /* guarded by the loop's mu, like all below */
     ki_heap_node timer;
     uint64_t due_ns;
-    uint64_t order; /* among timers that fall due together */
+    uint64_t order; /* the order among timers that fall due at the same time */
     int is_running;
-    int is_awake; /* to be run (again) */
+    int is_awake; /* must be run, or run again */
     int is_ended; /* must not be woken any more */
 };
 
 typedef struct ki_loop_options {
-    const ki_clock *clock;  /* NULL: the real one */
-    int with_fd;            /* has ki_loop_fd() to poll, and can watch descriptors; at most one thread */
-    const ki_log_sink *log; /* for messages of its jobs; NULL is that of the process */
+    const ki_clock *clock; /* NULL for the real clock */
+    int with_fd; /* the loop has ki_loop_fd() to poll, and can watch descriptors; it has at most one thread */
+    const ki_log_sink *log; /* for messages of its jobs; NULL for the sink of the process */
 } ki_loop_options;
 
-/* Must not be moved. */
+/* A loop must not be moved. */
 struct ki_loop {
     const ki_clock *clock; /* constant, like the next */
-    unsigned generation;   /* of the process that created it: see util/fork.h */
+    unsigned generation;   /* of the process that created the loop, see util/fork.h */
     const ki_log_sink *log;
     ki_mutex mu;
     ki_cond work;       /* for threads that wait for work */
     ki_cond run_ended;  /* for threads that wait in ki_job_fini() */
     ki_wake_fd wake_fd; /* guarded by mu, like all below */
     ki_list queue;      /* jobs that are awake and not running */
-    ki_heap timers;     /* with space reserved for each job */
+    ki_heap timers;     /* has space reserved for each job */
     size_t job_count;
     uint64_t last_order;
     ki_list threads;
     size_t thread_count;
     size_t stopping_count; /* threads that were told to end and have not ended yet */
-    int is_entered;        /* a thread that is not one of its own runs it, or waits to */
+    int is_entered;        /* a thread that is not one of its own runs the loop, or waits on it */
     int is_roused;         /* that thread has to return from ki_loop_wait() */
     int has_timer_thread;  /* one of the waiting threads waits only until the first timer */
-    size_t armed_count;    /* of ki_fd_watch */
+    size_t armed_count;    /* the number of armed ki_fd_watch */
     int may_have_strays;   /* a watch may be stuck in the epoll: its events must be fetched */
     int is_attended;       /* a thread runs jobs, and will look at the queue before the descriptor matters */
-    unsigned runs;         /* since descriptors were polled */
-    uint64_t until_ns;     /* of the step in progress; UINT64_MAX: no limit */
+    unsigned runs;         /* the number of runs since descriptors were polled */
+    uint64_t until_ns;     /* when the budget of the current step ends; UINT64_MAX if it has none */
 };
 
-/* Returns 0 or KI_ERR_SYSTEM. */
+/* Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err);
 
-/* Its threads were stopped and its jobs ended before. A zeroed struct is allowed. */
+/* Stop the threads and end all jobs first. A zeroed struct is allowed. */
 void ki_loop_fini(ki_loop *loop);
 
-/* Starts threads until there are `count`; never under a virtual clock, on which no thread can wait.
+/* Starts threads until there are `count`. Not allowed with a virtual clock, on which no thread can wait.
  * Returns 0, or KI_ERR_SYSTEM or KI_ERR_NO_MEMORY with fewer threads. */
 KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
     KI_EXCLUDES(loop->mu);
@@ -105,20 +106,22 @@ KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_
 void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* Runs jobs that are awake or due on the calling thread, until none is left, the loop gets threads, or
- * `budget_ns` have passed (0: no limit). Jobs woken meanwhile run too; but if jobs keep themselves awake,
- * or set timers that are due at once, the rest is left for the next step. Does nothing if the loop has
- * another runner. Returns the number of jobs run. */
+ * `budget_ns` have passed; 0 means no limit. Jobs that are woken meanwhile run too. But if jobs keep waking
+ * themselves, or set timers that are due at once, the rest is left for the next step. Does nothing if the
+ * loop has another runner. Returns the number of jobs run. */
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 
 /* Whether the step that runs the calling job has used up its budget. A job that calls several functions of
- * the program asks after each; if so, it wakes itself and returns. */
+ * the program checks this after each of them; if so, it wakes itself and returns. */
 bool ki_loop_is_over_budget(void);
 
-/* When ki_loop_step() has work: 0: at once; UINT64_MAX: not before a wake; else a time of the clock. */
+/* Returns when ki_loop_step() will have work: 0 if it has work now, UINT64_MAX if not before a job is
+ * woken, else a time of the clock. */
 uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Readable when ki_loop_step() has work; -1 without `with_fd`. Timers under a virtual clock do not count. A
- * step that leaves work makes it readable again, for programs that poll it edge-triggered. */
+/* A descriptor that is readable when ki_loop_step() has work; -1 without `with_fd`. Timers of a virtual
+ * clock do not count. A step that leaves work makes the descriptor readable again, for programs that poll
+ * it edge-triggered. */
 int ki_loop_fd(const ki_loop *loop);
 
 /* Waits until ki_loop_step() has work, ki_loop_rouse() is called, or the loop gets threads; at most
@@ -126,47 +129,49 @@ int ki_loop_fd(const ki_loop *loop);
  * would move meanwhile. */
 bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms) KI_EXCLUDES(loop->mu);
 
-/* Ends a ki_loop_wait(): the current one, or the next if no step comes in between. */
+/* Ends a ki_loop_wait(): the current call, or the next one if no step comes in between. */
 void ki_loop_rouse(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Waits for the current runner, then keeps all threads from running the loop until ki_loop_release(). Its
- * own threads were stopped before. */
+/* Waits for the current runner, then keeps all threads from running the loop until ki_loop_release(). Stop
+ * the loop's own threads first. */
 void ki_loop_hold(ki_loop *loop) KI_EXCLUDES(loop->mu);
 void ki_loop_release(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 bool ki_loop_has_threads(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Closes the descriptor. The loop has no threads and watches no descriptors. In a child this closes the
- * child's copies; the parent is not affected. */
+/* Closes the descriptor. The loop must have no threads and no armed watches. In a forked child this closes
+ * the child's copies; the parent is not affected. */
 void ki_loop_close_fd(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Whether the calling thread is in a job of this loop; of any loop if NULL. */
+/* Whether the calling thread runs a job of this loop, or of any loop if `loop` is NULL. */
 int ki_loop_is_current(const ki_loop *loop);
 
-/* Calls `run` on this thread when the job that it runs returns, once for any number of calls; at once if the
- * thread is in no job. It is still the job's run for ki_loop_is_current(). The user lives until then. */
+/* Calls `run` on this thread when the current job returns, once for any number of calls; or at once if the
+ * thread runs no job. For ki_loop_is_current() the call is still part of the job. `deferred` must live
+ * until then. */
 void ki_loop_defer(ki_deferred *deferred, ki_deferred_cb run);
 
-/* For assertions: whether the calling thread is the loop's runner. It is if it runs one of its jobs, or if
- * the loop has no threads and no other thread steps it now; the latter check takes the loop's mutex. */
+/* For assertions: whether the calling thread may act as the loop's runner. It may if it runs one of the
+ * loop's jobs, or if the loop has no threads and no thread steps it or waits on it. The second check takes
+ * the loop's mutex. */
 bool ki_loop_is_mine(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* For the beginning of a function that belongs to one loop: io, dispatch or handlers. */
 #define KI_ASSERT_ON(loop) assert(ki_loop_is_mine(loop))
 
-/* Creates a sleeping job. Returns 0 or KI_ERR_NO_MEMORY: its place among the timers is reserved here, so
- * that nothing fails later. */
+/* Creates a job that is not awake. Returns 0 or KI_ERR_NO_MEMORY. Space for the job's timer is reserved
+ * here, so that nothing can fail later. */
 KI_NODISCARD int ki_job_init(ki_job *job, ki_loop *loop, ki_job_cb run);
 
-/* Ends the job: removes it from the queue, disarms its timer, and waits for a run on another thread. When
- * called from its own run, the loop does not touch it any more, so it may be freed. A late wake does
- * nothing as long as job and loop exist. A zeroed job and an ended job are allowed. */
+/* Ends the job: removes it from the queue, disarms its timer, and waits for a run on another thread. The
+ * job may call this itself; the loop then does not access it any more, so it may be freed. Waking an ended
+ * job does nothing, as long as job and loop exist. A zeroed job and an ended job are allowed. */
 void ki_job_fini(ki_job *job);
 
-/* Any thread. The job runs soon. Its timer is not affected. */
+/* Any thread. Wakes the job, so that it runs soon. Its timer is not affected. */
 void ki_job_wake(ki_job *job);
 
-/* The same, with the loop's mutex held. */
+/* Like ki_job_wake(), with the loop's mutex held. */
 void ki_job_wake_locked(ki_job *job);
 
 /* Any thread. Sets the job's only timer: the job is woken once at `due_ns` of the clock; UINT64_MAX

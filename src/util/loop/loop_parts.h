@@ -9,8 +9,8 @@
 
 #include "util/loop/loop.h"
 
-/* What this thread runs, and until when. `job` is NULL once it was ended in its own run; `deferred` is NULL
- * outside jobs. */
+/* What this thread runs, and when the budget ends. `job` is NULL after the job has ended itself; `deferred`
+ * is NULL if the thread runs no job. */
 typedef struct ki_running {
     ki_loop *loop;
     ki_job *job;
@@ -26,7 +26,7 @@ uint64_t ki_loop_first_due_locked(const ki_loop *loop);
 /* Like ki_loop_next_ns(). */
 uint64_t ki_loop_next_locked(const ki_loop *loop);
 
-/* Call this when no thread runs jobs: makes the descriptor show whether there is work. */
+/* Call this when a thread stops running jobs. Makes the descriptor readable if there is work. */
 void ki_loop_settle_fd_locked(ki_loop *loop);
 
 void ki_loop_enqueue_locked(ki_loop *loop, ki_job *job);

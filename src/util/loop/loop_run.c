@@ -10,16 +10,16 @@
 #include "util/loop/loop_parts.h"
 #include "util/units.h"
 
-/* A condition variable's clock stops while the machine is suspended. After this long a thread looks at the
- * clock again, so no timer is later than this after a resume. */
+/* A condition variable's clock stops while the machine is suspended. So a thread reads the loop's clock
+ * again after this time, and after a resume no timer is later than this. */
 enum { WAIT_MS_MAX = 10 * 1000 };
 
 /* Descriptors are polled when no job is awake, and after this many runs, so that jobs that keep each other
  * awake do not starve the network. */
 enum { RUNS_AT_A_TIME = 32 };
 
-/* A step ends after this many runs per job: more than jobs need to work for each other, and a limit for a
- * job that keeps itself awake. */
+/* A step ends after this many runs per job. This is more than jobs need when they wake each other, and
+ * stops a job that keeps waking itself. */
 enum { RUNS_PER_JOB_MAX = 64 };
 
 typedef struct loop_thread {
@@ -54,8 +54,8 @@ static bool is_foreign(const ki_loop *loop)
     return loop->generation != ki_fork_generation();
 }
 
-/* Invariant: jobs are run by the loop's threads or by the thread that has entered, never by both. Threads
- * that are started meanwhile wait until it has left, which it does after its current job. */
+/* Invariant: either the loop's threads run jobs, or the thread that has entered, never both. Threads that
+ * are started meanwhile wait until that thread has left, which it does after its current job. */
 static bool enter_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -92,7 +92,7 @@ void ki_loop_rouse(ki_loop *loop)
     ki_mutex_unlock(&loop->mu);
 }
 
-/* The thread that has entered may wait for work. */
+/* The thread that has entered may be waiting for work, so it is roused. */
 static void hold_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -141,8 +141,8 @@ void ki_loop_defer(ki_deferred *deferred, ki_deferred_cb run)
         ki_list_push_back(ki_loop_current.deferred, &deferred->node);
 }
 
-/* Runs the job, then what it has deferred, and what that defers. In a forked child, which does not come back,
- * nothing is left to do. */
+/* Runs the job, then the functions that it has deferred, and those that they defer. In a child that the job
+ * has forked, deferred functions are not called. */
 static void run_job(ki_loop *loop, ki_job *job, uint64_t until_ns)
 {
     ki_list deferred;
@@ -155,9 +155,10 @@ static void run_job(ki_loop *loop, ki_job *job, uint64_t until_ns)
     }
 }
 
-/* The job may be freed during its run, which `ki_loop_current` shows, and at any time after the mutex is
- * released again. A run may be nested in one of another loop. Returns false if the job has forked and this
- * is the child: then the mutex was not taken again, because another thread may have held it. */
+/* The job may be freed during its run; then ki_loop_current.job is NULL. It may also be freed at any time
+ * after the mutex is released again. A run may be nested in a run of another loop. Returns false if the job
+ * has forked and this is the child: then the mutex is not held, because another thread may have held it at
+ * the fork. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static bool run_locked(ki_loop *loop, ki_job *job)
 {
@@ -195,8 +196,8 @@ bool ki_loop_is_over_budget(void)
     return running->loop != NULL && is_past(running->loop, running->until_ns);
 }
 
-/* Whether a step that has run `count` jobs continues: not past its time, not forever if jobs keep
- * themselves awake, and not when the loop has got threads. */
+/* Whether a step that has run `count` jobs continues. It does not if its budget is used up, if jobs keep
+ * waking themselves, or if the loop has got threads. */
 static bool goes_on_locked(ki_loop *loop, size_t count) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -204,9 +205,9 @@ static bool goes_on_locked(ki_loop *loop, size_t count) KI_REQUIRES(loop->mu)
            !is_past(loop, loop->until_ns);
 }
 
-/* A step ends although work may be left. The program's poll may be edge-triggered and has used up the edges
- * that announced this work. So what is ready is collected, and the descriptor is lowered here, so that
- * leave_locked() raises it again, which is a new edge. */
+/* Called when a step ends although work may be left. The program's poll may be edge-triggered, and has
+ * already seen the edges for this work. So the ready events are collected and the descriptor is lowered
+ * here; leave_locked() then raises it again, which is a new edge. */
 static void leave_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -245,7 +246,8 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
     return count;
 }
 
-/* Until something is woken, due or ready, or the timeout; may return early. -1: no timeout. */
+/* Waits until a job is woken or due, a descriptor is ready, or the timeout has passed; -1 for no timeout.
+ * May return early. */
 static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -256,7 +258,7 @@ static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->
     loop->is_attended = 1;
 }
 
-/* Until the time or a signal; may return early. */
+/* Waits until the given time or until there is work. May return early. */
 static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -301,10 +303,10 @@ bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
     return is_mine;
 }
 
-/* A loop with a descriptor has one thread, which waits for the descriptor; its timer is part of that.
+/* A loop with a descriptor has one thread, which waits for the descriptor; that includes the first timer.
  *
- * Otherwise one thread waits for the first timer and the others for a signal, so a timer wakes one thread
- * and not all. */
+ * In other loops, one thread waits for the first timer and the others only for a signal. So a timer wakes
+ * one thread, not all of them. */
 static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -322,8 +324,8 @@ static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     loop->has_timer_thread = 0;
 }
 
-/* The thread that takes a job may have been the one that waited for the timer; then another must. Returns
- * as run_locked(). */
+/* If the thread that takes a job was the one that waited for the first timer, another thread must wait for
+ * it now. Returns the result of run_locked(). */
 static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -337,8 +339,8 @@ static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     return run_locked(loop, job);
 }
 
-/* The thread that ends may have been the one that waited for the timer, and a newly started one may have
- * relied on that: it must look again. */
+/* If the thread that ends was the one that waited for the first timer, a newly started thread may have
+ * relied on it. So another thread is signalled at the end, to look at the timer again. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void thread_run(void *user)
 {
@@ -387,7 +389,7 @@ int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
     return rc;
 }
 
-/* The threads are detached from the loop at once, so that it may grow while this waits for them. */
+/* The threads are removed from the loop first, so that it may grow while this waits for them. */
 void ki_loop_stop(ki_loop *loop)
 {
     assert(loop != NULL);
@@ -418,13 +420,13 @@ void ki_loop_close_fd(ki_loop *loop)
     assert(loop != NULL);
     if (loop->clock == NULL)
         return;
-    if (is_foreign(loop)) { /* the thread that held the mutex at the fork still does */
+    if (is_foreign(loop)) { /* another thread may have held the mutex at the fork */
         ki_wake_fd_close(&loop->wake_fd);
         return;
     }
     ki_mutex_lock(&loop->mu);
     assert(loop->thread_count == 0 && loop->armed_count == 0);
-    hold_locked(loop); /* otherwise another thread may be polling it */
+    hold_locked(loop); /* no other thread may poll the descriptor meanwhile */
     ki_wake_fd_close(&loop->wake_fd);
     leave_locked(loop);
     ki_mutex_unlock(&loop->mu);

@@ -21,12 +21,12 @@
 #endif
 #endif
 
-/* READERS: together with the fields before them, one page. */
+/* READERS: a block of this many readers is exactly one page. */
 enum { READERS = 63, ROUNDS_WITHOUT_REST = 64 };
 
 typedef struct block {
     _Atomic(struct block *) next;
-    _Atomic unsigned used; /* readers from here on were never taken */
+    _Atomic unsigned used; /* readers from this index on were never taken */
     ki_rcu_reader readers[READERS];
 } block;
 
@@ -36,7 +36,7 @@ _Thread_local ki_rcu_reader *ki_rcu_self;
 
 static block first_block;
 static _Atomic size_t counted;               /* open sections of threads without a reader struct */
-static _Thread_local unsigned counted_depth; /* those of this thread */
+static _Thread_local unsigned counted_depth; /* the nesting depth of such sections of this thread */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 static bool has_key;
@@ -47,8 +47,8 @@ static int fork_rc;
 void ki_rcu_fence(void)
 {
 #ifdef IS_THREAD_SANITIZED
-    /* ThreadSanitizer does not understand fences; a locked instruction acts as one on the machines it
-     * supports. */
+    /* ThreadSanitizer does not understand fences. On the machines it supports, a locked instruction acts as
+     * a fence. */
     static _Atomic int place;
     (void)atomic_fetch_add(&place, 1);
 #else
@@ -61,9 +61,9 @@ static bool call_membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) >= 0;
 }
 
-/* Executes a fence on all threads of the process. If the program has since forbidden the system call
- * (seccomp), readers use their own fences from now on. Readers that have just started without one get the
- * time of one rest, which is much longer than a store takes to become visible. */
+/* Executes a fence on all threads of the process. If the program has forbidden the system call (seccomp)
+ * meanwhile, readers use their own fences from now on. Readers that have just begun without a fence are
+ * given the time of one rest, which is much longer than a store takes to become visible. */
 static void fence_all_threads(void)
 {
     ki_rcu_fence();
@@ -75,14 +75,15 @@ static void fence_all_threads(void)
 
 /* ---- readers ----------------------------------------------------------------------------------------- */
 
-/* Release, both: all reads, and the last store to `section`, come before another thread takes the struct. */
+/* Both stores are release: all reads, and the last store to `section`, come before another thread takes the
+ * struct. */
 static void give_back(ki_rcu_reader *reader)
 {
     atomic_store_explicit(&reader->section, 0, memory_order_release);
     atomic_store_explicit(&reader->is_taken, false, memory_order_release);
 }
 
-/* A thread that ends inside a section has forgotten to leave it. */
+/* If a thread ends inside a section, this ends the section. */
 static void end_thread(void *reader)
 {
     ki_rcu_self = NULL;
@@ -114,7 +115,7 @@ int ki_rcu_begin(void)
 
 static bool take(ki_rcu_reader *reader)
 {
-    bool is_taken = atomic_load_explicit(&reader->is_taken, memory_order_relaxed); /* skips most */
+    bool is_taken = atomic_load_explicit(&reader->is_taken, memory_order_relaxed); /* skips most readers */
     return !is_taken && atomic_compare_exchange_strong(&reader->is_taken, &is_taken, true);
 }
 
@@ -131,7 +132,7 @@ static ki_rcu_reader *take_in(block *b)
     return NULL;
 }
 
-/* From the system, because it outlives the program's allocator. */
+/* The memory comes from the system, because it must outlive the program's allocator. */
 static block *next_block(block *b)
 {
     block *next = atomic_load(&b->next);
@@ -214,7 +215,8 @@ static bool has_passed_in(const block *b, uint64_t grace)
     return true;
 }
 
-/* A thread that took its struct after the grace period began cannot find anything unlinked before. */
+/* Readers that are taken after the loop has passed them do not matter: a section that begins after the
+ * grace period began cannot find an element that was unlinked before. */
 bool ki_rcu_has_passed(uint64_t grace)
 {
     if (atomic_load(&counted) != 0)
@@ -225,7 +227,7 @@ bool ki_rcu_has_passed(uint64_t grace)
     return true;
 }
 
-/* Being woken instead of polling would cost readers a fence. */
+/* Callers poll: if readers had to wake them, each section would cost a fence. */
 void ki_rcu_rest(unsigned round)
 {
     if (round < ROUNDS_WITHOUT_REST)
@@ -243,7 +245,7 @@ void ki_rcu_wait(uint64_t grace)
 
 /* ---- fork -------------------------------------------------------------------------------------------- */
 
-/* In a child the other threads are gone, and their sections with them. This thread may be in a section. */
+/* In a child, the other threads and their sections are gone. This thread may be in a section. */
 static void forget_other_threads(void)
 {
     for (block *b = &first_block; b != NULL; b = atomic_load(&b->next))

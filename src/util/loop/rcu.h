@@ -3,21 +3,21 @@
  *
  *   From:     readers of a store; store/reclaim.c, store/store.c
  *   To:       membarrier(2), where the system has it
- *   Locks:    none for readers and writers, except that of util/fork.h in ki_rcu_begin().
- *   Not here: freeing after a grace period; threads; notification that a period is over: callers poll.
+ *   Locks:    none for readers and writers, except the lock of util/fork.h in ki_rcu_begin().
+ *   Not here: freeing after a grace period; threads; notification that a period has passed: callers poll.
  *
  * The contract: a writer unlinks an element, then begins a grace period. The period has passed when every
- * section that had begun before it has ended; then no reader can have the element any more.
+ * section that had begun before it has ended. Then no reader can still use the element.
  *
- * Each thread has a word that holds the epoch in which its section began, or 0. A grace period begins with a
- * new epoch, and has passed when no word holds an older one. A section that sees the new epoch also sees that
- * the element is unlinked (acquire, release). If a section began shortly before, then either the writer sees
- * its word, or the section does not find the element: a store, a fence and a load on either side. Readers
- * need no fence where membarrier() can execute one on all threads at once; a section then costs two plain
- * stores.
+ * Each thread has a word that holds the epoch in which its section began, or 0. A grace period begins with
+ * a new epoch, and has passed when no word holds an older one. A section that sees the new epoch also sees
+ * that the element is unlinked (acquire, release). If a section began shortly before, then either the
+ * writer sees its word, or the section does not find the element, because each side has a store, a fence
+ * and a load in this order. If membarrier() is available, the writer executes a fence on all threads at
+ * once and readers need none; a section then costs two plain stores.
  *
- * The words are in blocks that are never freed and are found without a lock, so a fork at any moment
- * leaves nothing half done. A thread that gets no word, because memory is exhausted, is counted instead.
+ * The words are in blocks that are never freed and are found without a lock, so a fork at any moment leaves
+ * them consistent. If a thread gets no word, because memory is exhausted, its sections are only counted.
  */
 #ifndef KI_UTIL_LOOP_RCU_H
 #define KI_UTIL_LOOP_RCU_H
@@ -32,17 +32,17 @@
 #define KI_RCU_DEPTH_MASK ((uint64_t)0xffff)
 #define KI_RCU_EPOCH ((uint64_t)0x10000)
 
-/* One cache line each, so that readers do not slow each other down. */
+/* Each reader has its own cache line, so that readers do not slow each other down. */
 typedef struct ki_rcu_reader {
     _Alignas(64) _Atomic uint64_t section; /* written only by its thread */
     _Atomic bool is_taken;
 } ki_rcu_reader;
 
 extern _Atomic uint64_t ki_rcu_epoch;
-extern _Atomic bool ki_rcu_needs_fence;          /* by readers */
+extern _Atomic bool ki_rcu_needs_fence;          /* readers must execute a fence */
 extern _Thread_local ki_rcu_reader *ki_rcu_self; /* NULL if this thread has none */
 
-/* For the first section of a thread, or one without a word. */
+/* For the first section of a thread, or if the thread has no word. */
 void ki_rcu_read_lock_slowly(void);
 void ki_rcu_read_unlock_slowly(void);
 bool ki_rcu_is_counted(void);
@@ -53,7 +53,7 @@ void ki_rcu_count_this_thread(void);
 /* A full fence. */
 void ki_rcu_fence(void);
 
-/* The word changes with one store, so a signal handler may interrupt it and read. */
+/* The word changes with one store, so a signal handler may interrupt this and have a section too. */
 static inline void ki_rcu_read_lock(void)
 {
     ki_rcu_reader *self = ki_rcu_self;
@@ -73,7 +73,7 @@ static inline void ki_rcu_read_lock(void)
     atomic_store_explicit(&self->section, section, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&ki_rcu_needs_fence,
-                             memory_order_relaxed)) /* set before this thread got its word */
+                             memory_order_relaxed)) /* relaxed: it was set before this thread got its word */
         ki_rcu_fence();
 }
 
@@ -107,10 +107,10 @@ KI_NODISCARD int ki_rcu_begin(void);
  * never 0. */
 uint64_t ki_rcu_begin_grace(void);
 
-/* Whether it has passed: then everything unlinked before it may be freed. Never waits. */
+/* Whether the grace period has passed; then everything unlinked before it may be freed. Never waits. */
 bool ki_rcu_has_passed(uint64_t grace);
 
-/* Waits until it has passed. Must not be called in a section. */
+/* Waits until the grace period has passed. Must not be called in a section. */
 void ki_rcu_wait(uint64_t grace);
 
 /* For a polling loop: yields, and after some rounds sleeps for a moment. */

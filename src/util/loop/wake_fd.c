@@ -28,7 +28,8 @@ static void close_all(const ki_wake_fd *fd)
             (void)close(fds[i]);
 }
 
-/* CLOCK_BOOTTIME like util/clock.c, so that a timer that fell due during a suspend has fired. */
+/* The timer uses CLOCK_BOOTTIME like util/clock.c, so that after a suspend, timers that fell due meanwhile
+ * have fired. */
 int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err)
 {
     assert(out_fd != NULL);
@@ -55,7 +56,7 @@ void ki_wake_fd_close(ki_wake_fd *fd)
     *fd = (ki_wake_fd){0};
 }
 
-/* The count is 0 or 1, so neither call can fail or block. */
+/* The count of the eventfd is 0 or 1, so neither call can fail or block. */
 void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised)
 {
     if (!fd->is_open || fd->is_raised == is_raised)
@@ -68,7 +69,7 @@ void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised)
     fd->is_raised = is_raised;
 }
 
-/* Setting a time makes the timerfd unreadable until then. A time of 0 would disarm it. */
+/* Setting a time makes the timerfd unreadable until that time. A time of 0 would disarm it. */
 void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns)
 {
     if (!fd->is_open || fd->due_ns == due_ns)

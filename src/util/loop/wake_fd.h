@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wake_fd - a descriptor for another event loop to poll: readable while raised, and after a set time.
+/* wake_fd - a descriptor for another event loop to poll: readable while it is raised, and from a given time
+ * on.
  *
  *   From:     util/loop/loop.c
  *   To:       the program's poll, epoll, libuv, …
- *   Locks:    none; the owner's. The descriptor itself never changes and is polled without one.
+ *   Locks:    none; the owner's. The descriptor itself never changes, so it is polled without a lock.
  *   Not here: the work itself.
  */
 #ifndef KI_UTIL_LOOP_WAKE_FD_H
@@ -22,16 +23,17 @@ typedef struct ki_wake_fd {
     uint64_t due_ns; /* setting of the timerfd; UINT64_MAX if disarmed */
 } ki_wake_fd;
 
-/* Not raised, no time set. Returns 0 or KI_ERR_SYSTEM. */
+/* Opens a descriptor that is not raised and has no time set. Returns 0 or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err);
 
-/* A closed one is allowed here and below; the calls do nothing then. */
+/* A closed struct is allowed here and below; the calls then do nothing. */
 void ki_wake_fd_close(ki_wake_fd *fd);
 
-/* Makes it readable, or no longer. Makes no system call if nothing changes. */
+/* Makes the descriptor readable, or not readable. Makes no system call if nothing changes. */
 void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised);
 
-/* Makes it readable from `due_ns` of the real clock on, until another time is set; UINT64_MAX: never. */
+/* Makes the descriptor readable from `due_ns` of the real clock on, until another time is set; UINT64_MAX
+ * for never. */
 void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns);
 
 /* Waits until it is readable, at most `timeout_ms`; -1 for no limit. May return early. Any thread. */

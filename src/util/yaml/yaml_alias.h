@@ -5,8 +5,8 @@
  *   Locks:    none; one owner.
  *   Not here: where a copy goes; merge keys.
  *
- * A copy is counted before it is made, so that a small text with nested aliases hits the same limits as any
- * text.
+ * The size of a copy is counted before it is made, so that a small text with nested aliases is subject to
+ * the same limits as any text.
  */
 #ifndef KI_UTIL_YAML_YAML_ALIAS_H
 #define KI_UTIL_YAML_YAML_ALIAS_H
@@ -24,11 +24,11 @@ typedef struct ki_yaml_anchors {
 
 void ki_yaml_anchors_fini(ki_yaml_anchors *anchors);
 
-/* Binds the name to this node, which must live as long. Returns 0, KI_ERR_TOO_LARGE past
- * KI_YAML_ANCHORS_MAX, or KI_ERR_NO_MEMORY. */
+/* Binds the name to the node, which must live as long as the anchors. Returns 0; KI_ERR_TOO_LARGE if there
+ * are KI_YAML_ANCHORS_MAX already; or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_yaml_anchors_set(ki_yaml_anchors *anchors, const char *name, const ki_yaml_node *node);
 
-/* NULL if the name is not defined so far. */
+/* The node of an anchor; NULL if the name is not defined so far. */
 const ki_yaml_node *ki_yaml_anchors_find(const ki_yaml_anchors *anchors, const char *name);
 
 /* The size of a tree so far. */
@@ -38,8 +38,8 @@ typedef struct ki_yaml_size {
     size_t copied_bytes; /* of texts and keys */
 } ki_yaml_size;
 
-/* Copies the node and everything below it, key included, to be placed below `depth` others. Returns 0,
- * KI_ERR_CONFIG with a message past a limit, or KI_ERR_NO_MEMORY. */
+/* Copies the node with its key and everything below it. The copy will have `depth` nodes above it. Returns
+ * 0; KI_ERR_CONFIG with a message if a limit is exceeded; or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_yaml_copy(const ki_yaml_node *from, size_t depth, ki_yaml_size *size,
                               ki_yaml_node **out_node, ki_error *err);
 

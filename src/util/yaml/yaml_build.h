@@ -14,12 +14,12 @@
 #include "util/error.h"
 #include "util/yaml/yaml_alias.h"
 
-/* A mapping or sequence that has begun and not ended. */
+/* A mapping or sequence that has begun, but not ended. */
 typedef struct ki_yaml_level {
     ki_yaml_node *node;
     ki_yaml_node *last;
     size_t count;
-    char *key; /* of the next member; NULL in a sequence, or if a key comes next */
+    char *key; /* of the next member; NULL in a sequence, and when a key comes next */
     size_t key_line;
     bool is_key_plain;
     bool is_merge; /* the key is "<<" */
@@ -33,7 +33,7 @@ typedef struct ki_yaml_builder {
     ki_yaml_anchors anchors; /* of the document */
     ki_yaml_node *root;      /* of the first document */
     ki_yaml_node *last_root;
-    ki_yaml_node *apart; /* not part of the tree, but anchors may refer to them */
+    ki_yaml_node *apart; /* nodes that are not part of the tree, but to which anchors may refer */
     bool has_ended;      /* the first document has ended */
     size_t failed_line;
     ki_error *err;
@@ -51,9 +51,9 @@ KI_NODISCARD int ki_yaml_set_key(ki_yaml_builder *build, ki_yaml_level *mapping,
 /* Adds a new node at the current position. The tree owns it. */
 KI_NODISCARD int ki_yaml_add_node(ki_yaml_builder *build, ki_yaml_kind kind, size_t line,
                                   ki_yaml_node **out_node);
-/* Keeps a node that is not part of the tree. Takes it. */
+/* Keeps a node that is not part of the tree. Takes the node. */
 void ki_yaml_put_apart(ki_yaml_builder *build, ki_yaml_node *node);
-/* `anchor` may be NULL. */
+/* Defines an anchor for the node. `anchor` may be NULL. */
 KI_NODISCARD int ki_yaml_name_node(ki_yaml_builder *build, const char *anchor, const ki_yaml_node *node,
                                    size_t line);
 /* Adds a copy of the anchor's node, merges its members, or uses it as a key, depending on the position. */

@@ -6,7 +6,7 @@
 #include "util/alloc.h"
 #include "util/secret.h"
 
-/* Recursion is limited to KI_YAML_LEVELS_MAX, which the builder enforces. */
+/* The recursion is at most KI_YAML_LEVELS_MAX deep, which the builder enforces. */
 void ki_yaml_free(ki_yaml_node *node)
 {
     for (ki_yaml_node *next = NULL; node != NULL; node = next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blackbox_lines - what `-o events` has written, in the words of blackbox.h.
+/* blackbox_lines - the output of `-o events`, in the words of blackbox.h.
  *
  * Fails the test for a line that is not JSON or lacks its resource or its time, for BACKING_OFF without a
  * reason, and for an impossible history of a key. */
@@ -14,19 +14,19 @@
 enum { BLACKBOX_KEYS = 32 };
 
 typedef struct blackbox_lines {
-    bool is_new_history; /* versions may go back */
+    bool is_new_history; /* versions may decrease */
     text_log events;
     text_log phases;
-    size_t used; /* of what was written */
+    size_t used; /* bytes of the output that were read */
     size_t key_count;
     struct blackbox_key {
         char name[64];
-        char version[32]; /* of the last event; as much as fits */
+        char version[32]; /* of the last event; may be truncated */
         bool is_there;
     } keys[BLACKBOX_KEYS];
 } blackbox_lines;
 
-/* Takes the lines that have come since, as far as they are complete. */
+/* Reads the complete lines that were written since the last call. */
 void blackbox_lines_take(blackbox_lines *lines, const text_log *written);
 void blackbox_lines_fini(blackbox_lines *lines);
 

@@ -18,7 +18,7 @@ struct blackbox_server {
     const scenario *scenario;
     scripted_http *http;
     ki_mutex mu;
-    text_log requests; /* guarded by mu, as all below */
+    text_log requests; /* guarded by mu, like all below */
     text_log shown;
     int served[KINDS];
     int count;
@@ -29,7 +29,8 @@ struct blackbox_server {
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-/* Of the query, decoded as far as tokens and versions of these tests need it. "": it has none. */
+/* A value of the query, decoded as far as the tokens and versions of these tests need it.
+ * "": no such value. */
 static const char *query_value(const scripted_request *request, const char *name, char value[VALUE_BYTES])
 {
     size_t len = strlen(name);
@@ -113,8 +114,8 @@ static reply next_reply(blackbox_server *server, const scripted_request *request
     return replies[at];
 }
 
-/* Events, as far as they are not of the first list, come once that was written: otherwise they could merge
- * with what waits to be delivered. */
+/* Events after the first list are sent only when that list was written: otherwise they could merge with
+ * events that wait to be delivered. */
 static bool send_body(scripted_connection *connection, request_kind kind, const char *body)
 {
     const char *marker = kind == KIND_STREAM ? strstr(body, "initial-events-end") : NULL;

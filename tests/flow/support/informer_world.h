@@ -19,16 +19,15 @@ typedef struct informer_world {
     ki_informer *informer;
 } informer_world;
 
-/* `w->mode` is set. Lists are not streamed unless the options say so,
- * and tries come soon after each other. */
+/* `w->mode` must be set. Lists are not streamed unless the options say so, and retries come soon. */
 void informer_world_init(informer_world *w, scripted_serve_cb serve, const ki_informer_options *options);
 void informer_world_fini(informer_world *w);
 
-/* Does what the program of this mode would do, for a moment. */
+/* Does what a program would do in this mode, for a moment. */
 void informer_world_live(informer_world *w);
 
 typedef bool (*informer_world_cb)(informer_world *w);
-/* Lives until it is met. */
+/* Does so until the condition is met. */
 void informer_world_wait(informer_world *w, informer_world_cb is_met);
 ki_informer_status informer_world_status(informer_world *w);
 

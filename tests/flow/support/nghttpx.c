@@ -35,7 +35,7 @@ static int choose_port(void)
     return ntohs(address.sin_port);
 }
 
-/* One process, which ends with a signal to it. */
+/* A single process, so that one signal ends it. */
 void nghttpx_init(nghttpx *proxy, int server_port, const certificate *own)
 {
     char text[1024];
@@ -67,7 +67,7 @@ void nghttpx_fini(nghttpx *proxy)
     temp_dir_remove(&proxy->dir);
 }
 
-/* Debian has it in a folder that is not in every PATH. */
+/* Debian installs it in a folder that is not in every PATH. */
 static const char *program(void)
 {
     static const char path[] = "/usr/sbin/nghttpx";

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Returns -1 when nothing listens. */
+/* Returns -1 if nothing listens. */
 static int connect_to(int port)
 {
     struct sockaddr_in address = {
@@ -43,7 +43,7 @@ scripted_next proxies_connect(scripted_connection *c, const scripted_request *r,
 enum { VERSION = 5, NO_METHOD = 0, BY_PASSWORD = 2, NONE_WILL_DO = 0xff };
 enum { CONNECT = 1, ADDRESS_V4 = 1, NAME = 3, GOES = 0, IS_REFUSED = 5 };
 
-/* A byte with the length, and as many as it says. */
+/* Reads a byte with the length, and that many bytes. */
 static bool read_text(scripted_connection *c, char *text, size_t size)
 {
     unsigned char n = 0;

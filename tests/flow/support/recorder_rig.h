@@ -17,29 +17,29 @@ typedef struct recorder_rig {
     ki_object *pod;
 } recorder_rig;
 
-/* With the component "tester". */
+/* The component is "tester". */
 void recorder_rig_init_with(recorder_rig *r, int mode, ki_recorder_options options);
 void recorder_rig_init(recorder_rig *r, int mode, int api);
 
-/* Frees what was not freed already. */
+/* Frees everything that was not freed already. */
 void recorder_rig_fini(recorder_rig *r);
 
-/* Every recorded event is in exactly one of the numbers. */
+/* Reads the counts. Every recorded event must be in exactly one of them. */
 ki_recorder_stats recorder_rig_stats(const recorder_rig *r);
 void recorder_rig_flush(const recorder_rig *r);
 int recorder_rig_say(const recorder_rig *r, const char *reason, const char *message);
 
-/* What the program of an event loop does, for a moment. */
+/* Does what a program with an event loop would do, for a moment. */
 void recorder_rig_turn(recorder_rig *r);
 
 typedef struct recorder_rig_writes {
     int posts, patches, others, unanswered;
 } recorder_rig_writes;
 
-/* Writes of events that the server has seen. */
+/* The writes of events that the server has received. */
 recorder_rig_writes recorder_rig_requests(const recorder_rig *r);
 
-/* A list of events with so many items; the caller ends it with api_answer_fini(). */
+/* Waits for a list of events with this many items; the caller frees it with api_answer_fini(). */
 api_answer recorder_rig_list(const recorder_rig *r, const char *path, size_t count_wanted);
 int64_t recorder_rig_number(const api_answer *answer, const char *path);
 

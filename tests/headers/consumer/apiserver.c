@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that takes the embedded API server as installed. */
+/* A program that uses the embedded API server of an installed kinformer. */
 #include <kinformer/apiserver.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program outside the project: prints the library's version and one word of an error. */
+/* A program of a separate project: prints the library's version and the name of an error. */
 #include <kinformer.h>
 #include <stdio.h>
 

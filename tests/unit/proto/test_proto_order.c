@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages as Go does not write them, but reads them: fields in any order on every level, messages in parts,
- * unknown fields between all. The object is the same, whole and projected. */
+/* Messages that Go reads but does not write: fields in any order on every level, messages in parts, unknown
+ * fields between them. The object is the same, whole and projected. */
 #include <kinformer/resources.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { FIELDS_MAX = 4096 };
 
-/* What may be done to a message. */
+/* The changes that may be made to a message. */
 typedef struct disorder {
     ki_random random;
     int has_parts;
@@ -98,7 +98,7 @@ static size_t take_apart(disorder *d, const ki_proto_message *message, ki_str by
     return count;
 }
 
-/* Any order, but occurrences of one field remain in theirs. */
+/* A random order that keeps the occurrences of each field in order. */
 static void shuffle(disorder *d, occurrence *list, size_t count)
 {
     for (size_t i = 0; i + 1 < count; i++) {
@@ -134,7 +134,7 @@ static ki_object *read_object(ki_proto_reader *reader, const ki_object_plan *pla
     ki_object *object = NULL;
     ki_refused refused = {0};
     ki_buf_init(&refused.key, KI_REFUSED_KEY_BYTES_MAX);
-    /* Nothing behind the message may be read. */
+    /* Nothing after the message must be read. */
     char *exact = malloc(bytes.len == 0 ? 1 : bytes.len);
     memcpy(exact, bytes.ptr == NULL ? "" : bytes.ptr, bytes.len);
     const ki_proto_item item = {.message = message, .bytes = {exact, bytes.len}};
@@ -145,7 +145,7 @@ static ki_object *read_object(ki_proto_reader *reader, const ki_object_plan *pla
     return object;
 }
 
-/* Returns whether it is an object: not all have a name. */
+/* Returns whether it is an object: some have no name. */
 static int check_record(disorder *d, const ki_object_plan *plan, const proto_record *record)
 {
     ki_proto_reader reader;

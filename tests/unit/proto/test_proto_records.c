@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of every kind, against the JSON that Go makes of them. KI_PROTO_RECORDS may name one more file. */
+/* Messages of every kind, compared with the JSON that Go writes. KI_PROTO_RECORDS may name one more file. */
 #include <kinformer/resource.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void show(const proto_record *record, ki_str ours)
             KI_STR_ARGS(record->kind), KI_STR_ARGS(ours), KI_STR_ARGS(record->json));
 }
 
-/* The text of the message alone, whatever it has of metadata. */
+/* Compares the text of the message alone, whatever its metadata. */
 static int is_equal(ki_proto_reader *reader, const proto_record *record)
 {
     ki_error err = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The delta queue against a plain log of all that was pushed: random lists, watch events, bookmarks, resyncs,
+/* The delta queue compared with a plain log of all pushes: random lists, watch events, bookmarks, resyncs,
  * batches and resets. A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 
 enum { KEYS = 12, STEPS = 600, SEEDS = 100, ITEMS_MAX = 10, BYTES_MAX = 12000 };
 
-/* One push. Its number in the log is also the version of its object, so that an object is known again. */
+/* One push. Its number in the log is also the version of its object, which identifies the object later. */
 typedef struct record {
     ki_change_type marker;
     ki_change_type type;
     int key; /* -1: a marker */
     int is_unseen_delete;
     uint32_t list;
-    uint64_t version; /* what was received with it; 0: none */
+    uint64_t version; /* the version received with it; 0: none */
     size_t bytes;
     int is_gone; /* popped, or forgotten by a reset */
 } record;
@@ -31,12 +31,12 @@ typedef struct model {
     int step;
     ki_random random;
     ki_delta_fifo fifo;
-    record log[STEPS + 1]; /* from 1 */
+    record log[STEPS + 1]; /* starts at 1 */
     size_t log_len;
-    size_t oldest;       /* the first record that is not gone; log_len + 1 when all are */
+    size_t oldest;       /* the first record that is not gone; log_len + 1 if all are */
     uint64_t clock;      /* the newest version of the server */
-    uint64_t resumed;    /* where the last reset went on from */
-    size_t resumed_at;   /* the length of the log then */
+    uint64_t resumed;    /* the version set by the last reset */
+    size_t resumed_at;   /* the length of the log at that time */
     uint32_t list;       /* the list attempt under way; 0: none, a watch */
     uint32_t list_count; /* attempts so far */
 } model;
@@ -47,9 +47,9 @@ typedef struct model {
             fail_msg("KI_SEED=%" PRIu64 ": step %d: not %s", (m)->seed, (m)->step, #condition);              \
     } while (0)
 
-/* ---- what the log says --------------------------------------------------------------------------------- */
+/* ---- expected content ---------------------------------------------------------------------------------- */
 
-/* The newest version that came with one of the pushes before `end`, of those since the last reset. */
+/* The newest version of all pushes between the last reset and `end`. */
 static uint64_t received_before(const model *m, size_t end)
 {
     uint64_t newest = m->resumed;
@@ -64,8 +64,8 @@ static int is_delete(const record *r)
     return r->marker == 0 && r->type == KI_CHANGE_DELETED;
 }
 
-/* The deltas of the key of record `at` that the queue must have: the numbers of their records, with one for
- * each run of deletes, the last seen one or, if none was, the last. */
+/* The deltas that the queue must have for the key of record `at`, as record numbers. A run of deletes counts
+ * once: as its last seen delete or, if none was seen, its last. */
 static size_t deltas_of(const model *m, size_t at, size_t *out_records)
 {
     size_t count = 0;
@@ -75,7 +75,7 @@ static size_t deltas_of(const model *m, size_t at, size_t *out_records)
             continue;
         const record *last = count == 0 ? NULL : &m->log[out_records[count - 1]];
         if (last != NULL && r->type == KI_CHANGE_SEEN && last->list == r->list)
-            continue; /* already reported */
+            continue; /* already queued for this list */
         if (last == NULL || !is_delete(last) || !is_delete(r))
             out_records[count++] = i;
         else if (last->is_unseen_delete || !r->is_unseen_delete)
@@ -166,13 +166,13 @@ static void push_marker(model *m, record r)
                                                ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
 
-/* The server moves on by some versions that are not ours. */
+/* The server's version also advances for other collections. */
 static uint64_t next_version(model *m)
 {
     return m->clock += 1 + ki_random_below(&m->random, 3);
 }
 
-/* A list ends, breaks off and starts over, or continues. */
+/* A list ends, fails and starts over, or continues. */
 static void step_of_list(model *m)
 {
     uint64_t choice = ki_random_below(&m->random, 12);
@@ -226,7 +226,7 @@ static void check_delta(model *m, const ki_delta *delta, size_t number)
     CHECK(m, delta->object == NULL || object_version(delta->object) == number);
 }
 
-/* The entry must be what the log has as the oldest; all of it is gone then. */
+/* The entry must match the oldest one in the log. Its records are then marked as gone. */
 static void check_entry(model *m, const ki_delta_entry *entry)
 {
     size_t records[STEPS];
@@ -247,8 +247,8 @@ static void check_entry(model *m, const ki_delta_entry *entry)
         m->oldest++;
 }
 
-/* Everything up to `upto` is gone, and that cannot be said of any later version: what waits first came after
- * it, and if it has a version then there is none in between. */
+/* Everything up to `upto` was popped, and no later version has this property: all waiting changes came after
+ * it, and no version lies between it and the first of them. */
 static void check_version(model *m, uint64_t upto)
 {
     uint64_t next = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public delta queue against a plain model of it: random pushes, replaces and resyncs, also while a key
- * is being processed, with a consumer that keeps a store and sometimes refuses, and with memory that runs
- * out. A failing seed is printed; KI_SEED=<seed> runs it alone. */
+/* The public delta queue compared with a plain model: random pushes, replaces and resyncs, also while a key
+ * is being processed. The consumer keeps a store and sometimes refuses deltas, and memory sometimes runs out.
+ * A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <inttypes.h>
 #include <kinformer/delta_queue.h>
 #include <stdio.h>
@@ -18,14 +18,14 @@ enum { KEYS = 6, STEPS = 80, SEEDS = 2000, DELTAS = 3 * STEPS, ITEMS_MAX = 4, BY
 typedef struct model_delta {
     ki_change_type type;
     int is_unseen;
-    uint64_t version; /* each object has its own */
+    uint64_t version; /* unique for each object */
     size_t bytes;
 } model_delta;
 
 typedef struct model_entry {
     model_delta deltas[DELTAS];
     size_t count;   /* 0: nothing waits */
-    uint64_t place; /* in the queue; those that a walk over the store has queued share one */
+    uint64_t place; /* in the queue; keys queued by one walk over the store share a place */
     int is_initial;
 } model_entry;
 
@@ -34,7 +34,7 @@ typedef struct model {
     int step;
     ki_random random;
     ki_delta_queue *queue;
-    ki_store *store; /* NULL: the queue knows no objects */
+    ki_store *store; /* NULL: the queue has no store of known objects */
     model_entry waiting[KEYS];
     model_entry processed;   /* while a callback runs */
     int processed_key;       /* -1: none */
@@ -51,7 +51,7 @@ typedef struct model {
             fail_msg("KI_SEED=%" PRIu64 ": step %d: not %s", (m)->seed, (m)->step, #condition);              \
     } while (0)
 
-/* ---- what the model says ------------------------------------------------------------------------------- */
+/* ---- the model ----------------------------------------------------------------------------------------- */
 
 static size_t length(const model *m)
 {
@@ -127,14 +127,14 @@ static ki_object *new_object(model *m, int key)
     return object_of(name, m->next_version++, ki_random_below(&m->random, 600));
 }
 
-/* Memory may run out in the call that follows. */
+/* The next call may run out of memory. */
 static void plan_failure(model *m)
 {
     if (ki_random_below(&m->random, 4) == 0)
         failing_allocator_fail_at(1 + ki_random_below(&m->random, 6));
 }
 
-/* Returns whether the call has failed, and thus changed nothing. */
+/* Returns whether the call has failed; then it has changed nothing. */
 static int has_failed(model *m, int rc)
 {
     int ran_out = failing_allocator_has_failed();
@@ -182,7 +182,7 @@ static void delete_unlisted(model *m, const int *is_listed)
                                  place);
 }
 
-/* Of some keys, of one of them perhaps twice. */
+/* Objects of some keys; one key may occur twice. */
 static size_t new_collection(model *m, ki_object **out_objects, int *out_keys)
 {
     size_t count = 0;

@@ -84,7 +84,7 @@ static void the_teardown_fails_while_a_block_is_live(void **state)
     int with_a_leak = failing_allocator_teardown(state);
     failing_allocator_install();
     ki_free(memory);
-    failing_allocator_install(); /* counts start at zero: that block was of the first */
+    failing_allocator_install(); /* counts restart at zero, so that block no longer counts */
     assert_int_not_equal(with_a_leak, 0);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random selectors and labels against a plain model: a list of requirements, each a list of strings. */
+/* Random selectors and labels, compared with a plain model: a list of requirements,
+ * each a list of strings. */
 #include <kinformer/selector.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum { ROUNDS = 20000, REQUIREMENTS_MAX = 4, VALUES_MAX = 4, LABELS_MAX = 4, TEXT_BYTES = 2048 };
 
-/* Few, so that they meet; some are prefixes of others. */
+/* Few keys, so that they coincide; some are prefixes of others. */
 static const char *const keys[] = {"a", "ab", "b", "in", "notin", "example.com/a", "a-b"};
 static const char *const texts[] = {"", "a", "aa", "ab", "in", "B", "1", "2", "10", "010", "a-b_c.d"};
 
@@ -43,7 +44,7 @@ typedef struct model {
     size_t label_count;
 } model;
 
-/* ---- what the model says ------------------------------------------------------------------------------- */
+/* ---- the model ----------------------------------------------------------------------------------------- */
 
 static const char *model_label(const model *m, const char *key)
 {
@@ -96,7 +97,7 @@ static int model_matches(const model *m)
     return 1;
 }
 
-/* ---- making one ---------------------------------------------------------------------------------------- */
+/* ---- random selectors ---------------------------------------------------------------------------------- */
 
 static model_requirement random_requirement(ki_random *random)
 {
@@ -150,7 +151,7 @@ static void put_space(text *out, ki_random *random, int is_needed)
         put(out, spaces[ki_random_below(random, 5)]);
 }
 
-/* Each piece of `pieces`, of which words need a space between them, with space where it may be. */
+/* Writes a requirement with random white space where it is allowed, and where words need it. */
 static void put_requirement(text *out, ki_random *random, const model_requirement *r)
 {
     static const char *const symbols[] = {"=", "==", "!=", "in", "notin", "", "", ">", "<"};
@@ -177,7 +178,7 @@ static void put_requirement(text *out, ki_random *random, const model_requiremen
     put_space(out, random, 0);
 }
 
-/* In an order that `first` decides, so that two texts of one model differ. */
+/* Begins with a random requirement, so that two texts of one model differ. */
 static text selector_text(const model *m, ki_random *random)
 {
     text out = {.len = 0};
@@ -278,7 +279,7 @@ static void canonical_text_reads_back_and_is_shared(void **state)
     }
 }
 
-/* What is in the middle of a text makes it another selector or none, and never more than that. */
+/* A changed character gives another selector or an error, and nothing worse. */
 static void damaged_text_is_read_or_refused_at_a_position_inside_it(void **state)
 {
     (void)state;
