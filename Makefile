@@ -65,7 +65,7 @@ bench: ## measure decoding, store, pipeline, informers, HTTP, bindings and the A
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)
 
-bench-real: ## measure first lists on a real control plane with PODS (20000), beside client-go and curl; needs Go 1.26
+bench-real: ## measure first lists on a real control plane with PODS (20000), beside client-go and plain downloads; needs Go 1.26
 	@scripts/deps.sh build bench
 	@PODS=$(PODS) bench/real.sh
 

@@ -13,16 +13,16 @@
 
 enum { PAGE_PODS = 500, PAGES_MAX = 4096, PIECE_BYTES = 1 << 18, ROUNDS = 3, PATH_BYTES = 1024 };
 
-/* A page may be that many times slower at the end of the list than at its start. */
+/* A page at the end of the list may take this many times as long as one at its start. */
 #define GROWTH_MAX 1.5
 
 struct pages {
-    double seconds[PAGES_MAX]; /* the best round of each */
+    double seconds[PAGES_MAX]; /* of each page in its best round */
     size_t count;
     uint64_t bytes;
 };
 
-/* Where the answer's body is once all of it has been read; NULL: not yet. */
+/* Returns the body of a complete answer, or NULL if the answer is not complete. */
 static const char *body_of(const struct text *answer)
 {
     static const char name[] = "\r\nContent-Length: ";
@@ -53,12 +53,12 @@ static const char *read_answer(int fd, struct text *answer)
     return body;
 }
 
-/* Writes the path of the next page; false when this was the last. */
+/* Writes the path of the next page; returns false if this was the last one. */
 static bool next_path(const char *body, char path[PATH_BYTES])
 {
     static const char opening[] = "\"continue\":\"";
     const char *token = strstr(body, opening);
-    /* In a list's own metadata, which comes first. */
+    /* The token is in the list's own metadata, which comes first. */
     if (token == NULL || token - body > PATH_BYTES) {
         return false;
     }
@@ -114,7 +114,7 @@ bool apiserver_pages_bench(ki_apiserver *server, const struct bench_options *opt
     if (fd >= 0) {
         close(fd);
     }
-    /* The last page may be a short one. */
+    /* The last page may be shorter. */
     if (!is_done || pages.count != (options->pods + PAGE_PODS - 1) / PAGE_PODS || pages.count < 3) {
         fprintf(stderr, "the list has %zu pages\n", pages.count);
         return false;
@@ -129,6 +129,7 @@ bool apiserver_pages_bench(ki_apiserver *server, const struct bench_options *opt
     printf("\n%zu pages of %d pods over HTTP, the best of %d rounds\n", pages.count, PAGE_PODS, ROUNDS);
     printf("first %.2f ms, last %.2f ms; all %.0f ms, %.2f GB/s\n", first * 1e3, last * 1e3, total * 1e3,
            (double)pages.bytes / total / 1e9);
-    *out_met &= bench_target("pages: the last ones, times the first ones", last / first, "<=", GROWTH_MAX);
+    *out_met &= bench_target("pages: time of the last ones, times that of the first ones", last / first,
+                             "<=", GROWTH_MAX);
     return true;
 }

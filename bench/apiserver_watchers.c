@@ -22,14 +22,14 @@
 
 enum { WATCHERS_MAX = 1000, READ_BYTES = 1 << 18, READY_AT_ONCE = 64, DELIVERED = 200000, EVENTS_MAX = 5000 };
 
-/* What a thousand watchers get of the rate that ten get, all taken together. */
+/* The total event rate of a thousand watchers must be at least this share of that of ten. */
 #define SHARE_MIN 0.5
 
 /* ---- the readers' process ------------------------------------------------------------------------------ */
 
 struct reader {
     int fd;
-    char last; /* byte that was read */
+    char last; /* the last byte read */
     bool is_answered;
 };
 
@@ -37,7 +37,7 @@ struct readers {
     struct reader each[WATCHERS_MAX];
     size_t count;
     size_t answered;
-    uint64_t events; /* of all */
+    uint64_t events; /* of all readers */
     int epoll_fd;
 };
 
@@ -56,7 +56,7 @@ static bool open_one(struct readers *readers, uint16_t port, uint64_t version)
     return true;
 }
 
-/* An event ends with a newline; those of HTTP stand behind a carriage return. */
+/* An event ends with a newline; the newlines of HTTP follow a carriage return. */
 static uint64_t count_events(struct reader *reader, const char *bytes, size_t length)
 {
     uint64_t count = 0;
@@ -81,7 +81,7 @@ static bool read_one(struct readers *readers, struct reader *reader)
     return true;
 }
 
-/* Until all have been answered and this many events have come. */
+/* Reads until all watches have been answered and this many events have arrived. */
 static bool drain(struct readers *readers, uint64_t events)
 {
     while (readers->answered < readers->count || readers->events < events) {
@@ -97,13 +97,13 @@ static bool drain(struct readers *readers, uint64_t events)
     return true;
 }
 
-/* One run with this many watchers, each of which gets this many events. */
+/* One run: the number of watchers, and the number of events for each of them. */
 struct run {
     uint16_t port;
     uint64_t version;
     size_t watchers;
     uint64_t events;
-    int control; /* a socket: the readers say when they watch, and when they have all */
+    int control; /* a socket: the readers report that they watch, and that they have received all */
 };
 
 static void read_all(const struct run *run)
@@ -128,7 +128,7 @@ static void read_all(const struct run *run)
 
 /* ---- the server's process ------------------------------------------------------------------------------ */
 
-/* What the pods become, made while no clock runs. */
+/* The new texts of the pods, made outside the measured time. */
 static void make_texts(char *texts[EVENTS_MAX], uint64_t count)
 {
     static unsigned revision;
@@ -170,7 +170,7 @@ static void print_run(const struct run *run, double start, double cpu, const str
            report->cpu_seconds / delivered * 1e6);
 }
 
-/* Events a second that arrive, of all watchers together; 0: it failed. */
+/* Returns the events per second that arrive at all watchers together; 0 on failure. */
 static double measure(ki_apiserver *server, struct run *run)
 {
     static char *texts[EVENTS_MAX];
@@ -230,7 +230,7 @@ bool apiserver_watchers_bench(ki_apiserver *server, const struct bench_options *
             return false;
         }
     }
-    *out_met &= bench_target("watch: delivered to 1,000 watchers, times that to 10", rates[3] / rates[1],
+    *out_met &= bench_target("watch: events/s to 1,000 watchers, times those to 10", rates[3] / rates[1],
                              ">=", SHARE_MIN);
     return true;
 }

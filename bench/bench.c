@@ -74,7 +74,7 @@ static bool run_round(struct session *session)
     for (size_t i = 0; i < session->table->contender_count; i++) {
         const struct bench_contender *contender = &session->table->contenders[i];
         struct measurement *measurement = &session->measurements[i];
-        /* The heap that the one before left in pieces is not this one's fault. */
+        /* A heap that the previous contender has fragmented must not slow down this one. */
         malloc_trim(0);
         double start = bench_now_seconds();
         bool is_done = contender->run(contender->context, &measurement->checksum);
@@ -118,7 +118,7 @@ static double bytes_per_second(const struct session *session, size_t row, size_t
     return (double)session->table->contenders[row].bytes / session->measurements[row].seconds[round];
 }
 
-/* The seconds of the row are sorted by now: the first round is the best. */
+/* The seconds of the row are sorted: the first round is the best. */
 static void print_row(const struct session *session, size_t row)
 {
     const struct bench_contender *contender = &session->table->contenders[row];
@@ -149,7 +149,7 @@ static void print_table(struct session *session)
     fflush(stdout);
 }
 
-/* Each contender against the first of its group. */
+/* Compares each contender with the first one of its group. */
 static bool checksums_agree(const struct session *session)
 {
     const struct bench_contender *contenders = session->table->contenders;
@@ -161,7 +161,7 @@ static bool checksums_agree(const struct session *session)
         }
         if (contenders[i].checksum_group != 0 &&
             session->measurements[i].checksum != session->measurements[first].checksum) {
-            fprintf(stderr, "%s: %s and %s read different things\n", session->table->title,
+            fprintf(stderr, "%s: %s and %s have different checksums\n", session->table->title,
                     contenders[first].name, contenders[i].name);
             agree = false;
         }
@@ -180,7 +180,7 @@ bool bench_target(const char *what, double figure, const char *relation, double 
 bool bench_run(const struct bench_table *table, const struct bench_options *options)
 {
     if (table->contender_count == 0 || table->contender_count > CONTENDERS_MAX) {
-        fprintf(stderr, "%s: from 1 to %d contenders\n", table->title, (int)CONTENDERS_MAX);
+        fprintf(stderr, "%s: needs 1 to %d contenders\n", table->title, (int)CONTENDERS_MAX);
         return false;
     }
     struct session session = {.table = table};

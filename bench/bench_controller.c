@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_controller - from a change at the server to the reconcile function, held against the handler of a
- * plain informer that hears of the same change; over real sockets, one change at a time. */
+/* bench_controller - the time from a change at the server to the reconcile function, compared with the
+ * handler of a plain informer for the same change; over real sockets, one change at a time. */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 enum { CHANGES = 3000, QUICK = 500, WORKERS = 2 };
 
-/* A reconcile is a handler, a queue and a change of threads: the network's part is the same. */
+/* A reconcile needs a handler, a queue and a thread switch; the network's part is the same for both. */
 #define RATIO_MAX 2.0
 
 typedef struct clocks {
@@ -82,9 +82,9 @@ static bool report(double *const out[2], size_t count)
     for (int i = 0; i < 2; i++)
         printf("%-10s  p50 %6.0f us  p99 %6.0f us\n", names[i], out[i][count / 2] * 1e6,
                out[i][count * 99 / 100] * 1e6);
-    printf("p99 of a reconcile to that of a handler: %.2f\n",
+    printf("p99 of a reconcile, times that of a handler: %.2f\n",
            out[1][count * 99 / 100] / out[0][count * 99 / 100]);
-    return bench_target("p50 of a reconcile to that of a handler", out[1][count / 2] / out[0][count / 2],
+    return bench_target("p50 of a reconcile, times that of a handler", out[1][count / 2] / out[0][count / 2],
                         "<=", RATIO_MAX);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_decode - how fast bytes become objects, beside other parsers on the same bytes; and what an object
- * costs. */
+/* bench_decode - how fast bytes become objects, compared with other parsers on the same bytes;
+ * and the cost of an object. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 enum {
     CONTENDERS_MAX = 10,
-    /* What parsers that build a tree are given: they are slow enough to measure well on less. */
+    /* Parsers that build a tree get fewer documents: they are slow enough to be measured on less. */
     TREE_DOCUMENTS = 10,
     AGREEMENT_DOCUMENTS = 2,
     BASELINE = 1,
@@ -95,14 +95,14 @@ static bool measure_memory(const struct documents *pages, enum ours_plan plan, d
     }
     double objects = (double)memory.objects;
     char line[80];
-    snprintf(line, sizeof(line), "%s: allocations an object", what);
+    snprintf(line, sizeof(line), "%s: allocations per object", what);
     *out_met &= bench_target(line, (double)memory.allocations / objects, "<=", 1);
-    snprintf(line, sizeof(line), "%s: KB an object, with malloc's own", what);
+    snprintf(line, sizeof(line), "%s: KB per object, with malloc's overhead", what);
     *out_met &= bench_target(line, (double)memory.bytes / objects / 1024, "<=", wanted);
     return true;
 }
 
-/* Nanoseconds an object, the best of a few rounds over `documents`, `times` over. */
+/* Nanoseconds per object in the best of a few rounds; each round decodes `documents` `times` times. */
 static bool time_list(const struct documents *documents, size_t times, double *out_nanoseconds)
 {
     double best = 0;
@@ -140,8 +140,8 @@ static bool bench_pieces(const struct documents *pages, bool *out_met)
     return true;
 }
 
-/* From 1,000 objects to 1,000,000 in one list document: a decoder that remembered what it has seen would
- * show here. */
+/* From 1,000 to 1,000,000 objects in one list document. A decoder whose cost depends on what it has already
+ * read would show here. */
 static bool bench_growth(bool *out_met)
 {
     const uint64_t sizes[] = {1000, 10000, 100000, 1000000};
@@ -158,7 +158,8 @@ static bool bench_growth(bool *out_met)
         first = i == 0 ? each : first;
         worst = each > worst ? each : worst;
     }
-    *out_met &= bench_target("growth: dearest size, times the cost at 1,000 objects", worst / first, "<=", 2);
+    *out_met &=
+        bench_target("growth: cost at the worst size, times that at 1,000 objects", worst / first, "<=", 2);
     return true;
 }
 

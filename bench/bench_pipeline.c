@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_pipeline - changes on their way from the queue, or from bytes, to a handler: how many a second,
- * against a pipeline as one writes it in an afternoon; what waits for a handler that is stuck; what a
- * relist takes; and what a handler that comes late costs. */
+/* bench_pipeline - changes from the queue, or from bytes, to a handler: how many per second, compared with a
+ * pipeline that a programmer writes in an afternoon; the backlog of a stuck handler; the memory of a relist;
+ * and the cost of a handler that is added late. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 
 enum { UPDATES_PER_KEY = 100, PIECE_BYTES = 16384, FIRST_VERSION = 2 };
 
-/* What all contenders work through: each key once in order, then any of them. */
+/* The work of all contenders: each key once in order, then random keys. */
 struct updates {
     ki_object **objects;
     size_t count;
-    struct text body; /* the same as the body of a watch */
+    struct text body; /* the same updates as the body of a watch */
     uint64_t bytes;   /* of the objects */
 };
 
@@ -54,7 +54,7 @@ static void updates_fini(struct updates *updates)
     text_fini(&updates->body);
 }
 
-/* ---- the four ways ---------------------------------------------------------------------------------- */
+/* ---- the four contenders ---------------------------------------------------------------------------- */
 
 static bool push_objects(struct pipeline *pipeline, const struct updates *updates)
 {
@@ -66,7 +66,7 @@ static bool push_objects(struct pipeline *pipeline, const struct updates *update
     return is_done;
 }
 
-/* The pieces of the body as the watch's; the list is empty. */
+/* The body is sent as a watch; the list is empty. */
 static bool next_of_body(struct pipeline_source *source, ki_str *out_piece)
 {
     const struct updates *updates = source->user;
@@ -89,7 +89,7 @@ static bool run_ours(struct updates *updates, bool is_bytes, uint64_t *out_check
     struct pipeline_counter counter;
     pipeline_counter_init(&counter, updates->count);
     ki_handler handler = pipeline_counting_handler(&counter);
-    handler.overflow = KI_OVERFLOW_BLOCK; /* so that it hears of each update, however busy the machine is */
+    handler.overflow = KI_OVERFLOW_BLOCK; /* so that it gets each update, however busy the machine is */
     if (is_bytes) {
         pipeline.source.next = next_of_body;
         pipeline.source.user = updates;
@@ -143,7 +143,7 @@ static bool decode_to_naive(struct pipeline_naive *naive, const struct text *bod
         end = end < body->length ? end : body->length;
         step = ki_watch_decoder_feed(&decoder, body->data + at, end - at, &used, NULL);
         if (step == KI_CHANGE_UPDATED) {
-            ki_object *object = ki_watch_decoder_take_object(&decoder);
+            ki_object *object = ki_decoded_take_object(&decoder.decoded);
             pipeline_naive_push(naive, object);
             (void)ki_object_unref(object);
         }
@@ -168,7 +168,7 @@ static bool run_naive_bytes(void *context, uint64_t *out_checksum)
 
 /* ---- main ------------------------------------------------------------------------------------------- */
 
-/* No limit here: the naive pipeline leaves out most of what ours is for, see pipeline_naive.h. */
+/* There is no target: the naive pipeline leaves out most of what ours does; see pipeline_naive.h. */
 static bool run_table(struct updates *updates, const struct bench_options *options, bool is_bytes)
 {
     uint64_t bytes = is_bytes ? updates->body.length : updates->bytes;
@@ -184,7 +184,7 @@ static bool run_table(struct updates *updates, const struct bench_options *optio
         return false;
     }
     double each = (double)bytes / (double)updates->count;
-    printf("deltas a second: kinformer %.0f, naive %.0f\n", best[0] / each, best[1] / each);
+    printf("deltas per second: kinformer %.0f, naive %.0f\n", best[0] / each, best[1] / each);
     return true;
 }
 

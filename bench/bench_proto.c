@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_proto - the same pods from JSON and from protobuf, whole and projected, beside memcpy and, where Go
- * is present, client-go's protobuf decoder. Times are those of this thread alone. Ours contain the allocation
- * and the release of the objects; so client-go's is the CPU time of a process with one running thread, in
- * which the garbage of the decoder is collected. The time of its best round, without that, is in the table
- * as well.
+/* bench_proto - the same pods from JSON and from protobuf, whole and projected, compared with memcpy and, if
+ * Go is installed, with client-go's protobuf decoder. Times are the CPU time of this thread. Ours include the
+ * allocation and release of the objects; therefore client-go's is the CPU time of a process with one running
+ * thread, including garbage collection. The time of its best round without that is in the table as well.
  *
- * docs/decoding.md has what is measured; the limits here are the goals. */
+ * docs/decoding.md has the results; the limits here are the goals. */
 #define _GNU_SOURCE
 #include <kinformer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/decode/list_decoder.h"
 #include "bench.h"
-#include "proto/proto_list.h"
 #include "proto_encode.h"
 #include "reference.h"
+#include "reflector/body_decoder.h"
 
 enum { PIECE_BYTES = 16 * 1024, ROUNDS = 9, ROWS = 8 };
 
@@ -40,54 +38,34 @@ static const char *const names[ROWS] = {"JSON, objects",
                                         "client-go, with its collector",
                                         "client-go, best round alone"};
 
-typedef bool (*read_cb)(const struct text *document, ki_object_plan *plan, uint64_t *objects,
-                        uint64_t *bytes);
-
-static bool read_json(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
+static bool read_list(const struct text *document, ki_body_form form, ki_object_plan *plan, uint64_t *objects,
+                      uint64_t *bytes)
 {
-    ki_list_decoder decoder;
-    ki_list_decoder_init(&decoder, plan);
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, form, plan);
+    const ki_decoded *decoded = ki_body_decoder_result(&decoder);
     int step = 0;
     for (size_t at = 0; step >= 0 && at < document->length;) {
         size_t left = document->length - at;
         size_t used = 0;
         size_t n = PIECE_BYTES - at % PIECE_BYTES;
-        step = ki_list_decoder_feed(&decoder, document->data + at, left < n ? left : n, &used, NULL);
+        step =
+            ki_body_decoder_feed(&decoder, (ki_str){document->data + at, left < n ? left : n}, &used, NULL);
         at += used;
         if (step == KI_LIST_OBJECT) {
             ++*objects;
-            *bytes += ki_object_json(decoder.object).len;
+            *bytes += ki_object_json(decoded->object).len;
         }
     }
-    ki_list_decoder_fini(&decoder);
-    return step >= 0;
-}
-
-static bool read_proto(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
-{
-    ki_proto_list decoder;
-    ki_proto_list_init(&decoder, plan);
-    int step = 0;
-    for (size_t at = 0; step >= 0 && at < document->length;) {
-        size_t left = document->length - at;
-        size_t used = 0;
-        size_t n = PIECE_BYTES - at % PIECE_BYTES;
-        step = ki_proto_list_feed(&decoder, document->data + at, left < n ? left : n, &used, NULL);
-        at += used;
-        if (step == KI_LIST_OBJECT) {
-            ++*objects;
-            *bytes += ki_object_json(decoder.object).len;
-        }
-    }
-    bool is_good = step >= 0 && decoder.reader.unknown.count == 0;
-    ki_proto_list_fini(&decoder);
+    const ki_proto_unknown *unknown = ki_body_decoder_unknown(&decoder);
+    bool is_good = step >= 0 && (unknown == NULL || unknown->count == 0);
+    ki_body_decoder_fini(&decoder);
     return is_good;
 }
 
-static bool copy(const struct text *document, ki_object_plan *plan, uint64_t *objects, uint64_t *bytes)
+static bool copy(const struct text *document, uint64_t *objects, uint64_t *bytes)
 {
     struct reference_result result = {0};
-    (void)plan;
     *objects += DOCUMENTS_OBJECTS_EACH;
     *bytes += document->length;
     return reference_memcpy(document->data, document->length, &result);
@@ -102,10 +80,10 @@ static ki_object_plan *new_plan(bool is_projected)
 }
 
 struct row {
-    read_cb read;
+    ki_body_form form; /* none: memcpy */
     const struct documents *documents;
     ki_object_plan *plan;
-    double best_us; /* a pod */
+    double best_us; /* per pod */
     uint64_t objects;
     uint64_t bytes; /* of JSON text in the objects of one round */
 };
@@ -116,7 +94,10 @@ static bool run_round(struct row *row)
     row->bytes = 0;
     double start = bench_own_seconds();
     for (size_t i = 0; i < row->documents->count; i++) {
-        if (!row->read(&row->documents->items[i], row->plan, &row->objects, &row->bytes)) {
+        const struct text *document = &row->documents->items[i];
+        if (row->form == KI_BODY_NONE
+                ? !copy(document, &row->objects, &row->bytes)
+                : !read_list(document, row->form, row->plan, &row->objects, &row->bytes)) {
             return false;
         }
     }
@@ -127,7 +108,7 @@ static bool run_round(struct row *row)
 
 /* ---- client-go ----------------------------------------------------------------------------------------- */
 
-/* One document into a file, for the program that decodes it. */
+/* Writes one document to a file, for the program that decodes it. */
 static bool write_file(const struct documents *documents, char *name)
 {
     int file = mkstemp(name);
@@ -173,12 +154,12 @@ static bool judge(const struct row *rows)
 static bool run(const struct documents *json, const struct documents *proto, bool *out_met)
 {
     struct row rows[ROWS] = {
-        [JSON_WHOLE] = {.read = read_json, .documents = json, .plan = new_plan(false)},
-        [PROTO_WHOLE] = {.read = read_proto, .documents = proto, .plan = new_plan(false)},
-        [JSON_PROJECTED] = {.read = read_json, .documents = json, .plan = new_plan(true)},
-        [PROTO_PROJECTED] = {.read = read_proto, .documents = proto, .plan = new_plan(true)},
-        [JSON_COPY] = {.read = copy, .documents = json, .plan = NULL},
-        [PROTO_COPY] = {.read = copy, .documents = proto, .plan = NULL},
+        [JSON_WHOLE] = {.form = KI_BODY_JSON_LIST, .documents = json, .plan = new_plan(false)},
+        [PROTO_WHOLE] = {.form = KI_BODY_PROTO_LIST, .documents = proto, .plan = new_plan(false)},
+        [JSON_PROJECTED] = {.form = KI_BODY_JSON_LIST, .documents = json, .plan = new_plan(true)},
+        [PROTO_PROJECTED] = {.form = KI_BODY_PROTO_LIST, .documents = proto, .plan = new_plan(true)},
+        [JSON_COPY] = {.documents = json},
+        [PROTO_COPY] = {.documents = proto},
         [CLIENT_GO] = {.documents = proto},
         [CLIENT_GO_BEST] = {.documents = proto},
     };
@@ -190,7 +171,7 @@ static bool run(const struct documents *json, const struct documents *proto, boo
     }
     is_done = is_done && rows[JSON_WHOLE].bytes == rows[PROTO_WHOLE].bytes &&
               rows[JSON_PROJECTED].bytes == rows[PROTO_PROJECTED].bytes;
-    printf("%-30s %10s %16s %16s\n", "", "us a pod", "bytes a pod", "of which kept");
+    printf("%-30s %10s %16s %16s\n", "", "us per pod", "bytes per pod", "of which kept");
     for (size_t i = 0; is_done && i < ROWS; i++) {
         if (rows[i].best_us > 0) {
             printf("%-30s %10.2f %16.0f %16.0f\n", names[i], rows[i].best_us,
@@ -217,7 +198,7 @@ int main(int count, char **arguments)
     proto_encode_lists(&proto, &json);
     bool is_done = run(&json, &proto, &met);
     if (!is_done) {
-        fprintf(stderr, "bench: a list was not read as it should be\n");
+        fprintf(stderr, "bench: a list was not decoded correctly\n");
     }
     documents_fini(&json);
     documents_fini(&proto);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_store - lookups beside a writer, against a lock; what an object costs; and how costs grow. */
+/* bench_store - lookups beside a writer, compared with a lock; the memory of an object;
+ * and how costs grow. */
 #include <kinformer/store.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { ROUNDS = 3, READERS_MAX = 2, EXTRA_BYTES_MAX = 200 };
 
 typedef struct store_contest_result contest_results[READERS_MAX + 1][STORE_CONTESTANTS];
 
-/* The best round of each, all taking turns. */
+/* Keeps the best round of each contestant; they take turns. */
 static bool run_contests(const struct store_pods *versions, double seconds, contest_results results)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -43,7 +44,7 @@ static bool run_contests(const struct store_pods *versions, double seconds, cont
 
 static void print_contests(contest_results results, size_t count)
 {
-    printf("\nlookups of %zu objects beside a writer asked for %d updates a second\n", count,
+    printf("\nlookups of %zu objects beside a writer that tries %d updates per second\n", count,
            STORE_CONTEST_UPDATES_A_SECOND);
     printf("%-34s %8s %16s %12s %14s\n", "", "readers", "lookups/s each", "ns each", "updates/s");
     for (int readers = 1; readers <= READERS_MAX; readers++) {
@@ -75,7 +76,7 @@ static bool bench_contests(const struct bench_options *options, bool *out_met)
             snprintf(line, sizeof(line), "%d reader(s): peek, times pthread_rwlock", readers);
             *out_met &=
                 bench_target(line, r[STORE_PEEK].lookups_a_second / r[RWLOCK_PEEK].lookups_a_second, ">=", 1);
-            snprintf(line, sizeof(line), "%d reader(s): the writer's rate, of what it was asked for",
+            snprintf(line, sizeof(line), "%d reader(s): the writer's rate, as a share of the one it tries",
                      readers);
             double rate = r[STORE_GET].updates_a_second < r[STORE_PEEK].updates_a_second
                               ? r[STORE_GET].updates_a_second
@@ -113,7 +114,7 @@ static bool bench_memory(const struct bench_options *options, bool *out_met)
     bool is_done = store != NULL && fill_store(store, &pods);
     double extra = (double)(counted_held() - before) / (double)pods.count;
     if (is_done) {
-        *out_met &= bench_target("memory: bytes an object beyond it, with the namespace index", extra,
+        *out_met &= bench_target("memory: bytes per object beyond itself, with the namespace index", extra,
                                  "<=", EXTRA_BYTES_MAX);
     }
     ki_store_free(store);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_workqueue - how many keys a work queue hands out, against others; what a key costs, and how that
- * grows. */
+/* bench_workqueue - how many keys per second a work queue handles, compared with others;
+ * the memory of a key; and how costs grow. */
 #include <kinformer/workqueue.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static bool bench_memory(size_t count, bool *out_met)
     }
     double each = (double)(counted_held() - before) / (double)count - WORKQUEUE_KEY_LEN;
     if (is_done) {
-        *out_met &= bench_target("memory: bytes a queued key beyond it", each, "<=", EXTRA_BYTES_MAX);
+        *out_met &= bench_target("memory: bytes per queued key beyond itself", each, "<=", EXTRA_BYTES_MAX);
     }
     ki_workqueue_free(queue);
     workqueue_keys_free(&keys);

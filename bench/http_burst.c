@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many events a watch brings a second, and what each costs. */
+/* How many events per second a watch delivers, and the CPU time of each. */
 #include <inttypes.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ bool http_burst_role(const struct http_task *task, struct http_report *out_repor
     return informer != NULL && take_burst(informer, &counter, out_report);
 }
 
-/* ---- the turns -------------------------------------------------------------------------------------- */
+/* ---- rounds ----------------------------------------------------------------------------------------- */
 
 struct contest {
     const struct http_burst *burst;
@@ -71,28 +71,17 @@ struct contest {
     struct http_curl curl;
     struct http_best ours;
     struct http_best reference;
-    struct http_report report; /* of our last turn */
+    struct http_report report; /* of our last round */
     unsigned rounds;
 };
 
-/* Ours begins when the program does, as curl's; a start of some milliseconds is in both. */
 static bool run_round(struct contest *contest)
 {
     const struct http_task task = {
         .role = "burst", .port = contest->port, .numbers = {contest->burst->last_version}};
-    struct http_report reference = {0};
-    double start = bench_now_seconds();
-    if (!http_curl_run(&contest->curl, &reference)) {
-        return false;
-    }
-    http_best_keep(&contest->reference, start, &reference);
-    start = bench_now_seconds();
-    if (!http_child_run(&task, &contest->report)) {
-        return false;
-    }
-    http_best_keep(&contest->ours, start, &contest->report);
     contest->rounds++;
-    return true;
+    return http_curl_run(&contest->curl, &contest->reference) &&
+           http_best_run(&contest->ours, &task, &contest->report);
 }
 
 static void print_figures(const struct contest *contest)

@@ -64,7 +64,7 @@ static bool wait_for_watch(ki_informer *informer)
     return true;
 }
 
-/* All are started before any is waited for. */
+/* Starts all of them, then waits for each. */
 static bool start_all(ki_client *client, uint64_t first, uint64_t end)
 {
     ki_informer **informers = calloc(end - first + 1, sizeof(ki_informer *));
@@ -80,7 +80,8 @@ static bool start_all(ki_client *client, uint64_t first, uint64_t end)
     return is_done;
 }
 
-/* The first one brings the library and its threads into memory; what the others add is theirs. */
+/* The first informer brings the library and its threads into memory,
+ * so the rest of the growth belongs to the others. */
 bool http_many_role(const struct http_task *task, struct http_report *out_report)
 {
     struct http_report one = {0};
@@ -97,7 +98,7 @@ bool http_many_role(const struct http_task *task, struct http_report *out_report
     double start = bench_now_seconds();
     out_report->seconds = start - one.finished;
     out_report->resident_bytes -= one.resident_bytes;
-    wait_ms(POLL_MS * 5); /* what was begun comes to its end */
+    wait_ms(POLL_MS * 5); /* lets pending work finish */
     double cpu = http_cpu_seconds();
     wait_ms(task->numbers[1]);
     out_report->cpu_seconds = http_cpu_seconds() - cpu;
@@ -116,7 +117,7 @@ bool http_many_bench(unsigned port, const struct bench_options *options)
     printf("\n%d informers of one client, each with a watch and a handler\n", INFORMERS);
     printf("all watch after %.2f s; %" PRIu64 " threads, %.1f KB resident for each informer\n",
            report.seconds, report.threads, (double)report.resident_bytes / 1e3 / INFORMERS);
-    printf("CPU while idle: %.3f %% of one, in %.0f s\n", report.cpu_seconds / (double)idle_ms * 1e5,
+    printf("CPU while idle: %.3f %% of one CPU, in %.0f s\n", report.cpu_seconds / (double)idle_ms * 1e5,
            (double)idle_ms / 1e3);
     fflush(stdout);
     return true;

@@ -20,7 +20,7 @@ bool http_tls_sync_role(const struct http_task *task, struct http_report *out_re
     return http_sync_run(http_client_new_tls(task->port), task, out_report);
 }
 
-/* What comes out does not matter, nor does the tag: both cost the same for any bytes. */
+/* The output and the tag do not matter: both cost the same for any bytes. */
 bool http_tls_decrypt_role(const struct http_task *task, struct http_report *out_report)
 {
     static const unsigned char key[16], nonce[12];
@@ -43,13 +43,13 @@ bool http_tls_decrypt_role(const struct http_task *task, struct http_report *out
     return is_good;
 }
 
-/* ---- the turns -------------------------------------------------------------------------------------- */
+/* ---- rounds ----------------------------------------------------------------------------------------- */
 
-/* One who takes part. */
+/* One contender. */
 struct side {
     struct http_task task;
     struct http_best best;
-    struct http_report report; /* of the last turn */
+    struct http_report report; /* of the last round */
 };
 
 struct contest {
@@ -63,12 +63,7 @@ struct contest {
 
 static bool run_side(struct side *side)
 {
-    double start = bench_now_seconds();
-    if (!http_child_run(&side->task, &side->report)) {
-        return false;
-    }
-    http_best_keep(&side->best, start, &side->report);
-    return true;
+    return http_best_run(&side->best, &side->task, &side->report);
 }
 
 static bool run_round(struct contest *contest)
@@ -96,7 +91,7 @@ static void print_figures(const struct contest *contest, bool *out_met)
     print_row("kinformer, TLS", contest, &contest->tls);
     print_row("the cipher, from memory", contest, &contest->cipher);
     printf("calls/MB: recv, poll, epoll_wait and epoll_ctl\n");
-    *out_met &= bench_target("sync over TLS: CPU time, times 1.5 x plain HTTP's and the cipher's",
+    *out_met &= bench_target("sync over TLS: CPU time, times 1.5 x plain HTTP's plus the cipher's",
                              contest->tls.best.cpu / limit, "<=", 1);
     fflush(stdout);
 }

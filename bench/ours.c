@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/decode/list_decoder.h"
-#include "api/decode/watch_decoder.h"
 #include "bench.h"
 #include "generate_pods.h"
 #include "json/kernel.h"
 #include "json/scan.h"
+#include "reflector/body_decoder.h"
 
 static ki_object_plan *plan;
 static size_t piece;
@@ -76,47 +75,77 @@ static void mix_object(struct reference_result *result, const ki_object *object)
     }
 }
 
-static bool feed_list(ki_list_decoder *decoder, const char *bytes, size_t n, struct reference_result *result)
+/* Returns false if the step is unexpected. */
+static bool take_list_step(const ki_list_decoder *decoder, int step, struct reference_result *result)
+{
+    if (step == KI_LIST_METADATA) {
+        mix(result, ki_buf_str(&decoder->kind));
+        mix(result, ki_buf_str(&decoder->api_version));
+    } else if (step == KI_LIST_OBJECT) {
+        mix_object(result, decoder->decoded.object);
+    }
+    return step != KI_LIST_REFUSED;
+}
+
+static bool take_watch_step(const ki_watch_decoder *decoder, int step, struct reference_result *result)
+{
+    const ki_object *object = decoder->decoded.object;
+    if (step == KI_WATCH_MORE || step == KI_WATCH_REFUSED) {
+        return step != KI_WATCH_REFUSED;
+    }
+    mix(result, ki_buf_str(&decoder->type));
+    mix(result, ki_object_kind(object));
+    mix(result, ki_object_api_version(object));
+    mix_object(result, object);
+    return true;
+}
+
+static bool feed(ki_body_decoder *decoder, const char *bytes, size_t n, struct reference_result *result)
 {
     size_t used = 0;
     for (size_t at = 0; at < n; at += used) {
-        int step = ki_list_decoder_feed(decoder, bytes + at, n - at, &used, NULL);
-        if (step < 0 || step == KI_LIST_REFUSED) {
+        int step = ki_body_decoder_feed(decoder, (ki_str){bytes + at, n - at}, &used, NULL);
+        if (step < 0 ||
+            !(decoder->form == KI_BODY_JSON_LIST ? take_list_step(&decoder->as.json_list, step, result)
+                                                 : take_watch_step(&decoder->as.json_watch, step, result))) {
             return false;
-        }
-        if (step == KI_LIST_METADATA) {
-            mix(result, ki_buf_str(&decoder->kind));
-            mix(result, ki_buf_str(&decoder->api_version));
-        } else if (step == KI_LIST_OBJECT) {
-            mix_object(result, decoder->object);
         }
     }
     return true;
 }
 
-static bool read_list(const char *data, size_t length, struct reference_result *result)
+static bool read_body(ki_body_form form, ki_str body, bool reads_objects, struct reference_result *result)
 {
-    ki_list_decoder decoder;
-    ki_list_decoder_init(&decoder, plan);
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, form, plan);
+    is_reading = reads_objects;
     bool is_read = true;
-    for (size_t at = 0; is_read && at < length; at += piece) {
-        is_read = feed_list(&decoder, data + at, length - at < piece ? length - at : piece, result);
+    for (size_t at = 0; is_read && at < body.len; at += piece) {
+        is_read = feed(&decoder, body.ptr + at, body.len - at < piece ? body.len - at : piece, result);
     }
-    is_read = is_read && ki_list_decoder_end(&decoder, NULL) == 0;
-    ki_list_decoder_fini(&decoder);
+    is_read = is_read && ki_body_decoder_end(&decoder, NULL) == 0;
+    ki_body_decoder_fini(&decoder);
     return is_read;
 }
 
 bool ours_list(const char *data, size_t length, struct reference_result *result)
 {
-    is_reading = true;
-    return read_list(data, length, result);
+    return read_body(KI_BODY_JSON_LIST, (ki_str){data, length}, true, result);
 }
 
 bool ours_decode(const char *data, size_t length, struct reference_result *result)
 {
-    is_reading = false;
-    return read_list(data, length, result);
+    return read_body(KI_BODY_JSON_LIST, (ki_str){data, length}, false, result);
+}
+
+bool ours_watch(const char *data, size_t length, struct reference_result *result)
+{
+    return read_body(KI_BODY_JSON_WATCH, (ki_str){data, length}, true, result);
+}
+
+bool ours_decode_watch(const char *data, size_t length, struct reference_result *result)
+{
+    return read_body(KI_BODY_JSON_WATCH, (ki_str){data, length}, false, result);
 }
 
 bool ours_long_list(uint64_t objects, double *out_seconds)
@@ -132,16 +161,16 @@ bool ours_long_list(uint64_t objects, double *out_seconds)
     }
     is_reading = false;
     double begin = bench_now_seconds();
-    ki_list_decoder decoder;
-    ki_list_decoder_init(&decoder, plan);
-    bool is_read = feed_list(&decoder, start.data, start.length, &result);
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, KI_BODY_JSON_LIST, plan);
+    bool is_read = feed(&decoder, start.data, start.length, &result);
     for (uint64_t i = 0; is_read && i < objects; i++) {
         const struct text *item = &items[i % DIFFERENT];
-        is_read = (i == 0 || feed_list(&decoder, ",", 1, &result)) &&
-                  feed_list(&decoder, item->data, item->length, &result);
+        is_read =
+            (i == 0 || feed(&decoder, ",", 1, &result)) && feed(&decoder, item->data, item->length, &result);
     }
-    is_read = is_read && feed_list(&decoder, "]}", 2, &result) && ki_list_decoder_end(&decoder, NULL) == 0;
-    ki_list_decoder_fini(&decoder);
+    is_read = is_read && feed(&decoder, "]}", 2, &result) && ki_body_decoder_end(&decoder, NULL) == 0;
+    ki_body_decoder_fini(&decoder);
     *out_seconds = bench_now_seconds() - begin;
     text_fini(&start);
     for (size_t i = 0; i < DIFFERENT; i++) {
@@ -150,51 +179,7 @@ bool ours_long_list(uint64_t objects, double *out_seconds)
     return is_read && result.objects == objects;
 }
 
-static bool feed_watch(ki_watch_decoder *decoder, const char *bytes, size_t n,
-                       struct reference_result *result)
-{
-    size_t used = 0;
-    for (size_t at = 0; at < n; at += used) {
-        int step = ki_watch_decoder_feed(decoder, bytes + at, n - at, &used, NULL);
-        if (step < 0 || step == KI_WATCH_REFUSED) {
-            return false;
-        }
-        if (step != KI_WATCH_MORE) {
-            mix(result, ki_buf_str(&decoder->type));
-            mix(result, ki_object_kind(decoder->object));
-            mix(result, ki_object_api_version(decoder->object));
-            mix_object(result, decoder->object);
-        }
-    }
-    return true;
-}
-
-static bool read_watch(const char *data, size_t length, struct reference_result *result)
-{
-    ki_watch_decoder decoder;
-    ki_watch_decoder_init(&decoder, plan);
-    bool is_read = true;
-    for (size_t at = 0; is_read && at < length; at += piece) {
-        is_read = feed_watch(&decoder, data + at, length - at < piece ? length - at : piece, result);
-    }
-    is_read = is_read && ki_watch_decoder_end(&decoder, NULL) == 0;
-    ki_watch_decoder_fini(&decoder);
-    return is_read;
-}
-
-bool ours_watch(const char *data, size_t length, struct reference_result *result)
-{
-    is_reading = true;
-    return read_watch(data, length, result);
-}
-
-bool ours_decode_watch(const char *data, size_t length, struct reference_result *result)
-{
-    is_reading = false;
-    return read_watch(data, length, result);
-}
-
-/* The first item of a list document. */
+/* Returns the offset of the first item in a list document. */
 static size_t first_item(const char *data, size_t length)
 {
     static const char items[] = "\"items\":[";
@@ -270,15 +255,15 @@ static bool measure_items(ki_list_decoder *decoder, const char *data, size_t len
         if (step < 0) {
             return false;
         }
-        /* The decoder's own buffers are not part of an object;
-         * they are there when the first one has been made. */
+        /* The decoder's own buffers are not part of an object; they are allocated once the first object is
+         * complete. */
         if (step != KI_LIST_OBJECT || !is_warm) {
             memory->allocations = before;
             is_warm = is_warm || step == KI_LIST_OBJECT;
             continue;
         }
         memory->objects++;
-        memory->bytes += malloc_usable_size(decoder->object) + sizeof(size_t);
+        memory->bytes += malloc_usable_size(decoder->decoded.object) + sizeof(size_t);
     }
     return true;
 }

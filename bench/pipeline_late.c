@@ -14,8 +14,8 @@
 
 enum { ROUNDS = 15, BATCHES_MAX = 256, LISTS_MAX = 5, PAUSE_MS_MAX = 20, SILENCE_ROUNDS = 5, TURN_MS = 5 };
 
-/* What the usual limits of a backlog are to 100,000 objects, to so many: so that a small run merges as
- * well. */
+/* Scales the default limits of a backlog, which suit 100,000 objects, to this many,
+ * so that a small run merges as well. */
 static ki_handler scaled_handler(size_t pods)
 {
     return (ki_handler){.backlog_items_max = pods,
@@ -48,16 +48,16 @@ static bool fill(ki_store *store, const struct bench_options *options, bool is_f
     return is_filled;
 }
 
-static void wake_nothing(ki_subscriber *subscriber)
+static void push(ki_subscriber *subscriber, ki_list *entries)
 {
-    (void)subscriber;
+    ki_listener_push_all(&subscriber->listener, entries);
 }
 
-/* Each in its best round. */
+/* Each value is that of its best round. */
 struct pauses {
-    double list; /* what a list of the store takes, to compare with */
+    double list; /* the time to list the store, for comparison */
     double join;
-    double batches[BATCHES_MAX]; /* behind it, until all is merged; the handler hears of nothing meanwhile */
+    double batches[BATCHES_MAX]; /* after the join, until all is merged, without calls of the handler */
     size_t batch_count;
 };
 
@@ -66,7 +66,7 @@ static void keep_best(double *best, double seconds)
     *best = *best == 0 || seconds < *best ? seconds : *best;
 }
 
-/* As many updates as dispatch hands over at once. Each object comes once. */
+/* As many updates as dispatch delivers at once. Each object occurs once. */
 static bool make_batch(const ki_object_list *list, size_t first, ki_list *out_batch)
 {
     ki_list_init(out_batch);
@@ -84,7 +84,7 @@ static bool make_batch(const ki_object_list *list, size_t first, ki_list *out_ba
     return true;
 }
 
-/* Behind the initial adds, which all wait, come so many events that everything is merged in the end. */
+/* All initial adds are waiting; enough events follow to merge everything. */
 static bool time_batches(ki_listener *listener, const ki_object_list *list, struct pauses *best)
 {
     size_t count = list->count / (KI_BACKLOG_STEP - 1) / KI_APPLY_STEP + 1;
@@ -107,7 +107,7 @@ static bool time_join(ki_store *store, struct pauses *best)
     ki_subscriber subscriber = {0};
     ki_object_list list = {0};
     const ki_handler handler = scaled_handler(ki_store_count(store));
-    ki_fanout_init(&fanout, wake_nothing);
+    ki_fanout_init(&fanout, push);
     if (ki_listener_init(&subscriber.listener, &handler, ki_clock_real(), 0) < 0) {
         return false;
     }
@@ -141,15 +141,15 @@ static bool time_all(ki_store *store, struct pauses *best)
     return is_done;
 }
 
-/* How much of what waits a batch merges at the most. */
+/* The most waiting events that one batch merges. */
 static double merged_by_batch(double pods)
 {
     double most = KI_APPLY_STEP * KI_BACKLOG_STEP;
     return pods < most ? pods : most;
 }
 
-/* Seconds to milliseconds in a store of 100,000: a join grows with the store, a batch only up to what it
- * merges. */
+/* Converts to milliseconds for a store of 100,000 objects. The time of a join grows with the store, that of a
+ * batch only up to what it merges. */
 static void scale_pauses(struct pauses *best, double pods)
 {
     double batch_scale = 1e3 * merged_by_batch(100000) / merged_by_batch(pods);
@@ -160,7 +160,7 @@ static void scale_pauses(struct pauses *best, double pods)
     }
 }
 
-/* One line of text, and what is held against a limit. */
+/* Prints one line of times, and compares them with their limits. */
 static void print_pauses(const struct pauses *best, const char *size, bool *out_met)
 {
     char line[96];
@@ -170,10 +170,10 @@ static void print_pauses(const struct pauses *best, const char *size, bool *out_
         all += best->batches[i];
         longest = best->batches[i] > longest ? best->batches[i] : longest;
     }
-    printf(
-        "%s, ms for 100,000: a list of the store %.1f, the join %.1f, the longest of %zu batches behind it "
-        "%.1f, all of them %.1f\n",
-        size, best->list, best->join, best->batch_count, longest, all);
+    printf("%s, ms for 100,000: a list of the store %.1f, the join %.1f, the longest of the %zu batches "
+           "after it "
+           "%.1f, all of them %.1f\n",
+           size, best->list, best->join, best->batch_count, longest, all);
     (void)snprintf(line, sizeof(line), "late handler, %s: the join, times a list of the store", size);
     *out_met &= bench_target(line, best->join / best->list, "<=", LISTS_MAX);
     (void)snprintf(line, sizeof(line), "late handler, %s: the join and the first batch, ms", size);
@@ -202,9 +202,9 @@ bool pipeline_late_bench_join(const struct bench_options *options, bool *out_met
     return bench_size(options, false, out_met) && bench_size(options, true, out_met);
 }
 
-/* ---- the others --------------------------------------------------------------------------------------- */
+/* ---- other handlers ----------------------------------------------------------------------------------- */
 
-/* A handler that also notes how long it heard nothing at the most. */
+/* A handler that also records the longest time without a call. */
 struct witness {
     struct pipeline_counter counter;
     double heard;
@@ -222,8 +222,8 @@ static void watch_events(const ki_event *event, void *user)
 }
 
 struct silence {
-    double seconds; /* the longest of a round; the shortest of them */
-    double rate;    /* events a second, in the best round */
+    double seconds; /* the longest of a round; the smallest of all rounds */
+    double rate;    /* events per second, in the best round */
 };
 
 struct others {
@@ -232,7 +232,7 @@ struct others {
     struct silence best[2]; /* without and with a late handler */
 };
 
-/* Updates one object after the other and waits until the witness has heard of all. */
+/* Updates one object after the other and waits until the witness has received all updates. */
 static bool run_updates(struct pipeline *pipeline, struct witness *witness, uint64_t *version, size_t count)
 {
     bool is_done = true;
@@ -251,7 +251,8 @@ static bool run_updates(struct pipeline *pipeline, struct witness *witness, uint
     return is_done;
 }
 
-/* The same updates, with or without a handler that comes with them, and goes. Keeps the shorter silence. */
+/* Makes the same updates, with or without a handler that is added at their start and removed after them.
+ * Keeps the shorter silence. */
 static bool run_round(struct pipeline *pipeline, struct witness *witness, struct others *others, bool is_late)
 {
     struct pipeline_counter late;
@@ -277,7 +278,7 @@ static bool run_round(struct pipeline *pipeline, struct witness *witness, struct
     return is_done;
 }
 
-/* The first updates are adds. With and without take turns. */
+/* The first updates are adds. Rounds with and without a late handler take turns. */
 static bool run_others(struct pipeline *pipeline, struct witness *witness, struct others *others)
 {
     bool is_done =
@@ -289,8 +290,8 @@ static bool run_others(struct pipeline *pipeline, struct witness *witness, struc
     return is_done;
 }
 
-/* Threads that wait for a processor are silent as well. So the best round counts, beside the best one
- * without, and a small collection is not held to less than what a scheduler's turn takes. */
+/* Threads that wait for a CPU are silent as well. So the best round with a late handler is compared with the
+ * best one without, and the limit for a small collection is at least a time slice of the scheduler. */
 static void print_others(const struct others *others, bool *out_met)
 {
     static const char *const names[] = {"updates", "updates, late handler"};
@@ -299,7 +300,7 @@ static void print_others(const struct others *others, bool *out_met)
         printf("%-34s %12.0f events/s, longest silence %6.1f ms\n", names[i], others->best[i].rate,
                others->best[i].seconds * 1e3);
     }
-    *out_met &= bench_target("late handler: how much longer another hears nothing, ms",
+    *out_met &= bench_target("late handler: added to the longest silence of another handler, ms",
                              (others->best[1].seconds - others->best[0].seconds) * 1e3,
                              "<=", limit < TURN_MS ? TURN_MS : limit);
 }

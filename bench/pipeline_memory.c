@@ -13,8 +13,8 @@
 #include "store_pods.h"
 #include "support/store_flush.h"
 
-/* What waits for readers of the store is not part of what is compared: when it goes is a matter of
- * numbers. */
+/* Objects that wait for readers of the store are not compared,
+ * because their number at a given moment is arbitrary. */
 static size_t read_held(const struct pipeline *pipeline)
 {
     store_flush(pipeline->informer->store);
@@ -60,7 +60,7 @@ static bool push_range(struct stuck *stuck, size_t first, size_t end)
     return is_done;
 }
 
-/* Everyone who is not stuck has caught up when a sample is taken. */
+/* All other handlers have caught up when a sample is taken. */
 static bool run_stuck(struct stuck *stuck)
 {
     static const int percents[SAMPLES] = {10, 50, 100};
@@ -88,14 +88,14 @@ static void print_stuck(const struct stuck *stuck, bool *out_met)
     const ki_registration_stats *stats = &stuck->stats;
     printf("\na stuck handler beside a healthy one: %zu updates of %zu keys, backlog of %zu\n",
            stuck->keys * UPDATES_PER_KEY, stuck->keys, stuck->backlog_max);
-    printf("KB held after 10%%, 50%%, 100%%: %zu, %zu, %zu; at the most %zu\n", stuck->samples[0] / 1024,
+    printf("KB held after 10%%, 50%%, 100%%: %zu, %zu, %zu; at most %zu\n", stuck->samples[0] / 1024,
            stuck->samples[1] / 1024, stuck->samples[2] / 1024, counted_peak() / 1024);
     printf("coalesced %" PRIu64 ", backlog %" PRIu64 " (most %" PRIu64 ")\n", stats->coalesced,
            stats->backlog, stats->backlog_high_water);
     *out_met &= bench_target("stuck handler: memory at the end, times that after 10%",
                              (double)stuck->samples[SAMPLES - 1] / (double)stuck->samples[0], "<=", 1.1);
-    /* What comes while it is brought to one entry per key is past the limit. */
-    *out_met &= bench_target("stuck handler: its backlog at the most, times the limit",
+    /* Events that arrive while the backlog is being merged to one entry per key exceed the limit. */
+    *out_met &= bench_target("stuck handler: its largest backlog, times the limit",
                              (double)(stats->backlog_high_water - 1) / (double)stuck->backlog_max,
                              "<=", 1 + 1.0 / (KI_BACKLOG_STEP - 1));
 }
@@ -107,7 +107,7 @@ bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_
     sem_init(&stuck.may_go, 0, 0);
     pipeline_counter_init(&stuck.healthy, 0);
     ki_handler healthy = pipeline_counting_handler(&stuck.healthy);
-    healthy.overflow = KI_OVERFLOW_BLOCK; /* so that it hears of each update, however busy the machine is */
+    healthy.overflow = KI_OVERFLOW_BLOCK; /* so that it gets each update, however busy the machine is */
     const ki_handler stuck_one = {
         .on_add = hang, .on_update = hang, .user = &stuck.may_go, .backlog_items_max = stuck.backlog_max};
     bool is_done = counted_begin() && pipeline_open(&stuck.pipeline, NULL) &&
@@ -130,7 +130,7 @@ bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_
 
 enum { QUEUE_BYTES_PER_POD = 160 };
 
-/* Writes the list one item at a time, each time with a newer version and the same items. */
+/* Writes lists one item at a time; each list has a newer version and the same items. */
 struct lists {
     struct pod_collection pods;
     struct text piece;
@@ -207,7 +207,7 @@ static void print_relist(const struct relist *relist, bool *out_met)
     *out_met &= bench_target("relist: calls of the handler", (double)relist->calls, "<=", 0);
 }
 
-/* The queue's limit is a fixed number of bytes, so with fewer pods than are usual here it is made smaller. */
+/* The queue's limit is a fixed number of bytes, so for fewer pods than usual a smaller limit is set. */
 bool pipeline_memory_bench_relist(const struct bench_options *options, bool *out_met)
 {
     struct relist relist = {.lists.pods = {GENERATE_PODS_SEED, options->pods}};

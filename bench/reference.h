@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference - what other parsers need for the work our decoder does.
+/* reference - other parsers, which do the same work as our decoder.
  *
- *   From:     bench/documents.c   (the bytes)
- *   To:       the benchmarks' tables (bench.h).
+ *   From:     reference_contender.h, http_keep.c
+ *   To:       the parsers
  *   Not here: timing.
  *
  * Every reference reads the same fields of the same bytes and mixes them into a checksum in the same
@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* Readable bytes every document has after its end; simdjson reads ahead. */
+/* Readable bytes that follow every document; simdjson reads ahead. */
 #define REFERENCE_PADDING 64
 
 struct reference_result {
@@ -33,8 +33,8 @@ struct reference_result {
     uint64_t text_bytes;
 };
 
-/* Works through one document and adds to *result. Returns false when it cannot be parsed; the result
- * then means nothing. One thread at a time: parsers keep their buffers between calls. */
+/* Reads one document and adds to *result. Returns false if it cannot be parsed; then the result is
+ * meaningless. One thread at a time: parsers keep their buffers between calls. */
 typedef bool (*reference_cb)(const char *data, size_t length, struct reference_result *result);
 
 bool reference_memcpy(const char *data, size_t length, struct reference_result *result);
@@ -47,13 +47,30 @@ bool reference_cjson_watch(const char *data, size_t length, struct reference_res
 
 bool reference_simdjson_list(const char *data, size_t length, struct reference_result *result);
 bool reference_simdjson_watch(const char *data, size_t length, struct reference_result *result);
-/* Only counts the items: the cost of finding where each one ends. */
+/* Only counts the items: the cost of finding the end of each one. */
 bool reference_simdjson_split(const char *data, size_t length, struct reference_result *result);
-/* The code path simdjson chose for this processor. */
+/* The code path that simdjson has chosen for this CPU. */
 const char *reference_simdjson_implementation(void);
 
-/* Mixes one text into the result. The products of a text do not wait for each other, so that the
- * checksum stays small beside the fastest parser; one step per text keeps the order of texts. */
+/* Calls `read` for each line of a watch. Returns false if `read` does, or if the last line has no newline. */
+static inline bool reference_lines(const char *data, size_t length,
+                                   bool (*read)(const char *line, size_t length,
+                                                struct reference_result *result),
+                                   struct reference_result *result)
+{
+    const char *end = data + length;
+    while (data < end) {
+        const char *newline = (const char *)memchr(data, '\n', (size_t)(end - data));
+        if (newline == NULL || !read(data, (size_t)(newline - data), result)) {
+            return false;
+        }
+        data = newline + 1;
+    }
+    return true;
+}
+
+/* Mixes one text into the result. The products of a text do not depend on each other, so that the checksum
+ * costs little compared with the fastest parser; one step per text makes the order of texts matter. */
 static inline void reference_mix(struct reference_result *result, const char *text, size_t length)
 {
     uint64_t sum = length;

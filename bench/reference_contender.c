@@ -50,7 +50,7 @@ bool reference_contenders_agree(const struct reference_contender *contenders, si
             first = &contenders[i];
             expected = checksum;
         } else if (checksum != expected) {
-            fprintf(stderr, "%s and %s read different things\n", first->name, contenders[i].name);
+            fprintf(stderr, "%s and %s have different checksums\n", first->name, contenders[i].name);
             return false;
         }
     }

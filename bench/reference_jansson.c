@@ -74,13 +74,5 @@ static bool read_event(const char *line, size_t length, struct reference_result 
 
 bool reference_jansson_watch(const char *data, size_t length, struct reference_result *result)
 {
-    const char *end = data + length;
-    while (data < end) {
-        const char *newline = memchr(data, '\n', (size_t)(end - data));
-        if (newline == NULL || !read_event(data, (size_t)(newline - data), result)) {
-            return false;
-        }
-        data = newline + 1;
-    }
-    return true;
+    return reference_lines(data, length, read_event, result);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Costs are the thread's own time, the best of several rounds. */
+/* Costs are the CPU time of the thread in the best of several rounds. */
 #include "store_bulk.h"
 
 #include <kinformer/store.h>
@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "store_pods.h"
 
-/* A table that clusters is at thirty times and more. */
+/* With clustering in a table, the factor is thirty or more. */
 enum { ROUNDS = 7, SIZES = 5, PODS = 600000, STORES_OF_THE_FIRST = 100, TIMES_MAX = 2 };
 
 static const size_t sizes[SIZES] = {1000, 100000, 150000, 300000, PODS};
@@ -34,7 +34,7 @@ static bool fill(ki_store *store, ki_object *const *objects, size_t count)
     return is_done;
 }
 
-/* Adds the seconds of one store. */
+/* Adds the seconds for one store. */
 static bool measure_one(ki_object *const *objects, size_t size, struct bulk_costs *seconds)
 {
     ki_store *store = ki_store_new(NULL, NULL);
@@ -80,9 +80,9 @@ static void print_costs(const struct bulk_costs *costs, bool *out_met)
         worst.index = costs[i].index > worst.index ? costs[i].index : worst.index;
         worst.replace = costs[i].replace > worst.replace ? costs[i].replace : worst.replace;
     }
-    *out_met &= bench_target("bulk: dearest late index per object, times that of 1,000 objects",
+    *out_met &= bench_target("bulk: worst late index per object, times that of 1,000 objects",
                              worst.index / costs[0].index, "<=", TIMES_MAX);
-    *out_met &= bench_target("bulk: dearest replace per object, likewise", worst.replace / costs[0].replace,
+    *out_met &= bench_target("bulk: worst replace per object, likewise", worst.replace / costs[0].replace,
                              "<=", TIMES_MAX);
 }
 

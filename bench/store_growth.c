@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Costs are the thread's own time, the best of several rounds in which all sizes take their turn: other
- * programs on the machine, which come and go, do not make one size look dearer than another. */
+/* Costs are the CPU time of the thread in the best of several rounds. All sizes take turns in each round, so
+ * that other programs on the machine do not make one size look more expensive than another. */
 #include "store_growth.h"
 
 #include <kinformer/store.h>
@@ -19,14 +19,14 @@ static const size_t sizes[SIZES] = {1000, 10000, 100000, PODS};
 
 enum operation { MEMORY, PEEK, GET, UPDATE, REMOVE_AND_ADD, PUT, ADD, COSTS };
 
-/* Nanoseconds each; 0 before the first round. */
+/* Nanoseconds per operation; 0 before the first round. */
 typedef double costs[COSTS];
 
 struct growth {
     ki_store *store;
-    struct store_pods pods;   /* what is in the store */
-    struct store_pods newer;  /* another version of each */
-    struct store_pods chosen; /* those that operations are about; two parts of the two above */
+    struct store_pods pods;   /* the objects in the store */
+    struct store_pods newer;  /* the next version of each */
+    struct store_pods chosen; /* the objects that operations use: a part of `pods`, and below of `newer` */
     struct store_pods chosen_newer;
     ki_object *few[FEW];
     ki_object *few_newer[FEW];
@@ -39,15 +39,15 @@ static void keep_best(double *best, double seconds, size_t operations)
     *best = *best == 0 || each < *best ? each : *best;
 }
 
-/* ---- operations on a store that is full ------------------------------------------------------------- */
+/* ---- operations on a full store ---------------------------------------------------------------------- */
 
 static size_t any_of(struct growth *g)
 {
     return store_pods_next(&g->random) % g->chosen.count;
 }
 
-/* Finds an object through an array and reads its key, each time after the one before: what the machine
- * takes for memory that no cache holds. */
+/* Finds an object through an array and reads its key; each step depends on the previous one. This is the cost
+ * of memory that is not in a cache. */
 static bool step_memory(struct growth *g)
 {
     const ki_object *object = g->chosen.objects[any_of(g)];
@@ -114,7 +114,7 @@ static bool measure_full(struct growth *g, costs few, costs all)
 
 /* ---- from empty to full ----------------------------------------------------------------------------- */
 
-/* One by one, as a program does that fills a store of its own. */
+/* One by one, as a program fills its own store. */
 static bool fill_by_puts(ki_store *store, ki_object *const *objects, size_t count)
 {
     bool is_done = true;
@@ -166,9 +166,9 @@ static bool fill_by_batches(ki_store *store, ki_object *const *objects, size_t c
 
 typedef bool (*fill_cb)(ki_store *store, ki_object *const *objects, size_t count);
 
-/* The same million objects at any size: into a thousand stores of 1,000, or into one. All stores stay
- * until the last is full, so what differs is how large a store is, and neither where the objects come from
- * nor whether the memory is fresh. */
+/* The same million objects at any size: in a thousand stores of 1,000, or in one. All stores exist until the
+ * last one is full, so that only the size of a store differs, not where the objects come from or whether the
+ * memory is fresh. */
 static bool measure_fill(const struct store_pods *pods, size_t size, fill_cb fill, double *best)
 {
     static ki_store *stores[PODS / 1000];
@@ -189,17 +189,17 @@ static bool measure_fill(const struct store_pods *pods, size_t size, fill_cb fil
     return is_done;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------- */
+/* ---- all sizes --------------------------------------------------------------------------------------- */
 
 struct table {
     struct store_pods pods;
     struct store_pods newer;
-    struct growth growths[SIZES]; /* of the first objects each */
+    struct growth growths[SIZES]; /* each has the first objects */
     costs few[SIZES];
     costs all[SIZES];
 };
 
-/* The few are spread over the whole collection. */
+/* The few objects are spread over the whole collection. */
 static bool growth_init(struct growth *g, const struct table *table, size_t size)
 {
     *g = (struct growth){.store = ki_store_new(NULL, NULL),
@@ -224,7 +224,7 @@ static bool measure_round(struct table *table)
     return is_done;
 }
 
-/* 1: the operation has become dearer by the same factor as memory that no cache holds. */
+/* 1: the cost of the operation has grown by the same factor as that of memory that is not in a cache. */
 static double beside_memory(const struct table *table, int size, enum operation operation)
 {
     double memory = table->all[size][MEMORY] / table->all[0][MEMORY];
@@ -243,7 +243,7 @@ static void print_costs(const struct table *table)
         printf("%9zu, %-13s %9.0f %9.0f %9.0f %9.0f %14.0f\n", sizes[i], "all over", all[MEMORY], all[PEEK],
                all[GET], all[UPDATE], all[REMOVE_AND_ADD]);
     }
-    printf("all over, how much dearer than at 1,000, as a share of how much dearer memory itself is\n");
+    printf("all over: the growth of the cost since 1,000 objects, as a share of that of memory access\n");
     for (int i = 1; i < SIZES; i++) {
         printf("%9zu  %-13s %9s %9.2f %9.2f %9.2f %14.2f\n", sizes[i], "", "1", beside_memory(table, i, PEEK),
                beside_memory(table, i, GET), beside_memory(table, i, UPDATE),
@@ -252,9 +252,9 @@ static void print_costs(const struct table *table)
     printf("\n");
 }
 
-/* Held to the target is what the store decides: the same few objects, in a store of any size, and filling
- * one. When operations go all over a large collection, the machine's memory decides; that is shown beside
- * it. */
+/* The target applies to costs that the store determines: those of the same few objects in a store of any
+ * size, and of filling a store. For operations all over a large collection, memory access determines the
+ * cost; it is shown for comparison. */
 static bool meets_target(const struct table *table, enum operation operation, const char *what)
 {
     double worst = 0;
@@ -279,12 +279,12 @@ bool store_growth_bench(bool *out_met)
     }
     if (is_done) {
         print_costs(&table);
-        *out_met &= meets_target(&table, PEEK, "growth: dearest peek, times that of 1,000 objects");
-        *out_met &= meets_target(&table, GET, "growth: dearest get, likewise");
-        *out_met &= meets_target(&table, UPDATE, "growth: dearest update, likewise");
-        *out_met &= meets_target(&table, REMOVE_AND_ADD, "growth: dearest remove and add, likewise");
-        *out_met &= meets_target(&table, PUT, "growth: dearest add from empty to full, one by one, likewise");
-        *out_met &= meets_target(&table, ADD, "growth: dearest add from empty to full, in batches, likewise");
+        *out_met &= meets_target(&table, PEEK, "growth: worst peek, times that of 1,000 objects");
+        *out_met &= meets_target(&table, GET, "growth: worst get, likewise");
+        *out_met &= meets_target(&table, UPDATE, "growth: worst update, likewise");
+        *out_met &= meets_target(&table, REMOVE_AND_ADD, "growth: worst remove and add, likewise");
+        *out_met &= meets_target(&table, PUT, "growth: worst add from empty to full, one by one, likewise");
+        *out_met &= meets_target(&table, ADD, "growth: worst add from empty to full, in batches, likewise");
     }
     for (int i = 0; i < SIZES; i++) {
         ki_store_free(table.growths[i].store);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread adds all keys. The workers begin when that is done ("behind"), or before it ("meanwhile"). The
- * time is that from the first add until the last worker has ended. Rounds take turns, and the median counts:
- * the best one is that in which the system happens to let the threads run one after the other.
+/* One thread adds all keys. The workers start after that ("after"), or before ("meanwhile"). The time is from
+ * the first add until the last worker has ended. Rounds take turns, and the median counts, because in the
+ * best round the system happened to run the threads one after the other.
  *
- * Ours and client-go's are measured without metrics and with them, as controllers have them; the plain queue
- * has none. On a busy machine the processor time, of all threads, says more than the rate. */
+ * Ours and client-go's are measured without metrics and with them, as controllers use them; the plain queue
+ * has none. On a busy machine the CPU time of all threads is more meaningful than the rate. */
 #include "workqueue_contest.h"
 
 #include <kinformer/metrics.h>
@@ -23,10 +23,10 @@ enum { ROUNDS = 5, WORKERS_MAX = 8, COUNTS = 3, MODES = 2, SETTINGS = 2 };
 enum contestant { OURS, PLAIN, CLIENT_GO, CONTESTANTS };
 
 static const int worker_counts[COUNTS] = {1, 2, WORKERS_MAX};
-static const char *const mode_names[MODES] = {"behind", "meanwhile"};
+static const char *const mode_names[MODES] = {"after", "meanwhile"};
 static const char *const setting_names[SETTINGS] = {"", ", metrics"};
 
-/* Nanoseconds a key in each round; 0: not measured. */
+/* Nanoseconds per key in each round; 0: not measured. */
 struct cost {
     double wall[ROUNDS];
     double processor[ROUNDS];
@@ -124,7 +124,7 @@ static bool measure(enum contestant contestant, const struct workqueue_keys *key
     return true;
 }
 
-/* The program prints what we measure above, by itself. */
+/* The Go program measures the same, and prints the figures. */
 static bool measure_go(const struct workqueue_keys *keys, int workers, int setting, struct cost costs[MODES],
                        int round)
 {
@@ -188,9 +188,9 @@ static void print_row(results all, int setting, int count, int mode)
 
 static void print_results(results all, size_t keys)
 {
-    printf("\n%zu distinct keys: thousands of add + get + done a second; then ns of processor time a key\n"
+    printf("\n%zu distinct keys: thousands of add + get + done per second; then ns of CPU time per key\n"
            "%-33s %12s %12s %12s %12s %12s %12s\n",
-           keys, "workers, begun behind the adds", "ki_workqueue", "plain", "client-go", "ki_workqueue",
+           keys, "workers, started after the adds", "ki_workqueue", "plain", "client-go", "ki_workqueue",
            "plain", "client-go");
     for (int setting = 0; setting < SETTINGS; setting++) {
         for (int i = 0; i < COUNTS * MODES; i++) {

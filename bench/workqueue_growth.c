@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Costs are the thread's own time, the best of several rounds in which all sizes take their turn. Held to the
- * target is what the queue decides: the same few keys added again, got and finished, in a queue of any size,
- * and filling and emptying queues that hold a million keys altogether. */
+/* Costs are the CPU time of the thread in the best of several rounds, in which all sizes take turns. The
+ * targets apply to costs that the queue determines: adding, getting and finishing the same few keys in a
+ * queue of any size, and filling and emptying queues that hold a million keys altogether. */
 #include "workqueue_growth.h"
 
 #include <kinformer/workqueue.h>
@@ -21,7 +21,7 @@ static const char *const names[OPERATIONS] = {"get, done and add of a few keys",
                                               "add of a few keys that wait", "add from empty to full",
                                               "get and done from full to empty"};
 
-/* Nanoseconds each; 0 before the first round. */
+/* Nanoseconds per operation; 0 before the first round. */
 typedef double costs[SIZES][OPERATIONS];
 
 static void keep_best(double *best, double seconds, size_t operations)
@@ -79,8 +79,8 @@ static bool measure_all(const struct workqueue_keys *keys, size_t size, double o
     return is_done;
 }
 
-/* The few are high ones, so that they take turns while the others wait; but for each 16th, which is the next
- * of the others and comes back to their end. */
+/* The few keys have a high priority, so that they take turns while the others wait. Each 16th get returns one
+ * of the others, which is added again at their end. */
 static bool measure_few(const struct workqueue_keys *keys, size_t size, double out_costs[OPERATIONS])
 {
     ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
@@ -129,7 +129,7 @@ static bool meets_target(costs all, enum operation operation)
     for (int size = 0; size < SIZES; size++) {
         worst = all[size][operation] > worst ? all[size][operation] : worst;
     }
-    snprintf(line, sizeof(line), "growth: dearest %s, times that of 1,000", names[operation]);
+    snprintf(line, sizeof(line), "growth: worst %s, times that of 1,000", names[operation]);
     return bench_target(line, worst / all[0][operation], "<=", 2);
 }
 

@@ -4,8 +4,8 @@
  *
  *   loop_controller [SERVER]
  *
- * Each namespace with a label "team" gets a ConfigMap "settings" that names the team. A line of standard
- * input asks how the controller is doing; its end, or Ctrl-C, ends the program.
+ * Each namespace with a label "team" gets a ConfigMap "settings" that names the team. For each line of
+ * standard input, it prints the state of the controller; end of input, or Ctrl-C, ends the program.
  */
 #include <errno.h>
 #include <kinformer.h>
@@ -28,7 +28,7 @@ static program p;
 
 /* ---- the controller ---------------------------------------------------------------------------------- */
 
-/* The server has answered: the request ends here. Meanwhile others were worked on. */
+/* The server has answered: the request ends here. Other keys were worked on meanwhile. */
 static void take_answer(const ki_rest_answer *answer, void *user)
 {
     ki_request *request = user;
@@ -42,7 +42,7 @@ static void take_answer(const ki_rest_answer *answer, void *user)
     ki_request_finish(request, ki_done());
 }
 
-/* Begins to write, and does not wait for the answer. */
+/* Begins the write, and does not wait for the answer. */
 static ki_result write_settings(ki_request *request, const char *ns, ki_str team, int exists)
 {
     ki_error err = {0};
@@ -95,13 +95,13 @@ static void show_status(void)
 static int run(int signal_fd)
 {
     char line[256];
-    struct pollfd fds[] = {{.fd = ki_client_fd(p.client), .events = POLLIN}, /* for all that it does */
+    struct pollfd fds[] = {{.fd = ki_client_fd(p.client), .events = POLLIN}, /* for all its work */
                            {.fd = signal_fd, .events = POLLIN},
                            {.fd = STDIN_FILENO, .events = POLLIN}};
     for (;;) {
         if (poll(fds, 3, -1) < 0 && errno != EINTR)
             return -1;
-        int rc = ki_client_dispatch(p.client, 1); /* about 1 ms of network, cache and reconciles, here */
+        int rc = ki_client_dispatch(p.client, 1); /* about 1 ms of network, cache and reconciles */
         if (rc < 0)
             return rc;
         if (fds[1].revents != 0)
@@ -119,7 +119,6 @@ static int begin(const char *server, ki_error *err)
     ki_controller_options options = {
         .name = "settings", .reconcile = reconcile, .workers = 8, .stop_timeout_ms = 5000};
     ki_client_options on_loop = {.mode = KI_MODE_EVENT_LOOP, .server = server};
-    on_loop.request_retries_max = -1; /* what the server puts off waits in the queue */
     p.client = ki_client_new(&on_loop, err);
     p.controller = p.client == NULL ? NULL : ki_controller_new(p.client, &options, err);
     if (p.controller == NULL)
@@ -148,8 +147,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "loop_controller: %s\n", err.message);
     else
         rc = run(signal_fd);
-    (void)ki_controller_stop(p.controller, NULL); /* runs the loop until requests under way have ended */
-    ki_client_free(p.client); /* cancels the calls of those that have not ended within stop_timeout_ms */
+    (void)ki_controller_stop(p.controller, NULL); /* runs the loop until running reconciles have ended */
+    ki_client_free(p.client); /* cancels the calls of reconciles that stop_timeout_ms was too short for */
     ki_controller_free(p.controller);
     ki_factory_free(p.factory);
     close(signal_fd);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* small_controller - a controller in one screen: each namespace has a ConfigMap "settings" that names its
- * team, from the label "team" of the namespace.
- *
- *   small_controller [SERVER]
- */
+/* small_controller [SERVER] - a controller in one screen: each namespace has a ConfigMap "settings" that
+ * names its team, from the label "team" of the namespace. */
 #include <kinformer.h>
 #include <signal.h>
 #include <stdio.h>
 
 static ki_client *client;
 static ki_informer *namespaces, *configmaps;
+
+static void write_log(const ki_log_record *record, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s: %s\n", record->component, record->message);
+}
 
 static ki_result reconcile(ki_request *request, void *user)
 {
@@ -52,20 +55,18 @@ int main(int argc, char **argv)
 {
     ki_error err = {0};
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
+    ki_set_log(write_log, KI_LOG_WARNING, NULL); /* without it, nothing says why something does not work */
+    sigemptyset(&set), sigaddset(&set, SIGINT), sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL); /* for sigwait() below */
     client = ki_client_new(&(ki_client_options){.server = argc > 1 ? argv[1] : NULL}, &err);
     ki_factory *factory = ki_factory_new(client, NULL);
     namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES, NULL);
     configmaps = ki_factory_informer(factory, &KI_CORE_V1_CONFIGMAPS, NULL);
     ki_controller_options options = {.name = "settings", .reconcile = reconcile, .workers = 2};
-    ki_controller *controller = client == NULL ? NULL : ki_controller_new(client, &options, &err);
+    ki_controller *controller = ki_controller_new(client, &options, &err); /* NULL client: keeps its error */
     ki_controller_watch(controller, namespaces, NULL);
     ki_controller_watch_mapped(controller, configmaps, NULL, map, NULL);
-    if (controller != NULL && ki_factory_start(factory, &err) == 0 &&
-        ki_controller_start(controller, &err) == 0)
+    if (ki_factory_start(factory, &err) == 0 && ki_controller_start(controller, &err) == 0)
         sigwait(&set, &(int){0});
     ki_client_free(client); /* ends calls, even to a server that does not answer; waits for reconciles */
     ki_controller_free(controller);

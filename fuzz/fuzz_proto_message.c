@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_proto_message - any bytes as a message of any kind. The input: a byte of options
- * (decode_options_plan()), two bytes that choose the kind, the message.
+/* fuzz_proto_message - any bytes as a message of any kind. Input: a byte of options (decode_options_plan()),
+ * two bytes that choose the kind, and the message.
  *
- * What comes out is JSON. Read with a projection, or carefully, it is what the JSON decoder makes of it with
- * that projection: the same object, with the same text. */
+ * The result is JSON. With a projection, or in careful mode, the object is the one that the JSON decoder
+ * makes from that JSON with the same projection: the same object, with the same text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static ki_str word(uint16_t at, uint8_t len)
     return (ki_str){ki_proto_words + at, len};
 }
 
-/* The text of the whole message; empty if it cannot be read. */
+/* Returns the text of the whole message; empty if it cannot be read. */
 static ki_str read_whole(ki_proto_reader *reader, const ki_proto_kind *kind, ki_str bytes)
 {
     const ki_proto_source source = {.message = &ki_proto_messages[kind->message],
@@ -37,19 +37,19 @@ static ki_str read_whole(ki_proto_reader *reader, const ki_proto_kind *kind, ki_
                                     .is_whole = 1};
     ki_error err = {0};
     int rc = ki_proto_read(reader, &source, &err);
-    require(rc == err.code, "the result is another than the error");
+    require(rc == err.code, "the result does not match the error");
     ki_str text = ki_buf_str(&reader->sink.text);
     require(rc < 0 || reader->sink.overflowed || ki_json_validate(text, NULL) == 0, "the text is not JSON");
     return rc < 0 || reader->sink.overflowed ? (ki_str){0} : text;
 }
 
-/* JSON is limited as it is written, with its escapes and with what is dropped; so it may be refused alone. */
+/* The size limit for JSON counts escapes and dropped parts, so JSON may be refused when protobuf is not. */
 static void compare(const ki_object *ours, const ki_object *other, int code)
 {
     if (ours == NULL || other == NULL) {
-        require(other == NULL || ours != NULL, "an object is refused that JSON has");
+        require(other == NULL || ours != NULL, "an object is refused that the JSON decoder accepts");
         require(ours == NULL || code == KI_ERR_JSON_DEPTH || code == KI_ERR_TOO_LARGE,
-                "JSON is refused alone");
+                "only JSON is refused");
         return;
     }
     require(ki_object_equal(ours, other), "the objects are different");
@@ -74,7 +74,7 @@ static void check(const ki_object_plan *plan, const ki_proto_kind *kind, ki_str 
                                 .api_version = word(kind->api_version, kind->api_version_len),
                                 .has_names = 1};
     int rc = ki_proto_item_build(&reader, plan, &item, &ours, &refused);
-    require((rc == 1) == (ours != NULL), "an object is refused and there");
+    require((rc == 1) == (ours != NULL), "an object is both refused and present");
     ki_proto_reader_fini(&reader);
     ki_proto_reader_init(&reader, NULL, KI_JSON_DEPTH_LIMIT);
     ki_str text = read_whole(&reader, kind, bytes);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_scan - the scanner over any bytes.
  *
- * Input: the text. Every kernel and every split must come to the same end. The text is accepted if and
- * only if another strict parser accepts it (support/json_strict.h), and what is kept of it is kept again
- * as it is.
+ * Input: the text. Every kernel and every split must give the same result. The text is accepted if and only
+ *        if another strict parser accepts it (support/json_strict.h). Scanning the kept text keeps all of it.
  */
 #include <kinformer/json.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static void require(int condition)
         abort();
 }
 
-/* The splits follow from the text, so that an input is the same run each time. */
+/* The splits are derived from the text, so that an input gives the same run each time. */
 static uint64_t seed_of(ki_str text)
 {
     uint64_t seed = UINT64_C(0xcbf29ce484222325);
@@ -29,33 +28,14 @@ static uint64_t seed_of(ki_str text)
     return seed;
 }
 
-static void require_same(const scan_run *expected, scan_run *run, ki_str text, scan_split split)
-{
-    scan_run_text(run, text, split);
-    require(scan_run_same(expected, run));
-}
-
-/* Leaves in `first` what the best kernel does with the whole text. */
+/* Leaves in `first` the result of the best kernel for the whole text. */
 static void run_all(scan_run *first, ki_str text)
 {
     scan_run other;
     scan_run_init(&other);
     other.limits = first->limits;
     other.is_lenient = first->is_lenient;
-    ki_random random;
-    ki_random_init(&random, seed_of(text));
-    scan_run_text(first, text, (scan_split){0});
-    const ki_json_kernel *const *kernels = ki_json_kernels();
-    size_t count = 0;
-    for (; kernels[count] != NULL; count++) {
-        other.kernel = kernels[count];
-        require_same(first, &other, text, (scan_split){0});
-        require_same(first, &other, text, (scan_split){.first = 1 + ki_random_below(&random, text.len + 1)});
-    }
-    other.kernel = kernels[ki_random_below(&random, count)];
-    require_same(first, &other, text, (scan_split){.random = &random});
-    if (text.len <= 100)
-        require_same(first, &other, text, (scan_split){.others = 1});
+    require(scan_run_all_agree(first, &other, text, seed_of(text)));
     scan_run_fini(&other);
 }
 
@@ -79,7 +59,7 @@ static void check_lenient(const scan_run *strict, ki_str text)
     scan_run_fini(&run);
 }
 
-/* Small limits, which are met in odd places. */
+/* Small limits, which are reached at unusual places. */
 static void check_limits(ki_str text)
 {
     scan_run run;

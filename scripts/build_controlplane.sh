@@ -3,7 +3,7 @@
 #
 #   scripts/build_controlplane.sh
 #
-# Exit status: 0 when it is built; 1 on failure; 77 when it cannot be had here, after a line that says why.
+# Exit status: 0 when it is built; 1 on failure; 77 when it cannot be built here, after a line with the reason.
 set -eu
 cd "$(dirname "$0")/.."
 go_minor_min=26

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 python3 scripts/generate_resources.py --check
 python3 scripts/generate_apiserver_resources.py --check
 python3 scripts/generate_schemas.py --check
+python3 scripts/make_pictures.py --check
 
 # The tables of protobuf come from Kubernetes' Go types, so this needs Go and its module proxy.
 if ! command -v go >/dev/null; then

@@ -19,41 +19,42 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # "folder: folders it may use"; itself is allowed. Lowest first, in the order of the data.
 RULES = """
-util:
-util/loop: util
-util/yaml: util
-json: util
+util/text:
+util: util/text
+util/loop: util/text util
+util/yaml: util/text util
+json: util/text util
 json/kernel: json
-metrics: util
-api/resource: util json
-api/object: util json api/resource
-api/selector: util json api/resource api/object
-api/decode: util json api/object
-proto: util json api/object api/decode
-config: util util/yaml json
-credentials: util util/loop json config
-http: util util/loop metrics config credentials
-client: util util/loop metrics config credentials http
-rest: util util/loop json api/resource api/object api/decode http client
-reflector: util util/loop metrics api/resource api/object api/selector api/decode proto http client
-store: util util/loop api/object api/selector
-queue: util util/loop api/object client store
-handler: util metrics api/object store
-informer: util util/loop metrics api/resource api/object api/decode client reflector store queue handler
-feed: util util/loop metrics api/object api/decode client reflector store queue
-workqueue: util util/loop metrics
-controller: util util/loop json metrics api/resource api/object api/decode client rest store informer workqueue
-apiserver/value: util util/yaml
-apiserver/kind: util apiserver/value
+metrics: util/text util
+api/resource: util/text util json
+api/object: util/text util json api/resource
+api/selector: util/text util json api/resource api/object
+api/decode: util/text util json api/object
+proto: util/text util json api/object api/decode
+config: util/text util util/yaml json
+credentials: util/text util util/loop json config
+http: util/text util util/loop metrics config credentials
+client: util/text util util/loop metrics config credentials http
+rest: util/text util util/loop json api/resource api/object api/decode http client
+reflector: util/text util util/loop metrics api/resource api/object api/selector api/decode proto http client
+store: util/text util util/loop api/object api/selector
+queue: util/text util util/loop api/object client store
+handler: util/text util metrics api/object store
+informer: util/text util util/loop metrics api/resource api/object api/decode client reflector store queue handler
+feed: util/text util util/loop metrics api/object api/decode client reflector store queue
+workqueue: util/text util util/loop metrics
+controller: util/text util util/loop json metrics api/resource api/object api/decode client rest informer workqueue
+apiserver/value: util/text util util/yaml
+apiserver/kind: util/text util apiserver/value
 apiserver/kind/data: apiserver/kind
-apiserver/validate: util apiserver/value apiserver/kind apiserver/kind/data
-apiserver/patch: util apiserver/value apiserver/kind
-apiserver/object: util apiserver/value apiserver/kind
-apiserver/storage: util apiserver/kind apiserver/object
-apiserver/request: util apiserver/value apiserver/kind apiserver/object
-apiserver/verbs: util apiserver/value apiserver/kind apiserver/validate apiserver/patch apiserver/object apiserver/storage
-apiserver/show: util apiserver/value apiserver/kind apiserver/kind/data
-apiserver/serve: util util/loop apiserver/value apiserver/kind apiserver/object apiserver/storage apiserver/request apiserver/verbs apiserver/show
+apiserver/validate: util/text util apiserver/value apiserver/kind apiserver/kind/data
+apiserver/patch: util/text util apiserver/value apiserver/kind
+apiserver/object: util/text util apiserver/value apiserver/kind
+apiserver/storage: util/text util apiserver/kind apiserver/object
+apiserver/request: util/text util apiserver/value apiserver/kind apiserver/object
+apiserver/verbs: util/text util apiserver/value apiserver/kind apiserver/validate apiserver/patch apiserver/object apiserver/storage
+apiserver/show: util/text util apiserver/value apiserver/kind apiserver/kind/data
+apiserver/serve: util/text util util/loop apiserver/value apiserver/kind apiserver/object apiserver/storage apiserver/request apiserver/verbs apiserver/show
 cli:
 cli/demo: cli
 """
@@ -73,10 +74,18 @@ def read_rules(text):
     for line in text.strip().splitlines():
         folder, allowed = line.split(":")
         rules[folder] = {folder, *allowed.split()}
-    for folder, allowed in rules.items():
-        if not allowed <= set(rules):
-            sys.exit(f"layers: the rule of {folder} names a folder that has none")
     return rules
+
+
+def rule_violations(rules):
+    """A rule may name only folders listed before its own, so that rules point downwards and have no cycles."""
+    found, lower = [], set()
+    for folder, allowed in rules.items():
+        for to in sorted(allowed - {folder} - lower):
+            found.append(f"the rule of {folder}/ points upwards, to {to}/" if to in rules
+                         else f"the rule of {folder}/ names {to}/, which has none")
+        lower.add(folder)
+    return found
 
 
 def folder_of(path):
@@ -156,6 +165,14 @@ def expect(found, wanted, what):
         sys.exit(f"layers: self-test: {what}: " + ("; ".join(found) or "was not refused"))
 
 
+def test_rules():
+    expect(rule_violations(read_rules("util:\njson: util\nhttp: util json")), None, "good rules")
+    for text, wanted in (("util: json\njson:", "the rule of util/ points upwards, to json/"),
+                         ("util: json\njson: util", "the rule of util/ points upwards, to json/"),
+                         ("util:\njson: util other", "names other/, which has none")):
+        expect(rule_violations(read_rules(text)), wanted, text)
+
+
 def test_includes(rules, tree):
     def write(file, text):
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
@@ -200,6 +217,7 @@ def test_symbols(rules, tree):
 
 
 def self_test(with_objects):
+    test_rules()
     rules = read_rules(RULES)
     for test in (test_includes, test_symbols) if with_objects else (test_includes,):
         tree = pathlib.Path(tempfile.mkdtemp())
@@ -216,7 +234,7 @@ def main():
     arguments = parser.parse_args()
     self_test(arguments.objects)
     rules = read_rules(RULES)
-    found = include_violations(rules, arguments.src)
+    found = rule_violations(rules) + include_violations(rules, arguments.src)
     if arguments.objects:
         objects = {source: symbols for source, symbols in read_objects(arguments.objects).items()
                    if (arguments.src / source).exists()}

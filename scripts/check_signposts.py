@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An internal header opens with a signpost: From, To, Locks, Not here. The files and folders that it names exist, and
-what stands behind From uses the header: it includes it, directly or through a header of the folder of either.
+"""An internal header opens with a signpost: From (its users), To, Locks, Not here. The files and folders that it names
+exist, and those under From use the header: they include it, directly or through a header of the folder of either.
 
-    scripts/check_signposts.py [SRC [INCLUDE]]      after proving on a small tree that it can fail
+Every header of src/ has a From. It names files or folders ("util/buf.c", "cli/cmd_*.c", "cli/"), all from src/ on, or says
+"all code that …". A header of the tests or the benchmarks may go without one; it may also name files from the root or
+from tests/ on, or by their name alone if they are in its folder.
+
+    scripts/check_signposts.py [ROOT]      after proving on a small tree that it can fail
 """
 import pathlib
 import re
@@ -12,13 +16,15 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("src", "tests", "bench", "fuzz")
 
 SECTION = re.compile(r" \*   (From|To|Locks|Not here): +(.*)")
 CONTINUED = re.compile(r" \*    +(.*)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"', re.M)
 # "util/buf.c", "cli/cmd_*.c", "config/" or a bare "buf.c"; <kinformer/json.h>.
-INTERNAL = re.compile(r"(?<![\w/<.~-])((?:[a-z0-9_]+/)+(?:[a-z0-9_*]+\.(?:c|h|tsv|txt|inc)\b|(?![\w*]))|[a-z0-9_]+\.[ch]\b)")
+INTERNAL = re.compile(r"(?<![\w/<.~$*-])((?:[a-z0-9_]+/)+(?:[a-z0-9_*]+\.(?:c|h|cpp|tsv|txt|inc)\b|(?![\w*]))|[a-z0-9_*]+\.(?:[ch]|cpp)\b)")
 PUBLIC = re.compile(r"<(kinformer(?:/\w+)?\.hp{0,2})>")
+BRACES = re.compile(r"[\w/]\{[^}]*,[^}]*\}")
 
 
 def read_signpost(text):
@@ -37,77 +43,123 @@ def read_signpost(text):
     return sections
 
 
+def folder_of(file):
+    return file.rpartition("/")[0]
+
+
 class Tree:
-    def __init__(self, src, include):
-        self.src, self.include = src, include
-        paths = [path for path in sorted(src.rglob("*")) if path.suffix in (".c", ".h", ".inc")]
-        self.texts = {path.relative_to(src).as_posix(): path.read_text() for path in paths}
-        self.includes = {file: set(INCLUDE.findall(text)) for file, text in self.texts.items()}
+    """Files by their path from the root on."""
+
+    def __init__(self, root):
+        self.root = root
+        paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*"))]
+        paths = [path for path in paths if path.suffix in (".c", ".h", ".cpp", ".inc")]
+        self.texts = {path.relative_to(root).as_posix(): path.read_text() for path in paths}
+        self.includes = {file: {self.included(file, target) for target in INCLUDE.findall(text)}
+                         for file, text in self.texts.items()}
+
+    def included(self, file, target):
+        places = [f"{folder}/{target}" for folder in (folder_of(file), "src", "tests")]
+        return next((place for place in places if place in self.texts), None)
 
     def uses(self, file, header):
-        folders = {pathlib.PurePosixPath(name).parent for name in (file, header)}
+        folders = {folder_of(file), folder_of(header)}
         seen, waiting = set(), [file]
         while waiting:
             for target in self.includes.get(waiting.pop(), ()):
                 if target == header:
                     return True
-                if target not in seen and pathlib.PurePosixPath(target).parent in folders:
+                if target and target not in seen and folder_of(target) in folders:
                     seen.add(target)
                     waiting.append(target)
         return False
 
-    def files(self, named):
+    def files(self, named, header):
         """What a name stands for: a file, those of a pattern, or those below a folder."""
         pattern = named + "**/*" if named.endswith("/") else named
-        return [path.relative_to(self.src).as_posix() for path in self.src.glob(pattern) if path.is_file()]
+        starts = ["src"] if header.startswith("src/") else ["src", "tests", ".", folder_of(header)]
+        for start in starts:
+            found = [path for path in (self.root / start).glob(pattern) if path.is_file()]
+            if found:
+                return [path.relative_to(self.root).as_posix() for path in found]
+        return []
+
+    def problems_of_name(self, header, section, named):
+        files = self.files(named, header)
+        if "/" not in named and header.startswith("src/"):
+            yield f'{section}: {named}: name it from src/ on, as "util/buf.c"'
+        elif not files:
+            yield f"{section}: there is no {named}"
+        elif section == "From" and not any(self.uses(file, header) for file in files if file != header):
+            yield f"From: {named} does not use it"
 
     def problems(self, header):
         sections = read_signpost(self.texts[header])
+        users = sections.get("From", "")
+        if header.startswith("src/") and not INTERNAL.search(users) and not users.startswith("all code that "):
+            yield 'From names no file and no folder (a folder ends with "/"), and does not say "all code that …"'
         for section, text in sections.items():
+            if BRACES.search(text):
+                yield f"{section}: write the names out, without braces"
             for named in PUBLIC.findall(text):
-                if not (self.include / named).exists():
+                if not (self.root / "include" / named).exists():
                     yield f"{section}: there is no <{named}>"
             for named in INTERNAL.findall(text):
-                files = self.files(named)
-                if "/" not in named:
-                    yield f'{section}: {named}: name it from src/ on, as "util/buf.c"'
-                elif not files:
-                    yield f"{section}: there is no {named}"
-                elif section == "From" and not any(self.uses(file, header) for file in files if file != header):
-                    yield f"From: {named} does not use it"
+                yield from self.problems_of_name(header, section, named)
 
     def violations(self):
         return [f"{header}: {problem}" for header in self.texts if header.endswith(".h") for problem in self.problems(header)]
 
 
-def self_test(folder):
+GOOD = (" *   From:     util/buf.c, json/scan.c, json/,", " *             json/s*.c   (io)",
+        " *   To:       <kinformer/error.h>, util/buf_parts.h", " *   Not here: and/or {a, b}")
+
+# Text of a signpost in src/util/buf.h, and the problem it has.
+BAD = (("From:     json/read.c", "json/read.c does not use it"), ("From:     json/none.c", "there is no json/none.c"),
+       ("From:     json/scan.c,\n *             json/read.c", "json/read.c does not use it"),
+       ("From:     scan.c", "from src/ on"), ("From:     api/", "api/ does not use it"), ("From:     none/", "there is no none/"),
+       ("From:     json/{scan,read}.c", "without braces"), ("From:     json", "names no file"), ("Locks:    none", "names no file"),
+       ("To:       none/", "there is no none/"), ("Not here: none (json/none.h)", "there is no json/none.h"),
+       ("To:       <kinformer/none.h>", "there is no <kinformer/none.h>"))
+
+# The same in a header of the tests, which src/ is not allowed to name.
+BAD_IN_TESTS = (("From:     test_none.c", "there is no test_none.c"), ("From:     unit/test_scan.c", "does not use it"),
+                ("From:     tests/unit/none/", "there is no tests/unit/none/"))
+
+
+def self_test(root):
     def write(file, *lines):
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).write_text("\n".join(lines) + "\n")
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / file).write_text("\n".join(lines) + "\n")
 
-    def signpost(*lines):
-        write("src/util/buf.h", "/* buf - bytes.", " *", *lines, " */", "#define X")
+    def signpost(*lines, header="src/util/buf.h"):
+        write(header, "/* buf - bytes.", " *", *lines, " */", "#define X")
 
-    def violations():
-        return Tree(folder / "src", folder / "include").violations()
+    def expect(text, wanted):
+        found = Tree(root).violations()
+        if not any(wanted in line for line in found) if wanted else found:
+            sys.exit(f"signposts: self-test: {text}: " + ("; ".join(found) or "was not refused"))
 
     write("include/kinformer/error.h", "")
-    write("src/util/buf_parts.h", '#include "util/buf.h"')
+    write("src/util/buf_parts.h", "/* parts", " *", " *   From:     util/buf.c", " */", '#include "util/buf.h"')
     write("src/util/buf.c", '#include "util/buf_parts.h"')
     write("src/json/scan.c", '#include "util/buf.h"')
     write("src/json/read.c", '#include "json/scan.h"')
-    signpost(" *   From:     util/buf.c, json/scan.c, json/,", " *             json/s*.c   (io)",
-             " *   To:       <kinformer/error.h>, util/buf_parts.h", " *   Not here: and/or")
-    if violations():
-        sys.exit("signposts: self-test: a good signpost was refused: " + violations()[0])
-    for text, wanted in (("From:     json/read.c", "json/read.c does not use it"), ("From:     json/none.c", "there is no json/none.c"),
-                         ("From:     json/scan.c,\n *             json/read.c", "json/read.c does not use it"),
-                         ("From:     scan.c", "from src/ on"), ("To:       none/", "there is no none/"),
-                         ("Not here: none (json/none.h)", "there is no json/none.h"),
-                         ("To:       <kinformer/none.h>", "there is no <kinformer/none.h>")):
-        signpost(" *   " + text)
-        if not any(wanted in line for line in violations()):
-            sys.exit(f"signposts: self-test: {text} was not refused")
+    write("src/api/list.c", '#include "json/scan.h"')
+    write("tests/unit/test_buf.c", '#include "support/rig.h"')
+    write("tests/unit/test_scan.c", '#include "util/buf.h"')
+    for text in BAD:
+        signpost(" *   " + text[0])
+        expect(*text)
+    for good in ((" *   From:     all code that collects bytes",), GOOD):
+        signpost(*good)
+        expect("a good signpost", None)
+    for text in BAD_IN_TESTS:
+        signpost(" *   " + text[0], header="tests/support/rig.h")
+        expect(*text)
+    for good in ("From:     unit/test_buf.c, tests/unit/", "From:     tests of bytes", "To:       rig.h"):
+        signpost(" *   " + good, header="tests/support/rig.h")
+        expect(good, None)
 
 
 def main():
@@ -116,11 +168,9 @@ def main():
         self_test(folder)
     finally:
         shutil.rmtree(folder)
-    paths = [pathlib.Path(name) for name in sys.argv[1:]]
-    tree = Tree(*(paths + [ROOT / "src", ROOT / "include"][len(paths):]))
-    found = tree.violations()
+    found = Tree(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT).violations()
     for line in found:
-        print(f"signposts: src/{line}", file=sys.stderr)
+        print(f"signposts: {line}", file=sys.stderr)
     sys.exit(1 if found else 0)
 
 

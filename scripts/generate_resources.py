@@ -106,7 +106,11 @@ def preference(row):
 
 def header_text(rows):
     out = [NOTICE]
-    out.append("/* resources - the built-in resources of Kubernetes as constants: &KI_CORE_V1_PODS. */\n")
+    out.append("/* resources - the built-in resources of Kubernetes as constants: &KI_CORE_V1_PODS.\n"
+               " *\n"
+               " * Their names are KI_GROUP_VERSION_PLURAL: the group up to its first dot, CORE for the core group. So\n"
+               " * `discovery.k8s.io/v1 endpointslices` is KI_DISCOVERY_V1_ENDPOINTSLICES.\n"
+               " */\n")
     out.append("#ifndef KI_RESOURCES_H\n#define KI_RESOURCES_H\n\n")
     out.append("#include <kinformer/resource.h>\n\nKI_EXTERN_C_BEGIN\n")
     last = None

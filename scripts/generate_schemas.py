@@ -6,7 +6,7 @@ built-in kinds have, what their values may be, and their defaults.
     scripts/generate_schemas.py                 write the table
     scripts/generate_schemas.py --check         change nothing; fail when the table is not what would be written
     scripts/generate_schemas.py --import DIR PROTOS
-        write schemas.txt anew from the openapi-spec/v3 folder of Kubernetes and the generated.proto below PROTOS
+        write schemas.txt again from the openapi-spec/v3 folder of Kubernetes and the generated.proto below PROTOS
 
 schemas.txt has one type a paragraph, and one field a line:
 

@@ -97,7 +97,7 @@ install_python() {
 
 # ---- servers and clients ----
 
-# with_server "FLAGS" COMMAND...: the command, with the name of a kubeconfig behind it
+# with_server "FLAGS" COMMAND...: runs the command with the name of a kubeconfig as its last argument
 with_server() {
     flags=$1
     shift

@@ -50,7 +50,7 @@ static int parse_bool(const char *flag, const char *text)
     return 0;
 }
 
-/* As Go writes them: 1m30s, 15s, 200ms. */
+/* A duration as Go writes it: 1m30s, 15s, 200ms. */
 static uint64_t parse_duration(const char *flag, const char *text)
 {
     static const struct {
@@ -113,7 +113,7 @@ static void store(flags *f, size_t i, const char *value)
         *(int *)at = parse_bool(known[i].name, value);
 }
 
-/* "--name value" or "--name=value"; of a BOOL "--name" or "--name=value". Returns how many words it was. */
+/* "--name value" or "--name=value"; for a BOOL "--name" or "--name=value". Returns the number of words. */
 static int take(flags *f, const char *word, const char *next)
 {
     size_t len = strcspn(word, "="), i = 0, count = sizeof(known) / sizeof(known[0]);
@@ -129,9 +129,30 @@ static int take(flags *f, const char *word, const char *next)
     return is_alone ? 1 : 2;
 }
 
+/* The library's own messages would name fields of its options instead of flags. */
+static void check_times(const ki_leader_options *leader)
+{
+    const char *wrong = NULL;
+    if (leader->lease_duration_ms < 1000 || leader->lease_duration_ms > INT32_MAX)
+        wrong = "--leader-elect-lease-duration must be between 1s and 596h";
+    else if (leader->lease_duration_ms <= leader->renew_deadline_ms)
+        wrong = "--leader-elect-lease-duration must be more than --leader-elect-renew-deadline";
+    else if (leader->renew_deadline_ms <= leader->retry_period_ms + leader->retry_period_ms / 5)
+        wrong = "--leader-elect-renew-deadline must be more than 1.2 times --leader-elect-retry-period";
+    if (wrong == NULL)
+        return;
+    fprintf(stderr, "sample-controller: %s\n", wrong);
+    exit(2);
+}
+
 void flags_parse(flags *out_flags, int argc, char **argv)
 {
-    *out_flags = (flags){.workers = 2, .stop_timeout_ms = 10 * 1000, .leader = {.name = "sample-controller"}};
+    *out_flags = (flags){.workers = 2,
+                         .stop_timeout_ms = 10 * 1000,
+                         .leader = {.name = "sample-controller",
+                                    .lease_duration_ms = 15 * 1000,
+                                    .renew_deadline_ms = 10 * 1000,
+                                    .retry_period_ms = 2 * 1000}};
     for (int i = 1; i < argc;) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(usage, stdout);
@@ -139,4 +160,5 @@ void flags_parse(flags *out_flags, int argc, char **argv)
         }
         i += take(out_flags, argv[i], argv[i + 1]);
     }
+    check_times(&out_flags->leader);
 }

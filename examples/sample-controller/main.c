@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sample-controller - keeps a Deployment for each Foo: the well-known example of a Kubernetes controller. */
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -19,7 +21,10 @@ typedef struct program {
     sync_context sync;
     ki_controller *controller;
     ki_leader *leader;
-    char user_agent[256]; /* with the identity: the server's log says which replica wrote */
+    char user_agent[256];   /* has the identity, so that the server's log shows which replica wrote */
+    pthread_mutex_t ending; /* guards is_ending, which keeps a late lease from starting anything */
+    int is_ending;
+    int failure; /* readable when the program cannot do its work */
     sigset_t signal_set;
     int signals;
     int listener;
@@ -38,13 +43,19 @@ static void write_log(const ki_log_record *record, void *user)
 
 /* ---- leader election --------------------------------------------------------------------------------- */
 
+/* A replica that holds the lease and does nothing would keep the others from acting. So it ends if the
+ * controller cannot start. */
 static void start_acting(ki_leader *leader, void *user)
 {
     program *p = user;
     ki_error err = {0};
     fprintf(stderr, "leading as %s\n", ki_leader_identity(leader));
-    if (ki_controller_start(p->controller, &err) < 0)
-        fprintf(stderr, "%s\n", err.message);
+    pthread_mutex_lock(&p->ending);
+    if (!p->is_ending && ki_controller_start(p->controller, &err) < 0) {
+        fprintf(stderr, "sample-controller: cannot start: %s\n", err.message);
+        (void)eventfd_write(p->failure, 1);
+    }
+    pthread_mutex_unlock(&p->ending);
 }
 
 static void stop_acting(ki_leader *leader, void *user)
@@ -67,12 +78,14 @@ static int contend(program *p, ki_error *err)
     if (p->leader == NULL)
         return err->code;
     int rc = ki_leader_guard(p->leader, p->client);
+    if (rc < 0)
+        (void)snprintf(err->message, sizeof(err->message), "%s", ki_error_text(rc));
     return rc < 0 ? rc : ki_leader_start(p->leader, err);
 }
 
 /* ---- beginning and ending ---------------------------------------------------------------------------- */
 
-/* Blocked before the first thread starts, so that they reach the descriptor alone. */
+/* Called before the first thread starts, so that the signals only reach the descriptor. */
 static int open_signals(sigset_t *set)
 {
     sigemptyset(set);
@@ -84,7 +97,7 @@ static int open_signals(sigset_t *set)
 
 static int begin(program *p, ki_error *err)
 {
-    /* Of a Deployment only these are read; it is always written whole. */
+    /* Only these fields of a Deployment are read. A write sends the whole Deployment. */
     static const char *const keep[] = {"/metadata/ownerReferences", "/spec/replicas",
                                        "/status/availableReplicas", NULL};
     p->metrics = ki_metrics_new(NULL, err);
@@ -119,22 +132,30 @@ static int begin(program *p, ki_error *err)
     return p->flags.leader_elect ? contend(p, err) : ki_controller_start(p->controller, err);
 }
 
-static void serve_until_signal(program *p)
+/* Returns 0 after a signal, and -1 when the controller cannot be started. */
+static int serve_until_end(program *p)
 {
-    struct pollfd fds[] = {{.fd = p->signals, .events = POLLIN}, {.fd = p->listener, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = p->signals, .events = POLLIN},
+                           {.fd = p->failure, .events = POLLIN},
+                           {.fd = p->listener, .events = POLLIN}};
     struct signalfd_siginfo info;
-    while (fds[0].revents == 0)
-        if (poll(fds, 2, -1) > 0 && fds[1].revents != 0)
+    while (fds[0].revents == 0 && fds[1].revents == 0)
+        if (poll(fds, 3, -1) > 0 && fds[2].revents != 0)
             server_answer(p->listener, p->metrics);
-    if (read(p->signals, &info, sizeof(info)) > 0)
-        (void)sigprocmask(SIG_UNBLOCK, &p->signal_set, NULL); /* a second one ends the process at once */
+    if (fds[0].revents == 0 || read(p->signals, &info, sizeof(info)) > 0)
+        (void)sigprocmask(SIG_UNBLOCK, &p->signal_set, NULL); /* the next one ends the process at once */
+    return fds[1].revents == 0 ? 0 : -1;
 }
 
-/* Reconciles that run end first, and their events are sent; the calls of those that have not ended in time
- * are ended with the client. Then nothing acts any more, and the lease is given back. */
+/* First the running reconciles end and their events are sent, while the lease is still held: without it, the
+ * client would refuse their writes. Freeing the client cancels the calls of reconciles that have not ended in
+ * time. Then nothing acts any more, and the lease is released. */
 static void end(program *p)
 {
     ki_error err = {0};
+    pthread_mutex_lock(&p->ending);
+    p->is_ending = 1;
+    pthread_mutex_unlock(&p->ending);
     if (ki_controller_stop(p->controller, &err) < 0)
         fprintf(stderr, "%s\n", err.message);
     else if (p->sync.recorder != NULL && ki_recorder_flush(p->sync.recorder, 5000) < 0)
@@ -150,12 +171,13 @@ static void end(program *p)
 
 int main(int argc, char **argv)
 {
-    program p = {.listener = -1};
+    program p = {.listener = -1, .ending = PTHREAD_MUTEX_INITIALIZER};
     ki_error err = {0};
     int rc = 0;
     flags_parse(&p.flags, argc, argv);
     ki_set_log(write_log, p.flags.verbose ? KI_LOG_DEBUG : KI_LOG_INFO, NULL);
     p.signals = open_signals(&p.signal_set);
+    p.failure = eventfd(0, EFD_CLOEXEC);
     if (p.flags.metrics_address != NULL)
         rc = (p.listener = server_listen(p.flags.metrics_address, &err)) < 0 ? err.code : 0;
     if (rc == 0)
@@ -163,7 +185,7 @@ int main(int argc, char **argv)
     if (rc < 0)
         fprintf(stderr, "sample-controller: %s\n", err.message);
     else
-        serve_until_signal(&p);
+        rc = serve_until_end(&p);
     end(&p);
     return rc < 0;
 }

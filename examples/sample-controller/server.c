@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,19 +26,24 @@ int server_listen(const char *address, ki_error *err)
     const char *colon = strrchr(address, ':');
     struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
+    const char *why = "expected ADDRESS:PORT, as 127.0.0.1:9090, or :PORT";
     int fd = -1;
     if (colon != NULL) {
         int is_bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
         (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - address) - 2 * is_bracketed,
                        address + is_bracketed);
-        if (getaddrinfo(host[0] == 0 ? NULL : host, colon + 1, &hints, &found) == 0) {
+        int rc = getaddrinfo(host[0] == 0 ? NULL : host, colon + 1, &hints, &found);
+        why = gai_strerror(rc);
+        if (rc == 0) {
             fd = listen_at(found);
+            why = strerror(errno);
             freeaddrinfo(found);
         }
     }
     if (fd < 0) {
         err->code = KI_ERR_SYSTEM;
-        (void)snprintf(err->message, sizeof(err->message), "cannot listen at %.200s", address);
+        (void)snprintf(err->message, sizeof(err->message), "--metrics-address: cannot listen at %.200s: %s",
+                       address, why);
     }
     return fd;
 }

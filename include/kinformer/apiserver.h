@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiserver - a Kubernetes API server inside your program, without etcd: for tests, demonstrations, tools.
  *
- * Link with libkinformer-apiserver. It does not need libkinformer itself, but a program that uses a constant
- * such as KI_CORE_V1_PODS or a function such as ki_error_name(), which are defined there, links with both. It
- * serves all built-in resources and CustomResourceDefinitions over HTTP on loopback, to kubectl and to any
- * client:
+ * Link with libkinformer-apiserver. That library does not need libkinformer. A program that uses a constant
+ * such as KI_CORE_V1_PODS, or a function such as ki_error_name(), links with both, since these are defined in
+ * libkinformer. The server serves all built-in resources and CustomResourceDefinitions over HTTP on loopback,
+ * to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
@@ -12,11 +12,14 @@
  *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
  *   ki_apiserver_fault(server, &cut, &err);
  *
- * Threads: any, for all calls. A server belongs to the process that started it. In a forked
- * child ki_apiserver_url(), ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work; every other
- * function returns KI_ERR_FORKED at once, or 0 for a count or a version, or does nothing if it has no result.
- * ki_apiserver_free() frees nothing there, and the parent's server continues. A child may start a server of
- * its own.
+ * Threads: any, for all calls; from callbacks of the library, too. A fault or a change has taken effect when
+ *          its call returns.
+ *
+ * fork():  a server belongs to the process that started it. In a child, ki_apiserver_url(),
+ *          ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work. Every other function with a
+ *          server returns KI_ERR_FORKED at once, or 0 for a count or a version, or does nothing if it has no
+ *          result; for ki_apiserver_requests(), see there. ki_apiserver_free() frees nothing there, and the
+ *          parent's server continues. A child may start a server of its own.
  */
 #ifndef KI_APISERVER_H
 #define KI_APISERVER_H
@@ -29,18 +32,19 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_apiserver ki_apiserver;
 
-/** Called when ki_apiserver_load() has dropped a field: 'pods.yaml:3: document 1: unknown field
- * "spec.nodeNam"'. */
+/** Called when ki_apiserver_load() has dropped a field, on the thread of that call: 'pods.yaml:3: document 1:
+ * unknown field "spec.nodeNam"'. The message is borrowed. */
 typedef void (*ki_apiserver_warning_cb)(const char *message, void *user);
 
 /** Controllers that the server simulates; a mask. */
 typedef enum ki_simulate {
-    KI_SIMULATE_DEPLOYMENTS = 1, /* replicas become available, without ReplicaSets and pods: the counts in a
-                                  * Deployment's status, observedGeneration and the condition Available follow
-                                  * its spec, written through the subresource status as by any client */
+    KI_SIMULATE_DEPLOYMENTS = 1, /* replicas become available, without ReplicaSets and pods. The counts in
+                                  * a Deployment's status, observedGeneration and the condition Available
+                                  * follow its spec; they are written through the subresource status, as
+                                  * any client would */
 } ki_simulate;
 
-/** Zero means default; NULL instead of the struct means all defaults. */
+/** Zero means default; NULL instead of the struct means all defaults. Texts are copied. */
 typedef struct ki_apiserver_options {
     const char *bind; /* address; NULL: 127.0.0.1 */
     uint16_t port;    /* 0: any free port */
@@ -48,22 +52,23 @@ typedef struct ki_apiserver_options {
     int allows_debug; /* 1: serve /debug/faults and /debug/… */
     int starts_down;  /* 1: accept no connection before ki_apiserver_up(), so that clients never see the
                        * server without the objects that are put or loaded first */
-    const char *certificate_file; /* PEM */
+    const char *certificate_file; /* PEM; needs `key_file`. HTTPS is then served even if `is_tls` is 0 */
     const char *key_file;
     const char *const *tokens;  /* accepted bearer tokens, NULL-terminated; NULL: no token is needed */
     uint64_t seed;              /* for faults and generated names; 0: random */
     uint64_t first_version;     /* the first resourceVersion; 0: from the clock */
     uint64_t bookmark_ms;       /* time between bookmarks; 0: a minute */
     size_t history_events;      /* per resource; 0: 10,000 */
-    size_t objects_max;         /* 0: 1,000,000 */
+    size_t objects_max;         /* 0: 1,000,000; more are answered with 500 */
     size_t watches_max;         /* 0: 10,000; more are answered with 429 */
     size_t body_bytes_max;      /* 0: 3 MiB, as in Kubernetes */
-    size_t object_bytes_max;    /* of one object as JSON; 0: 3 MiB, twice etcd's limit for its more compact
-                                 * form */
+    size_t object_bytes_max;    /* of one object as JSON; 0: 3 MiB, twice the limit of etcd, which stores a
+                                 * more compact form */
     size_t history_bytes;       /* of the objects in the history of a resource; 0: 256 MiB */
     size_t in_flight_bytes_max; /* of requests and responses in flight; 0: 1 GiB; beyond that: 429 */
-    const char *const *hosts;   /* host names, NULL-terminated, that the header Host may have in requests
-                                 * without a token, besides localhost and any address; NULL: none */
+    const char *const *hosts;   /* host names, NULL-terminated, that requests without a token may have in
+                                 * the header Host. localhost and all IP addresses are always allowed; NULL:
+                                 * only these */
     ki_apiserver_warning_cb on_warning; /* called within ki_apiserver_load(); NULL: no warnings */
     void *user;                         /* for on_warning */
     uint32_t simulate;                  /* a mask of ki_simulate; 0: objects change only when clients write */
@@ -80,18 +85,19 @@ typedef struct ki_apiserver_options {
  */
 KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *err);
 
-/** Closes every connection and frees the server. NULL is allowed. */
+/** Closes every connection, waits for the server's threads, and frees the server. NULL is allowed. */
 KI_API void ki_apiserver_free(ki_apiserver *server);
 
 /** The URL, "http://127.0.0.1:40123"; valid until the server is freed. NULL gives "", which ki_client_new()
  * refuses. */
 KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 
-/** The certificate (PEM) with which clients verify the server; NULL without TLS. */
+/** The certificate (PEM) with which clients verify the server, valid until the server is freed; NULL without
+ * TLS. */
 KI_API const char *ki_apiserver_certificate(const ki_apiserver *server);
 
-/** Writes a kubeconfig for this server, for kubectl and other clients (file mode 0600). Returns: 0,
- * KI_ERR_SYSTEM, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+/** Writes a kubeconfig for this server, with its first token, for kubectl and other clients. Replaces the
+ * file in one step; its mode is 0600. Returns: 0, KI_ERR_SYSTEM, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file,
                                                       ki_error *err);
 
@@ -102,7 +108,7 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
  * have ("spec.nodeNam") are dropped without a warning.
  *
  * Returns: 0, or KI_ERR_INVALID with the Status message of the rejection, KI_ERR_NOT_FOUND when the namespace
- *          does not exist, KI_ERR_RESOURCE for a resource that is not served.
+ *          does not exist, KI_ERR_RESOURCE for a resource that is not served, KI_ERR_NO_MEMORY.
  */
 KI_API int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
                             ki_error *err);
@@ -128,13 +134,14 @@ typedef struct ki_apiserver_loaded {
 
 /**
  * Puts every object of a YAML or JSON file, or of all such files in a directory and its subdirectories
- * (hidden ones are skipped); namespaces and CustomResourceDefinitions first. Objects are validated like those
- * of any client. Fields that a kind does not have are dropped, and reported to `on_warning` of the options:
- * the first hundred of each object.
+ * (hidden ones are skipped): namespaces and CustomResourceDefinitions first, then the rest. Objects are
+ * validated like those of any client. Fields that a kind does not have are dropped, and reported to
+ * `on_warning` of the options: the first hundred of each object.
  *
  * Returns: 0, or the first failure: KI_ERR_SYSTEM for a file that cannot be read, KI_ERR_RESOURCE for a kind
- *          that is not served, KI_ERR_INVALID, KI_ERR_NOT_FOUND when the namespace does not exist. Objects
- *          before the failure stay. `out_loaded` (may be NULL) is written in either case.
+ *          that is not served, KI_ERR_INVALID, KI_ERR_NOT_FOUND when the namespace does not exist,
+ *          KI_ERR_NO_MEMORY. Objects before the failure stay. `out_loaded`, which may be NULL, is written on
+ *          success and on failure.
  */
 KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path,
                                           ki_apiserver_loaded *out_loaded, ki_error *err);
@@ -150,11 +157,11 @@ KI_API uint64_t ki_apiserver_version(const ki_apiserver *server);
 /** The kinds of requests that a fault applies to; a mask. Each request is of one kind. */
 typedef enum ki_fault_on {
     KI_FAULT_LIST = 1,
-    KI_FAULT_WATCH = 2, /* not streamed lists */
+    KI_FAULT_WATCH = 2, /* a watch that is not a streamed list */
     KI_FAULT_GET = 4,
     KI_FAULT_WRITE = 8,
     KI_FAULT_DISCOVERY = 16,
-    KI_FAULT_STREAMED_LIST = 32, /* a watch with sendInitialEvents=true, as informers begin with */
+    KI_FAULT_STREAMED_LIST = 32, /* a list that is requested as a watch, with sendInitialEvents=true */
     KI_FAULT_ANY = 63,
 } ki_fault_on;
 
@@ -165,7 +172,7 @@ typedef enum ki_fault_action {
     KI_FAULT_DELAY,         /* begin the response delay_ms later */
     KI_FAULT_ONE_BYTE,      /* send chunks of one byte */
     KI_FAULT_GARBAGE,       /* continue with bytes that are not JSON */
-    KI_FAULT_TRUNCATE,      /* end the body there as if it were complete */
+    KI_FAULT_TRUNCATE,      /* end the body early, as if it were complete */
     KI_FAULT_STATUS,        /* answer with `http_status`, and retry_after_seconds if set */
     KI_FAULT_EXPIRED,       /* 410: as a Status for a list, as an event for a watch */
     KI_FAULT_STALE,         /* answer like a replica that lags `behind` versions */
@@ -195,11 +202,11 @@ typedef enum ki_fault_method {
 typedef struct ki_fault {
     uint32_t on; /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action applies to */
     ki_fault_action action;
-    uint32_t times;        /* number of requests; 0: every request until ki_apiserver_heal() */
+    uint32_t times;        /* number of requests; 0: every request until ki_apiserver_clear_faults() */
     uint32_t percent;      /* of matching requests, chosen by the seed; 0: all */
     uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
-    uint32_t after_events; /* of a watch or streamed list; for the same actions. With both, whichever comes
-                            * first */
+    uint32_t after_events; /* of a watch or streamed list; for the same actions. If after_bytes is set as
+                            * well, whichever is reached first */
     uint32_t http_status;  /* for KI_FAULT_STATUS, required */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY, required */
@@ -219,10 +226,10 @@ typedef struct ki_fault {
 KI_API const char *ki_apiserver_fault_name(ki_fault_action action);
 
 /**
- * Checks a rule. It rejects rules that could never have an effect, since a test with one would pass for the
- * wrong reason: a rule with a number that its action does not use, without one that it requires, for requests
- * that the action does not apply to, or that no request can match, such as a PUT that is a list, or a watch
- * of a subresource.
+ * Checks a rule. It rejects a rule that could never have an effect, since a test with such a rule would pass
+ * for the wrong reason. Such a rule sets a number that its action does not use, lacks a number that its
+ * action requires, is for requests that its action does not apply to, or matches no request at all, such as a
+ * PUT that is a list, or a watch of a subresource.
  *
  * Returns: 0, or KI_ERR_INVALID with the reason; it names fields as /debug/faults does.
  */
@@ -246,18 +253,19 @@ KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error
  */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault, ki_error *err);
 
-/** Removes all rules, also for requests in progress: stalled ones continue, and those that would be cut later
- * are not. */
-KI_API void ki_apiserver_heal(ki_apiserver *server);
+/** Removes all rules, also for requests in progress: requests that have stalled continue, and requests that
+ * would have been cut are not. */
+KI_API void ki_apiserver_clear_faults(ki_apiserver *server);
 
-/** Clears the history: watches and pages from an earlier version are answered with 410. */
+/** Clears the history: watches and pages that are requested from an earlier version are answered with 410.
+ * Open watches continue; those that still have events to send end with 410. */
 KI_API void ki_apiserver_compact(ki_apiserver *server);
 
 /**
  * Sets resourceVersions back, as after a restored backup: the next change gets a version that is `by` lower
  * than it would have been, the history is cleared, and watches end. Unlike after a backup, the objects stay
- * as they are: those written since are kept, and those deleted since do not come back. Objects with a later
- * version get the version that is now the latest; several share it until they are changed.
+ * as they are: those written since are kept, and those deleted since do not come back. An object whose
+ * version is now in the future gets the version that is now the latest, and keeps it until it is changed.
  *
  * Returns: 0, KI_ERR_INVALID when `by` is not less than ki_apiserver_version(), KI_ERR_NO_MEMORY.
  */
@@ -272,8 +280,8 @@ KI_API void ki_apiserver_cut(ki_apiserver *server, int is_reset);
  */
 KI_API void ki_apiserver_down(ki_apiserver *server);
 
-/** The same, but the server comes up again by itself after `ms`, counted from when it is down. A call of
- * ki_apiserver_up() or ki_apiserver_down() in the meantime overrides this. */
+/** Like ki_apiserver_down(), but the server comes up again by itself `ms` milliseconds after this returns. A
+ * later ki_apiserver_up() or ki_apiserver_down() overrides this. */
 KI_API void ki_apiserver_down_for(ki_apiserver *server, uint64_t ms);
 
 /** Brings the server up again after ki_apiserver_down(). Returns: 0, also when it is already up, or
@@ -288,9 +296,9 @@ typedef struct ki_apiserver_request {
     uint64_t number;  /* counts all requests of this server from 1, in the order of their responses */
     int64_t time_us;  /* when its headers had arrived: microseconds since 1970, real time */
     uint64_t took_us; /* from then until the response began, or the connection ended without one */
-    /* The resourceVersion of the object after a successful write; for a deletion that of its event; 0 for all
-     * others. One counter is used for all objects: of two writes, the one with the greater version came
-     * later, unless it changed nothing. */
+    /* After a successful write: the resourceVersion of the object, or, for a deletion, of its event. 0 for
+     * all other requests. One counter is used for all objects: of two writes, the one with the greater
+     * version came later, unless it changed nothing. */
     uint64_t version;
     const char *method; /* "PUT" */
     const char *path;   /* with the query, as the client wrote it */
@@ -320,7 +328,8 @@ typedef void (*ki_apiserver_request_cb)(const ki_apiserver_request *request, voi
  * To find out who held a Lease at the time of a request, watch the Lease from a resourceVersion before its
  * first write: the watch shows all changes that history_events covers.
  *
- * Returns: the number of the latest request; pass it as the next `since` to continue.
+ * Returns: the number of the latest request; pass it as the next `since` to continue. In a forked child:
+ *          `since`.
  * Threads: `each` runs on the calling thread, without a lock.
  */
 KI_API uint64_t ki_apiserver_requests(const ki_apiserver *server, uint64_t since,

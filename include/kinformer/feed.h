@@ -13,9 +13,9 @@
  * a feed into a store or a queue, a relist temporarily needs memory for a second copy of the collection; with
  * an informer it does not.
  *
- * Threads: any, for all calls, as with an informer. Called from a callback, a function that would wait either
- *          returns at once and does its work soon after, or returns KI_ERR_WOULD_DEADLOCK, as documented
- *          there.
+ * Threads: any, for all calls, as with an informer. In a callback, a function that would have to wait either
+ *          returns at once and does its work soon after, or returns KI_ERR_WOULD_DEADLOCK,
+ *          as documented at each function.
  */
 #ifndef KI_FEED_H
 #define KI_FEED_H
@@ -37,8 +37,8 @@ typedef struct ki_feed ki_feed;
 typedef void (*ki_feed_error_cb)(const ki_informer_error *error, void *user);
 
 /**
- * Zero means default; exactly one of `on_change`, `store` and `queue` is set. The destination is borrowed and
- * must outlive the feed. Only the feed writes to it; the consumer of a queue pops from it.
+ * Zero means default; exactly one of `on_change`, `store` and `queue` must be set. The destination is
+ * borrowed and must outlive the feed. Only the feed writes to it; the consumer of a queue pops from it.
  */
 typedef struct ki_feed_options {
     /** What to list and watch, and how. The options for an informer's store and handlers must not be set:
@@ -46,9 +46,9 @@ typedef struct ki_feed_options {
     ki_informer_options informer;
 
     /** Called on `io` with every change, in order; must be quick. After it has returned 1, nothing is read
-     * from the server until ki_feed_room(). A LIST_END whose version is older than an earlier one, without a
-     * RESET in between, ends a list that was too old: remove nothing because of it, and do not trust what its
-     * items have added; another list follows. */
+     * from the server until ki_feed_resume(). If the version of a LIST_END is older than one received before,
+     * and no RESET came in between, the list came from a server that lags behind: remove nothing because of
+     * it, and drop the objects that only its items have added. Another list follows. */
     ki_change_cb on_change;
 
     /** Written on `io`, where its index functions run as well. An object without a usable key is left out and
@@ -59,16 +59,18 @@ typedef struct ki_feed_options {
      * is read from the server. The queue needs a store of known objects (`known`) to report deletes. */
     ki_delta_queue *queue;
 
-    /** Called on `dispatch`, while the feed is started, to process what is in the queue. What the program
-     * pushes itself is processed at the feed's next activity. A negative code is logged. A key that is put
-     * back is tried again after a short pause when nothing else waits. NULL: the program pops. */
+    /** Called on `dispatch`, while the feed is started, with one key of the queue at a time. Changes that the
+     * program itself pushes are processed when the next change from the server arrives. A negative code is
+     * logged. A key that is put back is tried again after a short pause if no other key waits.
+     * NULL: the program pops. */
     ki_delta_queue_cb process;
 
     ki_feed_error_cb on_error;
-    void (*on_release)(void *user); /* once, after the last callback and the last use of the destination */
-    void *user;                     /* for these four callbacks */
-    /* The period of ki_delta_queue_resync(); 0: never; at least one second. A lost connection does not
-     * restart the period, a stop and start does. */
+    void (*on_release)(void *user); /* once, after the last callback and the last use of the destination; not
+                                     * if ki_feed_new() fails */
+    void *user;                     /* for on_change, process, on_error and on_release */
+    /* The period of ki_delta_queue_resync(); 0: never; less than a second counts as a second. A lost
+     * connection does not restart the period, a stop and start does. */
     uint64_t resync_ms;
     uint64_t reserved[8];
 } ki_feed_options;
@@ -77,14 +79,15 @@ typedef struct ki_feed_options {
  * Makes a feed that is not started.
  *
  * Returns:   a feed to free, or NULL with KI_ERR_INVALID (a bad option, or the store of an informer),
- *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
+ *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM, KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
  * Ownership: the caller frees it with ki_feed_free().
  */
 KI_API KI_NODISCARD ki_feed *ki_feed_new(ki_client *client, const ki_resource *resource,
                                          const ki_feed_options *options, ki_error *err);
 
-/** Stops and frees it; the pointer must not be used afterwards. From a callback it takes effect when the
- * callback has returned; on_release is called when the destination is no longer in use. NULL is allowed. */
+/** Stops and frees it; the pointer must not be used afterwards. When this returns, on_release has been
+ * called, and the destination may be freed. From a callback it returns at once, and the work is done soon
+ * after. NULL is allowed. */
 KI_API void ki_feed_free(ki_feed *feed);
 
 /**
@@ -102,18 +105,19 @@ KI_API KI_NODISCARD int ki_feed_start(ki_feed *feed, ki_error *err);
 KI_API void ki_feed_stop(ki_feed *feed);
 
 /** Continues reading after on_change has returned 1. Call it also after popping from a full queue: otherwise
- * the feed notices only at its next periodic check. */
-KI_API void ki_feed_room(ki_feed *feed);
+ * the feed notices up to 100 ms later. Never waits. */
+KI_API void ki_feed_resume(ki_feed *feed);
 
 /** Retries now instead of waiting for the end of the back-off. Does nothing when it is not backing off. */
 KI_API void ki_feed_retry_now(ki_feed *feed);
 
-/** 1 when the first list has reached its destination: on_change has received its end, it is in the store, or
- * everything that it queued has been processed. */
+/** 1 when the first list has reached its destination: on_change has received its end, its objects are in the
+ * store, or everything that it queued has been processed. Once 1, it stays 1. */
 KI_API int ki_feed_has_synced(const ki_feed *feed);
 
 /**
- * Waits for that, for at most `timeout_ms`. When the program itself pops, this is noticed within a second.
+ * Waits until ki_feed_has_synced() is 1, for at most `timeout_ms`, as ki_informer_wait_for_sync() does. When
+ * the program itself pops, the wait ends up to a second late.
  *
  * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_TIMEOUT, with the phase and the reason in `err`;
  *          KI_ERR_STOPPED, at once, when it was never started or was stopped; KI_ERR_WOULD_DEADLOCK from a
@@ -122,15 +126,16 @@ KI_API int ki_feed_has_synced(const ki_feed *feed);
 KI_API KI_NODISCARD int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err);
 
 /**
- * The version up to which everything has been passed to the destination; "" before the first list.
+ * The version up to which everything has been passed to the destination; "" before the first list has ended.
  *
- * Returns: the length as snprintf does.
+ * Returns: the length, like snprintf.
  */
 KI_API size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t buffer_bytes);
 
-/** As for an informer. `objects` and `bytes` are those of `store`, `queued` is that of `queue`; otherwise 0.
- * `success_age_ms` is the time since the destination received the end of a list, an event or a bookmark, or,
- * while keys wait in `queue`, since the next one to be popped was queued. */
+/** Reads the current status, as ki_informer_read_status() does. `objects` and `bytes` are those of `store`,
+ * `queued` is that of `queue`; otherwise they are 0. `success_age_ms` is the time since the destination
+ * received the end of a list, an event or a bookmark, or, while keys wait in `queue`,
+ * since the next one to be popped was queued. */
 KI_API void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status);
 
 KI_EXTERN_C_END

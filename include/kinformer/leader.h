@@ -19,11 +19,15 @@
  *   - on_stopped is called before the lease is released, and at the latest renew_deadline_ms after the last
  *     renewal, so there is time to stop before the lease ends.
  *   - The lease is released only if it is still ours.
+ *   - If the Lease is deleted, its holder creates it again and keeps leading. Others create it only when it
+ *     has been missing for its whole duration; a process that has never seen it creates it at once, and could
+ *     then lead beside the holder for up to retry_period_ms, or longer if the holder does not reach the
+ *     server.
  *
  * What no lease can guarantee: a request that was sent while leading may reach the server afterwards. Writes
  * must therefore carry a resourceVersion wherever a late one would do harm.
  *
- * Threads: any, for all calls.
+ * Threads: any, for all calls; from callbacks, too.
  */
 #ifndef KI_LEADER_H
 #define KI_LEADER_H
@@ -36,9 +40,11 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_leader ki_leader;
 
+/** Called when this contender becomes the leader (on_started), and when it no longer is (on_stopped). */
 typedef void (*ki_leader_cb)(ki_leader *leader, void *user);
 
-/** Called with the identity of the holder; "" when the lease has no holder. */
+/** Called when the lease has a new holder, which may be this contender. `identity` is the holder's, borrowed
+ * for the call; "" when the lease has no holder. */
 typedef void (*ki_leader_change_cb)(ki_leader *leader, const char *identity, void *user);
 
 /** Zero means default. Texts are copied. */
@@ -46,17 +52,19 @@ typedef struct ki_leader_options {
     const char *name;           /* of the Lease; required */
     const char *ns;             /* NULL: the namespace of the client */
     const char *identity;       /* unique among the contenders; NULL: the host name and a random number */
-    uint64_t lease_duration_ms; /* 0: 15,000; must be more than renew_deadline_ms */
+    uint64_t lease_duration_ms; /* 0: 15,000; must be at least 1,000, and more than renew_deadline_ms */
     uint64_t renew_deadline_ms; /* 0: 10,000; must be more than 1.2 times retry_period_ms */
     uint64_t retry_period_ms;   /* 0: 2,000 */
     int keep_lease_on_stop;     /* 1: a stop does not release the lease; it expires */
     int reserved_number;
-    /* Callbacks run one at a time, on a handler thread or inside ki_client_dispatch(), and never while the
-     * lease is being renewed: a slow callback does not lose the lease. */
-    ki_leader_cb on_started; /* acting may begin */
+    /* Callbacks run one at a time, on a handler thread or inside ki_client_dispatch(). With KI_MODE_THREADS
+     * the lease is renewed meanwhile, so a slow callback does not lose it; in the other modes, and with
+     * handler_threads, a slow callback delays renewals. */
+    ki_leader_cb on_started; /* acting may begin. Must return: on_stopped is not called before it has
+                              * returned */
     ki_leader_cb on_stopped; /* acting must have ended when this returns. Once for each on_started */
     ki_leader_change_cb on_new_leader;
-    void (*on_release)(void *user); /* once, after the last callback */
+    void (*on_release)(void *user); /* once, after the last callback; not if ki_leader_new() fails */
     void *user;
     uint64_t reserved[8];
 } ki_leader_options;
@@ -72,22 +80,23 @@ KI_API KI_NODISCARD ki_leader *ki_leader_new(ki_client *client, const ki_leader_
                                              ki_error *err);
 
 /**
- * Begins to contend. When the lease is lost, it stops acting and contends again. Does nothing when already
- * started.
+ * Begins to contend for the lease, also after a stop. When the lease is lost, on_stopped is called, and the
+ * contender tries to get it again. Does nothing when already started.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
  */
 KI_API KI_NODISCARD int ki_leader_start(ki_leader *leader, ki_error *err);
 
 /**
- * Stops acting, then releases the lease. Returns when on_stopped has returned and the server has answered the
- * release, or when it could not be sent within renew_deadline_ms. From a callback or inside a read section it
- * returns at once. Idempotent.
+ * Stops acting, then releases the lease. A lease that is being acquired is released as well, and on_started
+ * is not called for it any more. Waits until on_stopped has returned, and then, for at most
+ * renew_deadline_ms, until the server has answered the release or, when not leading, the request in flight.
+ * From a callback or inside a read section it returns at once, and the work is done soon after. Idempotent.
  */
 KI_API void ki_leader_stop(ki_leader *leader);
 
-/** Stops and frees it. From a callback it returns at once, and the work is done soon after. NULL is
- * allowed. */
+/** Stops the contender and frees it. Waits as ki_leader_stop() does,
+ * and returns at once where that does. NULL is allowed. */
 KI_API void ki_leader_free(ki_leader *leader);
 
 /**
@@ -100,13 +109,15 @@ KI_API int ki_leader_is_leading(const ki_leader *leader);
 
 /**
  * Makes a client refuse its writes (POST, PUT, PATCH, DELETE) with KI_ERR_REFUSED while this process does not
- * lead. The check is made just before the first byte is sent, so after a pause only a request already in
- * flight can still arrive. It replaces another write gate of the client. When the leader is freed, all writes
- * are refused.
+ * lead. The check is made just before the first byte is sent, so after a pause of the process only a request
+ * that was already in flight can still arrive. The guard replaces any other write gate of the client, and may
+ * wait until that gate has returned: see ki_client_set_write_gate(). When the leader is freed, all writes are
+ * refused until another gate is set; a gate that has replaced this one stays.
  *
  * Returns: 0; KI_ERR_INVALID for the client that the leader itself uses; KI_ERR_NO_MEMORY; KI_ERR_FORKED.
+ *          If it fails, nothing is guarded.
  */
-KI_API int ki_leader_guard(ki_leader *leader, ki_client *client);
+KI_API KI_NODISCARD int ki_leader_guard(ki_leader *leader, ki_client *client);
 
 /**
  * The identity of the lease's holder, as last seen; "" when it has none or was never read.

@@ -163,8 +163,7 @@ func writeTables(m *model, kinds []kind, version string) []byte {
 		fmt.Fprintf(&out, "    {%d, %d, %d, %d, %d}, /* %s */\n", words.add(k.apiVersion()), words.add(k.Kind),
 			m.byType[k.goType].index, len(k.apiVersion()), len(k.Kind), k.name())
 	}
-	fmt.Fprintf(&out, "};\n\nconst size_t ki_proto_kind_count = sizeof(ki_proto_kinds) / sizeof(ki_proto_kinds[0]);\n")
-	fmt.Fprintf(&out, "const size_t ki_proto_message_count = sizeof(ki_proto_messages) / sizeof(ki_proto_messages[0]);\n\n")
+	fmt.Fprintf(&out, "};\n\nconst size_t ki_proto_kind_count = sizeof(ki_proto_kinds) / sizeof(ki_proto_kinds[0]);\n\n")
 	// Names are copied 32 bytes at a time.
 	names.write(&out, "ki_proto_names", strings.Repeat(" ", 32))
 	words.write(&out, "ki_proto_words", "")

@@ -38,8 +38,12 @@ static const char help_tail[] =
     "  name     names, as in pod/web\n"
     "  none     nothing\n"
     "\n"
+    "Paths for --keep are JSON Pointers in which * is every element of an array or value of a map:\n"
+    "/spec/containers/*/name. A number is the name of a member; single elements cannot be selected.\n"
     "Tokens and passwords given on the command line are overwritten as soon as they are read. Other\n"
     "users of the machine never see those given in a file or in the environment.\n"
+    "--request-timeout does not end watches, and lists never have more than 60s to begin. With\n"
+    "--timeout, its default is a third of that, from 10s to 60s.\n"
     "A DURATION is written as 100ms, 2s or 1m30s. Exit status: 0 success, 1 a system call failed,\n"
     "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 the same because the\n"
     "server refused permission (HTTP status 403).\n";
@@ -62,13 +66,13 @@ static void write_stats(const cli_watch *watch)
     cli_stats_write(&stats, &numbers);
 }
 
-/* After the timeout: the reason comes first, because a reader that does not read may delay the rest. */
+/* After the timeout. The reason is reported first, because a reader that does not read may delay the rest. */
 static int end_unsynced(const cli_watch *watch)
 {
     return cli_watch_note_unsynced(watch) ? CLI_EXIT_FORBIDDEN : CLI_EXIT_TIMEOUT;
 }
 
-/* The remaining output comes before the statistics, and these before memory is freed, which may take a
+/* The remaining output is written before the statistics, and these before memory is freed, which may take a
  * moment. Returns the exit status. */
 static int run_client(cli_watch *watch, ki_error *err)
 {
@@ -91,7 +95,7 @@ static int run_client(cli_watch *watch, ki_error *err)
     return CLI_EXIT_FAILED;
 }
 
-/* The names of the resources have to be known first. Returns the exit status. */
+/* The resources must be known before the watch starts. Returns the exit status. */
 static int look_up_and_run(cli_watch *watch, cli_resource_list *resources, ki_error *err)
 {
     cli_resource_lookup lookup = {.client = watch->client,
@@ -115,13 +119,13 @@ static int look_up_and_run(cli_watch *watch, cli_resource_list *resources, ki_er
     return lookup.last.code == KI_ERR_FORBIDDEN ? CLI_EXIT_FORBIDDEN : CLI_EXIT_TIMEOUT;
 }
 
-/* A signal may have interrupted the reading of a file: then that is not an error. */
+/* A signal may have interrupted the reading of a file, which is not an error then. */
 static int is_interrupted(void)
 {
     return cli_signals_is_stopped() && !cli_signals_has_expired();
 }
 
-/* An unknown resource name is mentioned first: it may be the mistake. */
+/* An unknown resource name is mentioned first, since it may be the actual mistake. */
 static int end_without_client(const cli_resource_list *resources, ki_error *err)
 {
     const cli_resource *item = cli_resource_list_wanted(resources);
@@ -138,8 +142,8 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
     return cli_end_with(&both);
 }
 
-/* Problems with the connection and credentials are only reported this way; everything else is in errors
- * and states. */
+/* Some problems with the configuration and the credentials are only logged; all others are reported as errors
+ * and status changes. */
 static void say_record(const ki_log_record *record, void *user)
 {
     (void)user;
@@ -150,9 +154,7 @@ static void say_record(const ki_log_record *record, void *user)
 static int run(const cli_watch_flags *flags, cli_resource_list *resources, int stop_fd, ki_error *err)
 {
     static cli_output output;
-    ki_client_options options = cli_connection_options(&flags->connection);
-    options.mode = KI_MODE_EVENT_LOOP;
-    options.ns = flags->ns == NULL || flags->ns[0] == 0 ? NULL : flags->ns;
+    ki_client_options options = cli_watch_flags_client_options(flags);
     ki_set_log(say_record, flags->quiet ? KI_LOG_ERROR : KI_LOG_WARNING, NULL);
     if (flags->timeout_ms != UINT64_MAX)
         cli_signals_set_deadline(flags->timeout_ms);

@@ -40,9 +40,9 @@ static const cli_flag flags[] = {
     {"as-uid", 0, CLI_FLAG_TEXT, AT(as_uid), "UID", "UID to impersonate", NULL},
     {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "group to impersonate; may be repeated", NULL},
     {"disable-compression", 0, CLI_FLAG_BOOL, AT(disable_compression), NULL,
-     "accepted for kubectl's sake; responses are never compressed", NULL},
+     "accepted for compatibility with kubectl; responses are never compressed", NULL},
     {"request-timeout", 0, CLI_FLAG_TIMEOUT, AT(request_timeout_ms), "DURATION",
-     "how long a response may take to begin (default 60s); does not end watches", NULL},
+     "how long a response may take to begin (default 60s); see below", NULL},
 };
 
 cli_flag_group cli_connection_flags(cli_connection *connection)
@@ -76,7 +76,8 @@ int cli_connection_read_secrets(cli_connection *connection, ki_error *err)
     return 0;
 }
 
-/* A request timeout shorter than the connect timeout limits that, too; 0 for the default. */
+/* A request timeout that is shorter than the connect timeout limits the connection, too; 0 for the
+ * default. */
 static uint64_t connect_timeout_ms(const cli_connection *connection)
 {
     const uint64_t usual_ms = 30 * 1000;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/duration.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/failure.h"
-
-enum { NS_PER_MS = 1000000 };
+#include "cli/units.h"
 
 typedef struct unit {
     const char *name;
@@ -16,8 +16,14 @@ typedef struct unit {
 
 /* Longer names come before their prefixes. Both Unicode characters for micro are accepted, as in Go. */
 static const unit units[] = {
-    {"ns", 1},         {"us", 1000},      {"\xc2\xb5s", 1000},       {"\xce\xbcs", 1000},
-    {"ms", NS_PER_MS}, {"s", 1000000000}, {"m", 60ULL * 1000000000}, {"h", 3600ULL * 1000000000},
+    {"ns", 1},
+    {"us", CLI_NS_PER_US},
+    {"\xc2\xb5s", CLI_NS_PER_US},
+    {"\xce\xbcs", CLI_NS_PER_US},
+    {"ms", CLI_NS_PER_MS},
+    {"s", CLI_NS_PER_S},
+    {"m", 60ULL * CLI_NS_PER_S},
+    {"h", 3600ULL * CLI_NS_PER_S},
 };
 
 static const unit *take_unit(const char **at)
@@ -57,7 +63,7 @@ static int take_number(const char **at, number *out)
     if (**at == '.') {
         (*at)++;
         for (; is_digit(**at); (*at)++, digits++) {
-            if (out->scale >= 1000000000)
+            if (out->scale >= CLI_NS_PER_S)
                 continue;
             out->fraction = out->fraction * 10 + (uint64_t)(**at - '0');
             out->scale *= 10;
@@ -68,9 +74,10 @@ static int take_number(const char **at, number *out)
     return digits > 0 ? 0 : -1;
 }
 
-/* Returns -1 on overflow: about 292 years, as in Go. */
+/* Returns -1 on overflow, at about 292 years, as in Go. */
 static int add(uint64_t *total_ns, const number *n, uint64_t unit_ns)
 {
+    assert(n->scale > 0 && n->fraction < n->scale);
     const uint64_t most = INT64_MAX;
     if (n->whole > most / unit_ns)
         return -1;
@@ -83,6 +90,7 @@ static int add(uint64_t *total_ns, const number *n, uint64_t unit_ns)
 
 int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
 {
+    assert(text != NULL && out_ms != NULL);
     const char *at = text;
     uint64_t total_ns = 0;
     if (strcmp(text, "0") == 0) {
@@ -104,15 +112,15 @@ int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
         if (add(&total_ns, &n, of->ns) < 0)
             return cli_fail(err, "\"%s\" is too long", text);
     }
-    *out_ms = total_ns / NS_PER_MS + (total_ns % NS_PER_MS != 0 && total_ns < NS_PER_MS);
+    *out_ms = total_ns / CLI_NS_PER_MS + (total_ns % CLI_NS_PER_MS != 0 && total_ns < CLI_NS_PER_MS);
     return 0;
 }
 
 void cli_duration_format(uint64_t ms, char out[CLI_DURATION_BYTES])
 {
-    uint64_t seconds = ms / 1000;
+    uint64_t seconds = ms / CLI_MS_PER_S;
     if (seconds < 60)
-        snprintf(out, CLI_DURATION_BYTES, "%u.%us", (unsigned)seconds, (unsigned)(ms % 1000 / 100));
+        snprintf(out, CLI_DURATION_BYTES, "%u.%us", (unsigned)seconds, (unsigned)(ms % CLI_MS_PER_S / 100));
     else if (seconds < 3600)
         snprintf(out, CLI_DURATION_BYTES, "%um%us", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
     else

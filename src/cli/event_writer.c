@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/event_writer.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static void put_member(cli_output *out, const char *name, const char *value)
     cli_output_put_json_string(out, ki_str_of(value));
 }
 
-/* What every line begins with. */
+/* Writes the members that every line begins with. */
 static void begin_line(cli_output *out, const char *type, const cli_resource *resource)
 {
     char now[KI_TIMESTAMP_BYTES];
@@ -105,10 +106,11 @@ void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resou
 
 /* ---- for people ---------------------------------------------------------------------------------------- */
 
-/* The width of a column: lines are written before the next is known, so it grows and never shrinks. */
+/* The width of a column. A line is written before the next one is known, so the width only grows. */
 static int grow(int width, size_t length)
 {
     int wanted = length > KEY_WIDTH_MAX ? KEY_WIDTH_MAX : (int)length;
+    assert(wanted <= KEY_WIDTH_MAX);
     return wanted > width ? wanted : width;
 }
 
@@ -125,6 +127,7 @@ static const char *note_of(const ki_event *event)
 
 static void put_column(cli_output *out, ki_str text, int width)
 {
+    assert(width >= 0 && width <= KEY_WIDTH_MAX);
     char spaces[KEY_WIDTH_MAX + 2];
     int missing = text.len < (size_t)width ? width - (int)text.len : 0;
     snprintf(spaces, sizeof(spaces), "%*s", missing + 1, "");
@@ -192,6 +195,7 @@ static void write_name(cli_output *out, const cli_resource *resource, const ki_e
 
 void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resource, const ki_event *event)
 {
+    assert(resource != NULL && event->object != NULL);
     switch (writer->format) {
     case CLI_FORMAT_LINES:
         write_line(writer, resource, event);
@@ -212,5 +216,6 @@ void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resour
 
 void cli_event_writer_batch_end(cli_event_writer *writer)
 {
+    assert(writer->output != NULL);
     cli_output_flush(writer->output);
 }

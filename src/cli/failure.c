@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/failure.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +16,11 @@ static int is_inside_character(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Ends a text that was cut with a mark, between two characters. */
+/* Ends a truncated text with a mark, between two characters. */
 static void mark_cut(char *text, size_t bytes)
 {
     static const char mark[] = "\xe2\x80\xa6";
+    assert(bytes > sizeof(mark));
     size_t end = bytes - sizeof(mark);
     while (end > 0 && is_inside_character(text[end]))
         end--;
@@ -27,6 +29,7 @@ static void mark_cut(char *text, size_t bytes)
 
 void cli_shorten(char *out, size_t out_bytes, ki_str text)
 {
+    assert(out_bytes > 0);
     if (snprintf(out, out_bytes, "%.*s", KI_STR_ARGS(text)) >= (int)out_bytes)
         mark_cut(out, out_bytes);
 }
@@ -53,9 +56,11 @@ int cli_fail_no_memory(ki_error *err)
     return KI_ERR_NO_MEMORY;
 }
 
-/* One write per line, so that lines of several programs do not mix. Failures cannot be reported. */
+/* Writes each line with one call, so that lines of several programs do not mix. Failures cannot be
+ * reported. */
 static void put_line(char *line, size_t n)
 {
+    assert(n < LINE_BYTES);
     size_t kept = 0;
     for (size_t at = 0; at < n; kept++) {
         size_t control = cli_control_bytes(line + at, n - at);
@@ -81,6 +86,7 @@ void cli_say(const char *format, ...)
 
 int cli_end_with(const ki_error *err)
 {
+    assert(err->code < 0);
     cli_say("%s", err->message[0] == 0 ? ki_error_text(err->code) : err->message);
     return err->code == KI_ERR_NO_MEMORY || err->code == KI_ERR_SYSTEM ? CLI_EXIT_FAILED : CLI_EXIT_USAGE;
 }

@@ -127,6 +127,8 @@ static int read_part(char *part, ki_fault *out, ki_error *err)
             *texts[i].text = value;
             return 0;
         }
+    if (value[0] == 0)
+        return cli_fail(err, "--fault: %s= lacks a value", part);
     if (strcmp(part, "on") == 0)
         return read_on(value, out, err);
     if (strcmp(part, "method") == 0)
@@ -134,7 +136,7 @@ static int read_part(char *part, ki_fault *out, ki_error *err)
     return strcmp(part, "delay") == 0 ? read_delay(value, out, err) : read_numbers(part, value, out, err);
 }
 
-/* Reports what is missing in terms of the flag. */
+/* Names what is missing as it is written in the flag. */
 static int check(const char *text, const ki_fault *fault, ki_error *err)
 {
     ki_error why = {0};

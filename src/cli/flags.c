@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/flags.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,13 @@ static int has_name(const cli_flag *flag, ki_str name)
 
 static int has_letter(const cli_flag *flag, ki_str letter)
 {
+    assert(letter.len == 1);
     return flag->letter != 0 && flag->letter == letter.ptr[0];
 }
 
 static int find(const cli_flag_set *set, matches_cb matches, ki_str name, found *out)
 {
+    assert(out != NULL);
     for (size_t g = 0; g < set->group_count; g++)
         for (size_t i = 0; i < set->groups[g].count; i++)
             if (matches(&set->groups[g].flags[i], name)) {
@@ -42,7 +45,7 @@ static int find(const cli_flag_set *set, matches_cb matches, ki_str name, found 
     return 0;
 }
 
-/* The number of letters to change, add or remove; names are short. */
+/* How many letters must be changed, added or removed. Names are short. */
 static size_t distance(ki_str a, const char *b)
 {
     enum { LONGEST = 40 };
@@ -109,9 +112,10 @@ static int add_text(const found *f, const char *value, ki_error *err)
     return 0;
 }
 
-/* The words of a command line are writable, and values are parts of them. */
+/* The words of a command line are writable, and a value is part of such a word. */
 static int set_secret(const found *f, const char *value, ki_error *err)
 {
+    assert(f->flag->type == CLI_FLAG_SECRET || f->flag->type == CLI_FLAG_SECRETS);
     const char *kept = cli_secret_word_take((char *)value);
     if (kept == NULL)
         return cli_fail_no_memory(err);
@@ -123,6 +127,7 @@ static int set_secret(const found *f, const char *value, ki_error *err)
 
 static int set_duration(const found *f, const char *value, ki_error *err)
 {
+    assert(f->flag->type == CLI_FLAG_DURATION || f->flag->type == CLI_FLAG_TIMEOUT);
     ki_error why = {0};
     uint64_t ms = 0;
     if (cli_duration_parse(value, &ms, &why) < 0)
@@ -154,6 +159,7 @@ static int set_number(const found *f, const char *value, ki_error *err)
 
 static int set_choice(const found *f, const char *value, ki_error *err)
 {
+    assert(f->flag->choices != NULL);
     int place = 0;
     size_t length = strlen(value);
     for (const char *at = f->flag->choices; *at != 0; place++) {
@@ -200,7 +206,7 @@ typedef struct words {
     int next;
 } words;
 
-/* A flag whose value is not in the same word. */
+/* Sets a flag whose value is not in the same word. */
 static int set_from_next(const found *f, words *w, ki_error *err)
 {
     if (f->flag->type == CLI_FLAG_BOOL)
@@ -208,11 +214,13 @@ static int set_from_next(const found *f, words *w, ki_error *err)
     if (w->next == w->count)
         return cli_fail(err, "%s needs a value: %s", f->spelling,
                         f->flag->choices == NULL ? f->flag->argument : f->flag->choices);
+    assert(w->next < w->count);
     return set_value(f, w->items[w->next++], err);
 }
 
 static int take_long(const cli_flag_set *set, const char *word, words *w, ki_error *err)
 {
+    assert(word[0] == '-' && word[1] == '-');
     found f;
     ki_str name = {word + 2, strcspn(word + 2, "=")};
     if (!find(set, has_name, name, &f))
@@ -223,9 +231,10 @@ static int take_long(const cli_flag_set *set, const char *word, words *w, ki_err
     return set_from_next(&f, w, err);
 }
 
-/* One word may contain several letters; one with a value takes the rest of the word. */
+/* One word may contain several letters; the first letter that takes a value gets the rest of the word. */
 static int take_short(const cli_flag_set *set, const char *word, words *w, ki_error *err)
 {
+    assert(word[0] == '-' && word[1] != '-');
     for (const char *at = word + 1; *at != 0; at++) {
         found f;
         if (!find(set, has_letter, (ki_str){at, 1}, &f))
@@ -259,6 +268,7 @@ static int is_help(const char *word)
 int cli_flags_parse(const cli_flag_set *set, int argc, char *const *argv, cli_arguments *out_arguments,
                     ki_error *err)
 {
+    assert(set != NULL && out_arguments != NULL);
     words w = {argc, argv, 0};
     cli_arguments arguments = {0};
     int has_ended = 0;
@@ -287,6 +297,7 @@ enum { HELP_COLUMN = 38 };
 
 static void print_flag(const cli_flag *flag)
 {
+    assert(flag->name != NULL && flag->help != NULL);
     char left[80];
     char letter[8] = "    ";
     if (flag->letter != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moment - the monotonic time in milliseconds, which continues while the machine is suspended, like the
- * library's; and the time of day, also as text.
+/* moment - the monotonic time in milliseconds, which like that of the library continues while the machine is
+ * suspended; and the time of day, also as text.
  *
  *   From:     cli/watch.c, cli/event_writer.c, cli/demo/demo.c
  *   Locks:    none.
@@ -12,11 +12,13 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "cli/units.h"
+
 static inline uint64_t cli_moment_now_ms(void)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)now.tv_sec * CLI_MS_PER_S + (uint64_t)now.tv_nsec / CLI_NS_PER_MS;
 }
 
 /* The time of day, in seconds since 1970. */
@@ -27,7 +29,7 @@ static inline int64_t cli_moment_wall_s(void)
     return now.tv_sec;
 }
 
-/* "2026-11-15T20:45:57.012345Z": RFC 3339, always with six digits of a second. */
+/* Writes "2026-11-15T20:45:57.012345Z": RFC 3339, always with six digits after the second. */
 void cli_moment_format(ki_timestamp time, char out[KI_TIMESTAMP_BYTES]);
 
 /* The same for the current time of day. */

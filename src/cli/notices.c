@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/notices.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ static void earn(cli_notices *notices, uint64_t now_ms)
 
 static void say(cli_notices *notices, const char *line)
 {
+    assert(line[0] != '\0');
     char text[CLI_NOTICE_BYTES + 64];
     if (notices->left_out > 0)
         snprintf(text, sizeof(text), "%s (%" PRIu64 " more left out)", line, notices->left_out);
@@ -52,6 +54,7 @@ void cli_notices_add(cli_notices *notices, uint64_t now_ms, const char *line)
 
 static void say_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, const char *line)
 {
+    assert(cause < CLI_NOTICE_CAUSES);
     say(notices, line);
     notices->is_lost_said = 1;
     notices->free_ms[cause] = now_ms + CLI_NOTICE_CAUSE_MS;
@@ -70,7 +73,7 @@ void cli_notices_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, con
     notices->lost_cause = cause;
 }
 
-/* Not rate-limited: at most one per reported loss, and those are. */
+/* Not rate-limited: there is at most one for each reported loss, and losses are rate-limited. */
 void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line)
 {
     earn(notices, now_ms);
@@ -82,6 +85,7 @@ void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line)
 
 static void take_what_waits(char *slot, char *line)
 {
+    assert(slot[0] != '\0');
     snprintf(line, CLI_NOTICE_BYTES, "%s", slot);
     slot[0] = 0;
 }

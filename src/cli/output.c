@@ -32,15 +32,16 @@ static int is_stopped(const cli_output *output)
     return output->is_stopped != NULL && output->is_stopped();
 }
 
-/* EBADF: there was no stdout to begin with. */
+/* EBADF: stdout was closed from the start. */
 static void note_failure(cli_output *output, int error)
 {
+    assert(error != 0);
     int is_gone = error == EPIPE || error == EBADF || error == ECONNRESET;
     output->state = is_gone ? CLI_OUTPUT_CLOSED : CLI_OUTPUT_FAILED;
     output->error = error;
 }
 
-/* A signal interrupts the wait, and is checked afterwards. Returns 0 if there is no point in waiting. */
+/* A signal interrupts the wait, and is checked afterwards. Returns 0 if waiting is pointless. */
 static int wait_for_reader(cli_output *output)
 {
     int has_stopped = is_stopped(output);
@@ -53,6 +54,7 @@ static int wait_for_reader(cli_output *output)
 
 static void write_all(cli_output *output, const char *bytes, size_t n)
 {
+    assert(bytes != NULL || n == 0);
     while (n > 0 && output->state == CLI_OUTPUT_OPEN) {
         if (is_stopped(output) && !wait_for_reader(output))
             return;
@@ -70,12 +72,14 @@ static void write_all(cli_output *output, const char *bytes, size_t n)
 
 void cli_output_flush(cli_output *output)
 {
+    assert(output->len <= sizeof(output->bytes));
     write_all(output, output->bytes, output->len);
     output->len = 0;
 }
 
 void cli_output_put(cli_output *output, ki_str text)
 {
+    assert(output->len <= sizeof(output->bytes) && (text.ptr != NULL || text.len == 0));
     if (text.len > sizeof(output->bytes) - output->len)
         cli_output_flush(output);
     if (text.len > sizeof(output->bytes)) {
@@ -114,7 +118,7 @@ void cli_output_put_number(cli_output *output, uint64_t number)
     cli_output_put(output, (ki_str){text, (size_t)n});
 }
 
-/* Read-only: as cli_signals_guard_descriptors() leaves a stdout that was closed from the start. */
+/* A read-only descriptor means that stdout was closed from the start (cli_signals_guard_descriptors()). */
 int cli_output_is_closed(cli_output *output)
 {
     struct pollfd reader = {.fd = output->fd, .events = 0};
@@ -130,6 +134,7 @@ int cli_output_is_closed(cli_output *output)
  * U+10FFFF. */
 static size_t character_bytes(const unsigned char *at, size_t n)
 {
+    assert(n > 0);
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
     if (length == 0 || length > n || at[0] > 0xf4)
         return 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/resource_list.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/failure.h"
 
-/* A name that a server might know. */
+/* Whether a server might know the name. */
 static int is_plausible(ki_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -19,9 +20,10 @@ static int is_plausible(ki_str name)
     return name.len > 0;
 }
 
-/* "pod/web-0", which kubectl accepts: the name is a word of its own here. */
+/* kubectl accepts "pod/web-0"; here the name must be a separate word. */
 static int fail_named(ki_str text, ki_error *err)
 {
+    assert(memchr(text.ptr, '/', text.len) != NULL);
     char resource[64];
     char name[128];
     const char *slash = memchr(text.ptr, '/', text.len);
@@ -36,6 +38,7 @@ static int fail_named(ki_str text, ki_error *err)
 
 static int find(ki_str name, cli_resource *out, ki_error *err)
 {
+    assert(name.len > 0 && out->resource == NULL);
     ki_error unknown = {0};
     ki_error not_custom = {0};
     out->resource = ki_resource_find(name, &unknown);
@@ -57,9 +60,10 @@ static int find(ki_str name, cli_resource *out, ki_error *err)
     return out->wanted == NULL ? cli_fail_no_memory(err) : 0;
 }
 
-/* The library's message has suggestions. */
+/* The library's message contains suggestions. */
 int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki_error *err)
 {
+    assert(item->wanted != NULL);
     ki_error unknown = {0};
     (void)ki_resource_find(ki_str_of(item->wanted), &unknown);
     size_t n = strlen(unknown.message);
@@ -109,9 +113,10 @@ static int add(cli_resource_list *list, ki_str name, ki_error *err)
     return 0;
 }
 
-/* Another version of the same resource is in the list. */
+/* Whether another version of the same resource is in the list. */
 static int has_several_versions(const cli_resource_list *list, size_t which)
 {
+    assert(which < list->count && list->items[which].resource != NULL);
     const ki_resource *one = list->items[which].resource;
     for (size_t i = 0; i < list->count; i++) {
         const ki_resource *other = list->items[i].resource;
@@ -127,6 +132,7 @@ static void name_all(cli_resource_list *list)
     for (size_t i = 0; i < list->count; i++) {
         cli_resource *item = &list->items[i];
         const ki_resource *r = item->resource;
+        assert((r == NULL) == (item->wanted != NULL));
         if (r == NULL)
             snprintf(item->name, sizeof(item->name), "%s", item->wanted);
         else if (has_several_versions(list, i))
@@ -172,6 +178,8 @@ cli_resource *cli_resource_list_wanted(const cli_resource_list *list)
 
 void cli_resource_list_resolve(cli_resource_list *list, cli_resource *item, ki_resource *made)
 {
+    assert(item >= list->items && item < list->items + list->count);
+    assert(made != NULL && item->wanted != NULL && item->resource == NULL);
     size_t behind = list->count - (size_t)(item - list->items) - 1;
     free(item->wanted);
     item->wanted = NULL;

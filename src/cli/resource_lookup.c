@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/resource_lookup.h"
 
+#include <assert.h>
 #include <kinformer/discovery.h>
 #include <poll.h>
 
@@ -17,6 +18,7 @@ typedef struct search {
 
 static void on_end(ki_resource *found, const ki_error *err, void *user)
 {
+    assert((found == NULL) == (err->code < 0));
     search *s = user;
     s->is_over = 1;
     s->found = found;
@@ -36,6 +38,7 @@ static int is_stopped(const cli_resource_lookup *d)
 /* Runs the client until the search is over (NULL: for the given time), or the program is stopped. */
 static int live(const cli_resource_lookup *d, const search *s, uint64_t ms)
 {
+    assert(d->client != NULL && d->is_stopped != NULL);
     uint64_t deadline_ms = cli_moment_now_ms() + ms;
     for (uint64_t now_ms = 0; !is_stopped(d) && (s == NULL || !s->is_over);) {
         struct pollfd fds[] = {{.fd = ki_client_fd(d->client), .events = POLLIN},
@@ -55,9 +58,10 @@ static int live(const cli_resource_lookup *d, const search *s, uint64_t ms)
     return 0;
 }
 
-/* If the server does not respond, it is asked again; if it has no such resource, it is not. */
+/* If the server does not respond, it is asked again later; if it has no such resource, that is an error. */
 static int find(cli_resource_lookup *d, cli_resource *item, uint64_t delay_ms, ki_error *err)
 {
+    assert(item->wanted != NULL);
     static search s; /* an abandoned search ends with the client */
     s = (search){0};
     ki_discovery_request request = {.name = ki_str_of(item->wanted), .on_end = on_end, .user = &s};
@@ -84,6 +88,7 @@ static int find(cli_resource_lookup *d, cli_resource *item, uint64_t delay_ms, k
 
 int cli_resource_lookup_run(cli_resource_lookup *d, ki_error *err)
 {
+    assert(d->resources != NULL);
     uint64_t delay_ms = FIRST_DELAY_MS;
     int rc = 0;
     for (cli_resource *item;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/secret_word.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ typedef struct kept_word {
     char text[];
 } kept_word;
 
-/* All of them: flags borrow the strings until the program ends. */
+/* All copies are kept: flags borrow the strings until the program ends. */
 static kept_word *words;
 
 static const char *keep(const char *text, size_t n)
@@ -30,7 +31,7 @@ static const char *keep(const char *text, size_t n)
     return kept->text;
 }
 
-/* Overwritten with blanks, as in curl. */
+/* Overwrites the word with blanks, as curl does. */
 const char *cli_secret_word_take(char *word)
 {
     size_t n = strlen(word);
@@ -39,9 +40,11 @@ const char *cli_secret_word_take(char *word)
     return kept;
 }
 
-/* What is wrong with the first line; NULL if nothing is. A line with a NUL seems to end there. */
+/* Returns the problem with the first line; NULL if it is valid. A line that contains a NUL seems to end
+ * there. */
 static const char *find_mistake(FILE *file, const char *line, size_t n)
 {
+    assert(n < LINE_BYTES);
     if (ferror(file))
         return "cannot be read";
     if (n == 0)
@@ -53,6 +56,7 @@ static const char *find_mistake(FILE *file, const char *line, size_t n)
 
 int cli_secret_word_read(const char *flag, const char *path, const char **out_word, ki_error *err)
 {
+    assert(flag != NULL && path != NULL && out_word != NULL);
     char line[LINE_BYTES] = "";
     FILE *file = fopen(path, "re");
     if (file == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,17 +11,18 @@
 #include <unistd.h>
 
 #include "cli/failure.h"
+#include "cli/units.h"
 
-/* The time for an orderly end: a second, less what the system needs to end a process. */
-enum { PATIENCE_NS = 700 * 1000 * 1000 };
+/* The time for an orderly end: a second, less the time that the system needs to end a process. */
+enum { PATIENCE_NS = 700 * CLI_NS_PER_MS };
 
 static volatile sig_atomic_t has_come;
 static volatile sig_atomic_t has_expired;
 static int event_fd = -1;
-static timer_t timer;            /* for the deadline, then for the end */
+static timer_t timer;            /* first for the deadline, then for the time that the end may take */
 static void (*last_words)(void); /* NULL: an end that takes too long is forced */
 
-/* Only calls async-signal-safe functions, like those below. */
+/* Like the functions below, calls only async-signal-safe functions. */
 static void stop(void)
 {
     int saved = errno;
@@ -42,7 +44,7 @@ static void on_stop(int number)
     stop();
 }
 
-/* The deadline; or the end takes too long. */
+/* The deadline has passed, or the end takes too long. */
 static void on_alarm(int number)
 {
     (void)number;
@@ -52,7 +54,7 @@ static void on_alarm(int number)
     stop();
 }
 
-/* Without SA_RESTART: a write that waits for its reader returns. */
+/* Without SA_RESTART, so that a write that waits for its reader returns. */
 static int handle(int number, void (*function)(int number))
 {
     struct sigaction action = {.sa_handler = function};
@@ -67,6 +69,7 @@ static int handle(int number, void (*function)(int number))
 
 int cli_signals_install(ki_error *err)
 {
+    assert(event_fd < 0); /* once per process */
     struct sigevent ring = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event_fd < 0 || timer_create(CLOCK_MONOTONIC, &ring, &timer) < 0 || handle(SIGALRM, on_alarm) < 0 ||
@@ -85,8 +88,9 @@ void cli_signals_be_patient(void (*words)(void))
 
 void cli_signals_set_deadline(uint64_t ms)
 {
-    const struct itimerspec at = {
-        .it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)}};
+    assert(event_fd >= 0);
+    const struct itimerspec at = {.it_value = {.tv_sec = (time_t)(ms / CLI_MS_PER_S),
+                                               .tv_nsec = (long)(ms % CLI_MS_PER_S * CLI_NS_PER_MS)}};
     if (!has_come)
         (void)timer_settime(timer, 0, &at, NULL);
 }
@@ -101,7 +105,7 @@ int cli_signals_has_expired(void)
     return has_expired;
 }
 
-/* Opened for reading, so that a write fails as it would have before. */
+/* Opened for reading, so that a write still fails as it would on a closed descriptor. */
 void cli_signals_guard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

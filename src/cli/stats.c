@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/stats.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void cli_stats_add(cli_stats *stats, const ki_informer_status *status)
     stats->wires |= status->wire == KI_WIRE_AUTO ? 0 : 1U << status->wire;
 }
 
-/* getrusage() also counts what ran in this process before exec, so it is the fallback. */
+/* getrusage() is only the fallback: it also counts the program that ran in this process before exec. */
 uint64_t cli_stats_peak_rss_bytes(void)
 {
     static const char label[] = "VmHWM:";
@@ -35,7 +36,7 @@ uint64_t cli_stats_peak_rss_bytes(void)
     return kib * 1024;
 }
 
-/* A value in JSON. */
+/* Returns a JSON value. */
 static const char *wire_text(unsigned wires)
 {
     if (wires == 0)
@@ -58,6 +59,7 @@ void cli_stats_write(const cli_stats *stats, cli_output *output)
                      ",\"wire\":%s,\"peak_rss_bytes\":%" PRIu64 "}\n",
                      stats->objects, seconds, stats->lists, stats->watches, stats->events, stats->bytes_read,
                      wire_text(stats->wires), stats->peak_rss_bytes);
+    assert(n > 0 && (size_t)n < sizeof(line));
     cli_output_put(output, (ki_str){line, (size_t)n});
     cli_output_flush(output);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/watch_flags.h"
 
+#include <kinformer/resources.h>
 #include <kinformer/selector.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 static const cli_flag what_flags[] = {
     {"namespace", 'n', CLI_FLAG_TEXT, AT(ns), "NAME",
-     "namespace to watch (default: the context's, else default)", NULL},
+     "namespace to watch (default: that of the context, or \"default\")", NULL},
     {"all-namespaces", 'A', CLI_FLAG_BOOL, AT(all_namespaces), NULL, "watch all namespaces", NULL},
     {"selector", 'l', CLI_FLAG_TEXT, AT(label_selector), "SELECTOR",
      "filter by labels, as in app=web,tier in (a,b),!canary", NULL},
@@ -35,8 +36,8 @@ static const cli_flag how_flags[] = {
      "stream lists as a watch: auto, always or never", "auto|always|never"},
     {"wire", 0, CLI_FLAG_CHOICE, AT(wire), "FORMAT", "format of lists and watches: auto, json or protobuf",
      "auto|json|protobuf"},
-    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "keep only these fields: /spec/nodeName,/status/podIP",
-     NULL},
+    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS",
+     "keep only these fields: /spec/nodeName,/status/podIP; see below", NULL},
     {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL,
      "keep metadata.managedFields, which are dropped by default", NULL},
 };
@@ -52,14 +53,16 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
 
 /* ---- checks -------------------------------------------------------------------------------------------- */
 
-/* Servers accept every name that can be part of a path. */
+/* Servers accept every name that can be part of a path: names of roles may contain spaces. */
 static int is_object_name(const char *name)
 {
-    return name[0] != 0 && strlen(name) <= CLI_OBJECT_NAME_BYTES_MAX && strpbrk(name, "/%") == NULL &&
-           strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+    char path[1];
+    return name[0] != 0 && strlen(name) <= CLI_OBJECT_NAME_BYTES_MAX &&
+           ki_resource_path(&KI_CORE_V1_NAMESPACES, KI_STR(""), ki_str_of(name), KI_STR(""), path,
+                            sizeof(path)) > 0;
 }
 
-/* Special characters of field selectors are escaped. */
+/* Escapes the special characters of field selectors. */
 static void format_name_selector(char *out, const char *name)
 {
     out = stpcpy(out, "metadata.name=");
@@ -71,7 +74,7 @@ static void format_name_selector(char *out, const char *name)
     *out = 0;
 }
 
-/* The combinations that kubectl refuses are refused here. */
+/* Rejects the same combinations as kubectl. */
 int cli_watch_flags_set_name(cli_watch_flags *flags, const char *name, ki_error *err)
 {
     char shown[100];
@@ -138,7 +141,29 @@ int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err)
     return rc;
 }
 
-/* ---- for an informer ----------------------------------------------------------------------------------- */
+/* ---- for the client and the informers ------------------------------------------------------------------ */
+
+/* A server may leave one kind of list unanswered although it answers another (docs/consistency.md), so
+ * --timeout must leave time for both. For a slow server, a request gets at least as long as a streamed
+ * list. */
+static uint64_t request_timeout_ms(const cli_watch_flags *flags)
+{
+    const uint64_t usual_ms = 60 * 1000;
+    const uint64_t least_ms = 10 * 1000;
+    uint64_t part_ms = flags->timeout_ms / 3;
+    if (flags->connection.request_timeout_ms != 0 || flags->timeout_ms == 0 || part_ms >= usual_ms)
+        return flags->connection.request_timeout_ms;
+    return part_ms > least_ms ? part_ms : least_ms;
+}
+
+ki_client_options cli_watch_flags_client_options(const cli_watch_flags *flags)
+{
+    ki_client_options options = cli_connection_options(&flags->connection);
+    options.mode = KI_MODE_EVENT_LOOP;
+    options.ns = flags->ns == NULL || flags->ns[0] == 0 ? NULL : flags->ns;
+    options.request_timeout_ms = request_timeout_ms(flags);
+    return options;
+}
 
 ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags)
 {
@@ -167,7 +192,8 @@ static size_t comma_count(const char *text)
     return count;
 }
 
-/* The pointers, followed by the text into which those of the user point. */
+/* Fills in the pointers. Those to the user's paths point into the text, which follows the pointers in
+ * memory. */
 static void split(const char **paths, char *text)
 {
     size_t count = 0;

@@ -39,18 +39,21 @@ typedef struct cli_watch_flags {
 /* Sets the defaults, and returns the groups of flags that fill it in. */
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS]);
 
-/* Restricts the watch to the object of this name: not together with selectors or all namespaces. Returns
- * 0, KI_ERR_INVALID. */
+/* Restricts the watch to the object of this name; cannot be combined with selectors or all namespaces.
+ * Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int cli_watch_flags_set_name(cli_watch_flags *flags, const char *name, ki_error *err);
 
 /* Checks everything that can be checked without a server. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err);
 
+/* The corresponding client options; they borrow from the flags. */
+ki_client_options cli_watch_flags_client_options(const cli_watch_flags *flags);
+
 /* The corresponding informer options; the caller sets `keep` and `ns`. */
 ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags);
 
-/* The paths of --keep, and those that identify an object; terminated by NULL. Returns 0 with a block to
- * free(), or with NULL if the flag was not given; KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+/* Returns the paths of --keep, and those that identify an object, terminated by NULL: 0 with a block to
+ * free(), or with NULL if the flag was not given; KI_ERR_INVALID; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, ki_error *err);
 
 #endif

@@ -9,14 +9,14 @@
 #include "cli/duration.h"
 #include "cli/failure.h"
 
-/* A function that prints a line. */
+/* A function of cli/notices.h that prints a line. */
 typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
 
 typedef struct speaker {
     cli_follower *follower;
     uint64_t now_ms;
-    way_cb way;       /* unless it is a loss */
-    ki_reason reason; /* of a loss; otherwise KI_REASON_NONE */
+    way_cb way;       /* how to print, unless it is a loss */
+    ki_reason reason; /* of the loss; KI_REASON_NONE: it is not a loss */
 } speaker;
 
 static void say(const speaker *by, const char *format, ...) KI_PRINTF(2, 3);
@@ -47,14 +47,19 @@ static int is_quiet(const cli_follower *follower)
 
 enum { REMIND_FIRST_MS = 60 * 1000, REMIND_LAST_MS = 60 * 60 * 1000 };
 
-/* A failure that prevents watching. */
+/* Counts a failure that prevents watching, or a lack of memory for the events of the watch. */
 static void count_failure(cli_follower *follower, uint64_t now_ms, const ki_informer_error *error,
                           const ki_informer_status *status)
 {
     cli_outage *outage = &follower->outage;
     if (follower->trouble == KI_REASON_NONE)
-        *outage = (cli_outage){.began_ms = now_ms, .lists = status->lists, .pause_ms = REMIND_FIRST_MS};
+        *outage = (cli_outage){.began_ms = now_ms,
+                               .lists = status->lists,
+                               .had_synced = status->has_synced,
+                               .pause_ms = REMIND_FIRST_MS};
     outage->failures++;
+    outage->was_forbidden |= error->reason == KI_REASON_FORBIDDEN;
+    outage->is_watching = status->phase == KI_PHASE_WATCHING;
     if (outage->remind_ms == 0)
         outage->remind_ms = now_ms + outage->pause_ms;
     snprintf(outage->why, sizeof(outage->why), "%s: %s", ki_reason_name(error->reason),
@@ -67,7 +72,8 @@ static void remind(cli_follower *follower, uint64_t now_ms)
     const speaker by = {follower, now_ms, NULL, follower->trouble};
     char length[CLI_DURATION_BYTES];
     cli_duration_format(now_ms - outage->began_ms, length);
-    say(&by, "still not watching after %s and %" PRIu64 " failure%s, the last: %s", length, outage->failures,
+    say(&by, "still not %s after %s and %" PRIu64 " failure%s, the last: %s",
+        outage->is_watching ? "up to date" : "watching", length, outage->failures,
         outage->failures == 1 ? "" : "s", outage->why);
     outage->pause_ms = outage->pause_ms < REMIND_LAST_MS / 2 ? 2 * outage->pause_ms : REMIND_LAST_MS;
     outage->remind_ms = now_ms + outage->pause_ms;
@@ -92,8 +98,11 @@ static void note_back(cli_follower *follower, uint64_t now_ms, const ki_informer
     const speaker by = {follower, now_ms, cli_notices_back, KI_REASON_NONE};
     char length[CLI_DURATION_BYTES];
     cli_duration_format(now_ms - follower->outage.began_ms, length);
-    say(&by, "watching again after %s: %s", length,
-        status->lists > follower->outage.lists ? "relisted" : "resumed");
+    if (follower->outage.is_watching)
+        say(&by, "up to date again after %s", length);
+    else
+        say(&by, "watching again after %s: %s", length,
+            status->lists > follower->outage.lists ? "relisted" : "resumed");
 }
 
 /* ---- phases -------------------------------------------------------------------------------------------- */
@@ -101,7 +110,7 @@ static void note_back(cli_follower *follower, uint64_t now_ms, const ki_informer
 static void say_watching(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     int is_back = follower->trouble != KI_REASON_NONE;
-    int was_following = follower->was_watching || status->has_synced; /* a watch may be lost with its head */
+    int was_following = follower->was_watching || follower->outage.had_synced;
     const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add, KI_REASON_NONE};
     if (is_back && was_following)
         note_back(follower, now_ms, status);
@@ -118,7 +127,7 @@ static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_info
     follower->trouble = KI_REASON_NONE;
 }
 
-/* Once, until a watch has delivered something. */
+/* Reported only once, until a watch has delivered something. */
 static void note_polling(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     if (!follower->is_polled)
@@ -127,15 +136,15 @@ static void note_polling(cli_follower *follower, uint64_t now_ms, const ki_infor
     follower->outage.remind_ms = 0; /* the output is up to date */
 }
 
-/* A failure is reported by cli_watch_note_error(), which has more details; retries are not reported until
- * it is over. */
+/* A failure is reported by cli_watch_note_error(), which has more details. Its retries are not reported
+ * before it is resolved. */
 void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     if (status->reason == KI_REASON_POLLING)
         note_polling(follower, now_ms, status);
     if (status->reason != KI_REASON_NONE)
         return;
-    follower->outage.remind_ms = 0; /* it is progressing */
+    follower->outage.remind_ms = 0; /* the informer makes progress */
     switch (status->phase) {
     case KI_PHASE_LISTING:
     case KI_PHASE_STREAMING_LIST:
@@ -155,6 +164,7 @@ void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *
 {
     enum { SHOWN_BYTES_MAX = 64 };
     uint64_t ms = now_ms - follower->watch->began_ms;
+    follower->is_delay_said = 0; /* from now on the same failure is news, since it affects the watch */
     if (is_quiet(follower))
         return;
     note(follower, now_ms, "synced: %" PRIu64 " object%s at version %.*s%s, after %" PRIu64 ".%03u s",
@@ -167,7 +177,8 @@ static int has_selectors(const cli_watch_flags *flags)
     return flags->label_selector != NULL || flags->field_selector != NULL;
 }
 
-/* What a user can do about it; NULL if nothing, it is temporary, or the library's message says it. */
+/* What the user can do about the error; NULL if nothing, if it is temporary, or if the library's message says
+ * it. */
 static const char *advice(const cli_follower *follower, const ki_informer_error *error)
 {
     if (error->party == KI_PARTY_PROXY && error->http_status == 407)
@@ -180,7 +191,7 @@ static const char *advice(const cli_follower *follower, const ki_informer_error 
     case KI_REASON_UNAUTHORIZED:
         return "check the token, or the user of the context (--user, --token)";
     case KI_REASON_FORBIDDEN:
-        return "the user needs the verbs list and watch; check with `kubectl auth can-i watch`";
+        return "the user needs the verbs list and watch; check with `kubectl auth can-i --list`";
     case KI_REASON_NOT_FOUND:
         if (follower->resource->made != NULL && !follower->watch->flags->all_namespaces)
             return "is its CRD installed? Use -A if the resource is cluster-scoped";
@@ -249,7 +260,7 @@ void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_info
 
 /* ---- a timeout ----------------------------------------------------------------------------------------- */
 
-/* What it is waiting for. */
+/* What the resource is waiting for. */
 static const char *missing(const cli_follower *follower)
 {
     ki_informer_status status;
@@ -270,8 +281,11 @@ int cli_watch_note_unsynced(const cli_watch *watch)
         const cli_follower *follower = &watch->followers[i];
         if (follower->is_synced)
             continue;
-        cli_say("%s: not synced after %s: %s", follower->resource->name, length, missing(follower));
-        is_forbidden |= follower->trouble == KI_REASON_FORBIDDEN;
+        int was_forbidden = follower->trouble != KI_REASON_NONE && follower->outage.was_forbidden;
+        int is_last = follower->trouble == KI_REASON_FORBIDDEN;
+        cli_say("%s: not synced after %s: %s%s", follower->resource->name, length, missing(follower),
+                was_forbidden && !is_last ? "; permission was refused before (403)" : "");
+        is_forbidden |= was_forbidden;
     }
     return is_forbidden;
 }

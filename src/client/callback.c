@@ -11,7 +11,7 @@ static _Thread_local unsigned callback_depth;
 static _Thread_local unsigned callback_generation; /* the process in which the depth was counted: see
                                                     * util/fork.h */
 
-/* A child that was forked inside a callback does not return from it. */
+/* A child that was forked inside a callback does not return from it, so its depth begins at 0. */
 static unsigned *depth(void)
 {
     unsigned generation = ki_fork_generation();
@@ -32,7 +32,7 @@ void ki_callback_leave(void)
         callback_depth--;
 }
 
-/* A child that was forked there keeps it, which only means that it waits less. */
+/* A child that was forked inside a worker keeps this flag, which only means that it waits less. */
 static _Thread_local bool is_in_worker;
 
 void ki_callback_enter_worker(void)
@@ -48,6 +48,20 @@ void ki_callback_leave_worker(void)
 bool ki_callback_is_in_worker(void)
 {
     return is_in_worker;
+}
+
+static _Thread_local bool is_in_reconcile;
+
+bool ki_callback_set_reconcile(bool is_in)
+{
+    bool before = is_in_reconcile;
+    is_in_reconcile = is_in;
+    return before;
+}
+
+bool ki_callback_is_in_reconcile(void)
+{
+    return is_in_reconcile;
 }
 
 int ki_client_may_wait(void)

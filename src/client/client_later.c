@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Freeing a client inside a callback or a read section. Waiting is not allowed there, so the client is closed
- * afterwards: on a thread of the program by the call that has run the callback (ki_client_dispatch(), a wait,
- * a free), when it has left all clients; otherwise, as on the library's threads, which would wait for
- * themselves, by a temporary thread. Such a thread also runs the loops of a closed client for what is freed
- * inside a read section. */
+/* Frees a client inside a callback or a read section. Waiting is not allowed there, so the client is closed
+ * later. If a call on a thread of the program has run the callback (ki_client_dispatch(), a wait, a free),
+ * this call closes the client when it has left all clients. Otherwise a temporary thread closes it, for
+ * instance when one of the library's own threads has run the callback, which would wait for itself. A
+ * temporary thread also runs the loops of a closed client if an object is freed inside a read section. */
 #include <assert.h>
 
 #include "client/client.h"
@@ -13,16 +13,16 @@
 /* Delay after a thread could not be started. */
 enum { TRY_AGAIN_MS = 100 };
 
-/* Of the calling thread. */
+/* The state of the calling thread. */
 typedef struct visits {
-    unsigned generation; /* the process in which they were counted: see util/fork.h */
-    unsigned depth;      /* calls that are inside a client */
-    ki_client *freed;    /* to be closed when there are no such calls */
+    unsigned generation; /* the process in which the calls were counted: see util/fork.h */
+    unsigned depth;      /* number of calls that are inside a client */
+    ki_client *freed;    /* clients to close when there are no such calls any more, linked by next_freed */
 } visits;
 
 static _Thread_local visits visits_of_thread;
 
-/* A child that was forked inside a callback does not return from it. */
+/* A child that was forked inside a callback does not return from it, so its visits begin at 0. */
 static visits *mine(void)
 {
     unsigned generation = ki_fork_generation();
@@ -36,7 +36,7 @@ void ki_client_visit_begin(void)
     mine()->depth++;
 }
 
-/* Closing one is a visit, too, in which more may be freed. */
+/* Closing a client is a visit, too, during which more clients may be freed. */
 void ki_client_visit_end(void)
 {
     visits *here = mine();
@@ -53,7 +53,7 @@ static void close_it(void *user)
     ki_client_close(user);
 }
 
-/* From the moment the thread has begun the client may be gone. */
+/* On success the client may be gone as soon as the thread has started. */
 static bool start_closer(ki_client *client)
 {
     assert(client->is_closing);
@@ -92,7 +92,7 @@ void ki_client_close_later(ki_client *client)
         ki_log_to(
             client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
             "freed inside a callback or a read section, and the thread to close it could not be started: "
-            "it stays");
+            "it is leaked");
 }
 
 /* ---- what outlives it ---------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ void ki_client_finish_later(ki_client *client)
     ki_client_ref(client);
     if (ki_thread_start_detached(&options, NULL) == 0)
         return;
-    ki_client_unref(client); /* not the last: the caller has one */
+    ki_client_unref(client); /* not the last reference: the caller has one */
     ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
               "freed inside a read section, after its client, and no thread could be started that frees it: "
               "it stays until the next free");

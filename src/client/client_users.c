@@ -7,6 +7,7 @@
 
 #include "client/callback.h"
 #include "client/client.h"
+#include "util/alloc.h"
 #include "util/loop/rcu.h"
 
 static int has_name(const ki_map_node *node, const void *name)
@@ -43,7 +44,7 @@ static void join_locked(ki_client *client, ki_client_user *user, const char *nam
     (void)n;
     ki_list_push_back(&client->users, &user->node);
     int rc = ki_map_insert(&client->names, &user->by_name, hash_name(client, user->name));
-    assert(rc == 0); /* room was reserved, as for the next */
+    assert(rc == 0); /* room is reserved in both maps */
     rc = ki_map_insert(&client->serials, &user->by_serial, user->serial);
     assert(rc == 0);
     (void)rc;
@@ -73,6 +74,15 @@ void ki_client_leave(ki_client *client, ki_client_user *user)
     ki_mutex_unlock(&client->mu);
 }
 
+void ki_client_free_user(ki_client *client, ki_client_user *user, void *memory)
+{
+    assert(user != NULL && memory != NULL);
+    if (!ki_client_is_foreign(client)) /* in a child it never joined, and the lock may never be released */
+        ki_client_leave(client, user);
+    ki_free(memory);
+    ki_client_unref(client);
+}
+
 bool ki_client_begin(ki_client *client, ki_client_user *user)
 {
     ki_mutex_lock(&client->mu);
@@ -98,8 +108,8 @@ typedef struct sought {
     uint64_t serial;
 } sought;
 
-/* In a closed client only a thread that frees something runs the loops: so it stays until objects that
- * callbacks have freed meanwhile are gone as well. */
+/* Only threads that free something run the loops of a closed client. So the wait also lasts until objects
+ * that callbacks have freed meanwhile are gone. */
 static bool is_gone(void *user)
 {
     const sought *s = user;
@@ -108,8 +118,9 @@ static bool is_gone(void *user)
            (!s->client->is_closed || s->client->busy == 0);
 }
 
-/* Inside a callback waiting is not allowed. But a closed client needs no waiting either: a thread that runs
- * one of its loops continues until nothing is left. Only the end of a read section has to be awaited. */
+/* Waiting is not allowed inside a callback. But a closed client does not need it: this thread runs the loops
+ * until nothing is left. Only inside a read section another thread must do that,
+ * after the end of the section. */
 void ki_client_wait_gone(ki_client *client, uint64_t serial)
 {
     sought s = {client, serial};

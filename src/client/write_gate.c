@@ -19,17 +19,31 @@ void ki_write_gate_fini(ki_write_gate *gate)
     ki_mutex_fini(&gate->mu);
 }
 
-void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user)
+static void set_locked(ki_write_gate *gate, ki_write_gate_cb ask, void *user) KI_REQUIRES(gate->mu)
 {
-    ki_mutex_lock(&gate->mu);
     gate->ask = ask;
     gate->user = user;
     while (gate->is_asking && !pthread_equal(gate->asker, pthread_self()))
         ki_cond_wait(&gate->ended, &gate->mu);
+}
+
+void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user)
+{
+    ki_mutex_lock(&gate->mu);
+    set_locked(gate, ask, user);
     ki_mutex_unlock(&gate->mu);
 }
 
-/* From here on a call that replaces the gate waits for it. */
+void ki_write_gate_replace(ki_write_gate *gate, ki_write_gate_cb former, void *user, ki_write_gate_cb ask)
+{
+    ki_mutex_lock(&gate->mu);
+    bool is_former = gate->ask == former && gate->user == user;
+    /* Waits even if `former` was replaced before, since it may still be running. */
+    set_locked(gate, is_former ? ask : gate->ask, is_former ? NULL : gate->user);
+    ki_mutex_unlock(&gate->mu);
+}
+
+/* From now until end(), a call that replaces the gate waits. */
 static ki_write_gate_cb begin(ki_write_gate *gate, void **out_user)
 {
     ki_mutex_lock(&gate->mu);

@@ -51,8 +51,8 @@ static void free_texts(void *base, const size_t *offsets, size_t count)
         ki_secret_free(*text_at(base, offsets[i]));
 }
 
-/* `base` holds borrowed texts. On success they are replaced by copies; on failure those not copied are
- * NULL. */
+/* `base` holds borrowed texts. On success they are all replaced by copies; on failure, texts that could not
+ * be copied are NULL. */
 static int own_texts(void *base, const size_t *offsets, size_t count)
 {
     int rc = 0;
@@ -65,13 +65,6 @@ static int own_texts(void *base, const size_t *offsets, size_t count)
             rc = KI_ERR_NO_MEMORY;
     }
     return rc;
-}
-
-static void free_list(char **list)
-{
-    for (size_t i = 0; list != NULL && list[i] != NULL; i++)
-        ki_secret_free(list[i]);
-    ki_free(list);
 }
 
 static int own_list(char ***list)
@@ -131,7 +124,7 @@ static void free_exec(ki_config_exec *exec)
     if (exec == NULL)
         return;
     free_texts(exec, exec_texts, EXEC_TEXTS);
-    free_list(exec->args);
+    ki_secret_free_list(exec->args);
     free_pairs(exec->env, exec->env_count);
     ki_free(exec);
 }
@@ -147,7 +140,7 @@ static int own_exec(ki_config_exec **exec)
         return KI_ERR_NO_MEMORY;
     *copy = *borrowed;
     *exec = copy;
-    /* Copies all of them, so that nothing borrowed is left to be freed. */
+    /* Copies everything even after a failure, so that no borrowed pointer is left, which would be freed. */
     int texts = own_texts(copy, exec_texts, EXEC_TEXTS);
     int args = own_list(&copy->args);
     int env = own_pairs(&copy->env, &copy->env_count);
@@ -158,7 +151,7 @@ void ki_config_fini(ki_config *config)
 {
     assert(config != NULL);
     free_texts(config, config_texts, CONFIG_TEXTS);
-    free_list(config->as_groups);
+    ki_secret_free_list(config->as_groups);
     free_pairs(config->as_extra, config->as_extra_count);
     free_exec(config->exec);
     *config = (ki_config){0};

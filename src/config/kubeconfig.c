@@ -2,8 +2,6 @@
 #include "config/kubeconfig.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "config/kubeconfig_fields.h"
@@ -27,18 +25,13 @@ const char *ki_kubeconfig_entry_kind(ki_kubeconfig_list list)
     return names[list];
 }
 
-int ki_kubeconfig_fail(ki_error *err, const ki_kubeconfig_file *file, size_t line, const char *format, ...)
+int ki_kubeconfig_fail_at(ki_error *err, const ki_kubeconfig_file *file, size_t line)
 {
-    char message[KI_ERROR_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    if (vsnprintf(message, sizeof(message), format, args) < 0)
-        message[0] = 0;
-    va_end(args);
     size_t len = strlen(file->path);
     bool is_cut = len > PATH_SHOWN_MAX;
     return ki_fail(err, KI_ERR_CONFIG, "%s%s:%zu: %s", is_cut ? "..." : "",
-                   is_cut ? file->path + len - PATH_SHOWN_MAX : file->path, line, message);
+                   is_cut ? file->path + len - PATH_SHOWN_MAX : file->path, line,
+                   err == NULL ? "" : err->message);
 }
 
 static void free_file(ki_kubeconfig_file *file)

@@ -10,6 +10,7 @@
 #define KI_CONFIG_KUBECONFIG_H
 
 #include "config/config.h"
+#include "util/error.h"
 #include "util/yaml/yaml_tree.h"
 
 #define KI_KUBECONFIG_ENTRIES_MAX 10000
@@ -20,7 +21,7 @@
 
 typedef struct ki_kubeconfig_file {
     struct ki_kubeconfig_file *next;
-    char *path; /* as it was given, for messages */
+    char *path; /* as given, for messages */
     char *dir;  /* absolute; the base of relative names in the file */
     ki_yaml_node *root;
 } ki_kubeconfig_file;
@@ -37,14 +38,14 @@ typedef struct ki_kubeconfig_entry {
     const char *name;
     const ki_kubeconfig_file *file;
     const ki_yaml_node *item;  /* the element, for its line */
-    const ki_yaml_node *value; /* its member cluster, context or user, a mapping; NULL if none */
+    const ki_yaml_node *value; /* its member "cluster", "context" or "user", a mapping; NULL if none */
     ki_kubeconfig_list list;
     size_t index;
 } ki_kubeconfig_entry;
 
 /* A zeroed struct is empty. */
 typedef struct ki_kubeconfig {
-    ki_kubeconfig_file *files; /* the last one first */
+    ki_kubeconfig_file *files; /* the last file first */
     struct {
         ki_kubeconfig_entry *items;
         size_t count;
@@ -57,7 +58,7 @@ typedef struct ki_kubeconfig {
 void ki_kubeconfig_fini(ki_kubeconfig *kubeconfig);
 
 /* Adds the content of a file; earlier files take precedence. All fields of all entries must have the right
- * types. Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY; on failure it can only be freed. */
+ * types. Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY; after a failure the kubeconfig can only be freed. */
 KI_NODISCARD int ki_kubeconfig_add(ki_kubeconfig *kubeconfig, const char *path, ki_str text, ki_error *err);
 
 /* The first entry of that name; NULL if there is none. */
@@ -67,12 +68,16 @@ const ki_kubeconfig_entry *ki_kubeconfig_find(const ki_kubeconfig *kubeconfig, k
 /* Whether no file has a cluster, a context or a user. */
 bool ki_kubeconfig_is_empty(const ki_kubeconfig *kubeconfig);
 
-/* "clusters", and "cluster". */
+/* The name of the list, "clusters", and of its entries, "cluster". */
 const char *ki_kubeconfig_list_name(ki_kubeconfig_list list);
 const char *ki_kubeconfig_entry_kind(ki_kubeconfig_list list);
 
-/* KI_ERR_CONFIG with "file:line: " before the message; a long file name is cut at its beginning. */
-int ki_kubeconfig_fail(ki_error *err, const ki_kubeconfig_file *file, size_t line, const char *format, ...)
-    KI_PRINTF(4, 5);
+/* Sets KI_ERR_CONFIG with "file:line: " before the message; a long file name is truncated at its
+ * beginning. */
+#define ki_kubeconfig_fail(err, file, line, ...)                                                             \
+    (ki_error_set((err), KI_ERR_CONFIG, 0, __VA_ARGS__), ki_kubeconfig_fail_at((err), (file), (line)))
+
+/* Puts "file:line: " before the message of `err`, which may be NULL. Returns KI_ERR_CONFIG. */
+int ki_kubeconfig_fail_at(ki_error *err, const ki_kubeconfig_file *file, size_t line);
 
 #endif

@@ -2,15 +2,14 @@
 #include "config/kubeconfig_fields.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "config/path.h"
 #include "util/alloc.h"
-#include "util/base64.h"
 #include "util/error.h"
 #include "util/secret.h"
+#include "util/text/base64.h"
 
 typedef struct field field;
 
@@ -33,7 +32,7 @@ struct field {
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-/* The line of "exec.command": that of the deepest part that exists. */
+/* The line of a field such as "exec.command", or of the innermost parent that exists. */
 static size_t line_of(const ki_kubeconfig_entry *entry, const char *field_name)
 {
     const ki_yaml_node *node = entry->value;
@@ -52,15 +51,9 @@ static size_t line_of(const ki_kubeconfig_entry *entry, const char *field_name)
     return line;
 }
 
-int ki_kubeconfig_fail_field(ki_error *err, const ki_kubeconfig_entry *entry, const char *field_name,
-                             const char *format, ...)
+int ki_kubeconfig_fail_at_field(ki_error *err, const ki_kubeconfig_entry *entry, const char *field_name)
 {
-    char message[KI_ERROR_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    if (vsnprintf(message, sizeof(message), format, args) < 0)
-        message[0] = 0;
-    va_end(args);
+    const char *message = err == NULL ? "" : err->message;
     if (entry == NULL)
         return ki_fail(err, KI_ERR_CONFIG, "%s: %s", field_name, message);
     return ki_kubeconfig_fail(err, entry->file, line_of(entry, field_name), "%s[%zu].%s.%s: %s",
@@ -84,10 +77,19 @@ static void *target_of(const source *from, const field *what)
     return (char *)from->target + what->offset;
 }
 
-/* A null among strings is an empty one. */
+/* A null in a list of strings counts as an empty string. */
 static ki_str text_of(const ki_yaml_node *scalar)
 {
     return scalar == NULL || ki_yaml_is_null(scalar) ? (ki_str){0} : ki_str_of(scalar->text);
+}
+
+/* An empty string counts as not set, as in kubectl. Returns 1 if there is text, 0 if not,
+ * or KI_ERR_CONFIG. */
+static int has_text(const source *from, const field *what, const ki_yaml_node *node)
+{
+    if (node->kind != KI_YAML_SCALAR)
+        return refuse(from, what, node, "is not a string");
+    return node->text[0] != 0;
 }
 
 static int keep(const source *from, char **target, char *text)
@@ -99,27 +101,24 @@ static int keep(const source *from, char **target, char *text)
     return 0;
 }
 
-/* An empty string counts as not set, as in kubectl. */
 static int read_text(const source *from, const field *what, const ki_yaml_node *node)
 {
-    if (node->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "is not a string");
-    if (node->text[0] == 0)
-        return 0;
+    int rc = has_text(from, what, node);
+    if (rc <= 0)
+        return rc;
     return keep(from, target_of(from, what), ki_str_copy(ki_str_of(node->text)));
 }
 
 static int read_path(const source *from, const field *what, const ki_yaml_node *node)
 {
-    if (node->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "is not a string");
-    if (node->text[0] == 0)
-        return 0;
+    int rc = has_text(from, what, node);
+    if (rc <= 0)
+        return rc;
     return keep(from, target_of(from, what),
                 ki_path_join(ki_str_of(from->entry->file->dir), ki_str_of(node->text)));
 }
 
-/* A bare name is searched in $PATH, later. */
+/* A bare name is searched for in $PATH later. */
 static int read_command(const source *from, const field *what, const ki_yaml_node *node)
 {
     bool is_path = node->kind == KI_YAML_SCALAR && strchr(node->text, '/') != NULL;
@@ -138,10 +137,9 @@ static int read_flag(const source *from, const field *what, const ki_yaml_node *
 /* PEM in base64. */
 static int read_data(const source *from, const field *what, const ki_yaml_node *node)
 {
-    if (node->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "is not a string");
-    if (node->text[0] == 0)
-        return 0;
+    int rc = has_text(from, what, node);
+    if (rc <= 0)
+        return rc;
     size_t capacity = KI_BASE64_DECODED_BYTES(strlen(node->text)) + 1;
     char *pem = ki_malloc(capacity);
     if (pem == NULL)
@@ -273,7 +271,7 @@ static int add_extra(const source *from, const char *name, ki_str value)
     return pair->name == NULL || pair->value == NULL ? ki_fail_no_memory(from->err) : 0;
 }
 
-/* A mapping from names to lists of strings; one pair for each string. */
+/* Reads a mapping from names to lists of strings; each string becomes a pair. */
 static int read_extra(const source *from, const field *what, const ki_yaml_node *node)
 {
     ki_config *config = from->target;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/base64.h"
 #include "util/secret.h"
+#include "util/text/base64.h"
 
 static const char begin_mark[] = "-----BEGIN ";
 static const char end_mark[] = "-----END ";
@@ -30,10 +30,11 @@ static const char *find(ki_str text, const char *part)
 
 static ki_str from(ki_str text, const char *at)
 {
+    assert(at >= text.ptr && at <= text.ptr + text.len);
     return (ki_str){at, text.len - (size_t)(at - text.ptr)};
 }
 
-/* Returns 1 with a block, 0 if there are no more, -1 for one that does not end. */
+/* Returns 1 with a block, 0 if there are no more, -1 for a block without an end. */
 static int take_block(ki_str *text, block *out)
 {
     const char *begin = find(*text, begin_mark);
@@ -111,6 +112,7 @@ static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
     for (size_t i = 0; i < body.len; i++)
         if (!is_white(body.ptr[i]))
             text[n++] = body.ptr[i];
+    assert(n <= body.len);
     char *bytes = text + body.len;
     *out_is_good = ki_base64_decode((ki_str){text, n}, bytes, &len) == 0 &&
                    is_der((const unsigned char *)bytes, len, kind);

@@ -7,26 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "config/redact.h"
 #include "config/url.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/secret.h"
-
-static bool equal_ignoring_case(ki_str a, ki_str b)
-{
-    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
-}
-
-static ki_str trimmed(ki_str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (ki_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
+#include "util/text/str.h"
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
 
@@ -112,7 +99,7 @@ static bool is_domain_of(ki_str domain, ki_str host)
         domain = (ki_str){domain.ptr + 1, domain.len - 1};
     if (domain.len == 0)
         return false;
-    if (domain.ptr[0] != '.' && equal_ignoring_case(domain, host))
+    if (domain.ptr[0] != '.' && ki_str_equal_any_case(domain, host))
         return true;
     if (domain.ptr[0] == '.')
         domain = (ki_str){domain.ptr + 1, domain.len - 1};
@@ -120,7 +107,7 @@ static bool is_domain_of(ki_str domain, ki_str host)
         return false;
     size_t before = host.len - domain.len;
     return host.ptr[before - 1] == '.' &&
-           equal_ignoring_case((ki_str){host.ptr + before, domain.len}, domain);
+           ki_str_equal_any_case((ki_str){host.ptr + before, domain.len}, domain);
 }
 
 static bool entry_matches(ki_str entry, ki_str host, ki_str port)
@@ -148,7 +135,7 @@ int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port)
     while (list.len > 0) {
         const char *comma = memchr(list.ptr, ',', list.len);
         size_t len = comma == NULL ? list.len : (size_t)(comma - list.ptr);
-        ki_str entry = trimmed((ki_str){list.ptr, len});
+        ki_str entry = ki_str_trim((ki_str){list.ptr, len});
         if (ki_str_equal(entry, KI_STR("*")) || (entry.len > 0 && entry_matches(entry, host, port)))
             return 1;
         len += comma != NULL;
@@ -179,15 +166,15 @@ static const char *variable(const char *large, const char *small, const char **o
 
 static bool is_scheme(ki_str scheme)
 {
-    return equal_ignoring_case(scheme, KI_STR("http")) || equal_ignoring_case(scheme, KI_STR("https")) ||
-           equal_ignoring_case(scheme, KI_STR("socks5"));
+    return ki_str_equal_any_case(scheme, KI_STR("http")) || ki_str_equal_any_case(scheme, KI_STR("https")) ||
+           ki_str_equal_any_case(scheme, KI_STR("socks5"));
 }
 
 /* The limit of SOCKS; HTTP allows more. */
 enum { SOCKS_TEXT_BYTES_MAX = 255 };
 
-/* What Go accepts before the last '@'. In other parsers a backslash ends the host, so they would see
- * another proxy. */
+/* Whether Go accepts the text before the last '@'. In other parsers a backslash ends the host, so they would
+ * use another proxy. */
 static bool is_user_text(ki_str text)
 {
     static const char marks[] = "-._:~!$&'()*+,;=%@";
@@ -203,6 +190,7 @@ static bool is_user_text(ki_str text)
 /* Decodes "user:password". */
 static int parse_user(ki_proxy *proxy, ki_str text)
 {
+    assert(text.len > 0);
     const char *colon = memchr(text.ptr, ':', text.len);
     size_t len = colon == NULL ? text.len : (size_t)(colon - text.ptr);
     ki_str password = colon == NULL ? (ki_str){text.ptr, 0} : (ki_str){colon + 1, text.len - len - 1};
@@ -213,6 +201,7 @@ static int parse_user(ki_proxy *proxy, ki_str text)
 /* Scheme, host and port as written. */
 static char *address_of(const ki_url *url)
 {
+    assert(url->path.ptr >= url->host.ptr + url->host.len);
     const char *host = url->host.ptr[-1] == '[' ? url->host.ptr - 1 : url->host.ptr;
     size_t bytes = url->scheme.len + strlen("://") + (size_t)(url->path.ptr - host) + 1;
     char *text = ki_malloc(bytes);
@@ -221,7 +210,7 @@ static char *address_of(const ki_url *url)
     return text;
 }
 
-/* libcurl gets the address without the user, which is parsed here. */
+/* The user is parsed here; libcurl gets the address without it. */
 static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
 {
     ki_url url, bare;
@@ -239,7 +228,7 @@ static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
         return KI_ERR_INVALID;
     *out_problem = "has a user or password with a control character, or a '%' without two digits";
     rc = parse_user(proxy, url.user);
-    if (rc < 0 || !equal_ignoring_case(url.scheme, KI_STR("socks5")))
+    if (rc < 0 || !ki_str_equal_any_case(url.scheme, KI_STR("socks5")))
         return rc;
     *out_problem = "has a user or password that is too long for SOCKS";
     bool is_long =
@@ -276,7 +265,7 @@ int ki_proxy_check(const char *url, const char **out_problem)
     return rc;
 }
 
-/* "proxy:3128" is an HTTP proxy. */
+/* An address without a scheme, "proxy:3128", is that of an HTTP proxy. */
 static int proxy_of_text(const char *name, const char *text, char **out_proxy, ki_error *err)
 {
     const char *scheme = strstr(text, "://") == NULL ? "http://" : "";
@@ -299,7 +288,7 @@ static int proxy_of_text(const char *name, const char *text, char **out_proxy, k
 static bool is_this_machine(ki_str host)
 {
     address host_address;
-    return equal_ignoring_case(host, KI_STR("localhost")) ||
+    return ki_str_equal_any_case(host, KI_STR("localhost")) ||
            (parse_address(host, &host_address) && is_loopback(&host_address));
 }
 
@@ -307,9 +296,12 @@ int ki_proxy_of_environment(const char *server, char **out_proxy, ki_error *err)
 {
     ki_url url;
     const char *name, *ignored;
-    if (ki_url_split(ki_str_of(server), &url) < 0)
-        return ki_fail(err, KI_ERR_CONFIG, "server: is not an address");
-    bool is_tls = equal_ignoring_case(url.scheme, KI_STR("https"));
+    if (ki_url_split(ki_str_of(server), &url) < 0) {
+        char shown[128];
+        (void)ki_redact_invalid_url(shown, sizeof(shown), ki_str_of(server));
+        return ki_fail(err, KI_ERR_CONFIG, "server: is not an address: \"%s\"", shown);
+    }
+    bool is_tls = ki_str_equal_any_case(url.scheme, KI_STR("https"));
     const char *value =
         is_tls ? variable("HTTPS_PROXY", "https_proxy", &name) : variable("HTTP_PROXY", "http_proxy", &name);
     const char *excluded = variable("NO_PROXY", "no_proxy", &ignored);

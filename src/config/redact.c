@@ -2,19 +2,16 @@
 #include "config/redact.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "util/one_line.h"
+#include "util/text/one_line.h"
+#include "util/text/str.h"
 
 static const char mask[] = "<masked>";
-
-static bool is_word(ki_str text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
 
 static bool is_secret_name(ki_str name)
 {
@@ -22,13 +19,14 @@ static bool is_secret_name(ki_str name)
         "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key",
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_word(name, names[i]))
+        if (ki_str_is_word(name, names[i]))
             return true;
     }
     return false;
 }
 
-/* Schemes that are not secret; after any other word, the rest may be the second half of the secret. */
+/* Returns a scheme that is not secret. After any other word, the rest may be the second half of the
+ * secret. */
 static ki_str scheme_of(ki_str value)
 {
     static const char *const schemes[] = {"Bearer ", "Basic ", "Negotiate "};
@@ -80,7 +78,7 @@ size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
         line.len--;
     const char *colon = line.len > 0 ? memchr(line.ptr, ':', line.len) : NULL;
     size_t name_len = colon == NULL ? 0 : (size_t)(colon - line.ptr);
-    if (is_word((ki_str){line.ptr, name_len}, "location"))
+    if (ki_str_is_word((ki_str){line.ptr, name_len}, "location"))
         return redact_location(out, out_bytes, without_query(line), name_len + 1);
     if (!is_secret_name((ki_str){line.ptr, name_len}))
         return ki_one_line(out, out_bytes, line);
@@ -105,4 +103,47 @@ size_t ki_redact_url(char *out, size_t out_bytes, ki_str url)
     if (at == 0)
         return ki_one_line(out, out_bytes, url);
     return join(out, out_bytes, (ki_str){url.ptr, begin}, (ki_str){0}, (ki_str){url.ptr + at, url.len - at});
+}
+
+/* ---- an invalid address -------------------------------------------------------------------------------- */
+
+/* The length of "https://" or "http://"; 0 if there is none. Any other text before "://" may be a user. */
+static size_t scheme_len(ki_str url)
+{
+    static const char *const schemes[] = {"https://", "http://"};
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t len = strlen(schemes[i]);
+        if (url.len >= len && strncasecmp(url.ptr, schemes[i], len) == 0)
+            return len;
+    }
+    return 0;
+}
+
+/* How much of the host and port is shown. After a colon there may be a port, a part of an IPv6 address, or
+ * the password of a user without an '@'. */
+static size_t shown_len(ki_str host)
+{
+    size_t begin = 0;
+    while (begin < host.len && host.ptr[begin] != ':' && host.ptr[begin] != '%')
+        begin++;
+    for (size_t i = begin; i < host.len; i++)
+        if (!isxdigit((unsigned char)host.ptr[i]) && strchr(":.]", host.ptr[i]) == NULL)
+            return begin;
+    return host.len;
+}
+
+size_t ki_redact_invalid_url(char *out, size_t out_bytes, ki_str url)
+{
+    char text[512];
+    size_t scheme = scheme_len(url), begin = scheme;
+    for (size_t i = scheme; i < url.len; i++)
+        begin = url.ptr[i] == '@' ? i : begin;
+    size_t end = begin;
+    while (end < url.len && strchr("/?#", url.ptr[end]) == NULL)
+        end++;
+    size_t shown = shown_len((ki_str){url.ptr + begin, end - begin});
+    int len = snprintf(text, sizeof(text), "%.*s%s%.*s%s%s", (int)scheme, url.ptr, begin > scheme ? mask : "",
+                       (int)(shown < 256 ? shown : 256), url.ptr + begin, begin + shown < end ? mask : "",
+                       end + 1 < url.len ? "/…" : "");
+    return ki_one_line_cut(out, out_bytes, (ki_str){text, len < 0 ? 0 : (size_t)len});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redact - masks secrets in header lines for traces.
+/* redact - masks secrets in header lines for traces, and in addresses for messages.
  *
- *   From:     http/, for trace output
+ *   From:     http/, for trace output; config/validate.c, config/proxy.c
  *   Locks:    none; plain functions.
  *   Not here: bodies, which are never traced.
  */
@@ -17,5 +17,10 @@ size_t ki_redact_header(char *out, size_t out_bytes, ki_str line);
 
 /* Removes user and password from an address: "http://<masked>@proxy:3128". Returns the length. */
 size_t ki_redact_url(char *out, size_t out_bytes, ki_str url);
+
+/* Writes the part of an invalid address that a message may show into `out_bytes` > 3. Everything before an
+ * '@' is masked, and so is the text after a colon, unless it is a port or a part of an IPv6 address. A path
+ * or a query is shown as "/…". Returns the length. */
+size_t ki_redact_invalid_url(char *out, size_t out_bytes, ki_str url);
 
 #endif

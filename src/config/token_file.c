@@ -9,9 +9,10 @@
 #include "util/file.h"
 #include "util/log.h"
 #include "util/secret.h"
+#include "util/text/str.h"
 #include "util/units.h"
 
-/* Far more than a header allows. */
+/* Far more than servers accept in a header. */
 enum { TOKEN_BYTES_MAX = 1024 * 1024 };
 
 void ki_token_file_init(ki_token_file *file, const char *path)
@@ -42,20 +43,6 @@ bool ki_token_is_valid(ki_str text)
     return text.len > 0;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static ki_str trimmed(ki_str text)
-{
-    while (text.len > 0 && is_space(text.ptr[0]))
-        text = (ki_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && is_space(text.ptr[text.len - 1]))
-        text.len--;
-    return text;
-}
-
 int ki_token_file_read(const char *path, char **out_token, ki_error *err)
 {
     ki_file_text text = {0};
@@ -65,7 +52,7 @@ int ki_token_file_read(const char *path, char **out_token, ki_error *err)
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_fail(err, KI_ERR_CONFIG, "%s", problem.message);
-    ki_str token = trimmed((ki_str){text.data, text.len});
+    ki_str token = ki_str_trim((ki_str){text.data, text.len});
     if (!ki_token_is_valid(token))
         rc = ki_fail(err, KI_ERR_CONFIG, "%.120s: %s", path,
                      token.len == 0 ? "is empty" : "does not contain a token");

@@ -8,13 +8,14 @@
 
 #include "util/alloc.h"
 #include "util/secret.h"
+#include "util/text/byte.h"
 
 static ki_str cut(ki_str text, size_t from, size_t to)
 {
     return (ki_str){text.ptr + from, to - from};
 }
 
-/* The position of the first of the characters; the length if there is none. */
+/* The position of the first of these characters; the length of the text if it contains none. */
 static size_t find_any(ki_str text, const char *characters)
 {
     size_t i = 0;
@@ -95,7 +96,7 @@ int ki_url_check(const char *text, ki_url *out_url)
     ki_url url;
     if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
-    bool is_address = url.host.ptr[-1] == '['; /* may be followed by a zone after a '%' */
+    bool is_address = url.host.ptr[-1] == '['; /* which may contain a zone after a '%' */
     if (!is_address && memchr(url.host.ptr, '%', url.host.len) != NULL)
         return KI_ERR_INVALID;
     CURLU *parsed = curl_url();
@@ -149,21 +150,13 @@ static bool is_v6(ki_str text)
     return inet_pton(AF_INET6, address, &bytes) == 1;
 }
 
-/* An IPv4 address looks like a name. */
+/* is_name() also accepts IPv4 addresses. */
 bool ki_url_is_host(const char *text)
 {
     return is_name(ki_str_of(text)) || is_v6(ki_str_of(text));
 }
 
 /* ---- escapes ------------------------------------------------------------------------------------------- */
-
-/* 16 if it is not a digit. */
-static unsigned digit_of(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = memchr(digits, c, sizeof(digits) - 1);
-    return at == NULL ? 16 : (unsigned)(at - digits) % 16;
-}
 
 int ki_url_decode(ki_str text, char **out_text)
 {
@@ -176,8 +169,9 @@ int ki_url_decode(ki_str text, char **out_text)
     for (size_t i = 0; i < text.len && is_good; i++) {
         unsigned byte = (unsigned char)text.ptr[i];
         if (byte == '%') {
-            is_good = text.len - i > 2 && digit_of(text.ptr[i + 1]) < 16 && digit_of(text.ptr[i + 2]) < 16;
-            byte = is_good ? digit_of(text.ptr[i + 1]) * 16 + digit_of(text.ptr[i + 2]) : 0;
+            is_good =
+                text.len - i > 2 && ki_byte_hex(text.ptr[i + 1]) < 16 && ki_byte_hex(text.ptr[i + 2]) < 16;
+            byte = is_good ? ki_byte_hex(text.ptr[i + 1]) * 16 + ki_byte_hex(text.ptr[i + 2]) : 0;
             i += 2;
         }
         is_good = is_good && byte >= ' ' && byte != 0x7f;

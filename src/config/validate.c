@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks combinations of fields, as kubectl does. Messages show names, but no values. */
+/* Checks combinations of fields, as kubectl does. Messages show names, but no values other than the
+ * address of a server, without credentials. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "config/kubeconfig_fields.h"
 #include "config/load.h"
 #include "config/proxy.h"
+#include "config/redact.h"
 #include "config/url.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -44,17 +46,19 @@ static int complete_server(ki_config *config)
 static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_error *err)
 {
     ki_url url;
+    char shown[128];
     if (config->server == NULL)
         return ki_kubeconfig_fail_field(err, entry, "server", "is missing");
+    (void)ki_redact_invalid_url(shown, sizeof(shown), ki_str_of(config->server));
     if (complete_server(config) < 0)
         return ki_fail_no_memory(err);
     int rc = ki_url_check(config->server, &url);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     if (rc < 0)
-        return ki_kubeconfig_fail_field(err, entry, "server", "is not an address");
+        return ki_kubeconfig_fail_field(err, entry, "server", "is not an address: \"%s\"", shown);
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
-        return ki_kubeconfig_fail_field(err, entry, "server", "is neither http nor https");
+        return ki_kubeconfig_fail_field(err, entry, "server", "has a scheme that is neither http nor https");
     if (url.user.ptr != NULL)
         return ki_kubeconfig_fail_field(err, entry, "server", "contains a user, which belongs to users");
     if (url.path.len > 0 && strpbrk(url.path.ptr, "?#") != NULL)

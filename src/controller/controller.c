@@ -13,7 +13,7 @@
 #include "util/units.h"
 #include "workqueue/queue.h"
 
-/* The last one: how often the informer that is waited for is logged. */
+/* TELL_MS: how often the log says which informer the controller is waiting for. */
 enum { EXPECT_MS = 10000, STOP_MS = 30000, WORKERS_MAX = 4096, TELL_MS = 10000 };
 
 void ki_controller_log(const ki_controller *c, ki_log_level level, ki_str key, const char *format, ...)
@@ -35,14 +35,16 @@ void ki_controller_log(const ki_controller *c, ki_log_level level, ki_str key, c
 
 static void drop_metrics(ki_controller_metrics *m)
 {
-    ki_counter *counters[] = {m->done, m->requeued, m->retried, m->given_up, m->overdue, m->seen, m->unseen};
+    ki_counter *counters[] = {m->done,    m->requeued, m->retried, m->given_up,
+                              m->overdue, m->seen,     m->reset,   m->unseen};
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
         ki_counter_drop(counters[i]);
     ki_histogram_drop(m->duration);
     ki_gauge_drop(m->active);
 }
 
-/* May be half made. Its threads and requests have ended, and its sources are closed. */
+/* The controller may be incomplete. Its threads and requests must have ended, and its sources must be
+ * closed. */
 static void controller_fini(ki_controller *c)
 {
     for (size_t i = 0; c->workers != NULL && i < c->options.workers; i++)
@@ -60,15 +62,6 @@ static void controller_fini(ki_controller *c)
     ki_mutex_fini(&c->mu);
 }
 
-static void leave(ki_controller *c)
-{
-    ki_client *client = c->client;
-    if (!ki_client_is_foreign(client))
-        ki_client_leave(client, &c->alive);
-    ki_free(c);
-    ki_client_unref(client);
-}
-
 static void go(ki_controller *c)
 {
     void (*on_release)(void *user) = c->options.on_release;
@@ -77,7 +70,7 @@ static void go(ki_controller *c)
     controller_fini(c);
     if (on_release != NULL)
         on_release(user);
-    leave(c);
+    ki_client_free_user(c->client, &c->alive, c);
 }
 
 /* ---- the job ----------------------------------------------------------------------------------------- */
@@ -90,7 +83,7 @@ static void tell_of_sync(ki_controller *c)
         ki_controller_log(c, KI_LOG_INFO, (ki_str){0}, "waiting for %s", text);
 }
 
-/* Whether it is time to log which informer is waited for. */
+/* Whether it is time to log which informer the controller is waiting for. */
 static bool tells_of_sync_locked(ki_controller *c, uint64_t now_ns) KI_REQUIRES(c->mu)
 {
     if (!c->is_wanted || c->unsynced == 0) {
@@ -109,7 +102,8 @@ static uint64_t overdue_ns(const ki_controller *c, const ki_request *request)
     return limit_ns == 0 || request->is_overdue ? UINT64_MAX : request->began_ns + limit_ns;
 }
 
-/* Marks a request that takes too long, and returns it; each is reported once. */
+/* Finds a request that takes too long, marks it, so that it is reported only once, and copies its key.
+ * Returns false if there is none. */
 static bool find_overdue_locked(ki_controller *c, uint64_t now_ns, char *key, size_t key_bytes)
     KI_REQUIRES(c->mu)
 {
@@ -147,7 +141,7 @@ static void look_around(ki_controller *c)
     ki_controller_retry_held(c);
 }
 
-/* Returns whether nothing uses it any more. */
+/* Returns whether nothing uses the controller any more. */
 static bool advance(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -162,7 +156,7 @@ static bool advance(ki_controller *c)
     return is_over && ki_controller_close_sources(c);
 }
 
-/* When something may change without a wake of the job. */
+/* The earliest time at which there may be work although nothing wakes the job. */
 static uint64_t next_ns(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -216,13 +210,15 @@ static void init_metrics(ki_controller *c)
     m->retried = ki_metrics_counter(metrics, total, (ki_str[]){name, KI_STR("retry")});
     m->given_up = ki_metrics_counter(metrics, total, (ki_str[]){name, KI_STR("give_up")});
     m->seen = ki_metrics_counter(metrics, expected, (ki_str[]){name, KI_STR("seen")});
+    m->reset = ki_metrics_counter(metrics, expected, (ki_str[]){name, KI_STR("history_reset")});
     m->unseen = ki_metrics_counter(metrics, expected, (ki_str[]){name, KI_STR("timed_out")});
     m->overdue = ki_metrics_counter(metrics, &ki_metric_controller_overdue_total, &name);
     m->duration = ki_metrics_histogram(metrics, &ki_metric_controller_reconcile_duration_seconds, &name);
     m->active = ki_metrics_gauge(metrics, &ki_metric_controller_active_workers, &name);
 }
 
-/* Takes the reference to the limiter, also on failure. The controller computes delays, not the queue. */
+/* Takes the reference to the limiter, also on failure. The controller computes the delays itself; the queue
+ * does not. */
 static int init_queue(ki_controller *c, ki_limiter *limiter, ki_error *err)
 {
     c->limiter = limiter != NULL ? limiter : ki_limiter_new_default(err);
@@ -262,7 +258,7 @@ static int init(ki_controller *c, ki_limiter *limiter, ki_error *err)
     if (ki_client_join(client, &c->alive, name) < 0)
         return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
     init_metrics(c);
-    ki_client_count_handlers(client, 1); /* so that no slow handler delays the job */
+    ki_client_count_handlers(client, 1); /* a slow handler must not delay the job */
     ki_client_set_busy(client, &c->alive, false);
     return 0;
 }
@@ -292,18 +288,23 @@ static ki_controller *make(ki_client *client, const ki_controller_options *optio
     return c;
 }
 
+/* The reference to the limiter is taken on failure, too. */
+static ki_controller *refuse(const ki_controller_options *options)
+{
+    ki_limiter_unref(options->limiter);
+    return NULL;
+}
+
 ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options, ki_error *err)
 {
     if (client == NULL || options == NULL) {
         (void)ki_fail_missing(err, "controller: no client or no options");
-        return NULL;
+        return options == NULL ? NULL : refuse(options);
     }
     bool is_valid = check(options, err) == 0 && ki_client_check_process(client, err) == 0;
     ki_controller *c = is_valid ? make(client, options, err) : NULL;
-    if (c == NULL) {
-        ki_limiter_unref(options->limiter);
-        return NULL;
-    }
+    if (c == NULL)
+        return refuse(options);
     int rc = init_memory(c, options->name, err);
     if (rc < 0)
         ki_limiter_unref(options->limiter);
@@ -311,7 +312,7 @@ ki_controller *ki_controller_new(ki_client *client, const ki_controller_options 
         rc = init(c, options->limiter, err);
     if (rc < 0) {
         controller_fini(c);
-        leave(c);
+        ki_client_free_user(c->client, &c->alive, c);
         return NULL;
     }
     return c;
@@ -319,7 +320,7 @@ ki_controller *ki_controller_new(ki_client *client, const ki_controller_options 
 
 /* ---- freeing ----------------------------------------------------------------------------------------- */
 
-/* Does not wait inside a reconcile of any controller: two may free each other. */
+/* In a reconcile of any controller it does not wait: two controllers may be freeing each other. */
 void ki_controller_free(ki_controller *controller)
 {
     ki_controller *c = controller;

@@ -3,8 +3,9 @@
  *
  *   From:     handlers of informers (controller/controller_watch.c), the program's calls
  *   To:       workqueue/queue.h; the program's reconcile function
- *   Locks:    mu; no callback runs while it is held. Taken under it: the work queue's, the client's, a
- *             loop's, an informer's. A source's own mutex is taken without it; under that, an informer's.
+ *   Locks:    mu; no callback runs while it is held. Taken under it: the mutexes of the work queue, the
+ *             client, loops and informers. The mutex of a source is taken without mu; under it, an
+ *             informer's.
  *   Not here: how keys wait, and for how long.
  *
  *   controller.c        making and freeing, and the job
@@ -42,6 +43,7 @@ typedef struct ki_controller_metrics {
     ki_counter *given_up;
     ki_counter *overdue;
     ki_counter *seen;   /* expectations that were met */
+    ki_counter *reset;  /* expectations that ended because the server's history was reset */
     ki_counter *unseen; /* expectations that timed out */
     ki_histogram *duration;
     ki_gauge *active;
@@ -60,16 +62,16 @@ struct ki_controller {
     ki_job job;
 
     ki_mutex mu;
-    ki_cond work;         /* for workers: there may be a key */
-    ki_cond idle;         /* for threads that wait for a stop */
+    ki_cond work;         /* signals workers that there may be a key */
+    ki_cond idle;         /* signals threads that wait for a stop */
     ki_error setup_error; /* guarded by mu, as all below */
     bool is_wanted;
     bool is_freed;
-    uint64_t stops; /* so far: one more ends ki_controller_run() */
-    size_t callers; /* calls that wait; it is not freed before they have returned */
+    uint64_t stops; /* how many stops there were; the next one ends ki_controller_run() */
+    size_t callers; /* how many calls are waiting; the controller is freed only after they have returned */
     ki_list sources;
     size_t unsynced;
-    uint64_t told_ns; /* when the informer that is waited for was last logged; 0: none is waited for */
+    uint64_t told_ns; /* when the log last named the informer that is awaited; 0: none is */
     ki_list active;   /* ki_request, in the order in which they began */
     size_t active_count;
     uint64_t reconciles;
@@ -77,8 +79,8 @@ struct ki_controller {
     uint64_t pause_until_ns; /* out of memory: no key is taken before this time */
     ki_expectations expectations;
     ki_worker *workers;
-    size_t live_count;      /* of running workers */
-    uint64_t held_until_ns; /* when to retry a source that was out of memory; UINT64_MAX: there is none */
+    size_t live_count;      /* how many workers are running */
+    uint64_t held_until_ns; /* when to retry events that were out of memory; UINT64_MAX: there are none */
 };
 
 struct ki_request {
@@ -89,7 +91,7 @@ struct ki_request {
     bool is_running;  /* inside the reconcile function */
     bool is_finished; /* ki_request_finish() was called before it returned */
     bool is_overdue;
-    bool is_unseen; /* an expectation of the previous reconcile timed out */
+    ki_expectation_state expected; /* how the wait for the writes of the previous reconcile has ended */
     ki_result result;
 };
 
@@ -108,16 +110,16 @@ void ki_controller_request_stop_locked(ki_controller *controller) KI_REQUIRES(co
 
 /* ---- work (controller_work.c) -------------------------------------------------------------------------- */
 
-/* There may be a key. */
+/* Wakes a worker, or the loop, because there may be a key. */
 void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
-/* A worker thread, until the controller is stopped. `user` is a ki_worker. */
+/* The main function of a worker thread; returns when the controller is stopped. `user` is a ki_worker. */
 void ki_controller_run_worker(void *user);
 
-/* On the loop: does the work that is due now. */
+/* On the loop: runs the reconciles that are due now, up to a limit. */
 void ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
-/* When there is a key that can be taken, as ki_loop_next_ns(). */
+/* When the next key can be taken, in the form of ki_loop_next_ns(). */
 uint64_t ki_controller_next_key_ns_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
 
 /* Ends the request, which must not be used afterwards. */
@@ -128,16 +130,17 @@ const ki_controller *ki_controller_working(void);
 
 /* ---- sources (controller_watch.c) ---------------------------------------------------------------------- */
 
-/* Lets no further event pass. Returns whether no handler is processing one either. */
+/* Closes all sources, so that they ignore further events. Returns true when no handler is still processing
+ * one. */
 bool ki_controller_close_sources(ki_controller *controller);
 
 /* Removes the handlers. */
 void ki_controller_drop_sources(ki_controller *controller);
 
-/* On the job: retries, when due, to add keys that could not be added for lack of memory. */
+/* On the job: adds the keys that could not be added for lack of memory, if it is time to retry. */
 void ki_controller_retry_held(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
-/* The first informer that has not synced, and what it is doing; "" when all have. */
+/* Writes the name and state of the first informer that has not synced; "" when all have. */
 void ki_controller_describe_unsynced(ki_controller *controller, char *buffer, size_t buffer_bytes)
     KI_EXCLUDES(controller->mu);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting and stopping a controller, and its status. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "client/callback.h"
@@ -11,9 +12,10 @@
 
 /* ---- starting ---------------------------------------------------------------------------------------- */
 
-/* Starts the missing workers: some may still run after a stop that did not wait for them. */
+/* Starts only the workers that are not running: after a stop that did not wait, some may still run. */
 static int start_workers_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     for (size_t i = 0; i < c->options.workers && c->has_threads; i++) {
         ki_worker *worker = &c->workers[i];
         if (worker->is_live)
@@ -26,6 +28,7 @@ static int start_workers_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->
         if (rc < 0)
             return rc;
         worker->is_live = true;
+        assert(c->live_count < c->options.workers);
         c->live_count++;
     }
     return 0;
@@ -33,10 +36,10 @@ static int start_workers_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->
 
 static int start_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     int rc = c->setup_error.code;
     if (rc < 0 && err != NULL)
         *err = c->setup_error;
-    c->setup_error = (ki_error){0};
     if (rc < 0 || c->is_wanted)
         return rc;
     if (c->is_freed)
@@ -81,6 +84,7 @@ int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_
 
 void ki_controller_request_stop_locked(ki_controller *c)
 {
+    KI_ASSERT_HELD(c->mu);
     c->is_wanted = false;
     c->stops++;
     ki_cond_broadcast(&c->work);
@@ -94,8 +98,8 @@ static bool is_stopped(void *user)
     return c->is_wanted || (c->active_count == 0 && c->live_count == 0);
 }
 
-/* Around a call that waits. The last call to leave completes a free that was requested meanwhile; returns
- * whether one was. */
+/* Every call that waits is enclosed by enter() and leave(). enter() returns the number of stops so far.
+ * leave() returns whether the controller was freed meanwhile; the last call to leave completes that. */
 static uint64_t enter(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -108,6 +112,7 @@ static uint64_t enter(ki_controller *c)
 static bool leave(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
+    assert(c->callers > 0);
     c->callers--;
     bool is_freed = c->is_freed;
     if (is_freed)
@@ -132,7 +137,7 @@ static bool wait_on_threads(ki_controller *c, uint64_t timeout_ms)
     return is_met;
 }
 
-/* As many keys as fit, in the order in which their reconciles began. */
+/* The error lists as many keys as fit, in the order in which their reconciles began. */
 static int fail_running(ki_controller *c, ki_error *err)
 {
     char keys[KI_ERROR_MESSAGE_BYTES / 2] = "";
@@ -148,7 +153,7 @@ static int fail_running(ki_controller *c, ki_error *err)
                    count, keys, len < sizeof(keys) ? "" : "...");
 }
 
-/* Whether all reconciles have ended in time, or this thread cannot wait for them. */
+/* Returns true when all reconciles have ended in time, or when this thread must not wait for them. */
 static bool wait_for_stop(ki_controller *c)
 {
     uint64_t timeout_ms = c->options.stop_timeout_ms;
@@ -178,7 +183,7 @@ int ki_controller_stop(ki_controller *controller, ki_error *err)
 
 typedef struct runner {
     ki_controller *controller;
-    uint64_t stops; /* when it began */
+    uint64_t stops; /* when the run began */
 } runner;
 
 static bool has_ended(void *user)
@@ -197,7 +202,7 @@ static int run_until_stopped(ki_controller *c, uint64_t stops, ki_error *err)
     return wait_for_stop(c) ? 0 : fail_running(c, err);
 }
 
-/* It may be freed meanwhile, for example by a reconcile. */
+/* The controller may be freed during the run, for example by a reconcile. */
 int ki_controller_run(ki_controller *controller, ki_error *err)
 {
     ki_controller *c = controller;
@@ -222,7 +227,7 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
 
 void ki_controller_read_status(const ki_controller *controller, ki_controller_status *out_status)
 {
-    ki_controller *c = (ki_controller *)controller; /* locks are not part of its const state */
+    ki_controller *c = (ki_controller *)controller; /* only its mutex is changed */
     ki_workqueue_stats stats;
     if (out_status == NULL)
         return;
@@ -238,7 +243,7 @@ void ki_controller_read_status(const ki_controller *controller, ki_controller_st
     out_status->active = c->active_count;
     out_status->reconciles = c->reconciles;
     out_status->failures = c->failures;
-    ki_list_node *node = ki_list_first(&c->active); /* the one that began first */
+    ki_list_node *node = ki_list_first(&c->active); /* the request that began first */
     if (node != NULL) {
         const ki_request *request = KI_CONTAINER_OF(node, ki_request, node);
         out_status->longest_ms = (ki_controller_now_ns(c) - request->began_ns) / KI_NS_PER_MS;

@@ -17,10 +17,10 @@ enum { MEMORY_AGAIN_MS = 100 };
 
 typedef enum source_kind { OBJECTS, OWNED, MAPPED } source_kind;
 
-/* Whose keys an event adds. */
+/* The objects whose keys an event adds. */
 typedef struct event_objects {
     const ki_object *now;
-    const ki_object *old; /* NULL: there is none, or it has the same key */
+    const ki_object *old; /* NULL: there is none, or its key is that of `now` */
     ki_priority priority;
 } event_objects;
 
@@ -28,7 +28,7 @@ typedef struct event_objects {
  * ignores all events. */
 typedef struct source {
     ki_refcount refs;
-    ki_list_node node; /* guarded by the controller's mu, as the next */
+    ki_list_node node; /* guarded by the controller's mu, like has_synced */
     bool has_synced;
     source_kind kind; /* constant, as all up to mu */
     ki_resource *owner;
@@ -39,7 +39,7 @@ typedef struct source {
     ki_controller *controller; /* guarded by mu, as all below; NULL: closed */
     ki_informer *informer;     /* NULL: the registration has ended */
     ki_registration *registration;
-    size_t inside;      /* of handlers that use the controller */
+    size_t inside;      /* how many handlers are using the controller */
     event_objects held; /* an event whose keys could not be added yet for lack of memory */
 } source;
 
@@ -47,7 +47,7 @@ struct ki_key_emit {
     const source *source;
     ki_controller *controller;
     ki_priority priority;
-    bool is_without; /* memory, for at least one key */
+    bool is_without; /* out of memory for at least one key */
 };
 
 static void drop_objects(const event_objects *objects)
@@ -76,12 +76,12 @@ static void add_key(ki_key_emit *emit, ki_str key)
         ki_controller_wake(emit->controller);
 }
 
-/* A key that no store accepts belongs to no object. */
+/* Ignores a key that no store accepts, since no object can have it. */
 void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name)
 {
     char key[KI_KEY_BYTES + 1];
     int n = ki_key_join(ns, name, key, sizeof(key));
-    if (n > 0 && (size_t)n < sizeof(key))
+    if (emit != NULL && n > 0 && (size_t)n < sizeof(key))
         add_key(emit, (ki_str){key, (size_t)n});
 }
 
@@ -125,7 +125,7 @@ static bool emit_keys(ki_controller *c, const source *s, const event_objects *ob
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
-/* NULL if the source is closed; otherwise leave() must follow. */
+/* Returns NULL if the source is closed; otherwise the caller must call leave(). */
 static ki_controller *enter(source *s)
 {
     ki_mutex_lock(&s->mu);
@@ -141,7 +141,7 @@ static void leave(source *s, ki_controller *c)
     ki_mutex_lock(&s->mu);
     s->inside--;
     if (s->controller == NULL)
-        ki_job_wake(&c->job); /* it waits for this, and is not freed before the lock is released */
+        ki_job_wake(&c->job); /* the job waits for this, and frees nothing before the lock is released */
     ki_mutex_unlock(&s->mu);
 }
 
@@ -153,15 +153,16 @@ static void try_later(ki_controller *c)
     ki_mutex_unlock(&c->mu);
 }
 
-/* No event is delivered twice, so none may be lost. An event whose keys could not be added for lack of memory
- * is kept, which needs no memory, and the source gets no other until all its keys have been added. */
+/* An informer delivers an event only once, so none may be lost. An event whose keys could not be added for
+ * lack of memory is kept, which needs no memory. The source gets no further event until all its keys have
+ * been added. */
 static void hold(ki_controller *c, source *s, const event_objects *objects)
 {
     ki_mutex_lock(&s->mu);
     assert(s->held.now == NULL);
     s->held = (event_objects){ki_object_ref(objects->now),
                               objects->old == NULL ? NULL : ki_object_ref(objects->old), objects->priority};
-    s->registration = ki_registration_hold(); /* perhaps before the call that adds it has returned */
+    s->registration = ki_registration_hold(); /* ki_informer_add_handler() may not have returned it yet */
     ki_mutex_unlock(&s->mu);
     try_later(c);
 }
@@ -180,7 +181,7 @@ static void take_event(const ki_event *event, void *user)
     leave(s, c);
 }
 
-/* All workers may begin. */
+/* If this was the last source to sync, all workers may begin. */
 static void note_synced(source *s, ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
@@ -212,7 +213,7 @@ static ki_informer *end_registration(source *s)
     return informer;
 }
 
-/* A freed informer is not waited for, neither for its sync nor for expected writes. */
+/* The controller does not wait for a freed informer, neither for its sync nor for expected writes. */
 static void take_release(void *user)
 {
     source *s = user;
@@ -247,8 +248,8 @@ static source *make_source(const source *like, const ki_resource *owner, ki_erro
     return s;
 }
 
-/* Except for the objects themselves, the backlog is not limited: an old object that it drops could have had
- * another owner. */
+/* Only the backlog of the controller's own objects may coalesce events. For the other kinds it is not
+ * limited: an old object that it dropped could have had another owner. */
 static ki_registration *add_handler(ki_controller *c, source *s, ki_error *err)
 {
     ki_handler handler = {.on_add = take_event,
@@ -267,8 +268,9 @@ static ki_registration *add_handler(ki_controller *c, source *s, ki_error *err)
     return registration;
 }
 
-/* It is in the list before its first event, which may arrive before ki_informer_add_handler() returns. One
- * that failed stays there without an informer, since other threads may be walking the list. */
+/* The source is in the list before its first event, which may arrive before ki_informer_add_handler()
+ * returns. If that call fails, the source stays in the list without an informer, since other threads may be
+ * walking it. */
 static int add_source(ki_controller *c, source *s, ki_error *err)
 {
     ki_mutex_lock(&c->mu);
@@ -288,6 +290,16 @@ static int add_source(ki_controller *c, source *s, ki_error *err)
     return err->code;
 }
 
+/* Returns NULL when the source is valid. Without a kind, no owner reference would match. */
+static const char *fault_of(const source *s, const ki_resource *owner)
+{
+    if (s->kind == OWNED && owner == NULL)
+        return "no owner";
+    if (s->kind == OWNED && (owner->kind == NULL || owner->kind[0] == 0))
+        return "the owner has no kind";
+    return s->kind == MAPPED && s->map == NULL ? "no map function" : NULL;
+}
+
 static int watch(ki_controller *c, ki_informer *informer, source like, const ki_resource *owner)
 {
     ki_error err = {0};
@@ -298,9 +310,9 @@ static int watch(ki_controller *c, ki_informer *informer, source like, const ki_
         return rc;
     if (informer == NULL)
         rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: no informer to watch", c->name);
-    else if ((like.kind == OWNED && owner == NULL) || (like.kind == MAPPED && like.map == NULL))
-        rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: watching %s: no %s", c->name,
-                     ki_informer_resource(informer)->plural, like.kind == OWNED ? "owner" : "map function");
+    else if (fault_of(&like, owner) != NULL)
+        rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: watching %s: %s", c->name,
+                     ki_informer_resource(informer)->plural, fault_of(&like, owner));
     like.controller = c;
     like.informer = informer;
     source *s = rc < 0 ? NULL : make_source(&like, owner, &err);
@@ -348,7 +360,8 @@ bool ki_controller_close_sources(ki_controller *c)
     return is_quiet;
 }
 
-/* While the mutex of a source is held, its registration is not released, and so not freed. */
+/* The release of a registration takes the source's mutex, so the registration stays valid while it is
+ * held. */
 void ki_controller_drop_sources(ki_controller *c)
 {
     for (ki_list_node *node = ki_list_pop_front(&c->sources); node != NULL;
@@ -362,7 +375,7 @@ void ki_controller_drop_sources(ki_controller *c)
     }
 }
 
-/* Sources are never removed, so the walk continues without the lock once the next one is known. */
+/* Sources are never removed from the list, so the caller may use the source without the lock. */
 static source *next_source(ki_controller *c, source *s, bool is_unsynced)
 {
     ki_mutex_lock(&c->mu);
@@ -373,8 +386,8 @@ static source *next_source(ki_controller *c, source *s, bool is_unsynced)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, source, node);
 }
 
-/* Adding keys may call a map function of the program, so no lock is held.
- * Returns whether all keys were added. */
+/* Holds no lock while it adds keys, since that may call a map function of the program. Returns whether all
+ * keys were added. */
 static bool retry(ki_controller *c, source *s)
 {
     ki_mutex_lock(&s->mu);
@@ -400,7 +413,7 @@ void ki_controller_retry_held(ki_controller *c)
     ki_mutex_lock(&c->mu);
     bool is_due = c->held_until_ns <= ki_controller_now_ns(c);
     if (is_due)
-        c->held_until_ns = UINT64_MAX; /* before the walk: a source that is held meanwhile needs another */
+        c->held_until_ns = UINT64_MAX; /* before the walk, which may miss an event that is held meanwhile */
     ki_mutex_unlock(&c->mu);
     bool is_over = true;
     for (source *s = is_due ? next_source(c, NULL, false) : NULL; s != NULL; s = next_source(c, s, false))

@@ -10,9 +10,10 @@
 #include "workqueue/limiter.h"
 #include "workqueue/queue.h"
 
-/* How many reconciles the loop runs before other jobs get their turn; how soon it retries when out of memory;
- * and the longest sleep until a delay ends, since a condition variable does not count the time that the
- * machine was suspended. */
+/* AT_ONCE: how many reconciles the loop runs before other jobs get their turn.
+ * MEMORY_AGAIN_MS: how soon the controller retries when out of memory.
+ * NAP_MS: the longest sleep until a delay ends, since a condition variable does not count the time during
+ * which the machine was suspended. */
 enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, NAP_MS = 1000 };
 
 static _Thread_local const ki_controller *working;
@@ -35,37 +36,45 @@ void ki_controller_wake(ki_controller *c)
 
 /* ---- taking a key ------------------------------------------------------------------------------------ */
 
-/* Out of memory: waits for a moment. The key is not lost: to make a key dirty that is being worked on needs
- * no memory. */
+/* When out of memory: returns the key to the queue, and pauses the controller for a moment. The key is still
+ * being worked on, and marking such a key as dirty needs no memory, so it is not lost. */
 static void put_back_locked(ki_controller *c, ki_str key, ki_priority priority) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     int rc = ki_workqueue_add(c->queue, key, priority);
     assert(rc == 0 || rc == KI_ERR_STOPPED);
     (void)rc;
     c->pause_until_ns = ki_controller_now_ns(c) + ki_ns_of_ms(MEMORY_AGAIN_MS);
 }
 
-/* Returns whether the key has to wait: for an expected write, or for a Retry-After of the server. */
-static bool defer_locked(ki_controller *c, const ki_work_item *item, bool *out_is_unseen) KI_REQUIRES(c->mu)
+/* Returns whether the key has to wait, for an expected write or because of a Retry-After of the server. */
+static bool defer_locked(ki_controller *c, const ki_work_item *item, ki_expectation_state *out_state)
+    KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     uint64_t wait_ns = 0;
     ki_expectation_state state =
         ki_expectations_check(&c->expectations, item->key, ki_controller_now_ns(c), &wait_ns);
-    *out_is_unseen = state == KI_EXPECTATION_TIMED_OUT;
+    *out_state = state;
     if (state == KI_EXPECTATION_SEEN)
         ki_counter_add(c->metrics.seen, 1);
+    if (state == KI_EXPECTATION_RESET)
+        ki_counter_add(c->metrics.reset, 1);
     if (state == KI_EXPECTATION_TIMED_OUT)
         ki_counter_add(c->metrics.unseen, 1);
     if (state != KI_EXPECTATION_WAITING)
         return false;
-    if (ki_workqueue_postpone_ns(c->queue, item->key, item->priority, wait_ns) < 0)
+    if (ki_workqueue_put_off_ns(c->queue, item, wait_ns) < 0) {
         put_back_locked(c, item->key, item->priority);
-    (void)ki_workqueue_done(c->queue, item->key);
+        (void)ki_workqueue_done(c->queue, item->key);
+    }
     return true;
 }
 
 static ki_request *begin_locked(ki_controller *c, const ki_work_item *item) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
+    assert(c->active_count < c->options.workers);
     ki_request *request = ki_calloc(1, sizeof(*request));
     if (request == NULL) {
         put_back_locked(c, item->key, item->priority);
@@ -80,7 +89,7 @@ static ki_request *begin_locked(ki_controller *c, const ki_work_item *item) KI_R
     c->active_count++;
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
     if (c->options.reconcile_timeout_ms > 0)
-        ki_job_wake(&c->job); /* which sets its timer */
+        ki_job_wake(&c->job); /* so that it sets its timer */
     return request;
 }
 
@@ -91,23 +100,25 @@ static bool may_begin_locked(const ki_controller *c) KI_REQUIRES(c->mu)
 
 uint64_t ki_controller_next_key_ns_locked(ki_controller *c)
 {
+    KI_ASSERT_HELD(c->mu);
     if (!may_begin_locked(c))
         return UINT64_MAX;
     return ki_ns_max(ki_workqueue_next_ns(c->queue), c->pause_until_ns);
 }
 
-/* NULL: there is nothing to do now. */
+/* Returns NULL when there is nothing to do now. */
 static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     ki_work_item item;
-    bool is_unseen = false;
+    ki_expectation_state expected = KI_EXPECTATION_NONE;
     while (may_begin_locked(c) && ki_controller_now_ns(c) >= c->pause_until_ns &&
            ki_workqueue_get(c->queue, 0, &item) == 0) {
-        if (defer_locked(c, &item, &is_unseen))
+        if (defer_locked(c, &item, &expected))
             continue;
         ki_request *request = begin_locked(c, &item);
         if (request != NULL)
-            request->is_unseen = is_unseen;
+            request->expected = expected;
         return request;
     }
     return NULL;
@@ -117,27 +128,42 @@ static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
 
 static ki_result reconcile(ki_request *request)
 {
+    assert(ki_mutex_held() == 0); /* the reconcile function may take any lock */
     ki_controller *c = request->controller;
     const ki_controller *before = working;
     const ki_log_sink *log = ki_log_use(c->client->log);
     working = c;
+    bool was_in_reconcile = ki_callback_set_reconcile(true);
     if (c->has_threads)
         ki_callback_enter_worker();
     ki_result result = c->options.reconcile(request, c->options.user);
     if (c->has_threads)
         ki_callback_leave_worker();
+    (void)ki_callback_set_reconcile(was_in_reconcile);
     working = before;
     (void)ki_log_use(log);
     return result;
 }
 
+/* The wait has ended, but the cache may still lack what the previous reconcile wrote. */
+static void log_unseen(const ki_request *request)
+{
+    const ki_controller *c = request->controller;
+    if (request->expected == KI_EXPECTATION_TIMED_OUT)
+        ki_controller_log(c, KI_LOG_WARNING, request->item.key,
+                          "the cache does not have the written object after %" PRIu64
+                          " ms: continuing without it",
+                          c->options.expect_timeout_ms);
+    if (request->expected == KI_EXPECTATION_RESET)
+        ki_controller_log(c, KI_LOG_WARNING, request->item.key,
+                          "the history of the server was reset, perhaps before what was written");
+}
+
 static void call(ki_request *request)
 {
+    assert(request->is_running && !request->is_finished);
     ki_controller *c = request->controller;
-    if (request->is_unseen)
-        ki_controller_log(c, KI_LOG_WARNING, request->item.key,
-                          "the cache has not seen within %" PRIu64 " ms what was written: going on without",
-                          c->options.expect_timeout_ms);
+    log_unseen(request);
     ki_result result = reconcile(request);
     ki_mutex_lock(&c->mu);
     request->is_running = false;
@@ -159,7 +185,7 @@ static void log_failure(const ki_request *request, const ki_result *result)
                       "reconcile failed, %s: %s", is_given_up ? "giving up" : "will be retried", reason);
 }
 
-/* Returns how long the key waits before it is worked on again; UINT64_MAX: until something changes. */
+/* Returns how long the key waits until its next reconcile; UINT64_MAX: until an event adds it again. */
 static uint64_t delay_ns(const ki_request *request, const ki_result *result)
 {
     ki_controller *c = request->controller;
@@ -178,10 +204,12 @@ static uint64_t delay_ns(const ki_request *request, const ki_result *result)
 static void count_locked(ki_controller *c, const ki_request *request, const ki_result *result,
                          uint64_t now_ns) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     ki_counter *by_verdict[] = {[KI_VERDICT_DONE] = c->metrics.done,
                                 [KI_VERDICT_REQUEUE_AFTER] = c->metrics.requeued,
                                 [KI_VERDICT_RETRY] = c->metrics.retried,
                                 [KI_VERDICT_GIVE_UP] = c->metrics.given_up};
+    assert((size_t)result->verdict < sizeof(by_verdict) / sizeof(by_verdict[0]));
     ki_counter_add(by_verdict[result->verdict], 1);
     ki_histogram_observe(c->metrics.duration, now_ns - request->began_ns);
     c->reconciles++;
@@ -198,7 +226,7 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
         log_failure(request, &known);
     uint64_t now_ns = ki_controller_now_ns(c), after_ns = delay_ns(request, &known);
     ki_mutex_lock(&c->mu);
-    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* if out of memory, only the delay counts */
+    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* if it fails, only the delay counts */
         (void)!ki_expectations_hold(&c->expectations, request->item.key, now_ns,
                                     now_ns + ki_ns_of_ms(known.after_ms));
     if (after_ns != UINT64_MAX &&
@@ -207,11 +235,12 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
     (void)ki_workqueue_done(c->queue, request->item.key);
     count_locked(c, request, &known, now_ns);
     ki_list_remove(&request->node);
+    assert(c->active_count > 0);
     c->active_count--;
     ki_gauge_set(c->metrics.active, (int64_t)c->active_count);
     ki_cond_broadcast(&c->idle);
     ki_cond_signal(&c->work);
-    ki_job_wake(&c->job); /* before the lock is released: it may be freed then */
+    ki_job_wake(&c->job); /* while the lock is held: afterwards the controller may be freed */
     ki_mutex_unlock(&c->mu);
     ki_free(request);
 }
@@ -220,6 +249,7 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
 
 static void nap_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     uint64_t next_ns = ki_controller_next_key_ns_locked(c), now_ns = ki_controller_now_ns(c);
     if (next_ns == UINT64_MAX)
         ki_cond_wait(&c->work, &c->mu);
@@ -243,6 +273,7 @@ void ki_controller_run_worker(void *user)
         ki_mutex_lock(&c->mu);
     }
     worker->is_live = false;
+    assert(c->live_count > 0);
     c->live_count--;
     ki_cond_broadcast(&c->idle);
     ki_job_wake(&c->job);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/correlator.h"
 
+#include <assert.h>
+
 #include "util/token_bucket.h"
 #include "util/units.h"
 
@@ -8,15 +10,15 @@ enum { DIFFERENT_MESSAGES = 10, BURST = 25 };
 
 static const uint64_t similar_ns = 600 * KI_NS_PER_S, refill_ns = 300 * KI_NS_PER_S;
 
-/* Messages of events that are otherwise the same. */
+/* The messages of similar events, which are equal in everything else. */
 typedef struct group {
     ki_lru_node node;
     uint64_t last_ns;
-    uint64_t messages[DIFFERENT_MESSAGES - 1]; /* hashes; those that have an event of their own */
+    uint64_t messages[DIFFERENT_MESSAGES - 1]; /* hashes of the messages that have their own event */
     size_t count;
 } group;
 
-/* An event that the server has. */
+/* An event that was sent to the server. */
 typedef struct known {
     ki_lru_node node;
     uint64_t number;
@@ -44,7 +46,7 @@ void ki_correlator_fini(ki_correlator *correlator)
     ki_lru_fini(&correlator->sources);
 }
 
-/* *out_is_new: the item is zeroed. NULL when out of memory. */
+/* Finds or adds the item. *out_is_new: it was added, and is zeroed. Returns NULL when out of memory. */
 static void *item_of(ki_lru *lru, ki_lru_key key, bool *out_is_new)
 {
     ki_lru_node *item = ki_lru_find(lru, key);
@@ -60,8 +62,8 @@ static bool has_message(const group *g, uint64_t message)
     return false;
 }
 
-/* Whether one event for all similar ones replaces this one. client-go then forgets any one of the ten
- * messages; here it is the tenth, so that the other nine stay as they are. */
+/* Whether the combined event of all similar ones replaces this event. When there are ten messages, client-go
+ * forgets an arbitrary one; here it is the tenth, so that the other nine keep their events. */
 static bool is_combined(ki_correlator *correlator, const ki_recorded *event, ki_lru_key key, uint64_t now_ns)
 {
     bool is_new;
@@ -76,6 +78,7 @@ static bool is_combined(ki_correlator *correlator, const ki_recorded *event, ki_
         return false;
     if (g->count == DIFFERENT_MESSAGES - 1)
         return true;
+    assert(g->count < DIFFERENT_MESSAGES - 1);
     g->messages[g->count++] = message;
     return false;
 }
@@ -111,6 +114,7 @@ static bool is_spam(ki_correlator *correlator, ki_lru_key key, uint64_t now_ns)
 bool ki_correlator_take(ki_correlator *correlator, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                         ki_event_write *out_write)
 {
+    assert(correlator->hash != NULL && out_write != NULL);
     const ki_recorded_hash *hash = correlator->hash;
     ki_lru_key similar = ki_recorded_key(event, KI_RECORDED_REASON, hash);
     ki_event_write write = {.number = event->number, .count = 1};

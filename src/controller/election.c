@@ -6,7 +6,7 @@
 #include "controller/lease.h"
 #include "util/units.h"
 
-/* Of a Lease with everything that others may have written into its metadata. */
+/* The size limit of a Lease with everything that others may have written into its metadata. */
 enum { BODY_BYTES_MAX = 3 << 20 };
 
 void ki_election_init(ki_election *election, const ki_election_options *options)
@@ -31,14 +31,15 @@ ki_str ki_election_holder(const ki_election *election)
 
 /* ---- times ------------------------------------------------------------------------------------------- */
 
-/* Spreads contenders that began together: [1, 2.2) times the period. */
+/* Spreads contenders that began together: the delay is between 1 and 2.2 times the period. */
 static uint64_t next_try_ns(ki_election *election, uint64_t now_ns)
 {
     uint64_t retry_ns = election->options.retry_ns;
     return now_ns + retry_ns + ki_random_below(&election->random, retry_ns + retry_ns / 5);
 }
 
-/* Less than the lease, so that a clock that is slow by 1/64 does not outlast one that is exact. */
+/* Less than the duration of the lease, so that a holder whose clock is slow by 1/64 stops acting before a
+ * contender with an exact clock takes over. */
 static uint64_t may_act_ns(const ki_election *election)
 {
     return election->options.lease_ns - election->options.lease_ns / 64;
@@ -61,30 +62,60 @@ static bool is_ours(const ki_election *election)
     return ki_str_equal(ki_election_holder(election), ki_str_of(election->options.identity));
 }
 
-static bool is_free(const ki_election *election, uint64_t now_ns)
+static uint64_t duration_ns(const ki_election *election)
 {
     int64_t seconds = ki_lease_duration_seconds(election->lease);
-    if (ki_election_holder(election).len == 0 || is_ours(election) || seconds <= 0)
-        return true;
-    uint64_t duration_ns = seconds > INT32_MAX ? UINT64_MAX : (uint64_t)seconds * KI_NS_PER_S;
-    return now_ns >= add_ns(election->seen_ns, duration_ns);
+    if (seconds <= 0)
+        return 0;
+    return seconds > INT32_MAX ? UINT64_MAX : (uint64_t)seconds * KI_NS_PER_S;
 }
 
-/* A record that is the same to the byte has not been renewed, whatever else of the object has changed. */
+static bool is_free(const ki_election *election, uint64_t now_ns)
+{
+    assert(!election->is_missing);
+    if (ki_election_holder(election).len == 0 || is_ours(election))
+        return true;
+    return now_ns >= add_ns(election->seen_ns, duration_ns(election));
+}
+
+/* The last holder may not be the one that was seen, and may have used our duration. */
+static uint64_t missing_duration_ns(const ki_election *election)
+{
+    return ki_ns_max(duration_ns(election), election->options.lease_ns);
+}
+
+static bool may_create(const ki_election *election, uint64_t now_ns)
+{
+    if (election->lease == NULL)
+        return true;
+    assert(election->is_missing);
+    return now_ns >= add_ns(election->seen_ns, missing_duration_ns(election));
+}
+
+/* A record that has not changed by a byte was not renewed, whatever else in the object has changed. */
 static void see(ki_election *election, ki_object *lease, uint64_t now_ns)
 {
     assert(lease != NULL);
     ki_str before = ki_object_find(election->lease, "/spec").raw, now = ki_object_find(lease, "/spec").raw;
-    if (election->lease == NULL || !ki_str_equal(before, now))
+    if (election->lease == NULL || election->is_missing || !ki_str_equal(before, now))
         election->seen_ns = now_ns;
+    election->is_missing = false;
     ki_object_ref(lease);
     ki_object_unref(election->lease);
     election->lease = lease;
 }
 
-static void forget_lease(ki_election *election)
+/* If the previous answer is much older than the usual time between tries, the Lease may have existed in
+ * between. */
+static void miss(ki_election *election, uint64_t now_ns)
 {
-    election->lease = ki_object_unref(election->lease);
+    if (election->lease == NULL)
+        return;
+    uint64_t gap_ns = missing_duration_ns(election);
+    if (!election->is_missing || now_ns >= add_ns(add_ns(election->missed_ns, gap_ns), gap_ns))
+        election->seen_ns = now_ns;
+    election->is_missing = true;
+    election->missed_ns = election->sent_ns; /* when it was sent, since the answer may have been delayed */
 }
 
 /* ---- phases ------------------------------------------------------------------------------------------ */
@@ -94,7 +125,7 @@ static void become(ki_election *election, ki_election_phase phase, uint64_t due_
     election->phase = phase;
     election->pending = KI_ELECTION_NOTHING;
     election->due_ns = due_ns;
-    election->has_conflicted = false;
+    election->rejected_writes = 0;
     if (phase != KI_ELECTION_LEADING)
         election->leads_until_ns = 0;
 }
@@ -119,14 +150,25 @@ void ki_election_start(ki_election *election, uint64_t now_ns)
         become(election, KI_ELECTION_SEEKING, now_ns);
 }
 
-/* A write in flight may still acquire the lease; the release reads it first. */
+/* Whether other processes may have to wait for a lease of ours although we do not lead: a write is in flight
+ * or was not answered, or the lease was acquired too late or lost. The release reads the Lease first. */
+static bool may_hold(const ki_election *election, uint64_t now_ns)
+{
+    if (election->in_flight == KI_ELECTION_CREATE || election->in_flight == KI_ELECTION_UPDATE)
+        return true;
+    if (now_ns < election->doubted_until_ns)
+        return true;
+    return is_ours(election) && !election->is_missing &&
+           now_ns < add_ns(election->seen_ns, duration_ns(election));
+}
+
 void ki_election_stop(ki_election *election, uint64_t now_ns)
 {
-    bool may_hold = election->in_flight == KI_ELECTION_CREATE || election->in_flight == KI_ELECTION_UPDATE;
     election->is_stopping = true;
     if (election->phase == KI_ELECTION_LEADING)
         become(election, KI_ELECTION_ENDING, UINT64_MAX);
-    else if (election->phase == KI_ELECTION_SEEKING && may_hold && !election->options.keeps_lease)
+    else if (election->phase == KI_ELECTION_SEEKING && may_hold(election, now_ns) &&
+             !election->options.keeps_lease)
         release(election, now_ns);
     else if (election->phase == KI_ELECTION_SEEKING ||
              (election->phase == KI_ELECTION_RELEASING && election->options.keeps_lease))
@@ -173,14 +215,14 @@ static ki_lease_record record_to_write(const ki_election *election, int64_t wall
     record.holder = ki_str_of(election->options.identity);
     record.duration_seconds = lease_seconds(election);
     record.transitions = transitions;
-    if (election->lease != NULL && is_ours(election))
-        record.acquire_wall_ns = INT64_MIN;
-    else if (election->lease != NULL)
+    if (election->lease != NULL && !is_ours(election))
         record.transitions = transitions + 1;
+    else if (election->lease != NULL && !election->is_missing)
+        record.acquire_wall_ns = INT64_MIN;
     return record;
 }
 
-/* A request that hangs leaves time for another before the lease is lost. */
+/* The timeout of a request leaves time for another one before the lease is lost. */
 static uint64_t timeout_ns(const ki_election *election, uint64_t now_ns)
 {
     assert(election->phase != KI_ELECTION_RELEASING || now_ns < election->release_until_ns);
@@ -203,8 +245,8 @@ static ki_election_action what_to_send(const ki_election *election, uint64_t now
         return election->pending;
     if (now_ns < election->due_ns)
         return KI_ELECTION_NOTHING;
-    return election->phase == KI_ELECTION_LEADING && !election->has_conflicted ? KI_ELECTION_UPDATE
-                                                                               : KI_ELECTION_GET;
+    bool is_known = election->phase == KI_ELECTION_LEADING && election->rejected_writes == 0;
+    return is_known ? KI_ELECTION_UPDATE : KI_ELECTION_GET;
 }
 
 ki_election_request ki_election_step(ki_election *election, uint64_t now_ns, int64_t wall_ns)
@@ -267,32 +309,44 @@ static void answer_seeking(ki_election *election, ki_election_action action, ki_
 {
     assert(election->phase == KI_ELECTION_SEEKING && action != KI_ELECTION_NOTHING);
     election->due_ns = next_try_ns(election, now_ns);
-    if (action == KI_ELECTION_GET && outcome == KI_ELECTION_NOT_FOUND)
+    if (action == KI_ELECTION_GET && outcome == KI_ELECTION_NOT_FOUND && may_create(election, now_ns))
         send_now(election, KI_ELECTION_CREATE);
     else if (action == KI_ELECTION_GET && outcome == KI_ELECTION_DONE && is_free(election, now_ns))
         send_now(election, KI_ELECTION_UPDATE);
     else if (action != KI_ELECTION_GET && outcome == KI_ELECTION_DONE && is_ours(election) &&
              now_ns < election->sent_ns + election->options.renew_ns)
-        written(election, now_ns); /* later, the renew deadline has passed */
+        written(election, now_ns); /* otherwise the renew deadline has passed */
 }
 
-/* After a conflict, the Lease is read at once; after the next conflict, with a delay, since something may be
- * writing to this Lease all the time. */
+/* After the first write that was rejected, the Lease is read at once; after further ones with a delay, since
+ * something may be writing to this Lease all the time. A create that conflicts does not wait after the second
+ * one either: another process may lead. */
+static void retry_renewal(ki_election *election, ki_election_action action, ki_election_outcome outcome,
+                          uint64_t now_ns)
+{
+    bool is_rejected = action != KI_ELECTION_GET && outcome != KI_ELECTION_FAILED;
+    unsigned at_once_max = action == KI_ELECTION_CREATE && outcome == KI_ELECTION_CONFLICT ? 2 : 1;
+    bool is_at_once = is_rejected && election->rejected_writes < at_once_max;
+    election->rejected_writes += is_rejected;
+    election->due_ns = is_at_once ? now_ns : now_ns + election->options.retry_ns;
+}
+
+/* Unless the record names another process, the lease is ours until it expires, even if the Lease was
+ * deleted. */
 static void answer_leading(ki_election *election, ki_election_action action, ki_election_outcome outcome,
                            uint64_t now_ns)
 {
-    assert(election->phase == KI_ELECTION_LEADING && action != KI_ELECTION_CREATE);
-    bool is_read = action == KI_ELECTION_GET && outcome == KI_ELECTION_DONE;
-    if (outcome == KI_ELECTION_NOT_FOUND || (outcome == KI_ELECTION_DONE && !is_ours(election))) {
+    assert(election->phase == KI_ELECTION_LEADING && action != KI_ELECTION_NOTHING);
+    if (outcome == KI_ELECTION_DONE && !is_ours(election)) {
         become(election, KI_ELECTION_ENDING, UINT64_MAX);
-    } else if (is_read) {
+    } else if (outcome == KI_ELECTION_DONE && action == KI_ELECTION_GET) {
         send_now(election, KI_ELECTION_UPDATE);
     } else if (outcome == KI_ELECTION_DONE) {
         written(election, now_ns);
+    } else if (outcome == KI_ELECTION_NOT_FOUND && action == KI_ELECTION_GET) {
+        send_now(election, KI_ELECTION_CREATE);
     } else {
-        bool is_first = outcome == KI_ELECTION_CONFLICT && !election->has_conflicted;
-        election->has_conflicted |= outcome == KI_ELECTION_CONFLICT;
-        election->due_ns = is_first ? now_ns : now_ns + election->options.retry_ns;
+        retry_renewal(election, action, outcome, now_ns);
     }
 }
 
@@ -317,7 +371,11 @@ void ki_election_answer(ki_election *election, ki_election_outcome outcome, ki_o
     if (outcome == KI_ELECTION_DONE)
         see(election, lease, now_ns);
     else if (outcome == KI_ELECTION_NOT_FOUND)
-        forget_lease(election);
+        miss(election, now_ns);
+    if (outcome == KI_ELECTION_DONE || outcome == KI_ELECTION_NOT_FOUND)
+        election->doubted_until_ns = 0;
+    else if (outcome == KI_ELECTION_FAILED && action != KI_ELECTION_GET)
+        election->doubted_until_ns = add_ns(now_ns, election->options.lease_ns);
     look_at_clock(election, now_ns);
     if (election->phase != election->sent_in)
         return;

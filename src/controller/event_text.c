@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/event_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +16,8 @@ static bool is_alphanumeric(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* Labels of a-z, 0-9 and '-', which neither begin nor end with '-', with dots in between. Their length is not
- * limited. */
+/* Whether the name consists of labels with dots in between. A label contains a-z, 0-9 and '-', and neither
+ * begins nor ends with '-'. Its length is not limited. */
 static bool is_subdomain(ki_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -28,7 +29,7 @@ static bool is_subdomain(ki_str name)
     return name.len > 0;
 }
 
-/* Version 4 in its form. */
+/* The UUID has the form of version 4, but is computed from the hashes. */
 static void write_uuid(const ki_event_source *source, ki_str object, uint64_t number, char *out)
 {
     uint64_t parts[2] = {ki_hash(&source->hash.a, object), number};
@@ -41,6 +42,7 @@ static void write_uuid(const ki_event_source *source, ki_str object, uint64_t nu
 
 void ki_event_name(const ki_event_source *source, const ki_event_write *write, char out[KI_EVENT_NAME_BYTES])
 {
+    assert(write->event != NULL);
     ki_str object = write->event->parts[KI_RECORDED_NAME];
     char suffix[20];
     size_t n = (size_t)snprintf(suffix, sizeof(suffix), ".%" PRIx64, write->number);
@@ -60,7 +62,7 @@ static void write_text(ki_json_writer *writer, const char *name, ki_str text)
     ki_json_write_string(writer, text);
 }
 
-/* Empty texts are left out. */
+/* Leaves out empty texts. */
 static void write_some(ki_json_writer *writer, const char *name, ki_str text)
 {
     if (text.len > 0)
@@ -103,9 +105,10 @@ static void write_head(ki_json_writer *writer, const ki_event_source *source, co
     ki_json_write_object_end(writer);
 }
 
-/* The message with its prefix, in one piece of memory. */
+/* Puts the prefix before the message of a combined event. */
 static void write_core_count(ki_json_writer *writer, const ki_event_write *write)
 {
+    assert(write->event->parts[KI_RECORDED_MESSAGE].len <= KI_MESSAGE_BYTES);
     static const char prefix[] = "(combined from similar events): ";
     ki_str message = write->event->parts[KI_RECORDED_MESSAGE];
     char text[sizeof(prefix) + KI_MESSAGE_BYTES];
@@ -168,6 +171,7 @@ static void write_events_v1(ki_json_writer *writer, const ki_event_source *sourc
 
 int ki_event_body(const ki_event_source *source, const ki_event_write *write, ki_buf *out)
 {
+    assert(write->event != NULL && out != NULL);
     bool is_core = source->api != KI_RECORDER_EVENTS_V1;
     ki_json_writer *writer = ki_json_writer_new(NULL);
     ki_json_write_object_begin(writer);

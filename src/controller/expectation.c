@@ -6,19 +6,21 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* The interval between checks, which grows each time; and how long unused keys are remembered. */
+/* POLL_MS: the interval between two checks of a key, which doubles each time. FORGET_MS: how long a key whose
+ * expectations are over is remembered. */
 enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100, FORGET_MS = 60000 };
 
-/* One key. */
+/* The expectations of one key. */
 typedef struct expected {
     ki_map_node by_key;
-    ki_list_node node; /* of all, those that were added to last at the end */
+    ki_list_node node; /* in `all`; the key that was added to last is at the end */
     ki_list writes;
     uint64_t held_until_ns;
-    uint64_t until_ns; /* the latest of all times here */
+    uint64_t until_ns; /* the latest time of all writes and holds */
     uint64_t poll_ms;
-    bool has_writes; /* or had some */
-    bool is_late;    /* for one of these */
+    bool has_writes; /* has expected writes, or had some */
+    bool is_reset;   /* the history was reset during one of the waits */
+    bool is_late;    /* one of the waits has timed out */
     size_t key_len;
     char key[];
 } expected;
@@ -28,8 +30,8 @@ typedef struct expected_write {
     ki_informer *informer;
     uint64_t until_ns;
     size_t version_len;
-    size_t known_len; /* up to which version the store was complete when this was written */
-    char texts[];     /* both */
+    size_t known_len; /* length of the version up to which the store was complete at the time */
+    char texts[];     /* both versions */
 } expected_write;
 
 static int has_key(const ki_map_node *node, const void *key)
@@ -100,7 +102,7 @@ void ki_expectations_forget(ki_expectations *expectations, const ki_informer *in
 
 /* ---- adding ------------------------------------------------------------------------------------------ */
 
-/* A key that is never worked on again would stay forever. */
+/* Otherwise, a key that is never worked on again would stay forever. */
 static void forget_old(ki_expectations *expectations, uint64_t now_ns)
 {
     for (ki_list_node *node = ki_list_first(&expectations->all); node != NULL;
@@ -139,7 +141,7 @@ static ki_str version_of(const expected_write *write)
     return (ki_str){write->texts, write->version_len};
 }
 
-/* Of two versions that can be compared, the higher one stays. */
+/* Of two versions that can be compared, only the higher one is kept. */
 static void insert_write(expected *e, expected_write *added)
 {
     for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {
@@ -199,7 +201,8 @@ int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
 
-static bool is_seen(const expected_write *write)
+/* Returns KI_EXPECTATION_SEEN, _RESET or _WAITING. */
+static ki_expectation_state state_of(const expected_write *write)
 {
     char text[KI_RESOURCE_VERSION_BYTES_MAX + 1];
     ki_str now = {text, ki_informer_last_resource_version(write->informer, text, sizeof(text))};
@@ -207,10 +210,13 @@ static bool is_seen(const expected_write *write)
     ki_str known = {write->texts + write->version_len, write->known_len};
     int order = 0;
     if (now.len == 0)
-        return known.len > 0; /* the history was reset */
+        return known.len > 0 ? KI_EXPECTATION_RESET : KI_EXPECTATION_WAITING;
     if (ki_resource_version_compare(now, wanted, &order) < 0)
-        return ki_str_equal(now, wanted);
-    return order >= 0 || (ki_resource_version_compare(now, known, &order) == 0 && order < 0);
+        return ki_str_equal(now, wanted) ? KI_EXPECTATION_SEEN : KI_EXPECTATION_WAITING;
+    if (order >= 0)
+        return KI_EXPECTATION_SEEN;
+    return ki_resource_version_compare(now, known, &order) == 0 && order < 0 ? KI_EXPECTATION_RESET
+                                                                             : KI_EXPECTATION_WAITING;
 }
 
 static void look_at_writes(expected *e, uint64_t now_ns)
@@ -218,9 +224,11 @@ static void look_at_writes(expected *e, uint64_t now_ns)
     for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {
         expected_write *write = KI_CONTAINER_OF(node, expected_write, node);
         next = ki_list_next(&e->writes, node);
-        bool has_come = is_seen(write), is_over = now_ns >= write->until_ns;
-        e->is_late |= is_over && !has_come;
-        if (is_over || has_come)
+        ki_expectation_state state = state_of(write);
+        bool waits = state == KI_EXPECTATION_WAITING, is_over = now_ns >= write->until_ns;
+        e->is_reset |= state == KI_EXPECTATION_RESET;
+        e->is_late |= is_over && waits;
+        if (is_over || !waits)
             drop_write(write);
     }
 }
@@ -242,6 +250,7 @@ ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str
         return KI_EXPECTATION_WAITING;
     }
     ki_expectation_state state = e->is_late      ? KI_EXPECTATION_TIMED_OUT
+                                 : e->is_reset   ? KI_EXPECTATION_RESET
                                  : e->has_writes ? KI_EXPECTATION_SEEN
                                                  : KI_EXPECTATION_NONE;
     forget(expectations, e);

@@ -6,12 +6,12 @@
  *   Locks:    the owner's.
  *   Not here: keeping the key from being worked on.
  *
- * For each key and informer, the write with the highest version counts. It is met when the store is complete
- * up to that version; deletes and relists advance that version like any event. A relist that is older than
- * the write does not meet it: the store lacks the write, and the watch that follows brings it. When the
- * server's history is reset, the version up to which the store is complete goes back or is unset: then all
- * expectations count as met. Each expectation also has a timeout, which is what ends the wait if versions
- * cannot be compared and the store passes by that of the write.
+ * For each key and informer, only the write with the highest version counts. Its expectation is met when the
+ * store is complete up to that version. Deletes and relists advance the version of the store like any event.
+ * A relist that is older than the write does not meet the expectation: the store lacks the write, and the
+ * watch that follows delivers it. When the server's history is reset, the version of the store goes back or
+ * is unset, which ends every wait. Each expectation also has a timeout. It ends the wait if versions cannot
+ * be compared and the store skips the version of the write.
  *
  * A key may also be held until a given time, whatever changes: after a Retry-After of the server.
  */
@@ -34,6 +34,7 @@ typedef struct ki_expectations {
 typedef enum ki_expectation_state {
     KI_EXPECTATION_NONE = 0, /* there is no expectation */
     KI_EXPECTATION_SEEN,
+    KI_EXPECTATION_RESET, /* the history of the server was reset */
     KI_EXPECTATION_TIMED_OUT,
     KI_EXPECTATION_WAITING
 } ki_expectation_state;
@@ -48,19 +49,19 @@ typedef struct ki_expected_write {
     uint64_t until_ns;
 } ki_expected_write;
 
-/* Returns 0, KI_ERR_NO_MEMORY, or KI_ERR_INVALID for an empty version. */
+/* Returns 0, KI_ERR_NO_MEMORY, or KI_ERR_INVALID for a version that is empty or too long. */
 KI_NODISCARD int ki_expectations_add(ki_expectations *expectations, ki_str key, uint64_t now_ns,
                                      const ki_expected_write *write);
 
-/* Holds the key until this time. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Makes the key wait until this time. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now_ns,
                                       uint64_t until_ns);
 
 /* The informer is being freed: drops its expectations. */
 void ki_expectations_forget(ki_expectations *expectations, const ki_informer *informer);
 
-/* Drops expectations that are met or have timed out. While the key has to wait, *out_wait_ns is the time to
- * wait at least. */
+/* Drops expectations that are met or have timed out. Returns KI_EXPECTATION_WAITING while the key has to
+ * wait; then *out_wait_ns is the time until the next check. */
 ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
                                            uint64_t *out_wait_ns);
 

@@ -30,7 +30,9 @@ static void take_answer(const ki_rest_answer *answer, void *user)
         outcome = KI_ELECTION_NOT_FOUND;
     else if (answer->http_status == 409)
         outcome = KI_ELECTION_CONFLICT;
-    if (outcome == KI_ELECTION_FAILED)
+    else if (answer->http_status >= 400)
+        outcome = KI_ELECTION_REJECTED;
+    if (outcome == KI_ELECTION_REJECTED || outcome == KI_ELECTION_FAILED)
         ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
                   leader->ns, leader->name, answer->error.message);
     ki_mutex_lock(&leader->mu);
@@ -46,7 +48,7 @@ static const int verbs[] = {[KI_ELECTION_GET] = KI_REST_GET,
                             [KI_ELECTION_CREATE] = KI_REST_CREATE,
                             [KI_ELECTION_UPDATE] = KI_REST_UPDATE};
 
-/* A request that cannot be sent has failed. */
+/* A request that cannot be sent counts as failed. */
 static void send_request(ki_leader *leader, ki_election_request request, uint64_t now_ns)
 {
     KI_ASSERT_ON(leader->client->dispatch);
@@ -68,7 +70,7 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
     ki_election_answer(&leader->election, KI_ELECTION_FAILED, NULL, now_ns);
 }
 
-/* A client that is being freed sends nothing more: the lease expires by itself. */
+/* For a client that is being freed, nothing more is sent; the lease expires by itself. */
 static void take_requests(ki_leader *leader, uint64_t now_ns)
 {
     ki_election *election = &leader->election;
@@ -93,7 +95,7 @@ static void take_requests(ki_leader *leader, uint64_t now_ns)
         ki_election_stop(election, now_ns);
 }
 
-/* Without memory for the name, on_new_leader is not called. */
+/* If there is no memory for the name, on_new_leader is not called. */
 static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 {
     KI_ASSERT_HELD(leader->mu);
@@ -109,7 +111,7 @@ static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
     leader->holders++;
 }
 
-/* Published before the callbacks are called. */
+/* The state is published before the callbacks are called. */
 static void publish(ki_leader *leader)
 {
     const ki_election *election = &leader->election;
@@ -124,7 +126,7 @@ static void publish(ki_leader *leader)
     leader->is_quiet = election->phase == KI_ELECTION_STOPPED && election->in_flight == KI_ELECTION_NOTHING;
     note_holder_locked(leader);
     ki_job_wake(&leader->tell);
-    ki_client_notify(leader->client); /* threads that wait for the stop */
+    ki_client_notify(leader->client); /* wakes threads that wait for the stop */
     ki_mutex_unlock(&leader->mu);
 }
 
@@ -146,7 +148,7 @@ static void run_steer(ki_job *job)
 
 typedef enum word { NOTHING = 0, STARTED, STOPPED, NEW_LEADER, ACTING_ENDED, IDLE, GONE } word;
 
-/* The next callback: on_stopped first, and on_new_leader before on_started. */
+/* Selects the next callback. on_stopped has priority, and on_new_leader precedes on_started. */
 static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 {
     KI_ASSERT_HELD(leader->mu);
@@ -165,7 +167,7 @@ static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
                : NOTHING;
 }
 
-/* A copy, since the name may be replaced while the callback runs. */
+/* Passes a copy, since the name may be replaced while the callback runs. */
 static void tell_new_leader(ki_leader *leader)
 {
     ki_mutex_lock(&leader->mu);
@@ -204,15 +206,6 @@ static void leader_fini(ki_leader *leader)
     ki_mutex_fini(&leader->mu);
 }
 
-static void leave(ki_leader *leader)
-{
-    ki_client *client = leader->client;
-    if (!ki_client_is_foreign(client))
-        ki_client_leave(client, &leader->alive);
-    ki_free(leader);
-    ki_client_unref(client);
-}
-
 static void go(ki_leader *leader)
 {
     assert(leader->is_freed && leader->is_quiet);
@@ -222,7 +215,7 @@ static void go(ki_leader *leader)
     leader_fini(leader);
     if (on_release != NULL)
         on_release(user);
-    leave(leader);
+    ki_client_free_user(leader->client, &leader->alive, leader);
 }
 
 static void say(ki_leader *leader, word what)
@@ -238,7 +231,7 @@ static void say(ki_leader *leader, word what)
         end_acting(leader);
 }
 
-/* One callback at a time, so that other jobs get their turn. */
+/* Calls one callback per run, so that other jobs get their turn. */
 static void run_tell(ki_job *job)
 {
     ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, tell);
@@ -280,7 +273,8 @@ static int check(const ki_leader_options *options, ki_error *err)
     return 0;
 }
 
-/* In the form that client-go's controllers use: two on one host differ. */
+/* The host and a random number, in the form that client-go's controllers use, so two processes on one host
+ * differ. */
 static char *make_identity(void)
 {
     char host[HOST_BYTES] = "", text[HOST_BYTES + 32];
@@ -373,7 +367,7 @@ ki_leader *ki_leader_new(ki_client *client, const ki_leader_options *options, ki
     leader->is_quiet = leader->is_told_all = true;
     if (init(leader, err) < 0) {
         leader_fini(leader);
-        leave(leader);
+        ki_client_free_user(leader->client, &leader->alive, leader);
         return NULL;
     }
     return leader;
@@ -447,7 +441,7 @@ size_t ki_leader_holder(const ki_leader *leader, char *buffer, size_t buffer_byt
 {
     if (leader == NULL || ki_client_is_foreign(leader->client))
         return (size_t)snprintf(buffer, buffer_bytes, "%s", "");
-    ki_leader *mine = (ki_leader *)leader; /* locks are not part of its const state */
+    ki_leader *mine = (ki_leader *)leader; /* only its mutex is changed */
     ki_mutex_lock(&mine->mu);
     int n = snprintf(buffer, buffer_bytes, "%s", mine->holder == NULL ? "" : mine->holder);
     ki_mutex_unlock(&mine->mu);

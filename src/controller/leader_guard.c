@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients that write only while their process leads. */
+#include "client/write_gate.h"
 #include "controller/leader.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -19,7 +20,7 @@ static int ask_leader(const ki_write *write, ki_error *why, void *user)
                    leader->name, leader->identity);
 }
 
-/* A leader that was freed does not lead any more. */
+/* Replaces ask_leader() when the leader has been freed. */
 static int refuse(const ki_write *write, ki_error *why, void *user)
 {
     (void)write;
@@ -31,6 +32,8 @@ int ki_leader_guard(ki_leader *leader, ki_client *client)
 {
     if (leader == NULL || client == NULL || client == leader->client)
         return KI_ERR_INVALID;
+    if (ki_client_is_foreign(leader->client))
+        return KI_ERR_FORKED;
     guard *fresh = ki_calloc(1, sizeof(*fresh));
     if (fresh == NULL)
         return KI_ERR_NO_MEMORY;
@@ -52,7 +55,7 @@ void ki_leader_end_guards(ki_leader *leader)
     for (ki_list_node *node = ki_list_pop_front(&leader->guards); node != NULL;
          node = ki_list_pop_front(&leader->guards)) {
         guard *g = KI_CONTAINER_OF(node, guard, node);
-        (void)ki_client_set_write_gate(g->client, refuse, NULL);
+        ki_write_gate_replace(&g->client->gate, ask_leader, leader, refuse);
         ki_client_unref(g->client);
         ki_free(g);
     }

@@ -39,6 +39,7 @@ ki_lru_node *ki_lru_oldest(const ki_lru *lru)
 
 static void take_out(ki_lru *lru, ki_lru_node *item)
 {
+    assert(lru->map.count > 0);
     if (lru->drop != NULL)
         lru->drop(item);
     ki_map_remove(&lru->map, &item->by_key);
@@ -47,6 +48,8 @@ static void take_out(ki_lru *lru, ki_lru_node *item)
 
 ki_lru_node *ki_lru_add(ki_lru *lru, ki_lru_key key)
 {
+    assert(lru->map.count <= lru->items_max);
+    assert(ki_map_find(&lru->map, key.a, has_key, &key) == NULL);
     ki_lru_node *item = lru->map.count < lru->items_max ? ki_malloc(lru->item_bytes) : NULL;
     if (item == NULL) {
         item = ki_lru_oldest(lru);

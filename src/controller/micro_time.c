@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/micro_time.h"
 
+#include <assert.h>
 #include <kinformer/timestamp.h>
 #include <stdio.h>
 
@@ -16,8 +17,9 @@ static moment moment_of(int64_t wall_ns)
 {
     moment m = {.nanos = (int)(wall_ns % (int64_t)KI_NS_PER_S)};
     m.len = ki_timestamp_format((ki_timestamp){.seconds = wall_ns / (int64_t)KI_NS_PER_S}, m.whole);
-    if (wall_ns < 0 || m.len <= 0) /* for a clock that is out of range */
+    if (wall_ns < 0 || m.len <= 0) /* the clock is out of range */
         m.len = ki_timestamp_format((ki_timestamp){0}, m.whole), m.nanos = 0;
+    assert(m.len > 1 && m.nanos >= 0 && m.nanos < (int)KI_NS_PER_S);
     return m;
 }
 
@@ -28,7 +30,7 @@ void ki_write_time(ki_json_writer *writer, ki_str name, int64_t wall_ns)
     ki_json_write_string(writer, (ki_str){m.whole, (size_t)m.len});
 }
 
-/* Exactly six digits after the second; servers reject others. */
+/* Writes exactly six digits after the decimal point; servers reject any other number. */
 void ki_write_micro_time(ki_json_writer *writer, ki_str name, int64_t wall_ns)
 {
     moment m = moment_of(wall_ns);

@@ -4,11 +4,14 @@
 
 int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
 {
+    if (event == NULL)
+        return 0;
     return predicate == NULL || predicate->passes == NULL ||
            predicate->passes(event, predicate, predicate->user) != 0;
 }
 
-/* An object that replaces another of the same name counts as a delete and an add. */
+/* An update has two states to compare, unless it replaces an object by another one of the same name: that
+ * counts as a delete and an add. */
 static int has_two_states(const ki_event *event)
 {
     return event->change_type == KI_CHANGE_UPDATED && event->old != NULL &&
@@ -30,7 +33,7 @@ static int version_changed(const ki_event *event, const ki_predicate *predicate,
            !ki_str_equal(ki_object_resource_version(event->object), ki_object_resource_version(event->old));
 }
 
-/* What cannot be compared counts as changed. */
+/* Labels or annotations that cannot be compared count as changed. */
 static int labels_changed(const ki_event *event, const ki_predicate *predicate, void *user)
 {
     (void)predicate;

@@ -15,12 +15,13 @@
 
 enum { QUEUE_MAX = 1000, FREE_MS = 5000, INSTANCE_BYTES = 128, BODY_BYTES_MAX = 1 << 20 };
 
-/* Retries of responses with Retry-After, whatever the options of the client say about its other calls. */
+/* How many times a response with Retry-After is retried, whatever the client's options say about other
+ * calls. */
 enum { RETRIES_MAX = 10 };
 
 /* ---- what becomes of events -------------------------------------------------------------------------- */
 
-/* Of the event that the sender had. */
+/* Counts what has become of the event that the sender had. */
 static void finish(ki_recorder *recorder, ki_event_fate fate)
 {
     ki_mutex_lock(&recorder->mu);
@@ -33,12 +34,12 @@ static void finish(ki_recorder *recorder, ki_event_fate fate)
         recorder->ticket = 0;
         ki_gauge_set(recorder->queue_depth, (int64_t)--recorder->queued);
         recorder->is_full = recorder->is_full && recorder->queued > 0;
-        ki_client_notify(recorder->client); /* threads that wait in ki_recorder_flush() */
+        ki_client_notify(recorder->client); /* wakes threads that wait in ki_recorder_flush() */
     }
     ki_mutex_unlock(&recorder->mu);
 }
 
-/* Nothing more is sent. */
+/* Drops all queued events, since nothing more is sent. */
 static void drop_queue(ki_recorder *recorder)
 {
     ki_list dropped;
@@ -87,7 +88,7 @@ static ki_event_answer answer_of(int code, int http)
     return code == KI_ERR_STOPPED ? KI_ANSWER_STOPPED : KI_ANSWER_NONE;
 }
 
-/* A 404 for a patch is expected. A missing answer is a warning only the first time. */
+/* A 404 in answer to a patch is expected. A missing answer is logged as a warning only the first time. */
 static void report(const ki_recorder *recorder, ki_event_answer answer, const char *message)
 {
     const ki_event_sender *sender = &recorder->sender;
@@ -103,7 +104,7 @@ static void report(const ki_recorder *recorder, ki_event_answer answer, const ch
         "%s: %s", answer == KI_ANSWER_NONE ? "no answer" : "event dropped", message);
 }
 
-/* The sender is not changed until the answer has been passed to it. */
+/* Only reads the sender: its state does not change until run_send() passes the answer to it. */
 static void take_answer(const ki_rest_answer *answer, void *user)
 {
     ki_recorder *recorder = user;
@@ -152,7 +153,7 @@ static void send_write(ki_recorder *recorder, uint64_t now_ns, bool is_last)
     hand_in(recorder, answer_of(rc, 0), now_ns, is_last);
 }
 
-/* The next event of the queue, if the sender has none. */
+/* Passes the next event of the queue to the sender, unless it already has one. */
 static void take_next(ki_recorder *recorder, uint64_t now_ns)
 {
     if (recorder->sender.write.event != NULL)
@@ -185,17 +186,9 @@ static void recorder_fini(ki_recorder *recorder)
     ki_mutex_fini(&recorder->mu);
 }
 
-static void leave(ki_recorder *recorder)
-{
-    ki_client *client = recorder->client;
-    if (!ki_client_is_foreign(client))
-        ki_client_leave(client, &recorder->alive);
-    ki_free(recorder);
-    ki_client_unref(client);
-}
-
-/* When there is nothing to do, the client may be closed, and a freed recorder is destroyed. If it was freed
- * during this run, another run follows, which writes its open series. Returns whether it was destroyed. */
+/* When there is nothing to do, the client may be closed, and a freed recorder can be destroyed. If the
+ * recorder was freed during this run, another run follows, which writes its open series. Returns whether the
+ * recorder can be destroyed. */
 static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
 {
     ki_mutex_lock(&recorder->mu);
@@ -215,7 +208,7 @@ static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
     return is_gone;
 }
 
-/* One event at a time, so that other jobs get their turn. */
+/* Handles one event per run, so that other jobs get their turn. */
 static void run_send(ki_job *job)
 {
     ki_recorder *recorder = KI_CONTAINER_OF(job, ki_recorder, send);
@@ -240,7 +233,7 @@ static void run_send(ki_job *job)
     if (!settle(recorder, is_over, is_last))
         return;
     recorder_fini(recorder);
-    leave(recorder);
+    ki_client_free_user(recorder->client, &recorder->alive, recorder);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------ */
@@ -250,8 +243,8 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* What servers accept as reportingController: letters, digits, and '-', '_', '.' between them, 63 bytes;
- * optionally with a domain and '/' before it. */
+/* Whether servers accept the name as reportingController: letters, digits, and '-', '_', '.' between them, up
+ * to 63 bytes; optionally with a domain and '/' before it. */
 static bool is_qualified_name(const char *name)
 {
     const char *slash = strchr(name, '/'), *part = slash == NULL ? name : slash + 1;
@@ -398,7 +391,7 @@ ki_recorder *ki_recorder_new(ki_client *client, const ki_recorder_options *optio
         options->api == KI_RECORDER_EVENTS_V1 ? (size_t)KI_NOTE_BYTES : (size_t)KI_MESSAGE_BYTES;
     if (init(recorder, options, err) < 0) {
         recorder_fini(recorder);
-        leave(recorder);
+        ki_client_free_user(recorder->client, &recorder->alive, recorder);
         return NULL;
     }
     return recorder;

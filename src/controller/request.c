@@ -8,15 +8,15 @@
 
 ki_str ki_request_key(const ki_request *request)
 {
-    return request->item.key;
+    return request == NULL ? (ki_str){0} : request->item.key;
 }
 
-/* A key that is not "namespace/name" is a name. */
+/* A key that is not "namespace/name" is used as the name, without a namespace. */
 static ki_str part(const ki_request *request, bool is_namespace)
 {
-    ki_str ns = {0}, name = {0};
-    if (ki_key_split(request->item.key, &ns, &name) < 0)
-        return is_namespace ? (ki_str){0} : request->item.key;
+    ki_str key = ki_request_key(request), ns = {0}, name = {0};
+    if (ki_key_split(key, &ns, &name) < 0)
+        return is_namespace ? (ki_str){0} : key;
     return is_namespace ? ns : name;
 }
 
@@ -32,7 +32,7 @@ ki_str ki_request_name(const ki_request *request)
 
 uint32_t ki_request_failures(const ki_request *request)
 {
-    return ki_limiter_num_requeues(request->controller->limiter, request->item.key);
+    return request == NULL ? 0 : ki_limiter_num_requeues(request->controller->limiter, request->item.key);
 }
 
 /* ---- results ----------------------------------------------------------------------------------------- */
@@ -75,7 +75,8 @@ ki_result ki_later(void)
 
 /* ---- what it asks for -------------------------------------------------------------------------------- */
 
-/* The key is being worked on, so it is not checked before the request has ended. */
+/* The key is not taken from the queue again, and so the expectation not checked, before this request has
+ * ended. */
 int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written)
 {
     if (request == NULL || informer == NULL || written == NULL)
@@ -93,7 +94,8 @@ int ki_request_expect(ki_request *request, ki_informer *informer, const ki_objec
     return rc;
 }
 
-/* Another thread may finish the request before the function has returned; then the worker completes it. */
+/* If the reconcile function has not returned yet, only the result is stored; the thread that runs the
+ * function then completes the request. */
 void ki_request_finish(ki_request *request, ki_result result)
 {
     if (request == NULL || ki_client_is_foreign(request->controller->client))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/series.h"
 
+#include <assert.h>
+
 #include "controller/correlator.h"
 #include "util/units.h"
 
@@ -9,8 +11,8 @@ static const uint64_t refresh_ns = 1800 * KI_NS_PER_S, finish_ns = 360 * KI_NS_P
 typedef struct entry {
     ki_lru_node node;
     ki_list_node by_write;
-    ki_recorded *event;   /* the first one */
-    uint64_t observed_ns; /* when the last one was recorded */
+    ki_recorded *event;   /* the first event */
+    uint64_t observed_ns; /* when the last event was recorded */
     int64_t observed_wall_ns;
     uint64_t written_ns;
     uint32_t count;         /* 0: no series yet */
@@ -52,6 +54,7 @@ static ki_event_write create(ki_recorded *event)
 
 static ki_event_write patch(ki_series *series, entry *e, uint64_t now_ns)
 {
+    assert(e->event != NULL && e->count >= 2);
     ki_event_write write = create(e->event);
     write.is_patch = true;
     write.count = e->count;
@@ -63,10 +66,11 @@ static ki_event_write patch(ki_series *series, entry *e, uint64_t now_ns)
     return write;
 }
 
-/* A series that has been silent for too long, but has not been written for the last time, continues. */
+/* If a series has had no event for too long, but its last count has not been written yet, it continues. */
 bool ki_series_take(ki_series *series, ki_recorded *event, uint64_t now_ns, int64_t wall_ns,
                     ki_event_write *out_write)
 {
+    assert(series->hash != NULL && out_write != NULL);
     ki_lru_key key = ki_recorded_key(event, KI_RECORDED_RELATED_VERSION, series->hash);
     ki_lru_node *known = ki_lru_find(&series->entries, key);
     ki_lru_node *item = known != NULL ? known : ki_lru_add(&series->entries, key);
@@ -79,6 +83,7 @@ bool ki_series_take(ki_series *series, ki_recorded *event, uint64_t now_ns, int6
         return true;
     }
     entry *e = entry_of(item);
+    assert(e->event != NULL);
     bool is_first = e->count == 0;
     e->count = is_first ? 2 : e->count + (e->count < INT32_MAX);
     e->observed_ns = now_ns;

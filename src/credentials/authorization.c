@@ -8,9 +8,9 @@
 
 #include "config/token_file.h"
 #include "util/alloc.h"
-#include "util/base64.h"
-#include "util/mask.h"
 #include "util/secret.h"
+#include "util/text/base64.h"
+#include "util/text/mask.h"
 
 static const char bearer[] = "Bearer ";
 static const char basic[] = "Basic ";
@@ -66,7 +66,7 @@ int ki_authorization_set_bearer(ki_authorization *authorization, const char *tok
     return 1;
 }
 
-/* The header is built by the caller's thread, so that io cannot fail when it takes it. */
+/* The caller's thread builds the header, so that io cannot fail when it takes it. */
 int ki_authorization_give(ki_authorization *authorization, const char *token)
 {
     assert(authorization != NULL);

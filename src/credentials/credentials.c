@@ -13,13 +13,13 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/log.h"
-#include "util/mask.h"
 #include "util/secret.h"
+#include "util/text/mask.h"
 #include "util/units.h"
 
-/* How long the failure of a plug-in is returned without running it again; and how long its credential is
- * used at least, so that one that is expired when it comes, or is refused like the previous one, does not
- * start the next run at once. */
+/* FAILURE_KEPT_NS: how long the failure of a plug-in is returned without running it again.
+ * CREDENTIAL_USED_NS: how long its credential is used at least. So a credential that has expired when it
+ * arrives, or that is refused like the previous one, does not start the next run at once. */
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 
@@ -40,17 +40,17 @@ struct ki_credentials {
     uint64_t certificate_generation;
     ki_token_file token_file;
     ki_certificate_files files;
-    bool is_plaintext;       /* constant: the server must not receive any */
-    atomic_bool is_withheld; /* and there are some; set by any thread, never reset */
-    bool was_logged;         /* that they are withheld */
-    bool is_given;           /* by ki_credentials_set_token(): takes precedence */
+    bool is_plaintext;       /* constant: the server must not receive any credentials */
+    atomic_bool is_withheld; /* some credentials are withheld; set by any thread, never reset */
+    bool was_logged;         /* it was logged that credentials are withheld */
+    bool is_given;           /* ki_credentials_set_token() was called: its token takes precedence */
     bool uses_exec;
     ki_exec_plugin plugin;
     exec_state state;
     ki_exec_credential credential;
     uint64_t ended_ns; /* when the last run ended */
-    bool was_refused;  /* the credential was refused, and none has come since */
-    bool is_second;    /* it came because the previous one was refused */
+    bool was_refused;  /* the credential was refused, and there is no new one yet */
+    bool is_second;    /* it was requested because the previous one was refused */
     ki_error failure;
     ki_list waiters;
 };
@@ -72,7 +72,7 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
 
 #define WAY_OUT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
 
-/* Logged once. */
+/* Logs this only once. */
 static void withhold(ki_credentials *credentials)
 {
     assert(credentials->is_plaintext);
@@ -88,7 +88,7 @@ int ki_credentials_set_token(ki_credentials *credentials, const char *token)
 {
     int rc = ki_authorization_give(&credentials->authorization, token);
     if (rc == 0 && credentials->is_plaintext)
-        credentials->is_withheld = true; /* added to the next error; io logs it */
+        credentials->is_withheld = true; /* the next error mentions it; io logs it */
     return rc;
 }
 
@@ -165,7 +165,7 @@ static bool are_equal(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Without a token, the credential only has the certificate. */
+/* A credential without a token has only a certificate. */
 static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh, ki_error *err)
 {
     ki_exec_credential *old = &credentials->credential;
@@ -193,7 +193,7 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
     ki_credentials *credentials = user;
     assert(credentials->uses_exec && credentials->state == EXEC_RUNNING);
     ki_error failure = *err;
-    if (credentials->is_given) { /* set meanwhile */
+    if (credentials->is_given) { /* a token was set meanwhile */
         if (credential != NULL)
             ki_exec_credential_fini(credential);
         credentials->state = EXEC_NONE;
@@ -236,7 +236,7 @@ static int start_plugin(ki_credentials *credentials, ki_error *err)
     return rc;
 }
 
-/* Returns 0 with a credential, 1 if the caller has to wait. */
+/* Returns 0 if there is a credential, 1 if the caller has to wait. */
 static int refresh_exec(ki_credentials *credentials, ki_job *waiter, ki_error *err)
 {
     assert(credentials->uses_exec && !credentials->is_given);
@@ -254,7 +254,7 @@ static int refresh_exec(ki_credentials *credentials, ki_job *waiter, ki_error *e
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-/* A token given with the file is used until the file was read once. */
+/* A configured token is used until the file has been read once. */
 static int refresh_token(ki_credentials *credentials, ki_error *err)
 {
     ki_token_file *file = &credentials->token_file;
@@ -292,7 +292,7 @@ static bool has_some(const ki_config *config)
            config->password != NULL || config->exec != NULL;
 }
 
-/* A loopback address is not an exception: the listener there may run as another user. */
+/* This applies to loopback addresses, too: the process that listens there may run as another user. */
 static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_error *err)
 {
     assert(!credentials->uses_exec && credentials->state == EXEC_NONE);
@@ -365,7 +365,7 @@ void ki_credentials_free(ki_credentials *credentials)
     ki_exec_credential_fini(&credentials->credential);
     ki_token_file_fini(&credentials->token_file);
     ki_certificate_files_fini(&credentials->files);
-    ki_impersonation_free(credentials->headers);
+    ki_secret_free_list(credentials->headers);
     ki_authorization_fini(&credentials->authorization);
     ki_config_fini(&credentials->config);
     ki_free(credentials);
@@ -422,7 +422,7 @@ int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity 
 size_t ki_credentials_hide(char *text, size_t len, const void *user)
 {
     const ki_credentials *credentials = user;
-    /* The header first: in base64 it has the user name before the password. */
+    /* Masks the header first: in base64 it contains the user name before the password. */
     len = ki_authorization_hide(&credentials->authorization, text, len);
     len = ki_mask_secret(text, len, credentials->config.token);
     return ki_mask_secret(text, len, credentials->config.password);

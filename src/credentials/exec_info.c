@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/base64.h"
 #include "util/error.h"
 #include "util/file.h"
 #include "util/secret.h"
+#include "util/text/base64.h"
 
 /* Linux limits an environment string to 128 KiB; with a larger one the plug-in would not start. */
 enum { CA_BYTES_MAX = 96 * 1024 };
@@ -36,7 +36,7 @@ static void write_flag(ki_json_writer *writer, ki_str name, bool flag)
     ki_json_write_bool(writer, 1);
 }
 
-/* The plug-in gets the certificates themselves, from a file or not. */
+/* The plug-in gets the certificates themselves, whether they come from a file or not. */
 static int write_ca(ki_json_writer *writer, const ki_config *config, ki_error *err)
 {
     ki_file_text file = {0};
@@ -75,7 +75,8 @@ static int write_cluster(ki_json_writer *writer, const ki_config *config, ki_err
         ki_json_write_name(writer, KI_STR("config"));
         ki_json_write_value(writer, ki_json_of(ki_str_of(config->exec->cluster_config)));
     }
-    /* Last: it may contain a password, of which a buffer that grows later would leave a copy behind. */
+    /* Written last: it may contain a password, and a buffer that grows afterwards would leave a copy
+     * behind. */
     write_text(writer, KI_STR("proxy-url"), config->proxy_url);
     ki_json_write_object_end(writer);
     return rc;
@@ -171,13 +172,6 @@ char **ki_exec_environment_new(const ki_config_exec *exec, const char *info)
     is_complete = is_complete && put(environment, &count, assignment("KUBERNETES_EXEC_INFO", info));
     if (is_complete)
         return environment;
-    ki_exec_environment_free(environment);
+    ki_secret_free_list(environment);
     return NULL;
-}
-
-void ki_exec_environment_free(char **environment)
-{
-    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
-        ki_secret_free(environment[i]);
-    ki_free(environment);
 }

@@ -11,16 +11,13 @@
 
 #include "config/config.h"
 
-/* The ExecCredential with its spec, as JSON; it includes the cluster if the plug-in asks for it. For
- * ki_secret_free(). Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY. */
+/* Writes the ExecCredential with its spec as JSON, for ki_secret_free(). It includes the cluster if the
+ * configuration of the plug-in asks for it. Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_exec_info_write(const ki_config *config, bool is_interactive, char **out_json,
                                     ki_error *err);
 
-/* Our environment, then exec.env, then KUBERNETES_EXEC_INFO; the last of duplicate names wins. NULL when
- * out of memory. For ki_exec_environment_free(). */
+/* The environment of a plug-in: that of this process, then exec.env, then KUBERNETES_EXEC_INFO. Of variables
+ * with the same name, the last one counts. For ki_secret_free_list(); NULL when out of memory. */
 KI_NODISCARD char **ki_exec_environment_new(const ki_config_exec *exec, const char *info);
-
-/* Wipes the content. NULL is allowed. */
-void ki_exec_environment_free(char **environment);
 
 #endif

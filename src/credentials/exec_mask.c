@@ -5,14 +5,14 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/mask.h"
 #include "util/secret.h"
+#include "util/text/mask.h"
 
 extern char **environ;
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* "client-secret" contains "SECRET"; '-' and '_' are the same. */
+/* Compares without regard to case, and treats '-' like '_': "client-secret" contains "SECRET". */
 static bool is_same(ki_str text, const char *word)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -56,8 +56,8 @@ static bool says_secret(ki_str name)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* The text has one line, so a value of several lines can only occur as one of its lines: each is masked.
- * When out of memory the text is dropped. */
+/* The text has one line, so of a value with several lines, only single lines can occur in it. Each of them is
+ * masked. When out of memory the text is dropped. */
 static size_t mask_value(char *text, size_t len, const char *value)
 {
     while (*value != 0) {

@@ -13,8 +13,8 @@
 #include "credentials/exec_reaper.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/one_line.h"
 #include "util/secret.h"
+#include "util/text/one_line.h"
 #include "util/units.h"
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
@@ -27,8 +27,8 @@ static const char *shown(const char *command)
     return len > shown_max ? command + len - shown_max : command;
 }
 
-/* Never contains arguments, environment or output. The hint, which may be long, comes last and on one
- * line. */
+/* The message never contains arguments, environment or standard output. Its reason may contain the last line
+ * of the error output, masked. The install hint, which may be long, comes last and on one line. */
 static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
 {
     assert(plugin->config->exec != NULL && reason != NULL);
@@ -63,7 +63,7 @@ static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-/* If another part of the program has reaped the child, its status is unknown; the output decides. */
+/* If another part of the program has reaped the child, its status is unknown, and only the output decides. */
 static int read_answer(const ki_exec_plugin *plugin, ki_exec_credential *out_credential, ki_error *err)
 {
     const ki_exec_process *process = &plugin->process;
@@ -88,14 +88,14 @@ static bool has_watches(const ki_exec_plugin *plugin)
     return ki_loop_fd(plugin->job.loop) >= 0;
 }
 
-/* Before the descriptors are closed, because their numbers may be reused. */
+/* Must be called before the descriptors are closed, because their numbers may be reused. */
 static void watch_nothing(ki_exec_plugin *plugin)
 {
     for (int i = 0; i < WATCHES && has_watches(plugin); i++)
         (void)!ki_fd_watch_set(&plugin->watches[i], -1, 0);
 }
 
-/* Returns whether everything that may happen next is watched. */
+/* Returns whether the loop watches everything that may happen next. */
 static bool watch_all(ki_exec_plugin *plugin)
 {
     const ki_exec_process *process = &plugin->process;
@@ -107,7 +107,7 @@ static bool watch_all(ki_exec_plugin *plugin)
     return is_watched;
 }
 
-/* Earlier if a killed child has not ended yet. */
+/* Wakes the job at this time, or earlier if a killed child has not ended yet. */
 static void wake(ki_exec_plugin *plugin, uint64_t due_ns)
 {
     uint64_t reap_ns = ki_clock_now_ns(plugin->job.loop->clock) + KI_EXEC_REAP_MS * KI_NS_PER_MS;
@@ -238,7 +238,7 @@ static int spawn(ki_exec_plugin *plugin, bool is_interactive, const char *info, 
                                                       .is_interactive = is_interactive},
                                    &problem);
     ki_free(arguments);
-    ki_exec_environment_free(environment);
+    ki_secret_free_list(environment);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     return rc < 0 ? fail(plugin, err, problem.message) : 0;

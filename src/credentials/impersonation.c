@@ -25,8 +25,8 @@ static bool is_value(const char *text)
     return true;
 }
 
-/* The names of extra fields may be any text; characters not allowed in a header name are escaped. Returns
- * the end. */
+/* The name of an extra field may be any text; characters that are not allowed in a header name are escaped.
+ * Returns the end of the written text. */
 static char *write_escaped(char *out, const char *name)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -89,16 +89,9 @@ int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error 
         return ki_fail_no_memory(err);
     int rc = add_all(&list, config);
     if (rc < 0) {
-        ki_impersonation_free(list.items);
+        ki_secret_free_list(list.items);
         return rc;
     }
     *out_headers = list.items;
     return 0;
-}
-
-void ki_impersonation_free(char **headers)
-{
-    for (size_t i = 0; headers != NULL && headers[i] != NULL; i++)
-        ki_secret_free(headers[i]);
-    ki_free(headers);
 }

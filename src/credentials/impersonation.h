@@ -10,11 +10,9 @@
 
 #include "config/config.h"
 
-/* "Impersonate-User: jane", …, NULL-terminated; only the NULL without impersonation. Returns 0;
- * KI_ERR_CONFIG for a text that is not valid in a header; KI_ERR_NO_MEMORY. */
+/* Makes the headers "Impersonate-User: jane", …, NULL-terminated; without impersonation there is only the
+ * NULL. For ki_secret_free_list(). Returns 0; KI_ERR_CONFIG for a text that is not valid in a header;
+ * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err);
-
-/* NULL is allowed. */
-void ki_impersonation_free(char **headers);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and freeing a feed. */
+/* Makes and frees a feed. */
 #include "feed/feed.h"
 
 #include "metrics/informer_labels.h"
@@ -31,7 +31,8 @@ static int check(const ki_feed_options *options, ki_error *err)
     return 0;
 }
 
-/* Neither so short that nothing else can run, nor so long that sums overflow. */
+/* Limits the period, so that it is neither so short that nothing else can run,
+ * nor so long that sums overflow. */
 static uint64_t period_ms(uint64_t asked_ms)
 {
     if (asked_ms == 0)
@@ -62,7 +63,7 @@ static int keep_path(const char *path, void *user)
     return ki_life_keep_path(k->life, path, k->err);
 }
 
-/* The store's indexes need what is at their paths. */
+/* Keeps the fields that the store's indexes need. */
 static int keep_index_paths(ki_feed *feed, ki_error *err)
 {
     ki_store *store = feed->options.store;
@@ -100,7 +101,7 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
     return ki_life_open(&feed->life, &reflector, err);
 }
 
-/* A half-made one is allowed; the reflector has been ended, or was never made. */
+/* A half-made feed is allowed. The reflector must have been ended, or never made. */
 static void feed_fini(ki_feed *feed)
 {
     ki_life_fini(&feed->life);
@@ -159,13 +160,14 @@ void ki_feed_stop(ki_feed *feed)
         ki_life_stop(&feed->life);
 }
 
-/* Set first, then checked by io: see wait_for_room() in feed_apply.c. */
-void ki_feed_room(ki_feed *feed)
+/* Sets has_room before it reads is_full, while io sets is_full before it reads has_room: see wait_for_room()
+ * in feed_apply.c. */
+void ki_feed_resume(ki_feed *feed)
 {
     if (feed == NULL || ki_life_is_foreign(&feed->life) ||
         (feed->options.queue != NULL && !ki_delta_queue_has_room(feed->options.queue)))
         return;
-    ki_mutex_lock(&feed->life.mu); /* without it a callback may free the feed before the wake */
+    ki_mutex_lock(&feed->life.mu); /* otherwise a callback could free the feed before the wake */
     feed->has_room = true;
     if (feed->is_full)
         ki_job_wake(&feed->life.io_job);

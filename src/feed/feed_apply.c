@@ -10,7 +10,8 @@
 
 /* ---- versions ----------------------------------------------------------------------------------------- */
 
-/* Versions that are not numbers never count as old. */
+/* Whether the version is older than what was received (`order_max` -1), or not newer (0).
+ * Versions that are not numbers never are. */
 static bool is_before(ki_str version, const ki_resource_version *received, int order_max)
 {
     int order = 1;
@@ -19,7 +20,8 @@ static bool is_before(ki_str version, const ki_resource_version *received, int o
            order <= order_max;
 }
 
-/* A server sends events in the order of their versions: one that is not newer was delivered before. */
+/* A server sends events in the order of their versions,
+ * so an event that is not newer was delivered before. */
 static bool is_echo(const ki_feed *feed, const ki_change *change)
 {
     return is_before(change->version, &feed->life.version, 0);
@@ -32,17 +34,18 @@ static bool is_stale_end(const ki_feed *feed, const ki_change *change)
 
 /* ---- one object ---------------------------------------------------------------------------------------- */
 
-/* An object that the destination always rejects is not retried: it would block everything after it. */
+/* An object that the destination always rejects is not retried,
+ * because it would block everything after it. */
 static int leave_out_unusable(ki_feed *feed, const ki_object *object, int rc)
 {
     if (rc != KI_ERR_INVALID && rc != KI_ERR_TOO_LARGE)
         return rc;
-    atomic_fetch_add_explicit(&feed->left_out, 1, memory_order_relaxed); /* a number by itself */
+    atomic_fetch_add_explicit(&feed->left_out, 1, memory_order_relaxed); /* orders nothing else */
     ki_error_log_object(&feed->life.errors, ki_object_key_str(object), "the object has no usable key");
     return 0;
 }
 
-/* The object's key in the destination. Returns as ki_delta_queue_key_of(). */
+/* Finds the object's key in the destination. Returns what ki_delta_queue_key_of() returns. */
 static int key_of(const ki_feed *feed, const ki_object *object, ki_key_buffer *buffer, ki_str *out_key)
 {
     if (feed->options.queue != NULL)
@@ -97,7 +100,7 @@ static int gather(ki_feed *feed, const ki_change *change)
     return ki_list_buffer_put(&feed->buffer, change->object);
 }
 
-/* An object that could not be read exists: its last good version stays. */
+/* An invalid item proves that its object exists, so the last good version stays in the destination. */
 static void fill_in_seen(ki_feed *feed)
 {
     if (feed->buffer.seen_count == 0)
@@ -121,7 +124,7 @@ static int replace(ki_feed *feed)
     return rc;
 }
 
-/* A list that is older than what was received is dropped; the reflector begins another. */
+/* Drops a list that is older than what was received; the reflector begins another one. */
 static int end_list(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -135,7 +138,7 @@ static int end_list(ki_feed *feed, const ki_change *change)
     return rc;
 }
 
-/* A delete without a version happened during the list, and is part of it. */
+/* A delete without a version happened during a streamed list, and is part of that list. */
 static int write_change(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -158,7 +161,7 @@ static int write_change(ki_feed *feed, const ki_change *change)
         ki_list_buffer_clear(&feed->buffer);
         return 0;
     case KI_CHANGE_BOOKMARK:
-    case KI_CHANGE_SYNC: /* never comes from a reflector */
+    case KI_CHANGE_SYNC: /* a reflector never sends it */
         break;
     }
     return 0;
@@ -175,7 +178,7 @@ static int call_user(ki_feed *feed, const ki_change *change)
     return rc;
 }
 
-/* Publishes the received version, for readers and for the next begin: `version` is the change's. */
+/* Publishes the received version for readers and for the next start. `version` is that of the change. */
 static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -193,7 +196,7 @@ static void publish(ki_feed *feed, const ki_change *change, const ki_resource_ve
     ki_mutex_unlock(&feed->life.mu);
 }
 
-/* A store has no room while readers keep too much released memory. */
+/* A store has no room while too much released memory waits for readers. */
 bool ki_feed_destination_has_room(ki_feed *feed)
 {
     if (feed->options.store != NULL)
@@ -201,10 +204,10 @@ bool ki_feed_destination_has_room(ki_feed *feed)
     return feed->options.queue != NULL && ki_delta_queue_has_room(feed->options.queue);
 }
 
-/* Room reported before a change does not count after it. The flag is set first and room checked again
- * afterwards: either the thread that makes room sees that io waits for it, or io sees that there is some. In
- * the latter case an earlier change of the same piece may have paused the reflector, which no other thread
- * will notice: so the job tells the reflector. */
+/* Room that was reported before a change does not count after it. Sets the flag first, and checks for room
+ * again afterwards: either the thread that makes room sees that io waits, or io sees the room. If io sees
+ * room, an earlier change of the same piece may have paused the reflector, and no other thread would resume
+ * it. So io wakes its job, which does. */
 static int wait_for_room(ki_feed *feed)
 {
     KI_ASSERT_ON(feed->life.client->io);
@@ -219,8 +222,8 @@ static int wait_for_room(ki_feed *feed)
     return 0;
 }
 
-/* A stop drops a change. The version is not raised, so the change is delivered again, unless only a list
- * reports it.
+/* A stop drops this change. The version is not raised, so the next watch delivers the change again. But only
+ * another list can repeat the end of a list or a reset, so a list is owed.
  */
 static void owe_list(ki_feed *feed, const ki_change *change)
 {
@@ -228,6 +231,8 @@ static void owe_list(ki_feed *feed, const ki_change *change)
     ki_mutex_lock(&feed->life.mu);
     feed->life.list_is_owed |=
         change->change_type == KI_CHANGE_LIST_END || change->change_type == KI_CHANGE_RESET;
+    if (change->change_type == KI_CHANGE_RESET) /* the reset will be reported again */
+        ki_resource_version_clear(&feed->life.version);
     ki_mutex_unlock(&feed->life.mu);
 }
 
@@ -242,7 +247,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
     bool had_room = atomic_exchange(&feed->has_room, false);
     if (feed->options.queue != NULL)
         ki_delta_queue_set_now(feed->options.queue, ki_reflector_received_ns(&feed->life.reflector));
-    int rc = ki_resource_version_set(&version, change->version); /* before anything has changed */
+    int rc = ki_resource_version_set(&version, change->version); /* first, since it may fail */
     if (rc == 0)
         rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
     if (rc < 0) {
@@ -257,7 +262,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
     if (rc > 0)
         rc = wait_for_room(feed);
     else if (had_room)
-        feed->has_room = true; /* io may not know yet */
+        feed->has_room = true; /* keep the report, which io may not have seen yet */
     if (feed->options.on_change == NULL || change->change_type == KI_CHANGE_LIST_END)
         ki_life_wake_dispatch(&feed->life);
     return rc;

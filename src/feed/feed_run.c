@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of dispatch for a feed: timers and `process`; and its functions for the stages. */
+/* The work of dispatch for a feed: timers and `process`; and the functions of a feed for its life. */
 #include "client/callback.h"
 #include "feed/feed.h"
 #include "store/store.h"
@@ -9,7 +9,7 @@
 
 enum { LOOK_AGAIN_MS = 100 };
 
-/* Keys to process before other work on dispatch. */
+/* Number of keys to process before other work on dispatch gets its turn. */
 enum { KEYS_AT_A_TIME = 64 };
 
 /* ---- io ------------------------------------------------------------------------------------------------ */
@@ -75,7 +75,7 @@ static int process(const ki_deltas *deltas, void *user)
     return rc;
 }
 
-/* One key. Returns whether there was one. */
+/* Processes one key. Returns whether there was one. */
 static bool process_one(ki_feed *feed)
 {
     one_key one = {.feed = feed};
@@ -84,8 +84,8 @@ static bool process_one(ki_feed *feed)
     return one.was_popped;
 }
 
-/* When every waiting key was put back since the last success, dispatch would spin: then it pauses for a
- * moment. */
+/* If every waiting key was put back since the last success, pauses for a moment,
+ * because dispatch would spin. */
 static void process_some(ki_feed *feed, uint64_t now_ms)
 {
     ki_delta_queue *queue = feed->options.queue;
@@ -102,13 +102,14 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
     }
 }
 
-/* A program that pops the queue itself does not report room, nor do readers of a store. */
+/* Checks for room itself, because neither a program that pops the queue itself nor the readers of a store
+ * report room. */
 static void look_for_room(ki_feed *feed, uint64_t now_ms)
 {
     if (!feed->is_full || feed->options.on_change != NULL)
         return;
     if (ki_feed_destination_has_room(feed))
-        ki_feed_room(feed);
+        ki_feed_resume(feed);
     else if (feed->timers.look_ms == UINT64_MAX)
         feed->timers.look_ms = now_ms + LOOK_AGAIN_MS;
 }

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "api/object/object_layout.h"
-#include "store/content.h"
 #include "util/alloc.h"
 #include "util/annotations.h"
 
@@ -36,14 +35,14 @@ void ki_backlog_entries_free(ki_list *entries)
 
 static size_t bytes_of(const ki_notification *what)
 {
-    return (what->object == NULL ? 0 : ki_content_object_bytes(what->object)) +
-           (what->old == NULL || what->old == what->object ? 0 : ki_content_object_bytes(what->old));
+    return (what->object == NULL ? 0 : ki_object_own_bytes(what->object)) +
+           (what->old == NULL || what->old == what->object ? 0 : ki_object_own_bytes(what->old));
 }
 
-/* Invariant: the events of one key leave in the order in which they came. This holds because
+/* Invariant: the events of one key leave in the order in which they were pushed. This holds because
  *   - `merged`, `initial` and `waiting` leave in this order, and a push appends to `waiting`;
- *   - merging takes the first of `initial` or, when that is empty, the first of `waiting`. So what
- *     `merged` has of its key is older, and nothing of that key is between the two;
+ *   - merging takes the first of `initial` or, when that is empty, the first of `waiting`. So the entry of
+ *     its key in `merged` is older, and no event of that key is between the two;
  *   - `merged` has at most one entry per key, which `by_key` finds, and at most one marker SYNCED, which has
  *     no key;
  *   - coalescing ends only when `initial` or `merged` is empty. The rest of `merged` is then moved to the
@@ -63,7 +62,7 @@ static bool has_initial(const ki_backlog *backlog)
     return backlog->initial_gone < backlog->initial.count;
 }
 
-/* Prefetches those of the next step: they are anywhere in memory. */
+/* Prefetches the objects of the next step, which may be anywhere in memory. */
 static void prefetch_initial(const ki_backlog *backlog)
 {
     size_t left = backlog->initial.count - backlog->initial_gone;
@@ -188,8 +187,8 @@ static void remove_merged(ki_backlog *backlog, ki_backlog_entry *entry)
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
 
-/* Past the byte limit the old object of a merged entry is dropped, unless it is the same as the object and so
- * uses no memory. */
+/* Past the byte limit, drops the old object of a merged entry, unless it is the same as the object and uses
+ * no extra memory. */
 static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
 {
     if (entry->what.old == NULL || entry->what.old == entry->what.object || backlog->limits.keeps_old ||
@@ -200,7 +199,7 @@ static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
     recount(backlog, entry);
 }
 
-/* Merges `entry` into the entry of its key. Takes the entry. */
+/* Merges `entry` into `place`, the merged entry of its key. Takes `entry`. */
 static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry *entry)
 {
     assert(place != entry && place->what.type != 0 && entry->what.type != 0);
@@ -218,8 +217,8 @@ static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry 
     let_go_of_old(backlog, place);
 }
 
-/* Turns the next initial add into an entry. Those before it have other keys. Returns false when out of
- * memory. */
+/* Turns the next initial add into a merged entry. The merged entries have other keys.
+ * Returns false when out of memory. */
 static bool merge_initial(ki_backlog *backlog)
 {
     assert(backlog->is_coalescing && has_initial(backlog));
@@ -258,8 +257,8 @@ static bool merge_waiting(ki_backlog *backlog)
     return true;
 }
 
-/* The number of entries that a push merges, in proportion to the bytes of its event. With a fixed number,
- * large events after many small ones would exceed the byte limit by far before they are merged. */
+/* The number of entries that a push merges. It grows with the bytes of the event. With a fixed number, large
+ * events after many small ones would exceed the byte limit by far before they are merged. */
 static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry)
 {
     assert(backlog->is_coalescing && backlog->bytes_each > 0);
@@ -267,7 +266,7 @@ static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry
     return steps > backlog->limits.step ? steps : backlog->limits.step;
 }
 
-/* Entries that cannot be merged for lack of memory stay as they are; the next push tries again. */
+/* When out of memory, the entries stay as they are; the next push tries again. */
 static void merge_some(ki_backlog *backlog, size_t steps)
 {
     bool was_one = true;
@@ -304,8 +303,8 @@ void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry)
         backlog->items_high_water = backlog->items;
 }
 
-/* Back to a plain queue once the handler has caught up; the table is freed then. Not while initial adds wait
- * after merged entries: the order would change. */
+/* Once the handler has caught up, the backlog becomes a plain queue again, and the table is freed. Not while
+ * initial adds wait after merged entries, because the order would change. */
 static void end_coalescing(ki_backlog *backlog)
 {
     if (!backlog->is_coalescing || backlog->items > backlog->limits.items_max / 2 ||

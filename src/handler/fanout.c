@@ -3,12 +3,13 @@
 
 #include <assert.h>
 
+#include "api/object/object_layout.h"
 #include "util/alloc.h"
 
-void ki_fanout_init(ki_fanout *fanout, void (*wake)(ki_subscriber *subscriber))
+void ki_fanout_init(ki_fanout *fanout, void (*push)(ki_subscriber *subscriber, ki_list *entries))
 {
     assert(fanout != NULL);
-    *fanout = (ki_fanout){.wake = wake};
+    *fanout = (ki_fanout){.push = push};
     ki_list_init(&fanout->subscribers);
 }
 
@@ -41,7 +42,7 @@ static int add_object(const ki_object *object, void *user)
 {
     snapshot *all = user;
     all->list.objects[all->list.count++] = ki_object_ref(object);
-    all->bytes += ki_content_object_bytes(object);
+    all->bytes += ki_object_own_bytes(object);
     return 0;
 }
 
@@ -61,22 +62,23 @@ static int take_snapshot(ki_store *store, snapshot *out_all)
     return 0;
 }
 
-/* The marker, which follows the objects if the store is synced, is an event for this handler only. */
-static void begin(ki_subscriber *subscriber, snapshot *all, ki_backlog_entry *marker)
+/* Hands the objects of the store to a new handler, followed by the marker if the store is synced. */
+static void begin(ki_fanout *fanout, ki_subscriber *subscriber, snapshot *all, ki_backlog_entry *marker)
 {
     ki_list first;
     ki_list_init(&first);
     if (marker != NULL)
         ki_list_push_back(&first, &marker->node);
     ki_listener_begin(&subscriber->listener, &all->list, all->bytes);
-    ki_listener_push_all(&subscriber->listener, &first);
+    fanout->push(subscriber, &first);
 }
 
 int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store, bool is_synced)
 {
     assert(fanout != NULL);
     snapshot all;
-    ki_backlog_entry *marker = is_synced ? ki_backlog_entry_new() : NULL; /* zeroed: type 0 is SYNCED */
+    ki_backlog_entry *marker = is_synced ? ki_backlog_entry_new() : NULL; /* a zeroed entry has type 0,
+                                                                           * SYNCED */
     if ((is_synced && marker == NULL) || take_snapshot(store, &all) < 0) {
         ki_backlog_entry_free(marker);
         return KI_ERR_NO_MEMORY;
@@ -84,8 +86,7 @@ int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store
     ki_list_init(&subscriber->staged);
     subscriber->is_told_synced = is_synced;
     ki_list_push_back(&fanout->subscribers, &subscriber->node);
-    begin(subscriber, &all, marker);
-    fanout->wake(subscriber);
+    begin(fanout, subscriber, &all, marker);
     return 0;
 }
 
@@ -176,15 +177,15 @@ void ki_fanout_end_resync(ki_fanout *fanout)
     fanout->is_resyncing = false;
 }
 
+/* Here the events leave dispatch. `push` is ki_registration_push() in informer/registration.c, where the
+ * handler's job delivers them. */
 void ki_fanout_flush(ki_fanout *fanout)
 {
     assert(fanout != NULL);
     FOR_EACH_SUBSCRIBER(fanout, KI_TO_ALL, subscriber)
     {
-        if (ki_list_is_empty(&subscriber->staged))
-            continue;
-        ki_listener_push_all(&subscriber->listener, &subscriber->staged);
-        fanout->wake(subscriber);
+        if (!ki_list_is_empty(&subscriber->staged))
+            fanout->push(subscriber, &subscriber->staged);
     }
 }
 

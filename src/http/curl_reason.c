@@ -68,7 +68,7 @@ bool ki_curl_is_too_large(CURLcode code)
 }
 
 /* OpenSSL's message for this differs from version to version. */
-bool ki_curl_is_no_tls(CURLcode code, const char *message)
+bool ki_curl_is_plaintext(CURLcode code, const char *message)
 {
     if (code != CURLE_SSL_CONNECT_ERROR)
         return false;
@@ -76,7 +76,7 @@ bool ki_curl_is_no_tls(CURLcode code, const char *message)
            strstr(message, "packet length too long") != NULL || strstr(message, "http request") != NULL;
 }
 
-/* The first is for a key of the same type, the second for one of another type. */
+/* The first message is for a key of the certificate's type, the second for a key of another type. */
 bool ki_curl_is_other_key(const char *message)
 {
     return strstr(message, "unable to set private key") != NULL ||
@@ -95,7 +95,7 @@ CURLcode ki_curl_settle(CURLcode code, const char *message, bool is_tunnel_refus
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene)
 {
     bool is_tls = scene.is_tls;
-    if (is_tls && ki_curl_is_no_tls(code, message))
+    if (is_tls && ki_curl_is_plaintext(code, message))
         return "the server does not use TLS; its address may have to begin with http://";
     if (code == CURLE_PEER_FAILED_VERIFICATION && strstr(message, KI_ALT_NAME_MESSAGE) != NULL)
         return "the certificate of the server has no subject alternative name, and its common name does not "

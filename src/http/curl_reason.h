@@ -17,25 +17,26 @@
 ki_reason ki_curl_reason(CURLcode code, long os_error);
 
 /* Whether the peer responded to a handshake with something other than TLS. */
-bool ki_curl_is_no_tls(CURLcode code, const char *message);
+bool ki_curl_is_plaintext(CURLcode code, const char *message);
 
 /* Maps the codes of other releases of libcurl to those of 7.88: for a key that does not match the
  * certificate and, with `is_tunnel_refused`, for a proxy that responded but did not connect. */
 CURLcode ki_curl_settle(CURLcode code, const char *message, bool is_tunnel_refused);
 
-/* Something exceeds a limit of libcurl's, or it is out of memory: not all releases distinguish these. */
+/* Whether something exceeds one of libcurl's limits, or libcurl is out of memory: not all releases
+ * distinguish these. */
 bool ki_curl_is_too_large(CURLcode code);
 
 /* For CURLE_SSL_CERTPROBLEM: our key does not match our certificate. */
 bool ki_curl_is_other_key(const char *message);
 
 typedef struct ki_curl_scene {
-    bool is_tls;       /* the server should use it */
+    bool is_tls;       /* the server should use TLS */
     bool was_answered; /* this server has responded before */
 } ki_curl_scene;
 
-/* A better message than libcurl's own: http instead of https or vice versa; a certificate without a name.
- * NULL if libcurl's is good enough. Constant. */
+/* Returns a better message than libcurl's own: for http instead of https or vice versa, or for a certificate
+ * without a name. NULL if libcurl's message is good enough. Constant. */
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/proxy_route.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "config/proxy.h"
 #include "config/redact.h"
@@ -11,22 +11,18 @@
 #include "http/curl_reason.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/mask.h"
 #include "util/secret.h"
+#include "util/text/mask.h"
+#include "util/text/str.h"
 
-/* libcurl's default is 1080. */
+/* libcurl's default would be 1080. */
 enum { HTTP_PORT = 80 };
-
-static bool has_scheme(const ki_url *url, const char *scheme)
-{
-    return url->scheme.len == strlen(scheme) && strncasecmp(url->scheme.ptr, scheme, url->scheme.len) == 0;
-}
 
 /* libcurl resolves names locally for "socks5", where they may be unknown. */
 static char *url_for_libcurl(const char *address, const ki_url *url)
 {
     static const char scheme[] = "socks5h";
-    if (!has_scheme(url, "socks5"))
+    if (!ki_str_is_word(url->scheme, "socks5"))
         return ki_str_copy(ki_str_of(address));
     const char *rest = address + url->scheme.len;
     size_t bytes = sizeof(scheme) + strlen(rest);
@@ -36,9 +32,10 @@ static char *url_for_libcurl(const char *address, const ki_url *url)
     return copy;
 }
 
-/* What the header of basic authentication has in base64. */
+/* The text that the header of basic authentication contains in base64. */
 static char *join_pair(const ki_proxy *from)
 {
+    assert(from->user != NULL && from->password != NULL);
     size_t bytes = strlen(from->user) + strlen(from->password) + sizeof(":");
     char *pair = ki_malloc(bytes);
     if (pair != NULL)
@@ -63,7 +60,7 @@ static char *join_userpwd(const ki_proxy *from)
     return joined;
 }
 
-/* As in the configuration, which is what a plug-in gets. */
+/* User and password as written in the configuration. A plug-in gets them in this form. */
 static char *said_of(const char *address)
 {
     ki_url url = {0};
@@ -73,11 +70,12 @@ static char *said_of(const char *address)
 
 static int fill(ki_proxy_route *proxy, const ki_proxy *from, const char *address)
 {
+    assert(from->address != NULL);
     ki_url url = {0};
     (void)!ki_url_split(ki_str_of(from->address), &url);
     proxy->url = url_for_libcurl(from->address, &url);
-    proxy->port = has_scheme(&url, "http") && url.port.len == 0 ? HTTP_PORT : 0;
-    proxy->is_tls = has_scheme(&url, "https");
+    proxy->port = ki_str_is_word(url.scheme, "http") && url.port.len == 0 ? HTTP_PORT : 0;
+    proxy->is_tls = ki_str_is_word(url.scheme, "https");
     if (from->user != NULL) {
         proxy->userpwd = join_userpwd(from);
         proxy->pair = join_pair(from);
@@ -86,6 +84,16 @@ static int fill(ki_proxy_route *proxy, const ki_proxy *from, const char *address
     }
     bool has_all = proxy->userpwd != NULL && proxy->pair != NULL && proxy->said != NULL;
     return proxy->url == NULL || (from->user != NULL && !has_all) ? KI_ERR_NO_MEMORY : 0;
+}
+
+/* Omits the path, which has no meaning for a proxy and may repeat the password. */
+static void set_name(ki_proxy_route *proxy, const char *address)
+{
+    ki_url url = {0};
+    ki_str shown = ki_str_of(address);
+    if (ki_url_split(shown, &url) == 0)
+        shown.len -= url.path.len;
+    (void)ki_redact_url(proxy->name, sizeof(proxy->name), shown);
 }
 
 int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error *err)
@@ -105,7 +113,7 @@ int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error
         ki_proxy_route_fini(&made);
         return ki_fail_no_memory(err);
     }
-    (void)ki_redact_url(made.name, sizeof(made.name), ki_str_of(config->proxy_url));
+    set_name(&made, config->proxy_url);
     *proxy = made;
     return 0;
 }
@@ -122,11 +130,12 @@ void ki_proxy_route_fini(ki_proxy_route *proxy)
 /* The pair comes first: it hides a password that is too short to be masked alone. */
 static size_t hide_pair(char *text, size_t len, const char *pair, size_t user_len)
 {
+    assert(user_len <= strlen(pair));
     len = ki_mask_secret(text, len, pair);
     return pair[user_len] == ':' ? ki_mask_secret(text, len, pair + user_len + 1) : len;
 }
 
-/* Escaped or not. */
+/* Hides the password in its escaped and in its unescaped form. */
 size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len)
 {
     if (proxy->userpwd == NULL)
@@ -136,8 +145,8 @@ size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len)
     return hide_pair(text, len, proxy->userpwd, strcspn(proxy->userpwd, ":"));
 }
 
-/* Until the proxy has responded to CONNECT, TLS errors are those of the proxy. Our own certificate is not
- * its fault. */
+/* Until the proxy has responded to CONNECT, TLS errors are those of the proxy. A problem with our own
+ * certificate is not. */
 static bool is_its_tls(const ki_proxy_route *proxy, const ki_proxy_route_failure *failure)
 {
     return proxy->is_tls && !failure->was_asked_to_go && failure->code != CURLE_SSL_CERTPROBLEM &&
@@ -157,7 +166,7 @@ bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_rou
                            ? "the proxy %s requires a user and a password; set them in proxy-url"
                            : "the proxy %s does not accept the user and the password in proxy-url",
                        proxy->name);
-    else if (is_its_tls(proxy, failure) && ki_curl_is_no_tls(code, message))
+    else if (is_its_tls(proxy, failure) && ki_curl_is_plaintext(code, message))
         (void)snprintf(text, size,
                        "the proxy %s does not use TLS; its address may have to begin with http://",
                        proxy->name);

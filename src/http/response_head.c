@@ -4,22 +4,11 @@
 #include <assert.h>
 #include <curl/curl.h>
 #include <string.h>
-#include <strings.h>
 
+#include "util/text/str.h"
 #include "util/units.h"
 
-static ki_str trim(ki_str text)
-{
-    while (text.len > 0 && strchr(" \t\r\n", text.ptr[text.len - 1]) != NULL)
-        text.len--;
-    while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t')) {
-        text.ptr++;
-        text.len--;
-    }
-    return text;
-}
-
-/* Up to the first byte of `ends`. */
+/* The text up to the first byte of `ends`. */
 static ki_str until(ki_str text, const char *ends)
 {
     size_t n = 0;
@@ -34,19 +23,6 @@ static void copy(char *out, size_t out_bytes, ki_str text)
     if (n > 0)
         memcpy(out, text.ptr, n);
     out[n] = 0;
-}
-
-static bool is_word(ki_str text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
-
-static bool is_number(ki_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-    return text.len > 0;
 }
 
 static uint32_t seconds_of_number(ki_str text)
@@ -71,7 +47,7 @@ static uint32_t seconds_until_date(ki_str text, const ki_clock *clock)
 
 static void take_retry_after(ki_response_head *head, ki_str value, const ki_clock *clock)
 {
-    uint32_t seconds = is_number(value) ? seconds_of_number(value) : seconds_until_date(value, clock);
+    uint32_t seconds = ki_str_is_number(value) ? seconds_of_number(value) : seconds_until_date(value, clock);
     head->retry_after_seconds =
         seconds < KI_RETRY_AFTER_SECONDS_MAX ? seconds : (uint32_t)KI_RETRY_AFTER_SECONDS_MAX;
 }
@@ -84,7 +60,7 @@ static size_t user_length(ki_str authority)
     return 0;
 }
 
-/* Masking recognises the beginning of a secret by the mark of the cut (util/mask.h). */
+/* Masking recognises a truncated secret by this mark (util/text/mask.h). */
 static void mark_cut(ki_response_head *head, size_t whole)
 {
     static const char mark[] = "…";
@@ -117,9 +93,9 @@ static void take_location(ki_response_head *head, ki_str value)
 
 static void take_coding(ki_response_head *head, ki_str value)
 {
-    if (is_word(value, "gzip") || is_word(value, "x-gzip"))
+    if (ki_str_is_word(value, "gzip") || ki_str_is_word(value, "x-gzip"))
         head->is_gzip = true;
-    else if (value.len > 0 && !is_word(value, "identity"))
+    else if (value.len > 0 && !ki_str_is_word(value, "identity"))
         head->has_other_coding = true;
 }
 
@@ -128,14 +104,14 @@ static void take_field(ki_response_head *head, ki_str line, const ki_clock *cloc
     ki_str name = until(line, ":");
     if (name.len == line.len)
         return;
-    ki_str value = trim((ki_str){line.ptr + name.len + 1, line.len - name.len - 1});
-    if (is_word(name, "Content-Type"))
-        copy(head->content_type, sizeof(head->content_type), trim(until(value, ";")));
-    else if (is_word(name, "Retry-After"))
+    ki_str value = ki_str_trim((ki_str){line.ptr + name.len + 1, line.len - name.len - 1});
+    if (ki_str_is_word(name, "Content-Type"))
+        copy(head->content_type, sizeof(head->content_type), ki_str_trim(until(value, ";")));
+    else if (ki_str_is_word(name, "Retry-After"))
         take_retry_after(head, value, clock);
-    else if (is_word(name, "Location"))
+    else if (ki_str_is_word(name, "Location"))
         take_location(head, value);
-    else if (is_word(name, "Content-Encoding"))
+    else if (ki_str_is_word(name, "Content-Encoding"))
         take_coding(head, value);
 }
 
@@ -146,7 +122,7 @@ static bool take_status(ki_response_head *head, ki_str line)
     if (line.len < 5 || memcmp(line.ptr, "HTTP/", 5) != 0)
         return false;
     ki_str version = until(line, " ");
-    ki_str code = trim((ki_str){line.ptr + version.len, line.len - version.len});
+    ki_str code = ki_str_trim((ki_str){line.ptr + version.len, line.len - version.len});
     *head = (ki_response_head){.bytes = head->bytes, .bytes_max = head->bytes_max};
     for (size_t i = 0; i < 3 && i < code.len && code.ptr[i] >= '0' && code.ptr[i] <= '9'; i++)
         head->status = head->status * 10 + (code.ptr[i] - '0');
@@ -162,7 +138,7 @@ int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *c
         return KI_ERR_TOO_LARGE;
     if (head->is_complete)
         return 0;
-    ki_str text = trim(line);
+    ki_str text = ki_str_trim(line);
     if (text.len == 0)
         head->is_complete = head->status >= 200;
     else if (!take_status(head, text))

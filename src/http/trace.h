@@ -13,7 +13,7 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-#include "util/mask.h"
+#include "util/text/mask.h"
 
 /* Part of a transfer. */
 typedef struct ki_trace {
@@ -22,12 +22,12 @@ typedef struct ki_trace {
     bool is_inside_received;
 } ki_trace;
 
-/* For a new handle; `trace` lives as long. Costs nothing unless that level is enabled now. Returns whether
- * libcurl accepted it. */
+/* For a new handle; `trace` must live as long as the handle. Costs nothing unless KI_LOG_TRACE is enabled
+ * now. Returns whether libcurl accepted it. */
 bool ki_trace_set(ki_trace *trace, CURL *easy, ki_mask mask);
 
-/* Some bytes of a head, as libcurl passes them. A request comes in as many pieces as it is sent in, which
- * may begin and end within a line. */
+/* Takes some bytes of a head, as libcurl passes them. A request arrives in as many pieces as it is sent in,
+ * and a piece may begin and end within a line. */
 void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece);
 
 #endif

@@ -12,8 +12,8 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* If a request is cancelled after this long without data, its connection is taken to be dead; others may
- * share it. */
+/* If a request is cancelled after this long without data, its connection is assumed to be dead; other
+ * requests may share it. */
 enum { SUSPECT_MS = 10 * 1000 };
 
 enum { TEXT_BYTES = CURL_ERROR_SIZE + 256 };
@@ -33,7 +33,7 @@ static void take_from_libcurl(ki_transfer *transfer)
     transfer->easy = NULL;
 }
 
-/* One of them contains credentials. */
+/* One of the headers contains credentials. */
 static void free_headers(struct curl_slist *headers)
 {
     for (struct curl_slist *line = headers; line != NULL; line = line->next)
@@ -54,6 +54,7 @@ static void free_transfer(ki_transfer *transfer)
     ki_free(transfer->method);
     ki_free(transfer->target);
     ki_free(transfer);
+    assert(http->alive_count > 0);
     http->alive_count--;
     (void)!ki_sockets_reserve(http, http->alive_count); /* a smaller number needs no memory */
 }
@@ -79,6 +80,7 @@ void ki_transfer_set_over(ki_transfer *transfer)
 
 void ki_transfer_cancel(ki_transfer *transfer)
 {
+    KI_ASSERT_ON(transfer->http->options.loop);
     ki_http *http = transfer->http;
     if (transfer->state == KI_TRANSFER_OVER)
         return;
@@ -90,7 +92,7 @@ void ki_transfer_cancel(ki_transfer *transfer)
         ki_http_reap(http);
 }
 
-/* Older connections may be as dead as this one. */
+/* The other connections of the pool may be as dead as this one. */
 static void note_failure(ki_transfer *transfer, ki_reason reason)
 {
     if (reason == KI_REASON_TLS)
@@ -138,14 +140,16 @@ static bool is_redirect(int status)
     return status >= 300 && status < 400 && status != 304;
 }
 
-/* The status is the result. */
+/* The response is complete; only a redirect is a failure. */
 static void end_answered(ki_transfer *transfer)
 {
     char text[sizeof(transfer->head.location) + 96];
+    const char *location = transfer->head.location;
+    int has_location = location[0] != 0;
     if (is_redirect(transfer->head.status)) {
-        (void)snprintf(text, sizeof(text),
-                       "the server answers %d with a redirect to \"%s\"; redirects are not followed",
-                       transfer->head.status, transfer->head.location);
+        (void)snprintf(
+            text, sizeof(text), "the server answers %d with a redirect%s%s%s; redirects are not followed",
+            transfer->head.status, has_location ? " to \"" : "", location, has_location ? "\"" : "");
         end(transfer, KI_REASON_REDIRECTED, text);
     } else {
         end(transfer, KI_REASON_NONE, "");
@@ -188,8 +192,9 @@ static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *m
     return ki_proxy_route_name_failure(&transfer->http->proxy, &failure, text, TEXT_BYTES);
 }
 
-/* TLS errors about our certificate contain no names. The key was checked to be one, so it does not match
- * the certificate. Returns whether it is such an error. */
+/* TLS errors about our certificate contain no file names, so the message adds them. The key was checked
+ * before, so if it is the problem, it does not match the certificate. Returns whether this is such an
+ * error. */
 static bool name_certificate(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
     const ki_credentials *credentials = transfer->http->options.credentials;
@@ -204,7 +209,7 @@ static bool name_certificate(const ki_transfer *transfer, CURLcode code, const c
     return true;
 }
 
-/* The system's error code. A name lookup does not report that it could not open a file. */
+/* The error code of the operating system. A name lookup does not report that it could not open a file. */
 static long os_error_of(const ki_transfer *transfer, CURLcode code)
 {
     long os_error = 0;
@@ -257,7 +262,7 @@ static void end_done(ki_transfer *transfer, CURLcode code)
         end_failed(transfer, code);
 }
 
-/* While it is paused, waiting data comes before the end. */
+/* During a pause, the end is delayed until the waiting data has been passed on. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code)
 {
     assert(transfer != NULL);
@@ -277,6 +282,7 @@ void ki_transfer_done(ki_transfer *transfer, CURLcode code)
 
 static void begin(ki_transfer *transfer)
 {
+    assert(transfer->state == KI_TRANSFER_WAITING && transfer->pool == NULL);
     ki_credentials *credentials = transfer->http->options.credentials;
     ki_identity identity = {0};
     ki_error err = {0};
@@ -294,7 +300,7 @@ static void begin(ki_transfer *transfer)
         end(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
 }
 
-/* Data already received comes first. A pause does not count as silence of the server. */
+/* Passes on data that was already received first. A pause does not count as silence of the server. */
 static void go_on(ki_transfer *transfer)
 {
     transfer->is_resumed = false;
@@ -313,6 +319,7 @@ static void go_on(ki_transfer *transfer)
 
 static void check_due(ki_transfer *transfer)
 {
+    assert(transfer->state == KI_TRANSFER_RUNNING);
     if (ki_clock_now_ns(transfer->http->clock) < transfer->due_ns)
         return;
     note_failure(transfer, KI_REASON_TIMEOUT);
@@ -352,7 +359,7 @@ void ki_transfer_resume(ki_transfer *transfer)
 
 /* ---- creating ---------------------------------------------------------------------------------------- */
 
-static bool fill(ki_transfer *transfer, const ki_request *request)
+static bool fill(ki_transfer *transfer, const ki_transfer_request *request)
 {
     transfer->target = ki_str_copy(request->target);
     bool is_good = transfer->target != NULL;
@@ -369,9 +376,11 @@ static bool fill(ki_transfer *transfer, const ki_request *request)
     return is_good && ki_sockets_reserve(transfer->http, transfer->http->alive_count) == 0;
 }
 
-ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error *err)
+ki_transfer *ki_transfer_new(ki_http *http, const ki_transfer_request *request, ki_error *err)
 {
     assert(http != NULL);
+    KI_ASSERT_ON(http->options.loop);
+    assert(request->events != NULL && request->target.len > 0);
     ki_transfer *made = ki_calloc(1, sizeof(*made));
     if (made == NULL || ki_job_init(&made->job, http->options.loop, run_transfer) < 0) {
         ki_free(made);

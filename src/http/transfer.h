@@ -2,7 +2,7 @@
 /* transfer - one request, and its response piece by piece.
  *
  *   From:     reflector/http_source.c, rest/rest_call.c   (requests)
- *             http/transfer_receive.c                     (received bytes)
+ *             libcurl, which calls http/transfer_receive.c (received bytes)
  *   To:       libcurl (requests); the callbacks of reflector/http_source.c and rest/rest_call.c (responses)
  *   Locks:    none; io only.
  *   Not here: retrying; what a response means.
@@ -26,17 +26,17 @@ typedef struct ki_transfer_events {
     /* Consumes all bytes. Returns 0; 1 to pause, with neither more data nor the end until
      * ki_transfer_resume(); negative if it was cancelled. */
     int (*on_body)(ki_transfer *transfer, const char *bytes, size_t n, void *user);
-    /* Once, at the end, unless it was cancelled. NONE if the response is complete, whatever its status, or
-     * is an error whose body takes too long; otherwise the reason, with a message without secrets. The
-     * transfer is freed afterwards. */
+    /* Once, at the end, unless the transfer was cancelled. `reason` is NONE if the response is complete,
+     * whatever its status, or if it is an error whose body takes too long; otherwise it is the cause, with a
+     * message without secrets. The transfer is freed afterwards. */
     void (*on_end)(ki_transfer *transfer, ki_reason reason, const char *message, void *user);
-    /* There is a connection, and the request is sent on it now; called again if it has to be sent on
+    /* There is a connection, and the request is now sent on it. Called again if the request has to be sent on
      * another connection. May be NULL. */
     void (*on_sent)(ki_transfer *transfer, void *user);
 } ki_transfer_events;
 
 /* Zero means default. Everything is copied except `events`. */
-typedef struct ki_request {
+typedef struct ki_transfer_request {
     const char *method;         /* NULL for GET */
     ki_str target;              /* "/api/v1/pods?limit=500" */
     const char *const *headers; /* "Accept: application/json", …; NULL-terminated; NULL for none */
@@ -45,20 +45,20 @@ typedef struct ki_request {
     void *user;
     uint64_t head_timeout_ms; /* from now to the head of the response; 0: as in the options of ki_http */
     bool is_watch;            /* long-lived: its duration is not measured */
-    bool may_be_cut;          /* instead of being paused: so it may share an HTTP/2 connection with others */
-    bool is_long;             /* a large response is likely; reads larger pieces */
-} ki_request;
+    bool may_be_cut;          /* ended instead of paused, so that it may share an HTTP/2 connection */
+    bool is_long;             /* a large response is likely; larger pieces are read */
+} ki_transfer_request;
 
 /* Returns NULL with KI_ERR_NO_MEMORY. */
-KI_NODISCARD ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error *err);
+KI_NODISCARD ki_transfer *ki_transfer_new(ki_http *http, const ki_transfer_request *request, ki_error *err);
 
-/* Ends it: no more callbacks, even if called from one. Never waits. */
+/* Ends the transfer: no callback is called any more, even if this was called from one. Never waits. */
 void ki_transfer_cancel(ki_transfer *transfer);
 
-/* Inside on_end: whether it failed because of the proxy, not of the server. */
+/* In on_end: whether the transfer failed because of the proxy, not because of the server. */
 bool ki_transfer_is_proxys(const ki_transfer *transfer);
 
-/* After on_body has returned 1. */
+/* Continues after on_body has returned 1. */
 void ki_transfer_resume(ki_transfer *transfer);
 
 #endif

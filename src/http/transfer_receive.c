@@ -9,7 +9,8 @@
 /* More than libcurl and OpenSSL read ahead; libcurl alone may have about 1.5 MB. */
 enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
 
-/* Bytes of a response to CONNECT, and a few other steps. libcurl allows a head of 300 KiB. */
+/* The limit of progress calls before the connection: one for each byte of the response to CONNECT, and a few
+ * others. libcurl allows a head of 300 KiB. */
 enum { CONNECT_STEPS_MAX = 512 * 1024 };
 
 /* Sets the reason for the end of a transfer. The callback that calls this then fails, so libcurl ends the
@@ -22,7 +23,8 @@ static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 
 static int on_inflated(const char *bytes, size_t n, void *user);
 
-/* The body of a success may take any time, in a watch forever. An error is already known from its head. */
+/* The body of a success may take any time, that of a watch forever. An error is already known from its
+ * head. */
 static void set_due(ki_transfer *transfer)
 {
     const ki_http *http = transfer->http;
@@ -77,8 +79,8 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
     return take_head(transfer) < 0 ? 0 : n;
 }
 
-/* Called for each byte, and without a return to the loop while there are more: so a response to CONNECT
- * without an end would never end. libcurl limits its head only. */
+/* libcurl calls this for each byte, and does not return to the loop while there are more. So an endless
+ * response to CONNECT would block the loop, since libcurl limits only its head. */
 int ki_transfer_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
                             curl_off_t up)
 {
@@ -93,7 +95,7 @@ int ki_transfer_on_progress(void *user, curl_off_t down_total, curl_off_t down, 
     return 1;
 }
 
-/* A stream among others cannot be paused: all of them would be. */
+/* A stream that shares its connection cannot be paused, since all streams of the connection would be. */
 static bool is_shared(const ki_transfer *transfer)
 {
     long version = 0;
@@ -102,7 +104,7 @@ static bool is_shared(const ki_transfer *transfer)
            version >= CURL_HTTP_VERSION_2_0;
 }
 
-/* Left alone, libcurl reads until there is nothing left. */
+/* Without such a limit, libcurl reads until there is nothing left. */
 static bool has_had_its_turn(const ki_transfer *transfer)
 {
     const ki_http *http = transfer->http;
@@ -110,7 +112,8 @@ static bool has_had_its_turn(const ki_transfer *transfer)
            !is_shared(transfer);
 }
 
-/* Returns 0, 1 to pause, negative if it is over. */
+/* on_body belongs to reflector/http_source.c, for lists and watches, or to rest/rest_call.c. Returns 0; 1 to
+ * pause; negative if the transfer is over. */
 static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
 {
     KI_ASSERT_ON(transfer->http->options.loop);
@@ -160,7 +163,7 @@ static int take_bytes(ki_transfer *transfer, const char *bytes, size_t n)
     return rc;
 }
 
-/* Bytes that libcurl or OpenSSL had read before the socket was held: a few buffers at most. */
+/* Keeps bytes that libcurl or OpenSSL had read before the socket was held: a few buffers at most. */
 static int keep_bytes(ki_transfer *transfer, const char *bytes, size_t n)
 {
     if (transfer->waiting.max == 0)
@@ -180,6 +183,7 @@ size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
     size_t n = size * count;
     if (transfer->state == KI_TRANSFER_OVER)
         return 0;
+    assert(transfer->pool != NULL);
     ki_pool_hear(transfer->pool);
     transfer->heard_ns = transfer->pool->heard_ns;
     transfer->received_bytes += n;
@@ -189,7 +193,7 @@ size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
     return rc < 0 ? 0 : n;
 }
 
-/* Piece by piece, as libcurl passes them. Data after the next pause is kept. */
+/* Passes on the waiting bytes in pieces of libcurl's size. What is left after another pause is kept. */
 static int give_waiting(ki_transfer *transfer)
 {
     ki_buf taken = transfer->waiting;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns a request into a running libcurl handle. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* The read size. Only received data takes memory, but a thousand watches may all have been busy once. */
+/* The read sizes. Only received data takes memory, but a thousand watches may all have been busy once. */
 enum { LONG_PIECE_BYTES = 128 * 1024, PIECE_BYTES = 64 * 1024 };
 
 int ki_transfer_add_header(ki_transfer *transfer, const char *line)
@@ -69,7 +70,7 @@ static bool set_url(ki_transfer *transfer)
     return is_set;
 }
 
-/* libcurl does not report why it failed. */
+/* libcurl does not report why a socket could not be opened, so the transfer keeps the error. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     ki_transfer *transfer = user;
@@ -128,6 +129,7 @@ static bool wants_http2(const ki_transfer *transfer)
 
 static bool set_request(ki_transfer *transfer)
 {
+    assert(transfer->easy != NULL && transfer->target != NULL);
     CURL *easy = transfer->easy;
     bool is_http2 = wants_http2(transfer);
     long version = is_http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
@@ -155,6 +157,8 @@ static uint64_t head_timeout_ns(const ki_transfer *transfer)
 
 int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
 {
+    KI_ASSERT_ON(transfer->http->options.loop);
+    assert(transfer->easy == NULL && transfer->pool == NULL);
     ki_http *http = transfer->http;
     transfer->generation = identity->generation;
     transfer->easy = ki_easy_new(http, identity, &transfer->trace);

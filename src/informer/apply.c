@@ -27,9 +27,9 @@ static void begin_entry(ki_apply *apply)
     apply->deleted = (ki_str){0};
 }
 
-/* The end of a history is final, so it is applied even though the rest of the queue is dropped: a server that
- * has meanwhile passed the old history's version would not show the reset again. Returns whether the end of a
- * list was dropped. */
+/* Drops entries, but applies a RESET. The end of a history is final: once the server has passed the last
+ * version of the old history, it would not show the reset again.
+ * Returns whether the end of a list was dropped. */
 static bool forget(ki_apply *apply, ki_list *entries)
 {
     bool has_list_end = false;
@@ -82,7 +82,8 @@ void ki_apply_fini(ki_apply *apply)
 /* ---- marks: which list has seen an object last, and a note about that ------------------------------ */
 
 enum {
-    MARK_OTHER = 1, /* the list has only shown that it exists: the stored object is of the previous history */
+    MARK_OTHER = 1, /* the list has only shown that the object exists; the stored state is of the previous
+                     * history */
     MARK_BITS = 1
 };
 
@@ -101,7 +102,7 @@ bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object
 static void set_mark(const ki_object *object, uint32_t mark)
 {
     assert(object != NULL);
-    ((ki_object *)object)->mark = mark; /* the writer's own note, not part of the const state */
+    ((ki_object *)object)->mark = mark; /* a note for the writer, not part of the const state */
 }
 
 /* The list that marks the object of a change. For an item, this is its list. For an event, it is the last
@@ -127,7 +128,7 @@ static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_d
         set_mark(stored, list << MARK_BITS);
 }
 
-/* An invalid item: the object exists, but nothing is known about its state. */
+/* The item is invalid, or not applied yet: the object exists, but nothing is known about its state. */
 static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
     assert(stored != NULL);
@@ -148,7 +149,7 @@ static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_obje
     mark_seen(apply, delta->object, delta);
 }
 
-/* The stored object is as new as the server's, or newer, and of this history. */
+/* The stored object belongs to this history, and is not older than the object of the change. */
 static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
     assert(stored != NULL);
@@ -186,7 +187,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* The rules answer KI_RULES_SEEN for the stored object itself. */
+    /* For the stored object itself, ki_rules_judge() returns KI_RULES_SEEN. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
@@ -199,8 +200,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
     rc = ki_store_batch_put_at(apply->options.store, delta->object, place);
     if (rc < 0) {
         ki_mutation_detector_remove(apply->options.detector, delta->object);
-        return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that the store rejects: the object counts as
-                                                 * refused */
+        return rc == KI_ERR_NO_MEMORY ? rc : 0; /* the store rejects the key: the object counts as refused */
     }
     mark_put(apply, delta, former);
     tell_put(apply, delta->object, former);
@@ -246,6 +246,8 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
                             .complete = change->complete};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_RULES_IGNORE:
+        if (delta->change_type == KI_CHANGE_SEEN && ki_held_back_count(&apply->held) > 0)
+            ki_held_back_see(&apply->held, change->key, change->hash, delta->list);
         break;
     case KI_RULES_SEEN:
         if (delta->change_type == KI_CHANGE_SEEN)
@@ -258,6 +260,8 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
     case KI_RULES_REMOVE:
         return ki_apply_remove(apply, &place, delta->final_state_unknown ? NULL : delta->object);
     case KI_RULES_HOLD:
+        if (stored != NULL && delta->change_type != KI_CHANGE_DELETED)
+            mark_alive(apply, stored, delta);
         return ki_apply_hold_back(apply, change);
     }
     return 0;
@@ -275,13 +279,13 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
         .delta = delta,
         .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
     const ki_delta seen = {.change_type = KI_CHANGE_SEEN,
-                           .list = delta->list}; /* an echo shows no more than this */
+                           .list = delta->list}; /* an echo only shows that the object exists */
     if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
         change.delta = &seen;
     return ki_apply_by_rules(apply, &change);
 }
 
-/* An older state of this key may be reported again after its delete. */
+/* An older state of this object may arrive again after its delete. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
     assert(delta->change_type != KI_CHANGE_DELETED || delta->object != NULL);
@@ -290,7 +294,7 @@ static void note_delete(ki_apply *apply, const ki_delta *delta)
         apply->deleted = ki_object_resource_version(delta->object);
 }
 
-/* The object of a change, or NULL. */
+/* The object of a change of the entry, or NULL. */
 static const ki_object *object_of(const ki_delta_entry *entry, uint32_t number)
 {
     return number < entry->count ? entry->deltas[number].object : NULL;
@@ -322,11 +326,12 @@ static ki_delta_entry *first_of(const ki_apply *apply)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_delta_entry, node);
 }
 
-static void end_entry(ki_delta_entry *entry)
+static void end_entry(ki_delta_entry *entry, ki_list *out_done)
 {
     assert(ki_list_node_is_linked(&entry->node));
     ki_list_remove(&entry->node);
-    ki_delta_entry_free(entry);
+    ki_delta_entry_clear(entry);
+    ki_list_push_back(out_done, &entry->node);
 }
 
 /* In a large collection the memory that a change needs is not in any CPU cache. So it is prefetched while
@@ -373,6 +378,8 @@ static int apply_changes(ki_apply *apply)
 {
     assert(!ki_list_is_empty(&apply->batch) && first_of(apply)->marker == 0);
     int rc = 0;
+    ki_list done;
+    ki_list_init(&done);
     ki_store_batch_begin(apply->options.store);
     lookahead ahead = begin_lookahead(apply);
     ki_delta_entry *entry = first_of(apply);
@@ -383,10 +390,11 @@ static int apply_changes(ki_apply *apply)
             fetch_object(apply, &ahead);
         rc = apply_entry(apply, entry);
         if (rc == 0)
-            end_entry(entry);
+            end_entry(entry, &done);
         entry = first_of(apply);
     }
     ki_store_batch_end(apply->options.store);
+    ki_delta_fifo_give_back(apply->options.fifo, &done);
     ki_fanout_flush(apply->options.fanout);
     ki_mutation_detector_report(apply->options.detector);
     return rc;
@@ -425,8 +433,10 @@ int ki_apply_step(ki_apply *apply)
     int rc = entry->marker == 0 ? apply_changes(apply) : ki_apply_marker(apply, entry);
     if (rc < 0)
         return rc;
-    if (rc == 1)
-        end_entry(entry); /* a finished marker */
+    if (rc == 1) { /* a marker is done */
+        ki_list_remove(&entry->node);
+        ki_delta_entry_free(entry);
+    }
     if (ki_list_is_empty(&apply->batch))
         end_batch(apply);
     else

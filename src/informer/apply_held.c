@@ -18,16 +18,19 @@ static int apply_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->op
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    const ki_str nothing = {0}; /* is complete that could speak against it */
+    const ki_str nothing = {0}; /* unset, so that the rules do not take the item for an echo */
     ki_delta delta = held->delta;
     delta.is_doubtful = 0;
     if (delta.change_type == KI_CHANGE_DELETED)
-        delta.list = 0; /* as an event */
-    return ki_apply_by_rules(
-        apply, &(ki_apply_change){ki_object_key_str(delta.object), held->by_key.hash, &delta, nothing});
+        delta.list = 0; /* the rules treat it as an event */
+    ki_apply_change change = {ki_object_key_str(delta.object), held->by_key.hash, &delta, nothing};
+    int rc = ki_apply_by_rules(apply, &change);
+    const ki_delta seen = {.change_type = KI_CHANGE_SEEN, .list = held->seen_list};
+    change.delta = &seen;
+    return rc < 0 || held->seen_list == 0 ? rc : ki_apply_by_rules(apply, &change);
 }
 
-int ki_apply_held_back(ki_apply *apply, uint32_t list)
+int ki_apply_release_held(ki_apply *apply, uint32_t list)
 {
     assert(apply != NULL);
     int rc = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of markers: removals at the end of a list, repeats of a resync. It is planned in one walk over the
- * store, and done in steps. */
+/* The work of markers: removals at the end of a list, and updates for a resync. One walk over the store plans
+ * the work, which is then done in steps. */
 #include <assert.h>
 
 #include "informer/apply_parts.h"
@@ -50,8 +50,8 @@ static int plan_object(const ki_object *object, void *user)
     return p->is_wanted(p, object) ? plan_add(&p->apply->plan, object) : 0;
 }
 
-/* Returns 1 when the plan is complete, 0 when it is partial for lack of memory, or KI_ERR_NO_MEMORY when
- * there is no memory for a single object. */
+/* Returns 1 if the plan is complete, 0 if it is partial because memory ran out, or KI_ERR_NO_MEMORY if there
+ * is no memory for a single object. */
 static int make_plan(planner *p)
 {
     int rc = ki_store_walk(p->apply->options.store, plan_object, p);
@@ -63,8 +63,8 @@ static int make_plan(planner *p)
 
 /* ---- the end of a list ------------------------------------------------------------------------------ */
 
-/* Not seen by this list or a later one, and not newer than it. The version of an object of another history is
- * ignored. */
+/* Whether neither this list nor a later one has seen the object, and it is not newer than this list. The
+ * version of an object of another history is ignored. */
 static bool is_gone(const planner *p, const ki_object *object)
 {
     return ki_apply_list_of(object) < p->entry->list && (ki_apply_is_of_other_history(p->apply, object) ||
@@ -101,7 +101,7 @@ static int sweep_some(ki_apply *apply)
     return rc;
 }
 
-/* SYNCED is sent by the next step, when the state has been published. */
+/* The next step notifies handlers, after the caller has published the state. */
 static void end_list(ki_apply *apply, const ki_delta_entry *entry)
 {
     assert(entry->marker == KI_CHANGE_LIST_END);
@@ -111,10 +111,10 @@ static void end_list(ki_apply *apply, const ki_delta_entry *entry)
     (void)ki_resource_version_advance(&apply->version, &entry->version);
 }
 
-/* Returns as ki_apply_marker(). */
+/* Returns what ki_apply_marker() returns. */
 static int sweep(ki_apply *apply, const ki_delta_entry *entry)
 {
-    if (!apply->is_planned && apply->plan.count == 0) { /* otherwise the plan is partial, and not done yet */
+    if (!apply->is_planned && apply->plan.count == 0) { /* otherwise a partial plan is in progress */
         int rc = make_plan(&(planner){apply, entry, is_gone});
         if (rc < 0)
             return rc;
@@ -125,13 +125,13 @@ static int sweep(ki_apply *apply, const ki_delta_entry *entry)
         if (rc < 0 || apply->plan.next < apply->plan.count)
             return rc;
     }
-    bool is_done = apply->is_planned; /* otherwise the rest did not fit */
+    bool is_done = apply->is_planned; /* otherwise there was no memory to plan the rest */
     ki_apply_plan_drop(apply);
     return is_done;
 }
 
-/* Held-back items of older attempts, which did not end, are dropped; so are those of this one if it is older
- * than the store. */
+/* Drops held-back items of older attempts, which have not ended. If this list is older than the store,
+ * drops its items as well. */
 static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
 {
     assert(entry->marker == KI_CHANGE_LIST_END && entry->list > 0);
@@ -140,7 +140,7 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
     ki_held_back_drop_before(&apply->held, is_stale ? entry->list + 1 : entry->list);
     if (is_stale)
         return 1;
-    int rc = ki_apply_held_back(apply, entry->list);
+    int rc = ki_apply_release_held(apply, entry->list);
     if (rc == 1)
         rc = sweep(apply, entry);
     if (rc == 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apply_parts - what apply.c, apply_held.c and apply_markers.c share.
+/* apply_parts - what the files of apply share.
  *
+ *   From:     informer/apply.c, informer/apply_held.c, informer/apply_markers.c
  *   Locks:    the store's are held where it says so.
  *   Not here: anything for others.
  */
@@ -9,16 +10,18 @@
 
 #include "informer/apply.h"
 
-/* One step of a marker's work. Returns 1 when it is done, 0 when there is more, KI_ERR_NO_MEMORY. */
+/* Does one step of a marker's work. Returns 1 if the work is done, 0 if there is more,
+ * or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry);
 
-/* Begins another history, from the entry's list on. */
+/* Begins a new history with the list of the entry, a RESET. */
 void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry);
 
 /* Drops the rest of a marker's plan. */
 void ki_apply_plan_drop(ki_apply *apply);
 
-/* Removes the object of a slot from the store and notifies; `final` NULL: its final state is unknown. */
+/* Removes the object of `place` from the store and notifies handlers.
+ * If `final` is NULL, the final state is unknown. */
 KI_NODISCARD int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *final)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu);
 
@@ -30,21 +33,22 @@ typedef struct ki_apply_change {
     ki_str key;
     uint64_t hash;
     const ki_delta *delta;
-    ki_str complete; /* everything up to here was in the store before it */
+    ki_str complete; /* everything up to this version was in the store before the change */
 } ki_apply_change;
 
-/* The verdict of the rules. */
+/* Applies the change as the rules decide (informer/rules.h). */
 KI_NODISCARD int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu);
 
-/* The end of the change's list decides. */
+/* Keeps the change until the end of its list. */
 KI_NODISCARD int ki_apply_hold_back(ki_apply *apply, const ki_apply_change *change);
 
-/* The list is valid: applies its held-back items. Returns 1 when they are in the store, 0 when there are
- * more, KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_apply_held_back(ki_apply *apply, uint32_t list);
+/* The list is valid: applies items of it that were held back. Returns 1 if all are in the store, 0 if there
+ * are more, or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_apply_release_held(ki_apply *apply, uint32_t list);
 
-/* Its version belongs to a history that the server no longer has, and is ignored. */
+/* Whether the object's version belongs to a history that the server no longer has;
+ * such a version is ignored. */
 bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object);
 
 #endif

@@ -54,11 +54,33 @@ static int is_of_same_and_newer(const ki_map_node *node, const void *key)
 bool ki_held_back_meet(ki_held_back *back, const ki_delta *delta, uint64_t hash)
 {
     ki_map_node *node = NULL;
-    if (delta->object == NULL) /* its version is unknown */
+    if (delta->object == NULL) /* the version of the change is unknown */
         return false;
     while ((node = ki_map_find(&back->by_key, hash, is_of_same_and_over, delta)) != NULL)
         ki_held_back_drop(back, KI_CONTAINER_OF(node, ki_held, by_key));
     return delta->list != 0 && ki_map_find(&back->by_key, hash, is_of_same_and_newer, delta) != NULL;
+}
+
+typedef struct sight {
+    ki_str key;
+    uint32_t list;
+} sight;
+
+static int is_to_be_seen(const ki_map_node *node, const void *user)
+{
+    const ki_held *held = KI_CONTAINER_OF(node, ki_held, by_key);
+    const sight *seen = user;
+    return held->delta.list < seen->list && held->seen_list < seen->list &&
+           ki_str_equal(ki_object_key_str(held->delta.object), seen->key);
+}
+
+void ki_held_back_see(ki_held_back *back, ki_str key, uint64_t hash, uint32_t list)
+{
+    assert(list > 0);
+    const sight seen = {key, list};
+    ki_map_node *node = NULL;
+    while ((node = ki_map_find(&back->by_key, hash, is_to_be_seen, &seen)) != NULL)
+        KI_CONTAINER_OF(node, ki_held, by_key)->seen_list = list;
 }
 
 int ki_held_back_add(ki_held_back *back, const ki_delta *delta, uint64_t hash)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and freeing an informer, and setting it up. */
+/* Makes and frees an informer, and sets it up. */
 #include "informer/informer.h"
 
 #include <assert.h>
@@ -63,8 +63,8 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
 {
     ki_mutex_init(&informer->paths_mu);
     ki_list_init(&informer->registrations);
-    ki_fanout_init(&informer->fanout, ki_registration_wake);
-    informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    ki_fanout_init(&informer->fanout, ki_registration_push);
+    informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
     informer->life.kind = &ki_informer_kind;
     int rc = ki_life_init(&informer->life, client, resource, options, err);
     informer->used = informer->life.setup.options;
@@ -87,10 +87,10 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
     return rc;
 }
 
-/* A half-made one is allowed; the reflector has been ended, or was never made. */
+/* A half-made informer is allowed. The reflector must have been ended, or never made. */
 static void informer_fini(ki_informer *informer)
 {
-    ki_informer_metrics_fini(&informer->metrics); /* first: its age is read from the rest */
+    ki_informer_metrics_fini(&informer->metrics); /* first, since the age is read from the other parts */
     ki_life_fini(&informer->life);
     ki_apply_fini(&informer->apply);
     ki_delta_fifo_fini(&informer->fifo);
@@ -121,7 +121,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
 
 /* ---- running and going ------------------------------------------------------------------------------- */
 
-/* A function to call when no callback of the informer can be called any more. */
+/* A function to call when no other callback of the informer can be called any more. */
 typedef struct release {
     ki_list_node node;
     ki_release_cb callback;
@@ -157,7 +157,7 @@ static void release_users(ki_list *releases)
 void ki_informer_destroy(ki_informer *informer)
 {
     assert(informer != NULL);
-    assert(!ki_list_node_is_linked(&informer->end_of_changes.node)); /* io has left its last job */
+    assert(!ki_list_node_is_linked(&informer->end_of_changes.node)); /* io has ended its last job */
     informer_fini(informer);
     release_users(&informer->releases);
     ki_life_leave(&informer->life, informer);
@@ -207,7 +207,8 @@ const ki_resource *ki_informer_resource(const ki_informer *informer)
     return informer == NULL ? NULL : informer->life.resource;
 }
 
-/* Remembers the first failure of the set-up, for the start. After the start only the caller gets it. */
+/* Remembers the first failure of the set-up, which the start reports.
+ * After the start only the caller gets the error. */
 static void remember(ki_informer *informer, int code, const char *index, const char *why)
 {
     ki_mutex_lock(&informer->life.mu);
@@ -224,9 +225,9 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
         return KI_ERR_INVALID;
     if (ki_life_is_foreign(&informer->life))
         return KI_ERR_FORKED;
-    ki_life_keep(&informer->life); /* the function may free it */
+    ki_life_keep(&informer->life); /* the function may free the informer */
     int rc = ki_store_add_index(informer->store, name, callback, user);
-    ki_life_wake_dispatch(&informer->life); /* which counts what the function has failed for */
+    ki_life_wake_dispatch(&informer->life); /* dispatch counts the failures of the function */
     remember(informer, rc, name,
              name == NULL       ? "there is no name"
              : callback == NULL ? "there is no function"
@@ -235,9 +236,9 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
     return rc;
 }
 
-/* The path is kept from the first object on. After the start it is too late for that: the store then refuses
- * a path that is dropped. It also refuses a malformed one, which is ignored here. Projections only grow, so
- * the store has the last one when the lock is released. */
+/* Keeps the values at the path from the first object on. After the start it is too late for that; then the
+ * store refuses a path that is dropped. It also refuses a NULL path, which is ignored here. Projections only
+ * grow, so the store has the latest one when the lock is released. */
 static int keep_path(ki_informer *informer, const char *path, ki_error *err)
 {
     ki_life *life = &informer->life;
@@ -251,7 +252,8 @@ static int keep_path(ki_informer *informer, const char *path, ki_error *err)
     return rc;
 }
 
-/* In a read section the lock is not taken: its owner may wait for the store, and so for the section. */
+/* Does not take the lock in a read section, because the owner of the lock may wait for the store, and so for
+ * the section. The store then refuses the index. */
 static int add_index_path(ki_informer *informer, const char *name, const char *path, ki_error *err)
 {
     int rc = ki_rcu_is_reading() ? 0 : keep_path(informer, path, err);
@@ -267,7 +269,7 @@ int ki_informer_add_index_path(ki_informer *informer, const char *name, const ch
     if (ki_life_is_foreign(life))
         return KI_ERR_FORKED;
     int rc = add_index_path(informer, name, path, &err);
-    ki_life_wake_dispatch(life); /* which counts what could not be indexed */
+    ki_life_wake_dispatch(life); /* dispatch counts the objects that could not be indexed */
     if (rc == 0)
         return 0;
     ki_mutex_lock(&life->mu);
@@ -281,7 +283,7 @@ int ki_informer_add_index_path(ki_informer *informer, const char *name, const ch
     return rc;
 }
 
-/* On success the lock is held, and the informer will not start meanwhile. */
+/* On success the caller holds the lock, so that the informer does not start meanwhile. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static int begin_setting(ki_informer *informer)
 {

@@ -4,8 +4,8 @@
  *
  *   From:     the user's calls (any thread), in informer/
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
- *   Locks:    its life's mu. paths_mu is taken before it. Taken under it, beside what that says: a
- *             listener's, a delta queue's.
+ *   Locks:    mu of its life. paths_mu is taken before it. Taken under it, in addition to those of the life:
+ *             a listener's, the DeltaFIFO's.
  *   Not here: what each part does; starting, stopping and freeing: reflector/life.h.
  */
 #ifndef KI_INFORMER_INFORMER_H
@@ -22,33 +22,40 @@ typedef struct ki_informer_timers {
     uint64_t resync_ms; /* check for handlers that are due for a resync */
     uint64_t detect_ms; /* check for mutations */
     uint64_t retry_ms;  /* retry after running out of memory */
-    uint64_t flush_ms;  /* free what readers may have used */
-    uint64_t room_ms;   /* continue, if read sections have ended */
+    uint64_t flush_ms;  /* free memory that readers may have used, and spare entries */
+    uint64_t room_ms;   /* check whether read sections have ended, and continue */
+    uint64_t short_ms;  /* not a timer: when dispatch ran out of memory; UINT64_MAX: it has not */
 } ki_informer_timers;
 
+#define KI_INFORMER_SHORT_TEXT "out of memory: changes wait and are not in the store yet"
+
 struct ki_informer {
-    ki_life life;             /* its mu guards all members marked "guarded by mu" */
-    ki_informer_options used; /* the options of life.setup, with later changes; constant once started */
+    ki_life life;             /* its mu is the mutex of "guarded by mu" */
+    ki_informer_options used; /* the options of life.setup, with changes by setters; constant once started */
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;
-    size_t pushed;              /* since dispatch was last woken for it; io's, as the next two */
-    ki_deferred end_of_changes; /* wakes dispatch */
-    bool has_told_synced;       /* to the status handler */
-    ki_apply apply;             /* dispatch's, as the next five */
+    size_t pushed;              /* number of changes since dispatch was last woken; used on io only, like the
+                                 * next three */
+    ki_deferred end_of_changes; /* wakes dispatch at the end of a job on io */
+    bool has_told_synced;       /* the status handler knows that the informer is synced */
+    bool has_told_short;        /* status and error handler know that dispatch is out of memory */
+    ki_apply apply;             /* used on dispatch only, like the next five */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
     ki_informer_metrics metrics;
-    uint64_t index_failures;      /* that were counted */
-    ki_mutex paths_mu;            /* the plan and the store have the same projection while it is free */
-    _Atomic uint64_t last_serial; /* of registrations */
+    uint64_t index_failures;      /* the number that has been added to the metrics */
+    ki_mutex paths_mu;            /* whenever it is free, the plan and the store have the same projection */
+    _Atomic uint64_t last_serial; /* of the newest registration */
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
     _Atomic bool is_blocked;      /* dispatch waits for a handler with KI_OVERFLOW_BLOCK */
-    bool is_abandoned; /* guarded by mu, like all below: to be freed when no call waits for it any more */
-    size_t callbacks;  /* handlers that are being called */
-    uint64_t check_ms; /* of resyncs */
+    _Atomic bool is_short;        /* dispatch has been out of memory for some time: changes wait */
+    bool is_abandoned; /* guarded by mu, like all members below; the last waiting call will free the
+                        * informer */
+    size_t callbacks;  /* number of handlers that are being called */
+    uint64_t check_ms; /* the interval of checks for resyncs */
     ki_list registrations;
-    ki_list releases; /* of ki_informer_add_release() */
+    ki_list releases; /* from ki_informer_add_release() */
     ki_informer_error_cb on_error;
     void *error_user;
     ki_informer_status_cb on_status;
@@ -60,24 +67,24 @@ static inline ki_informer *ki_informer_of(const ki_life *life)
     return KI_CONTAINER_OF(life, ki_informer, life);
 }
 
-/* Requests a final stop: waiting calls end, and the last one frees it. */
+/* Requests a final stop: waiting calls return, and the caller of the last one frees the informer. */
 void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
 /* Whether it has a handler that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
-/* Its functions for the stages, and for dispatch. */
+/* The functions of an informer for its life. */
 extern const ki_life_kind ki_informer_kind;
 
-/* Called by the reflector; `user` is its life. */
+/* The reflector's callbacks; `user` is the life of the informer. */
 int ki_informer_take_change(const ki_change *change, void *user);
 void ki_informer_report(const ki_informer_error *error, void *user);
 void ki_informer_report_status(void *user);
 
-/* Adds its age to the metrics. */
+/* Adds the age of the store to the metrics. */
 void ki_informer_follow_age(ki_informer *informer);
 
-/* Frees it; on dispatch, from its own job. */
+/* Frees the informer. Runs on dispatch, in the informer's own job. */
 void ki_informer_destroy(ki_informer *informer);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs of an informer: io_job drives the reflector, dispatch_job applies what it has queued. */
+/* The jobs of an informer: io_job drives the reflector, dispatch_job applies the changes that the reflector
+ * has queued. */
 #include <assert.h>
 
 #include "informer/informer.h"
@@ -9,10 +10,18 @@
 
 enum { RETRY_MS = 100, DETECT_MS = 1000 };
 
-/* Pushed changes after which dispatch is woken although more follow. */
-enum { CHANGES_AT_A_TIME = 64 };
+/* When dispatch has been out of memory for this long, it is reported. */
+enum { SHORT_MS = 1000 };
 
-/* Steps before another informer gets its turn on dispatch. */
+/* The queue keeps spare entries for about this long. */
+enum { SPARE_MS = 1000 };
+
+/* After this many pushed changes, dispatch is woken although more follow: as many as it applies in one step.
+ * With fewer, dispatch would often go to sleep and be woken again, and both threads would wait for the
+ * allocator's lock more often. */
+enum { CHANGES_AT_A_TIME = KI_APPLY_STEP };
+
+/* Number of steps before another informer gets its turn on dispatch. */
 enum { STEPS_AT_A_TIME = 4 };
 
 /* ---- io: the reflector ------------------------------------------------------------------------------- */
@@ -42,16 +51,16 @@ static int push_change(ki_informer *informer, const ki_change *change)
         return ki_delta_fifo_push_marker(fifo, change->change_type, change->list, change->version);
     case KI_CHANGE_RESET:
         return ki_delta_fifo_begin_history(fifo, change->list);
-    case KI_CHANGE_SYNC: /* dispatch's own: check_resync() */
+    case KI_CHANGE_SYNC: /* only dispatch pushes it, in check_resync() */
         break;
     }
     return KI_ERR_INVALID;
 }
 
-/* Returns 1 when io must wait. The flag is set first and the queue checked again afterwards: either dispatch
- * sees that io waits for room, or io sees that dispatch has made some. In the latter case the flag is
- * cleared, and dispatch does not wake io_job. But an earlier change of the same response may have paused the
- * reflector, so io wakes the job itself. */
+/* Returns 1 if io must wait. Sets the flag first, and checks the queue again afterwards: either dispatch sees
+ * that io waits for room, or io sees that dispatch has made room. If io sees room, it clears the flag, and
+ * dispatch does not wake io_job. But an earlier change of the same response may have paused the reflector, so
+ * io wakes the job itself. */
 static int wait_for_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);
@@ -64,8 +73,8 @@ static int wait_for_room(ki_informer *informer)
     return 0;
 }
 
-/* Waking a thread costs more than a change: so it is done once for the changes that one job on io reads from
- * a socket, when that job returns. */
+/* Waking a thread costs more than pushing a change. So dispatch is woken once for all changes that one job on
+ * io reads from a socket, when that job returns. */
 static void wake_dispatch(ki_deferred *deferred)
 {
     ki_informer *informer = KI_CONTAINER_OF(deferred, ki_informer, end_of_changes);
@@ -85,7 +94,8 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more comes until there is room */
+    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more arrives until there is
+                                                             * room */
         wake_dispatch(&informer->end_of_changes);
     else
         ki_loop_defer(&informer->end_of_changes, wake_dispatch);
@@ -120,11 +130,34 @@ static void halt(ki_life *life)
     ki_informer_of(life)->is_queue_full = false;
 }
 
-/* The status handler also hears that the first list is in the store, which dispatch finds out. */
-static void tell_synced(ki_life *life)
+/* While dispatch is out of memory, requests still succeed, so nothing else would show that the store is not
+ * updated. */
+static void tell_shortage(ki_informer *informer)
+{
+    KI_ASSERT_ON(informer->life.client->io);
+    bool is_short = informer->is_short;
+    ki_error why;
+    if (is_short == informer->has_told_short)
+        return;
+    informer->has_told_short = is_short;
+    ki_error_set(&why, KI_ERR_NO_MEMORY, 0, "%s", KI_INFORMER_SHORT_TEXT);
+    if (is_short)
+        ki_informer_report(&(ki_informer_error){.reason = KI_REASON_NO_MEMORY,
+                                                .party = KI_PARTY_SELF,
+                                                .since_success_ms = ki_informer_age_ms(informer),
+                                                .retry_ms = RETRY_MS,
+                                                .error = &why,
+                                                .key = ""},
+                           &informer->life);
+    ki_informer_report_status(&informer->life);
+}
+
+/* Reports what dispatch has found: the first list is in the store, or changes wait for memory. */
+static void tell_news(ki_life *life)
 {
     KI_ASSERT_ON(life->client->io);
-    const ki_informer *informer = ki_informer_of(life);
+    ki_informer *informer = ki_informer_of(life);
+    tell_shortage(informer);
     if (life->is_synced && !informer->has_told_synced)
         ki_informer_report_status(life);
 }
@@ -140,7 +173,7 @@ static bool has_room(const ki_life *life)
 /* The caller holds life->mu. The functions called here require informer->life.mu, which is the same mutex.
  * The thread-safety analysis cannot know that, so it is turned off. */
 
-/* A stop that has not taken effect yet is cancelled. */
+/* Cancels a stop that has not taken effect yet. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void want_locked(ki_life *life)
 {
@@ -162,8 +195,8 @@ static void begin_locked(ki_life *life)
     ki_registrations_wake_all_locked(informer);
 }
 
-/* io has no requests any more. The queue is dropped; the store is complete up to `version`, from where it
- * continues. */
+/* io has no requests any more. Drops the queue. The store is complete up to `version`,
+ * from which the next run continues. */
 static bool stop_locked(ki_life *life)
 {
     KI_ASSERT_HELD(life->mu);
@@ -174,7 +207,7 @@ static bool stop_locked(ki_life *life)
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
     ki_gauge_set(informer->metrics.queued_items, 0);
     ki_resource_version_copy(&life->version, &informer->apply.version);
-    return informer->callbacks == 0; /* else the last one wakes dispatch */
+    return informer->callbacks == 0; /* otherwise the last one wakes dispatch */
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
@@ -184,7 +217,7 @@ static void free_locked(ki_life *life)
     ki_registrations_remove_all_locked(ki_informer_of(life));
 }
 
-/* Handlers may have been added since it was freed. */
+/* Handlers may have been added after ki_informer_free(). */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static bool leave_locked(ki_life *life)
 {
@@ -192,13 +225,13 @@ static bool leave_locked(ki_life *life)
     KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     ki_registrations_remove_all_locked(informer);
-    return ki_list_is_empty(&informer->registrations); /* the last wakes dispatch */
+    return ki_list_is_empty(&informer->registrations); /* the last one wakes dispatch */
 }
 
 /* ---- dispatch: applying ------------------------------------------------------------------------------ */
 
-/* As in wait_for_room(): the flag is set first and the backlogs are checked again afterwards, so either the
- * handler sees that dispatch waits, or dispatch sees that the handler has caught up. */
+/* Like wait_for_room(), it sets the flag first, and checks the backlogs again afterwards: either the handler
+ * sees that dispatch waits, or dispatch sees that the handler has caught up. */
 static bool is_blocked(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -244,8 +277,8 @@ static void measure(ki_informer *informer)
         ki_gauge_set(metrics->store_resource_version, version);
 }
 
-/* Further items that arrive before io has abandoned it are held back as well: no more than the queue can
- * hold. */
+/* Asks io to abandon the list. Items that arrive before io does so are held back as well; they are no more
+ * than the queue can hold. */
 static void tell_doubt(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -267,7 +300,7 @@ static void give_room(ki_informer *informer)
     }
 }
 
-/* Readers that stay in a section delay only this informer. */
+/* Does not wait for readers, so that readers that stay in a section delay only this informer. */
 static bool store_has_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -277,7 +310,7 @@ static bool store_has_room(ki_informer *informer)
     return has_room;
 }
 
-/* Returns as ki_apply_step(). A run that finds nothing to apply is not measured. */
+/* Returns what ki_apply_step() returns. Does not measure the latency of a run that finds nothing to apply. */
 static int apply_some(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -296,7 +329,8 @@ static int apply_some(ki_informer *informer)
     if (was_something)
         ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
     measure(informer);
-    /* The handler wakes dispatch when it has caught up; a timer does when read sections may have ended. */
+    /* The handler wakes dispatch when it has caught up. A timer wakes it when read sections may have
+     * ended. */
     if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
         rc = 0;
     give_room(informer);
@@ -305,8 +339,8 @@ static int apply_some(ki_informer *informer)
 
 /* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
 
-/* There is no resync before the first list has ended; one that becomes due then happens at the first check
- * afterwards. */
+/* There is no resync before the first list has ended. A resync that becomes due earlier happens at the first
+ * check afterwards. */
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
@@ -318,7 +352,7 @@ static void check_resync(ki_informer *informer, uint64_t now_ms)
     ki_mutex_unlock(&informer->life.mu);
     if (informer->apply.is_synced && ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
         ki_delta_fifo_push_marker(&informer->fifo, KI_CHANGE_SYNC, 0, (ki_str){0}) < 0)
-        ki_fanout_end_resync(&informer->fanout); /* no memory: at the next check */
+        ki_fanout_end_resync(&informer->fanout); /* out of memory: try again at the next check */
 }
 
 static void check_mutations(ki_informer *informer, uint64_t now_ms)
@@ -331,36 +365,61 @@ static void check_mutations(ki_informer *informer, uint64_t now_ms)
     (void)ki_mutation_detector_check(&informer->detector);
 }
 
-static uint64_t earliest(uint64_t a, uint64_t b)
+/* Frees memory that is not needed any more: objects that readers may have used,
+ * and spare entries of the queue. */
+static void flush(ki_informer *informer, uint64_t now_ms)
 {
-    return a < b ? a : b;
+    KI_ASSERT_ON(informer->life.client->dispatch);
+    uint64_t *due_ms = &informer->timers.flush_ms;
+    uint64_t before_ms = *due_ms;
+    ki_store_flush_when_due(informer->store, now_ms, due_ms);
+    if (now_ms >= before_ms)
+        ki_delta_fifo_trim(&informer->fifo);
+    else if (*due_ms == UINT64_MAX && ki_delta_fifo_has_spares(&informer->fifo))
+        *due_ms = before_ms == UINT64_MAX ? now_ms + SPARE_MS : before_ms;
 }
 
 static void schedule_dispatch(ki_informer *informer, ki_stage stage)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
     const ki_informer_timers *timers = &informer->timers;
-    uint64_t due_ms = earliest(timers->retry_ms, timers->flush_ms);
+    uint64_t due_ms = ki_ns_min(timers->retry_ms, timers->flush_ms);
     if (stage == KI_STAGE_RUNNING)
-        due_ms = earliest(due_ms, earliest(timers->resync_ms, timers->room_ms));
+        due_ms = ki_ns_min(due_ms, ki_ns_min(timers->resync_ms, timers->room_ms));
     if (informer->detector.mode != KI_MUTATION_OFF)
-        due_ms = earliest(due_ms, timers->detect_ms);
+        due_ms = ki_ns_min(due_ms, timers->detect_ms);
     ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
+}
+
+static void note_memory(ki_informer *informer, bool is_short, uint64_t now_ms)
+{
+    KI_ASSERT_ON(informer->life.client->dispatch);
+    ki_informer_timers *timers = &informer->timers;
+    timers->retry_ms = is_short ? now_ms + RETRY_MS : UINT64_MAX;
+    if (!is_short || timers->short_ms == UINT64_MAX)
+        timers->short_ms = is_short ? now_ms : UINT64_MAX;
+    bool is_lasting = is_short && now_ms - timers->short_ms >= SHORT_MS;
+    if (is_lasting == informer->is_short)
+        return;
+    informer->is_short = is_lasting;
+    ki_job_wake(&informer->life.io_job);
 }
 
 /* ---- dispatch: all of it ----------------------------------------------------------------------------- */
 
+/* Each run of dispatch_job, which ki_life_wake_dispatch() wakes. */
 static void dispatch(ki_life *life)
 {
     KI_ASSERT_ON(life->client->dispatch);
     ki_informer *informer = ki_informer_of(life);
     uint64_t now_ms = ki_clock_now_ms(informer->life.client->clock);
-    bool is_short = ki_registrations_update(informer) < 0; /* of memory: other informers continue meanwhile */
+    bool is_short = ki_registrations_update(informer) < 0; /* out of memory; other informers continue
+                                                            * meanwhile */
     int rc = 0;
     ki_stage stage = ki_life_advance(life);
     if (stage == KI_STAGE_RELEASED) {
-        /* A reader may still use an object of the store. In a client that was freed before, no other thread
-         * runs dispatch, and it would not be called again. */
+        /* While a reader may still use an object of the store, try again later. But if the client has been
+         * freed, no thread would run dispatch again. */
         if (life->client->is_closed || ki_store_close(informer->store))
             ki_informer_destroy(informer);
         else
@@ -373,8 +432,8 @@ static void dispatch(ki_life *life)
     }
     check_mutations(informer, now_ms);
     if (rc != 1)
-        ki_store_flush_when_due(informer->store, now_ms, &informer->timers.flush_ms);
-    informer->timers.retry_ms = rc < 0 || is_short ? now_ms + RETRY_MS : UINT64_MAX;
+        flush(informer, now_ms);
+    note_memory(informer, rc < 0 || is_short, now_ms);
     schedule_dispatch(informer, stage);
     if (rc == 1)
         ki_life_wake_dispatch(&informer->life);
@@ -387,6 +446,6 @@ const ki_life_kind ki_informer_kind = {.name = "reflector",
                                        .free_locked = free_locked,
                                        .leave_locked = leave_locked,
                                        .halt = halt,
-                                       .drive = tell_synced,
+                                       .drive = tell_news,
                                        .has_room = has_room,
                                        .dispatch = dispatch};

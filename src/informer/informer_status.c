@@ -26,7 +26,7 @@ uint64_t ki_informer_age_ms(const ki_informer *informer)
     return ki_ns_age_ms(ki_clock_now_ns(informer->life.client->clock), fresh_ns);
 }
 
-/* Under the lock of the metrics. */
+/* Called under the lock of the metrics. */
 static int64_t read_age_ns(const void *user)
 {
     uint64_t ms = ki_informer_age_ms(user);
@@ -36,6 +36,15 @@ static int64_t read_age_ns(const void *user)
 void ki_informer_follow_age(ki_informer *informer)
 {
     ki_informer_metrics_follow_age(&informer->metrics, read_age_ns, informer);
+}
+
+/* Keeps the reason of a failed request, which is the better explanation. */
+static void explain_shortage(ki_informer_status *status)
+{
+    if (status->reason != KI_REASON_NONE)
+        return;
+    status->reason = KI_REASON_NO_MEMORY;
+    (void)snprintf(status->message, sizeof(status->message), "%s", KI_INFORMER_SHORT_TEXT);
 }
 
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
@@ -49,6 +58,8 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
     if (!ki_life_is_foreign(&informer->life)) {
         ki_reflector_read_status(&mine->life.reflector, out_status);
         out_status->queued = ki_delta_fifo_items(&mine->fifo);
+        if (informer->is_short)
+            explain_shortage(out_status);
     }
     out_status->has_synced = informer->life.is_synced;
     out_status->success_age_ms = ki_informer_age_ms(informer);
@@ -58,10 +69,10 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
 
 /* ---- waiting ------------------------------------------------------------------------------------------- */
 
-/* A wait also ends when its condition can no longer become true. */
+/* The condition of a wait. The wait also ends when the condition can no longer become true. */
 typedef struct waiter {
     ki_informer *informer;
-    ki_str version; /* empty: for the first list */
+    ki_str version; /* empty: wait for the first list */
     bool is_met;
 } waiter;
 
@@ -83,8 +94,8 @@ static bool is_met_or_in_vain(void *user)
     return w->is_met || informer->is_abandoned || ki_life_is_in_vain_locked(&informer->life);
 }
 
-/* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back", or "pods: the
- * first list was not there in time: LISTING, connected, no answer yet". */
+/* For example "pods: version 99999 did not arrive in time: WATCHING at 103", or "pods: the first list did not
+ * arrive in time: LISTING, connected, no answer yet". */
 static int fail_waiting(const waiter *w, int code, ki_error *err)
 {
     ki_informer *informer = w->informer;
@@ -96,7 +107,7 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(
         err, code, "%s: %s %s: %s%s%.63s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
-        code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
+        code == KI_ERR_STOPPED ? "will not arrive: the informer is not running" : "did not arrive in time",
         ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
         reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
         status.is_unanswered ? ", connected, no answer yet" : "",

@@ -9,10 +9,10 @@
 #include "util/error.h"
 #include "util/log.h"
 
-/* Callbacks before another handler gets its turn on the same thread. */
+/* Number of callbacks before another handler gets its turn on the same thread. */
 enum { CALLBACKS_AT_A_TIME = 64 };
 
-/* Whose handler this thread is calling. */
+/* The registration whose handler this thread is calling. */
 static _Thread_local ki_registration *delivering;
 
 static void measure_backlog(const ki_registration *registration, const ki_listener_stats *stats)
@@ -21,12 +21,15 @@ static void measure_backlog(const ki_registration *registration, const ki_listen
     ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats->bytes);
 }
 
-/* The backlog is measured here as well, since a stuck handler does not do it. Merging happens on pushes, so
- * it is counted only here. */
-void ki_registration_wake(ki_subscriber *subscriber)
+/* From dispatch to the handler: ki_listener_push_all() puts the events into the listener's backlog
+ * (handler/backlog.c), where they wait until the job, run_handler() below, delivers them. The backlog is also
+ * measured here, since a stuck handler would not measure it. Coalescing happens during pushes,
+ * so it is counted only here. */
+void ki_registration_push(ki_subscriber *subscriber, ki_list *entries)
 {
     assert(subscriber != NULL);
     ki_registration *registration = KI_CONTAINER_OF(subscriber, ki_registration, subscriber);
+    ki_listener_push_all(&subscriber->listener, entries);
     ki_listener_stats stats = ki_listener_read_stats(&subscriber->listener);
     measure_backlog(registration, &stats);
     ki_counter_add(registration->metrics.coalesced, stats.coalesced - registration->coalesced);
@@ -42,8 +45,8 @@ static void measure(ki_registration *registration)
     measure_backlog(registration, &stats);
 }
 
-/* Delivers one event. Returns false if there is none, or none may be delivered. If dispatch waits for room in
- * a backlog, it is woken after each event, not only at the end of the run. */
+/* Delivers one event. Returns false if there is none, or if none may be delivered. If dispatch waits for room
+ * in a backlog, wakes it after each event, not only at the end of the run. */
 static bool deliver_one(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
@@ -74,7 +77,8 @@ static void deliver(ki_registration *registration)
     delivering = registration;
     while (has_time && deliver_one(registration))
         has_time = ++delivered < CALLBACKS_AT_A_TIME && !ki_loop_is_over_budget();
-    /* Also during a long run: a handler may never catch up, or be stopped. */
+    /* The batch also ends here while more events wait, since the handler may never catch up,
+     * or may be stopped. */
     ki_listener_end_batch(&registration->subscriber.listener);
     delivering = NULL;
     tell_synced(registration);
@@ -96,7 +100,7 @@ void ki_registration_let_go(ki_registration *registration)
     ki_job_wake(&registration->job);
 }
 
-/* Returns whether handlers may be called now; then a stop waits for the end of the run. */
+/* Returns whether handlers may be called now. If so, a stop waits for leave(). */
 static bool enter(ki_informer *informer)
 {
     ki_mutex_lock(&informer->life.mu);
@@ -127,8 +131,8 @@ static handler_state state_of(ki_registration *registration)
     return state;
 }
 
-/* The last callback: nothing is delivered once the handler is removed. dispatch frees the registration when
- * this run has ended; until then the job may be woken again. */
+/* Calls on_release, the last callback, since nothing is delivered after a removal. dispatch frees the
+ * registration when this run has ended; until then the job may be woken again. */
 static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
@@ -199,7 +203,7 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
     ki_resync_turn_begin(turn, ki_clock_now_ms(informer->life.client->clock));
 }
 
-/* NULL when it is valid. */
+/* Why the handler is invalid, or NULL. */
 static const char *fault_of(ki_informer *informer, const ki_handler *handler)
 {
     if (handler == NULL)
@@ -211,8 +215,8 @@ static const char *fault_of(ki_informer *informer, const ki_handler *handler)
     return NULL;
 }
 
-/* The start reports the first failure of the set-up as well. After the first start this is not done: a later
- * start would fail although the informer works. */
+/* Also remembers the first failure of the set-up, which the start reports. Not after the first start, since a
+ * later start would fail although the informer works. */
 static ki_registration *refuse(ki_informer *informer, int code, const char *why, ki_error *err)
 {
     ki_error failure = {0};
@@ -266,7 +270,8 @@ static bool is_coming(const ki_registration *registration)
     return !registration->is_removed && !registration->is_joined;
 }
 
-/* The next one that needs work. The list stays valid: only dispatch removes from it. */
+/* The next registration that needs work. It stays valid without the lock,
+ * because only dispatch removes registrations. */
 static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki_registration *registration))
 {
     ki_registration *due = NULL;

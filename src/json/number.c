@@ -5,16 +5,13 @@
 #include <kinformer/error.h>
 #include <string.h>
 
-/* ---- parsing ------------------------------------------------------------------------------------------- */
+#include "util/text/byte.h"
 
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+/* ---- parsing ------------------------------------------------------------------------------------------- */
 
 static const char *skip_digits(const char *at, const char *end)
 {
-    while (at < end && is_digit(*at))
+    while (at < end && ki_byte_is_digit(*at))
         at++;
     return at;
 }
@@ -26,7 +23,7 @@ typedef struct number_parts {
     ki_str exponent;
 } number_parts;
 
-/* Takes at least one digit into `out_part`; NULL if there is none. */
+/* Takes a run of digits into *out_part and returns the position after it; NULL if there is no digit. */
 static const char *take_digits(const char *at, const char *end, ki_str *out_part)
 {
     const char *behind = skip_digits(at, end);
@@ -78,7 +75,7 @@ static ki_str without_trailing_zeros(ki_str digits)
     return digits;
 }
 
-/* Sets first, end, digits and point for the range between the outermost nonzero digits. */
+/* Sets first, end, digits and point for the range from the first to the last digit that is not 0. */
 static void set_significant(ki_json_decimal *out, const number_parts *parts)
 {
     ki_str whole = without_leading_zeros(parts->whole);
@@ -157,9 +154,9 @@ static int64_t exponent_digit(const ki_json_decimal *decimal, size_t place)
     return decimal->exponent_negative ? -digit : digit;
 }
 
-/* Subtracts the exponents digit by digit, the highest first. A difference d becomes at most 10 d ± 18 in
- * the next step. So once it exceeds what the points can compensate (they are inside the texts), it stays
- * that large. */
+/* Subtracts the exponents digit by digit, the highest first. Each step turns a difference d into 10 d plus
+ * at most 18, or minus at most 18. So once it is larger than the positions of the points, which are limited
+ * by the lengths of the texts, it stays larger. */
 static int same_scale(const ki_json_decimal *a, const ki_json_decimal *b)
 {
     const int64_t hopeless = KI_JSON_EXPONENT_MAX / 10;
@@ -197,14 +194,14 @@ static int with_sign(uint64_t magnitude, int negative, int64_t *out_number)
     return 0;
 }
 
-/* Most numbers in Kubernetes are a few digits and nothing else. Returns 1 for those. */
+/* Reads a number that has only digits, like most numbers in Kubernetes. Returns 0 for others. */
 static int read_short(ki_str raw, int64_t *out_number)
 {
-    if (raw.len == 0 || raw.len >= INT64_DIGITS || raw.ptr[0] == '0' || !is_digit(raw.ptr[0]))
+    if (raw.len == 0 || raw.len >= INT64_DIGITS || raw.ptr[0] == '0' || !ki_byte_is_digit(raw.ptr[0]))
         return 0;
     int64_t number = 0;
     for (size_t i = 0; i < raw.len; i++) {
-        if (!is_digit(raw.ptr[i]))
+        if (!ki_byte_is_digit(raw.ptr[i]))
             return 0;
         number = number * 10 + (raw.ptr[i] - '0');
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <kinformer/json.h>
 #include <string.h>
 
-#include "json/read.h"
 #include "json/skip.h"
 #include "json/text.h"
 
-/* Descending only needs to know where a value begins. The containers on the path are never measured, so a
- * lookup reads each byte at most once, and none after the value it finds. */
+/* A lookup needs only the beginning of each container on its path, not the end. So it reads each byte at
+ * most once, and none after the value that it finds. */
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
@@ -19,7 +19,8 @@ static int name_matches(ki_str raw, int escaped, ki_json_spelt wanted)
     return ki_json_text_compare((ki_json_spelt){raw, KI_JSON_RAW}, wanted) == 0;
 }
 
-/* Skips the name and the colon at `at`; returns the value, or NULL if they are not there. */
+/* Skips the name and the colon at `at`. Returns where the value begins, or NULL if there is no name or no
+ * colon. */
 static const char *match_name(const char *at, const char *end, ki_json_spelt wanted, int *out_matches)
 {
     if (at == end || *at != '"')
@@ -34,7 +35,7 @@ static const char *match_name(const char *at, const char *end, ki_json_spelt wan
     return at < end && *at == ':' ? ki_json_skip_space(at + 1, end) : NULL;
 }
 
-/* Skips the value and the comma at `at`; returns the next item, or NULL if there is none. */
+/* Skips the value and the comma at `at`. Returns where the next item begins, or NULL if there is none. */
 static const char *next_item(const char *at, const char *end)
 {
     size_t len = ki_json_skip_value(at, (size_t)(end - at));
@@ -60,7 +61,8 @@ static const char *find_member(const char *at, const char *end, ki_json_spelt na
 
 /* ---- indexes ------------------------------------------------------------------------------------------- */
 
-/* Digits without a leading zero, as in RFC 6901. An index that overflows is past the end of any array. */
+/* An index is digits without a leading zero, as in RFC 6901. If it overflows, it is past the end of any
+ * array. */
 static int parse_index(ki_str token, size_t *out_index)
 {
     if (token.len == 0 || token.len > 18 || (token.ptr[0] == '0' && token.len > 1))
@@ -119,8 +121,8 @@ static int token_is_well_formed(ki_str token, int *out_has_escapes)
     return 1;
 }
 
-/* Returns where the child named by `token` begins, of the value that begins at `at`; NULL if there is
- * none. */
+/* Finds a child of the value that begins at `at`: the member or element that `token` names. Returns where
+ * it begins, or NULL if there is none. */
 static const char *find_child(const char *at, const char *end, ki_str token)
 {
     int escaped;

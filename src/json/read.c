@@ -7,6 +7,7 @@
 #include "json/number.h"
 #include "json/skip.h"
 #include "json/text.h"
+#include "util/text/byte.h"
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
@@ -16,7 +17,7 @@ ki_json ki_json_of(ki_str text)
         return (ki_json){0};
     const char *end = text.ptr + text.len;
     const char *at = ki_json_skip_space(text.ptr, end);
-    while (end > at && ki_json_is_space(end[-1]))
+    while (end > at && ki_byte_is_space(end[-1]))
         end--;
     return at == end ? (ki_json){0} : (ki_json){{at, (size_t)(end - at)}};
 }
@@ -46,7 +47,7 @@ ki_json_type ki_json_type_of(ki_json value)
 
 /* ---- iteration ----------------------------------------------------------------------------------------- */
 
-/* The meaning of iter->state for iter->at. */
+/* The values of iter->state: where iter->at is. */
 enum {
     BEFORE_FIRST = 0, /* after the opening bracket */
     BEHIND_ITEM = 1,  /* after a value: a comma or the closing bracket comes next */
@@ -65,7 +66,7 @@ ki_json_iter ki_json_iterate(ki_json container)
     };
 }
 
-/* Moves to the next name or element: 1; or past the closing bracket: 0. */
+/* Moves to the next name or element and returns 1, or past the closing bracket and returns 0. */
 static int to_next_item(ki_json_iter *iter)
 {
     const char *at = ki_json_skip_space(iter->at, iter->limit);

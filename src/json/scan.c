@@ -7,11 +7,12 @@
 
 #include "json/kernel.h"
 #include "json/literal.h"
-#include "json/skip.h"
 #include "json/walk.h"
 #include "util/error.h"
+#include "util/text/byte.h"
 
-/* Bytes passed to the kernel at once. The sink reserves this much, so a small value needs little memory. */
+/* The maximum number of bytes passed to the kernel at once. The sink reserves only this much, so a small
+ * value needs little memory. */
 enum { SLICE_BYTES = KI_JSON_SINK_FEED_MAX };
 
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits)
@@ -59,12 +60,12 @@ static int fail(ki_json_scanner *scanner, int code)
 }
 
 /* Skips white space and checks the first byte of the value. Numbers and words end before the first byte
- * that is not part of them, so without this check a value could be empty. */
+ * that is not part of them, so without this check a value could have no bytes. */
 static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
 {
     assert(scanner->state == KI_SCAN_BEFORE && scanner->error == 0);
     size_t at = 0;
-    while (at < n && ki_json_is_space(bytes[at]))
+    while (at < n && ki_byte_is_space(bytes[at]))
         at++;
     scanner->offset += at;
     if (at == n)
@@ -79,8 +80,8 @@ static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
     return at;
 }
 
-/* Checks the sink's limits. A value that exceeds them is still scanned to its end, so that those after it
- * can be read. */
+/* Checks the sink's limits. A value that exceeds them is still scanned to its end, so that the values after
+ * it can be read. */
 static int settle_sink(ki_json_scanner *scanner)
 {
     ki_json_sink *sink = scanner->sink;
@@ -93,9 +94,9 @@ static int settle_sink(ki_json_scanner *scanner)
     return 0;
 }
 
-/* How many of `n` bytes may be scanned before a limit has to be checked. The sink's text grows by at most
- * one per byte, so it exceeds its maximum, if ever, with the last of them: at the same byte for every
- * split. */
+/* How many of `n` bytes may be scanned before the limits must be checked. Each byte adds at most one byte
+ * to the sink's text, so only the last byte of a slice can exceed the maximum. So the limit is exceeded at
+ * the same byte, however the input is split. */
 static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
 {
     assert(n > 0 && room > 0);
@@ -108,7 +109,7 @@ static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
     return n;
 }
 
-/* The kernel has found a mistake; if it passed over an earlier one, that is reported. */
+/* Fails with the kernel's error; if a lenient scan has passed over an earlier mistake, with that one. */
 static int fail_scan(ki_json_scanner *scanner)
 {
     int code = fail(scanner, scanner->refused != 0 ? scanner->refused : scanner->error);
@@ -131,7 +132,7 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
         return fail(scanner, rc);
     size_t used = scanner->kernel->scan(scanner, bytes, n);
     assert(used <= n);
-    if (is_full && used > 0) /* the byte past the limit should have ended a number */
+    if (is_full && used > 0) /* only a byte that ends a number may follow at the limit */
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
     *out_used = used;
     scanner->value_bytes += used;
@@ -199,7 +200,7 @@ int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)
     if (rc == 0)
         return fail(scanner, KI_ERR_JSON_TRUNCATED);
     for (; used < text.len; used++, scanner->offset++)
-        if (!ki_json_is_space(text.ptr[used]))
+        if (!ki_byte_is_space(text.ptr[used]))
             return fail(scanner, KI_ERR_JSON_TRAILING);
     return 0;
 }

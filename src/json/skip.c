@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/kernel.h"
+#include "util/text/byte.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -27,7 +28,8 @@ static uint64_t load_word(const char *text)
     return word;
 }
 
-/* The top bit of each byte of `word` that equals `byte`, and of no other: no carry crosses a byte. */
+/* Sets the top bit of each byte of `word` that equals `byte`, and no other bit. This is exact because no
+ * carry crosses a byte. */
 static uint64_t bytes_equal(uint64_t word, unsigned char byte)
 {
     uint64_t difference = word ^ EACH_BYTE(byte);
@@ -115,7 +117,7 @@ static int ends_scalar(char c)
     case '}':
         return 1;
     default:
-        return ki_json_is_space(c);
+        return ki_byte_is_space(c);
     }
 }
 

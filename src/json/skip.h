@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* skip - the length of the value that begins here; the inner loop of all reading without a tree.
+/* skip - the length of the value at a position; the inner loop of everything that reads JSON without a
+ * tree.
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/reformat.c,
  *             api/object/object_text.c
@@ -12,6 +13,8 @@
 
 #include <stddef.h>
 
+#include "util/text/byte.h"
+
 /* The number of bytes before the first quote or backslash; `n` if there is neither. */
 size_t ki_json_skip_plain(const char *text, size_t n);
 
@@ -20,21 +23,16 @@ size_t ki_json_skip_plain(const char *text, size_t n);
 size_t ki_json_skip_string(const char *text, size_t n);
 
 /* text[0] is an opening bracket or brace. Returns the length of the container, or 0 if it does not end
- * within `n` bytes. Counts nesting and strings only: a bracket also closes a brace. */
+ * within `n` bytes. Looks at brackets and strings only; ] also closes {. */
 size_t ki_json_skip_container(const char *text, size_t n);
 
 /* Returns the length of the value that begins at text[0], or 0 if there is none or it does not end within
  * `n` bytes. A number or literal ends at the next comma, colon, quote, bracket or white space, or at `n`. */
 size_t ki_json_skip_value(const char *text, size_t n);
 
-static inline int ki_json_is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static inline const char *ki_json_skip_space(const char *at, const char *end)
 {
-    while (at < end && ki_json_is_space(*at))
+    while (at < end && ki_byte_is_space(*at))
         at++;
     return at;
 }

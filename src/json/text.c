@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "util/text/byte.h"
+
 /* ---- UTF-8 --------------------------------------------------------------------------------------------- */
 
 size_t ki_utf8_encode(uint32_t code_point, char out[4])
@@ -44,9 +46,9 @@ static size_t ascii_len(const unsigned char *text, size_t n)
     return at;
 }
 
-/* The length of the multi-byte sequence at text[0] by table 3-7 of the Unicode standard, 0 if it is
- * ill-formed. Only the second byte has a special range, which excludes overlong forms, surrogates and code
- * points past 0x10FFFF. */
+/* The length of the multi-byte sequence at text[0], according to table 3-7 of the Unicode standard; 0 if it
+ * is ill-formed. Only the second byte has a special range, which excludes overlong forms, surrogates and
+ * code points above U+10FFFF. */
 static size_t sequence_len(const unsigned char *text, size_t n)
 {
     unsigned char lead = text[0];
@@ -84,23 +86,15 @@ size_t ki_utf8_valid_len(const char *text, size_t n)
 
 /* ---- escapes ------------------------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The value of four hexadecimal digits, or -1. */
 static int hex4(const char *digits)
 {
     int value = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(digits[i]);
-        if (digit < 0)
+        unsigned digit = ki_byte_hex(digits[i]);
+        if (digit > 15)
             return -1;
-        value = value << 4 | digit;
+        value = value << 4 | (int)digit;
     }
     return value;
 }
@@ -181,7 +175,8 @@ size_t ki_json_unescaped_len(const char *raw, size_t n)
     return len;
 }
 
-/* The output never overtakes the input, because every escape is longer than the character it encodes. */
+/* `out` may be `raw`: the output never overtakes the input, because every escape is longer than its
+ * character. */
 size_t ki_json_unescape(const char *raw, size_t n, char *out)
 {
     const char *end = raw + n;
@@ -207,12 +202,12 @@ size_t ki_json_unescape(const char *raw, size_t n, char *out)
 
 /* ---- comparison ---------------------------------------------------------------------------------------- */
 
-/* Returns a text run by run: a stretch without escapes, or the bytes of one decoded escape. */
+/* Reads a text in runs. A run is a part without escapes, or the bytes of one decoded escape. */
 typedef struct run_reader {
     const char *at;
     const char *end;
     ki_json_spelling spelling;
-    char escape; /* the byte that begins one, 0 for plain text */
+    char escape; /* the byte that begins an escape; 0 for plain text */
     char decoded[4];
     const char *run;
     size_t run_len;
@@ -229,7 +224,7 @@ static run_reader run_reader_of(ki_json_spelt text)
     };
 }
 
-/* Decodes the escape at reader->at and returns its length, 0 if it is malformed. */
+/* Decodes the escape at reader->at. Returns the length of the escape, or 0 if it is malformed. */
 static size_t decode_escape(run_reader *reader)
 {
     if (reader->spelling == KI_JSON_RAW) {
@@ -266,7 +261,7 @@ static void next_run(run_reader *reader)
     reader->at += reader->run_len;
 }
 
-/* 1 while something is left to compare. */
+/* Reads the next run if the current run is used up. Returns 0 at the end of the text. */
 static int fill(run_reader *reader)
 {
     if (reader->run_len == 0 && reader->at < reader->end)

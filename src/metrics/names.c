@@ -14,7 +14,7 @@
     static const ki_metric_bounds name##_bounds = {name##_upper,                                             \
                                                    sizeof(name##_upper) / sizeof(name##_upper[0])}
 
-/* As client-go. */
+/* The buckets of client-go. */
 BOUNDS(processing, MILLISECONDS(1), MILLISECONDS(5), MILLISECONDS(10), MILLISECONDS(25), MILLISECONDS(50),
        MILLISECONDS(100), MILLISECONDS(250), MILLISECONDS(500), SECONDS(1), MILLISECONDS(2500), SECONDS(5),
        SECONDS(10));
@@ -26,7 +26,8 @@ BOUNDS(resolution, MILLISECONDS(5), MILLISECONDS(25), MILLISECONDS(100), MILLISE
        SECONDS(1), SECONDS(2), SECONDS(4), SECONDS(8), SECONDS(15), SECONDS(30));
 BOUNDS(size, 64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216);
 
-/* Our own. A watch lives five to ten minutes unless something ends it. */
+/* Buckets of metrics that client-go does not have. A watch lasts five to ten minutes unless something ends
+ * it. */
 BOUNDS(list, MILLISECONDS(5), MILLISECONDS(25), MILLISECONDS(100), MILLISECONDS(250), MILLISECONDS(500),
        SECONDS(1), MILLISECONDS(2500), SECONDS(5), SECONDS(10), SECONDS(30), SECONDS(60), SECONDS(120));
 BOUNDS(watch, MILLISECONDS(100), SECONDS(1), SECONDS(10), SECONDS(30), SECONDS(60), SECONDS(120),
@@ -42,7 +43,6 @@ BOUNDS(handler, MICROSECONDS(1), MICROSECONDS(10), MICROSECONDS(100), MILLISECON
 #define HISTOGRAM(buckets) .type = KI_METRIC_HISTOGRAM, .bounds = &buckets##_bounds
 #define HISTOGRAM_SECONDS(buckets) HISTOGRAM(buckets), .unit = KI_METRIC_NANOSECONDS
 
-#define NO_LABELS .labels = {NULL}
 #define LABELS(...) .labels = {__VA_ARGS__}
 #define INFORMER LABELS("name", "group", "version", "resource")
 #define INFORMER_AND(label) LABELS("name", "group", "version", "resource", label)

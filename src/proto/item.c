@@ -6,11 +6,101 @@
 
 #include "api/object/object_build.h"
 #include "json/text.h"
+#include "proto/pass.h"
 #include "proto/typed.h"
 #include "util/error.h"
 
-/* Fields of every object, and of its metadata. */
+/* Limits the work for a message that is not as Go would write it: at most WORK_FACTOR times its size, plus
+ * WORK_BYTES, may be copied, sorted or moved. */
+enum { WORK_FACTOR = 64, WORK_BYTES = 64 * 1024 };
+
+/* The numbers of fields: METADATA of an object, the others of its metadata. */
 enum { METADATA = 1, NAME = 1, NAMESPACE = 3 };
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+/* Writes a member that the message does not contain: "kind" or "apiVersion". */
+static int put_given(ki_proto_reader *reader, const ki_proto_scope *s, ki_str name, ki_str text)
+{
+    if (text.len == 0)
+        return 0;
+    size_t start = ki_proto_out_place(&reader->out);
+    ki_proto_rule rule;
+    if (s->view != NULL)
+        rule = ki_proto_rule_of(ki_projection_member(reader->views.projection, s->view->node,
+                                                     (ki_str){name.ptr + 1, name.len - 2}),
+                                s->view->node);
+    int rc = ki_proto_out_text(&reader->out, name);
+    if (rc == 0)
+        rc = ki_proto_out_string(&reader->out, text);
+    return rc < 0 ? rc : ki_proto_settle(reader, s->view == NULL ? NULL : &rule, start, start + name.len);
+}
+
+static int put_object(ki_proto_reader *reader, const ki_proto_source *source)
+{
+    const ki_wire_value value = {.at = (const uint8_t *)source->bytes.ptr, .len = source->bytes.len};
+    const ki_projection *projection = source->is_whole ? NULL : reader->views.projection;
+    ki_proto_scope s = {.message = source->message};
+    ki_proto_rule root = {.node = projection == NULL ? NULL : ki_projection_root(projection)};
+    size_t start = ki_proto_out_place(&reader->out);
+    int rc = ki_proto_view_of(reader, &root, s.message, &s.view);
+    if (rc == 0)
+        rc = ki_proto_enter(reader);
+    if (rc == 0)
+        rc = put_given(reader, &s, KI_STR(",\"kind\":"), source->kind);
+    if (rc == 0)
+        rc = put_given(reader, &s, KI_STR(",\"apiVersion\":"), source->api_version);
+    if (rc == 0)
+        rc = ki_proto_put_members(reader, &s, value);
+    return rc < 0 ? rc : ki_proto_out_close(&reader->out, start, "{}");
+}
+
+static int try_read(ki_proto_reader *reader, const ki_proto_source *source)
+{
+    ki_json_sink *sink = &reader->sink;
+    ki_json_sink_limit(sink, source->bytes_max);
+    ki_json_sink_begin(sink, NULL);
+    ki_json_sink_limit(&reader->raw, source->bytes_max);
+    reader->depth = 0;
+    reader->rc = 0;
+    reader->ahead = source->ahead;
+    if (reader->ahead.len > source->bytes.len)
+        reader->ahead.len = source->bytes.len; /* the next message is probably as large */
+    reader->work = source->bytes.len > (SIZE_MAX - WORK_BYTES) / WORK_FACTOR
+                       ? SIZE_MAX
+                       : source->bytes.len * WORK_FACTOR + WORK_BYTES;
+    reader->readable_end = reader->is_careful ? NULL : (const uint8_t *)source->bytes.ptr + source->bytes.len;
+    ki_proto_out_begin(&reader->out, sink);
+    int rc = ki_proto_out_reserve(&reader->out, 1);
+    if (rc == 0)
+        rc = put_object(reader, source);
+    ki_proto_out_end(&reader->out);
+    if (rc == KI_ERR_TOO_LARGE || sink->text.len > sink->bytes_max) {
+        sink->overflowed = 1;
+        rc = rc == KI_ERR_TOO_LARGE ? 0 : rc;
+    }
+    return rc;
+}
+
+int ki_proto_read(ki_proto_reader *reader, const ki_proto_source *source, ki_error *err)
+{
+    assert(source->message != NULL && source->message->form == KI_PROTO_FORM_FIELDS);
+    ki_proto_unknown unknown = reader->unknown;
+    reader->err = NULL;
+    reader->is_careful = 0;
+    int rc = try_read(reader, source);
+    /* A later occurrence of a field may replace one that is malformed or too large, so the message is read
+     * again. */
+    if (rc != KI_ERR_NO_MEMORY && (rc < 0 || reader->sink.overflowed)) {
+        reader->unknown = unknown;
+        reader->err = err;
+        reader->is_careful = 1;
+        rc = try_read(reader, source);
+    }
+    return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : rc;
+}
+
+/* ---- items --------------------------------------------------------------------------------------------- */
 
 size_t ki_proto_item_bytes_max(const ki_object_plan *plan)
 {
@@ -25,8 +115,8 @@ static int is_name(ki_str text)
     return text.len <= KI_OBJECT_STRING_BYTES_MAX && ki_utf8_valid_len(text.ptr, text.len) == text.len;
 }
 
-/* The key of an item that was not read to its end: it may be cut or malformed elsewhere than in the metadata,
- * its first field. Leaves the key empty if there is none. */
+/* Reads the key of an item that was not read to its end. The item may be cut or malformed, but the
+ * metadata, its first field, may still be readable. Leaves the key empty if it cannot be read. */
 static int read_key(const ki_proto_item *item, ki_buf *out_key)
 {
     ki_str metadata = {"", 0};
@@ -75,7 +165,7 @@ int ki_proto_item_build(ki_proto_reader *reader, const ki_object_plan *plan, con
         return 1;
     if (rc == KI_ERR_NO_MEMORY)
         return rc;
-    /* Reading may have stopped before the metadata, or between name and namespace. */
+    /* If reading has failed, it may have stopped before the metadata, or between name and namespace. */
     rc = is_read ? ki_object_read_key(&reader->sink, &refused->key) : read_key(item, &refused->key);
     return rc == KI_ERR_NO_MEMORY ? rc : 0;
 }

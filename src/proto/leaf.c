@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/leaf.h"
 
+#include <assert.h>
 #include <kinformer/quantity.h>
 #include <math.h>
 
 #include "json/number.h"
+#include "util/text/digits.h"
+#include "util/units.h"
 
 /* ---- small messages ------------------------------------------------------------------------------------ */
 
 enum { SMALL_FIELDS_MAX = 3 };
 
-/* A message with fields 1 to 3: the last of each counts. Bit n of `seen`: field n occurred. */
+/* A message with fields 1 to 3. If a field occurs several times, the last one counts. Bit n of `seen` is
+ * set if field n has occurred. */
 typedef struct small_message {
     ki_wire_value fields[SMALL_FIELDS_MAX + 1];
     unsigned seen;
@@ -19,6 +23,7 @@ typedef struct small_message {
 /* `types` has the wire type of each field. */
 static int read_small(ki_str message, const unsigned *types, unsigned count, small_message *out)
 {
+    assert(count > 0 && count <= SMALL_FIELDS_MAX);
     const uint8_t *at = (const uint8_t *)message.ptr;
     const uint8_t *end = at + message.len;
     *out = (small_message){0};
@@ -44,6 +49,7 @@ static int read_small(ki_str message, const unsigned *types, unsigned count, sma
 
 static ki_str text_of(const small_message *message, unsigned number)
 {
+    assert(number > 0 && number <= SMALL_FIELDS_MAX);
     return (ki_str){(const char *)message->fields[number].at, message->fields[number].len};
 }
 
@@ -51,7 +57,7 @@ int ki_proto_leaf_bytes(ki_str message, ki_str *out_bytes)
 {
     const uint8_t *at = (const uint8_t *)message.ptr;
     if (message.len >= 2 && at[0] == (1 << 3 | KI_WIRE_BYTES) && at[1] == message.len - 2 && at[1] < 0x80) {
-        *out_bytes = (ki_str){message.ptr + 2, message.len - 2}; /* the usual case: this field alone */
+        *out_bytes = (ki_str){message.ptr + 2, message.len - 2}; /* the usual case: only this field */
         return 1;
     }
     static const unsigned types[] = {KI_WIRE_BYTES};
@@ -66,10 +72,11 @@ int ki_proto_leaf_bytes(ki_str message, ki_str *out_bytes)
 /* ---- times --------------------------------------------------------------------------------------------- */
 
 #define ZERO_TIME_SECONDS INT64_C(-62135596800) /* 0001-01-01T00:00:00Z */
-/* The years of time.Time that Go formats without an overflow; none of a real object is near. */
+/* Larger times are refused. Up to this limit, Go formats the year without an overflow; times of real
+ * objects are far from it. */
 #define SECONDS_MAX (INT64_C(1) << 55)
 
-enum { SECONDS_A_DAY = 86400, NANOS_A_SECOND = 1000000000, TIME_BYTES_MAX = 48 };
+enum { SECONDS_A_DAY = 86400, TIME_BYTES_MAX = 48 };
 
 typedef struct moment {
     int64_t seconds;
@@ -77,16 +84,7 @@ typedef struct moment {
     int is_there;
 } moment;
 
-static char *put_digits(char *at, int64_t value, int count)
-{
-    for (int i = count - 1; i >= 0; i--) {
-        at[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    return at + count;
-}
-
-/* At least four digits, with a sign before year 0. */
+/* Writes at least four digits, and a minus sign for years before 0. */
 static char *put_year(char *at, int64_t year)
 {
     int count = 4;
@@ -96,14 +94,14 @@ static char *put_year(char *at, int64_t year)
     }
     for (int64_t limit = 10000; year >= limit; limit *= 10)
         count++;
-    return put_digits(at, year, count);
+    return ki_digits_put(at, year, count);
 }
 
-/* Days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap
- * day is the last of its year; 400 of them are 146097 days. */
+/* `days` are counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here, so
+ * that the leap day is the last day of a year; 400 years are 146097 days. */
 static char *put_date(char *at, int64_t days)
 {
-    days += 719468; /* since 0000-03-01 */
+    days += 719468; /* now counted from 0000-03-01 */
     int64_t era = (days >= 0 ? days : days - 146096) / 146097;
     int64_t day_of_era = days - era * 146097;
     int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
@@ -111,24 +109,26 @@ static char *put_date(char *at, int64_t days)
     int64_t month_from_march = (5 * day_of_year + 2) / 153;
     int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+    assert(month >= 1 && month <= 12 && day >= 1 && day <= 31);
     at = put_year(at, year_of_era + era * 400 + (month <= 2));
     *at++ = '-';
-    at = put_digits(at, month, 2);
+    at = ki_digits_put(at, month, 2);
     *at++ = '-';
-    return put_digits(at, day, 2);
+    return ki_digits_put(at, day, 2);
 }
 
 static char *put_clock(char *at, int64_t second_of_day)
 {
+    assert(second_of_day >= 0 && second_of_day < SECONDS_A_DAY);
     *at++ = 'T';
-    at = put_digits(at, second_of_day / 3600, 2);
+    at = ki_digits_put(at, second_of_day / 3600, 2);
     *at++ = ':';
-    at = put_digits(at, second_of_day / 60 % 60, 2);
+    at = ki_digits_put(at, second_of_day / 60 % 60, 2);
     *at++ = ':';
-    return put_digits(at, second_of_day % 60, 2);
+    return ki_digits_put(at, second_of_day % 60, 2);
 }
 
-/* Go ignores the nanoseconds of a Time, and those of a MicroTime below a microsecond. */
+/* Like Go, ignores the nanoseconds of a Time, and fractions of a microsecond in a MicroTime. */
 static int read_moment(ki_str message, int has_micros, moment *out)
 {
     static const unsigned types[] = {KI_WIRE_VARINT, KI_WIRE_VARINT};
@@ -141,13 +141,15 @@ static int read_moment(ki_str message, int has_micros, moment *out)
     if (seconds > SECONDS_MAX || seconds < -SECONDS_MAX)
         return KI_ERR_PROTOBUF;
     nanos -= nanos % 1000;
-    int64_t carry = nanos / NANOS_A_SECOND - (nanos % NANOS_A_SECOND < 0);
-    *out = (moment){seconds + carry, (nanos - carry * NANOS_A_SECOND) / 1000, message.len > 0};
+    const int64_t second_ns = (int64_t)KI_NS_PER_S;
+    int64_t carry = nanos / second_ns - (nanos % second_ns < 0);
+    *out = (moment){seconds + carry, (nanos - carry * second_ns) / (int64_t)KI_NS_PER_US, message.len > 0};
     return 0;
 }
 
 static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
 {
+    assert(time->micros >= 0 && time->micros < 1000000);
     if (!time->is_there || (time->seconds == ZERO_TIME_SECONDS && time->micros == 0))
         return ki_proto_out_text(out, KI_STR("null"));
     int rc = ki_proto_out_reserve(out, TIME_BYTES_MAX);
@@ -160,31 +162,38 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     at = put_clock(at, time->seconds - days * SECONDS_A_DAY);
     if (has_micros) {
         *at++ = '.';
-        at = put_digits(at, time->micros, 6);
+        at = ki_digits_put(at, time->micros, 6);
     }
     *at++ = 'Z';
     *at++ = '"';
+    assert(at <= out->at + TIME_BYTES_MAX);
     out->at = at;
     return 0;
 }
 
 static inline void put_two(char *at, uint32_t number)
 {
+    assert(number < 100);
     at[0] = (char)('0' + number / 10);
     at[1] = (char)('0' + number % 10);
 }
 
-/* Most are of the same day. */
+static const char *date_of(ki_proto_out *out, uint64_t days)
+{
+    ki_proto_day *day = &out->days[days % KI_PROTO_DAYS];
+    if (day->number != days) {
+        put_date(day->text, (int64_t)days);
+        day->number = days;
+    }
+    return day->text;
+}
+
 static void format_usual(ki_proto_out *out, uint64_t seconds)
 {
     uint64_t days = seconds / SECONDS_A_DAY;
     uint32_t rest = (uint32_t)(seconds - days * SECONDS_A_DAY);
-    if (days != out->usual_day) {
-        out->usual[0] = '"';
-        put_date(out->usual + 1, (int64_t)days);
-        memcpy(out->usual + 11, "T00:00:00Z\"", 11);
-        out->usual_day = days;
-    }
+    memcpy(out->usual, "\"0000-00-00T00:00:00Z\"", 22);
+    memcpy(out->usual + 1, date_of(out, days), 10);
     put_two(out->usual + 12, rest / 3600);
     put_two(out->usual + 15, rest / 60 % 60);
     put_two(out->usual + 18, rest % 60);
@@ -193,7 +202,7 @@ static void format_usual(ki_proto_out *out, uint64_t seconds)
 char *ki_proto_leaf_other_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n)
 {
     enum { USUAL_BYTES = 8 };
-    /* {1: five bytes, 2: 0}: from 1978 to 3058. */
+    /* Only {1: five bytes, 2: 0}, which are the times from 1978 to 3058. */
     if (n != USUAL_BYTES || message[0] != (1 << 3 | KI_WIRE_VARINT) || message[5] >= 0x80 ||
         message[5] == 0 || message[6] != (2 << 3 | KI_WIRE_VARINT) || message[7] != 0 ||
         (message[1] & message[2] & message[3] & message[4]) < 0x80)
@@ -228,9 +237,9 @@ int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message)
     return rc < 0 ? rc : put_moment(out, &time, 1);
 }
 
-/* ---- the others ---------------------------------------------------------------------------------------- */
+/* ---- other values -------------------------------------------------------------------------------------- */
 
-/* A short whole number with a usual suffix, which needs no further check. */
+/* Whether the text is a short whole number with a usual suffix, which needs no further check. */
 static int is_plain_quantity(ki_str text)
 {
     size_t i = 0;

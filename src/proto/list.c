@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists: adjacent fields of one number, each with an element; numbers may also share one field. */
+/* Lists: adjacent fields with the same number, one per element. Several integers or doubles may also share
+ * one field. */
 #include "proto/message_parts.h"
+
+#include <assert.h>
 
 static int put_element(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
                        ki_proto_rule *rule)
@@ -14,7 +17,7 @@ static int put_element(ki_proto_reader *reader, const ki_proto_field *field, con
     return rc < 0 ? rc : ki_proto_settle(reader, rule, start, start + 1);
 }
 
-/* Numbers of a list may share one field. Go does not write them so, but reads them. */
+/* Writes several elements that share one field. Go does not write lists like that, but reads them. */
 static int put_packed(ki_proto_reader *reader, const ki_proto_field *field, const ki_wire_value *value,
                       ki_proto_rule *rule)
 {
@@ -52,6 +55,7 @@ static int put_elements(ki_proto_reader *reader, const ki_proto_field *field, ki
 int ki_proto_put_list(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                       const ki_proto_rule *rule)
 {
+    assert((field->flags & KI_PROTO_LIST) != 0);
     size_t start = ki_proto_out_place(&reader->out);
     ki_proto_rule element;
     int has_rule = rule != NULL && rule->node != NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps: each entry is a message {1: name, 2: value}. Go writes them sorted by name, each name once. */
+/* Maps: each entry is a message {1: name, 2: value}. Go writes the entries sorted by name, each name
+ * once. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ typedef struct entry {
     ki_wire_value value;
 } entry;
 
-/* A name or a value that occurs again replaces the former one. Missing ones are empty. */
+/* If a name or a value occurs several times, the last one counts. A missing name or value is empty. */
 static int read_entry(const ki_proto_field *field, const ki_wire_value *message, entry *out)
 {
     const uint8_t *at = message->at;
@@ -43,7 +44,8 @@ static int read_entry(const ki_proto_field *field, const ki_wire_value *message,
     return 0;
 }
 
-/* As Go writes an entry of short texts: both, and nothing else. Returns 0 if it is not that. */
+/* Reads an entry of short texts as Go writes it: both fields, and nothing else. Returns 0 for other
+ * entries. */
 static inline int read_usual_entry(const ki_proto_field *field, const ki_wire_value *message, entry *out)
 {
     const uint8_t *at = message->at;
@@ -71,8 +73,9 @@ static inline int next_entry(ki_proto_reader *reader, const ki_proto_field *fiel
     return 0;
 }
 
-/* The rule of a member, as json/sink.c finds it: of equal names that the projection knows, the first counts.
- * Names are equal only where bytes were replaced that are not UTF-8. */
+/* Finds the rule of a member like json/sink.c. Returns 1 if the projection has the name and it has occurred
+ * before; then the first member counts. Names are equal only if bytes that are not UTF-8 were replaced in
+ * them. */
 static int rule_of_name(ki_proto_reader *reader, const ki_projection_node *node, ki_str quoted, uint64_t *met,
                         ki_proto_rule *out)
 {
@@ -86,7 +89,7 @@ static int rule_of_name(ki_proto_reader *reader, const ki_projection_node *node,
     return is_repeated;
 }
 
-/* Writes one entry. `node` has the rules of the map; NULL keeps all. */
+/* Writes one entry. `node` has the rules of the map; NULL keeps all entries. */
 static int put_entry(ki_proto_reader *reader, const ki_proto_field *field, const entry *e,
                      const ki_projection_node *node, uint64_t *met)
 {
@@ -110,7 +113,7 @@ static int put_entry(ki_proto_reader *reader, const ki_proto_field *field, const
     return rc < 0 ? rc : ki_proto_settle(reader, node == NULL ? NULL : &rule, start, value_start);
 }
 
-/* The first eight bytes of a name as a number whose order is theirs. */
+/* The first eight bytes of a name as a number; the order of these numbers is the order of the bytes. */
 static inline uint64_t beginning(ki_str name)
 {
     uint64_t word = 0;
@@ -119,7 +122,7 @@ static inline uint64_t beginning(ki_str name)
     return word;
 }
 
-/* Most names differ in the beginning. */
+/* Compares the first eight bytes at once; most names differ in them. */
 static inline int is_before(ki_str a, ki_str b)
 {
     if (a.len >= 8 && b.len >= 8 && beginning(a) != beginning(b))
@@ -127,7 +130,7 @@ static inline int is_before(ki_str a, ki_str b)
     return ki_str_compare(a, b) < 0;
 }
 
-/* The text of a value that is a string or a usual quantity. Returns 0 if it is neither. */
+/* Gets the text of a value that is a string or a usual quantity. Returns 0 for other values. */
 static inline int usual_text(const ki_proto_field *field, const entry *e, ki_str *out_text)
 {
     *out_text = ki_proto_bytes(&e->value);
@@ -135,10 +138,11 @@ static inline int usual_text(const ki_proto_field *field, const entry *e, ki_str
            (field->type == KI_PROTO_QUANTITY && ki_proto_leaf_usual_quantity(*out_text, out_text));
 }
 
-/* An entry of two texts without escapes, if the map is kept whole. Returns 0 if it is not that. */
+/* Writes an entry of two texts without escapes, for a map that is kept whole. Returns 0 for other
+ * entries. */
 static inline int put_usual_entry(ki_proto_reader *reader, const ki_proto_field *field, const entry *e)
 {
-    enum { ROOM = 6 + 16 }; /* ,"":"" and what is copied beyond the end */
+    enum { ROOM = 6 + 16 }; /* ,"":"" and the bytes that are copied beyond the end */
     ki_proto_out *out = &reader->out;
     char *to = out->at;
     ki_str text;
@@ -219,6 +223,7 @@ static int put_unsorted(ki_proto_reader *reader, const ki_proto_field *field, ki
     numbered *list = (numbered *)(void *)entries.data;
     if (rc == 0)
         qsort(list, count, sizeof(*list), compare_numbered);
+    assert(entries.len <= reader->work && entries.len % sizeof(numbered) == 0);
     reader->work -= rc == 0 ? entries.len : 0;
     for (size_t i = 0; rc == 0 && i < count; i++)
         if (i + 1 == count || !ki_str_equal(list[i].entry.name, list[i + 1].entry.name))
@@ -230,6 +235,7 @@ static int put_unsorted(ki_proto_reader *reader, const ki_proto_field *field, ki
 int ki_proto_put_map(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                      const ki_proto_rule *rule)
 {
+    assert((field->flags & KI_PROTO_MAP) != 0);
     const ki_projection_node *node = rule == NULL ? NULL : rule->node;
     size_t start = ki_proto_out_place(&reader->out);
     int rc = ki_proto_enter(reader);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages that are objects in JSON: their members, as the projection has them. */
-#include "proto/normal.h"
+/* Messages that are objects in JSON: writes their members, as far as the projection keeps them. */
+#include <assert.h>
+
 #include "proto/pass.h"
-#include "util/alloc.h"
 
 static int is_zero(const ki_proto_field *field, const ki_wire_value *value)
 {
@@ -24,6 +24,7 @@ static int is_zero(const ki_proto_field *field, const ki_wire_value *value)
 
 static ki_proto_rule *rule_at(const ki_proto_scope *s, unsigned place)
 {
+    assert(place < s->message->count);
     return s->view == NULL ? NULL : &s->view->rules[place];
 }
 
@@ -43,7 +44,7 @@ static int put_single(ki_proto_reader *reader, const ki_proto_field *field, cons
         return rc;
     size_t value_start = start + field->name_len;
     if (field->type == KI_PROTO_TIME && (field->flags & KI_PROTO_OMIT_ZERO) != 0 &&
-        reader->sink.text.data[value_start] == 'n') { /* null is the zero time */
+        reader->sink.text.data[value_start] == 'n') { /* null, which is the zero time */
         ki_proto_out_rewind(&reader->out, start);
         return 0;
     }
@@ -53,6 +54,7 @@ static int put_single(ki_proto_reader *reader, const ki_proto_field *field, cons
 static int put_holder(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                       const ki_proto_rule *rule)
 {
+    assert(ki_proto_is_holder(field));
     size_t start = ki_proto_out_place(&reader->out);
     int rc = put_name(reader, field);
     if (rc == 0)
@@ -83,6 +85,7 @@ static int put_inline(ki_proto_reader *reader, const ki_proto_field *field, cons
 
 int ki_proto_put_absent(ki_proto_reader *reader, const ki_proto_scope *s, unsigned place)
 {
+    assert(place < s->message->count);
     const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
     ki_proto_rule *rule = rule_at(s, place);
     if (field->type == KI_PROTO_INLINE)
@@ -112,6 +115,7 @@ static int put_holder_field(ki_proto_reader *reader, const ki_proto_scope *s, un
 int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *s, unsigned place,
                        ki_proto_cursor *cursor)
 {
+    assert(place < s->message->count && cursor->at <= cursor->end);
     const ki_proto_field *field = &ki_proto_fields[s->message->first + place];
     ki_proto_rule *rule = rule_at(s, place);
     unsigned type = ki_wire_type_of(cursor->tag);
@@ -127,27 +131,6 @@ int ki_proto_put_field(ki_proto_reader *reader, const ki_proto_scope *s, unsigne
     if (field->type == KI_PROTO_INLINE)
         return put_inline(reader, field, &value, rule);
     return put_single(reader, field, &value, rule);
-}
-
-static int pass(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
-{
-    char *to = ki_proto_pass_members(reader, s, ki_proto_bytes(value), reader->out.at);
-    if (to == NULL)
-        return reader->rc;
-    reader->out.at = to;
-    return 0;
-}
-
-int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_scope *s, ki_wire_value value)
-{
-    char *copy = NULL;
-    if (!reader->is_careful)
-        return pass(reader, s, &value);
-    int rc = ki_proto_normal(reader, s->message, &value, &copy);
-    if (rc == 0)
-        rc = pass(reader, s, &value);
-    ki_free(copy);
-    return rc;
 }
 
 int ki_proto_put_message(ki_proto_reader *reader, const ki_proto_message *message, const ki_wire_value *value,

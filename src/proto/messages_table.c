@@ -4952,7 +4952,6 @@ const ki_proto_kind ki_proto_kinds[] = {
 };
 
 const size_t ki_proto_kind_count = sizeof(ki_proto_kinds) / sizeof(ki_proto_kinds[0]);
-const size_t ki_proto_message_count = sizeof(ki_proto_messages) / sizeof(ki_proto_messages[0]);
 
 const char ki_proto_names[] =
     ",\"request\":" ",\"response\":" ",\"uid\":" ",\"kind\":" ",\"resource\":" ",\"subResource\":"

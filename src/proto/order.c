@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/order.h"
 
-/* Captured values move with the text: [from, middle) and [middle, end) change places. */
+#include <assert.h>
+
+/* [from, middle) and [middle, end) of the text have changed places; moves the captures in them
+ * accordingly. */
 static void move_captures(ki_json_sink *sink, size_t from, size_t middle, size_t end)
 {
     for (unsigned i = 0; i < KI_PROJECTION_CAPTURES_MAX; i++) {
@@ -14,7 +17,7 @@ static void move_captures(ki_json_sink *sink, size_t from, size_t middle, size_t
     }
 }
 
-/* What is moved counts as work: a message can be made to cost the square of its size. */
+/* Moving counts as work, because a hostile message could make it cost the square of its size. */
 static int count_work(ki_proto_reader *reader, size_t n)
 {
     if (reader->work >= n) {
@@ -24,10 +27,12 @@ static int count_work(ki_proto_reader *reader, size_t n)
     return reader->is_careful ? ki_proto_too_much_work(reader) : ki_proto_irregular(reader);
 }
 
-/* [from, middle) and [middle, end) of the text change places. The latter is copied to `raw`, which is not in
- * use here and has the same limit: a text close to its limit has no space for the copy. */
+/* Exchanges [from, middle) and [middle, end) of the text. The second part is copied to `raw`, which is not
+ * in use here and has the same limit. The text itself has no space for the copy if it is close to its
+ * limit. */
 static int rotate(ki_proto_reader *reader, size_t from, size_t middle, size_t end)
 {
+    assert(from <= middle && middle <= end);
     ki_buf *aside = &reader->raw.text;
     char *text = reader->out.text;
     const size_t n = end - middle;
@@ -44,6 +49,7 @@ static int rotate(ki_proto_reader *reader, size_t from, size_t middle, size_t en
 char *ki_proto_order_move(ki_proto_reader *reader, ki_proto_order *order, uint64_t seen, unsigned place,
                           char *to)
 {
+    assert(place < KI_PROTO_FIELDS_MAX && seen >> place != 0);
     const uint64_t later = seen >> place;
     if ((later & 1) != 0)
         return ki_proto_stop(reader, to, ki_proto_irregular(reader));

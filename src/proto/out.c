@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "proto/plain.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 void ki_proto_out_begin(ki_proto_out *out, ki_json_sink *sink)
 {
@@ -24,8 +24,8 @@ void ki_proto_out_end(ki_proto_out *out)
     out->sink->text.len = out->text == NULL ? 0 : ki_proto_out_place(out);
 }
 
-/* The buffer has a little more room than the limit: what is written past that is found here,
- * or in the end. */
+/* The buffer has a little more room than the limit. A text that exceeds the limit is noticed here or at the
+ * end. */
 int ki_proto_out_grow(ki_proto_out *out, size_t n)
 {
     ki_json_sink *sink = out->sink;
@@ -50,19 +50,16 @@ int ki_proto_out_text(ki_proto_out *out, ki_str text)
 
 char *ki_proto_out_long_number(char *to, int64_t number)
 {
-    enum { DIGITS_MAX = 20 };
-    char digits[DIGITS_MAX];
-    char *end = digits + DIGITS_MAX;
-    char *at = end;
+    enum { DIGITS_MAX = 19 };
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    unsigned count = 1;
     *to = '-';
     to += number < 0;
-    do {
+    for (uint64_t limit = 10; count < DIGITS_MAX && left >= limit; limit *= 10)
+        count++;
+    for (char *at = to + count; at > to; left /= 10)
         *--at = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
-    memcpy(to, at, (size_t)(end - at));
-    return to + (end - at);
+    return to + count;
 }
 
 int ki_proto_out_int(ki_proto_out *out, int64_t number)
@@ -92,7 +89,7 @@ int ki_proto_copy_long(char *to, const uint8_t *from, size_t n)
     return ki_proto_copy_exact(to, from, n);
 }
 
-/* Copies up to the first special byte, and returns how many bytes that are. */
+/* Copies the bytes before the first special byte, and returns their number. */
 static size_t copy_plain(char *to, const uint8_t *from, size_t n)
 {
     size_t i = 0;
@@ -108,7 +105,7 @@ static size_t copy_plain(char *to, const uint8_t *from, size_t n)
     return i;
 }
 
-/* The length of the character that begins here, or 0 if it is not UTF-8. */
+/* The length of the multi-byte character that begins at `at`, or 0 if it is not UTF-8. */
 static size_t character_len(const uint8_t *at, size_t n)
 {
     uint8_t lead = at[0];
@@ -127,7 +124,7 @@ static size_t character_len(const uint8_t *at, size_t n)
 
 enum { SPELT_BYTES_MAX = 6 };
 
-/* Writes the special character at `from`, and returns how many bytes of the input it has. */
+/* Writes the special character at `from`. Returns its length in the input. */
 static size_t put_special(ki_proto_out *out, const uint8_t *from, size_t n)
 {
     static const char short_form[0x20] = {
@@ -154,7 +151,7 @@ static size_t put_special(ki_proto_out *out, const uint8_t *from, size_t n)
     return 1;
 }
 
-/* The rest of a string, after its first quote. */
+/* Writes the rest of a string, after its first quote. */
 static int put_special_string(ki_proto_out *out, ki_str bytes)
 {
     const uint8_t *from = (const uint8_t *)bytes.ptr;

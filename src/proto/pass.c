@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/pass.h"
 
+#include "proto/normal.h"
 #include "proto/order.h"
 #include "proto/usual.h"
+#include "util/alloc.h"
 
 static void note_unknown(ki_proto_reader *reader, const ki_proto_message *message, uint64_t tag)
 {
@@ -13,9 +15,9 @@ static void note_unknown(ki_proto_reader *reader, const ki_proto_message *messag
     unknown->number = ki_wire_number_of(tag);
 }
 
-/* Requests a little of what is read next, as long as that may be the next message. Much of a message is
- * skipped, so that a processor does not see it coming, and requests that are made all at once wait for each
- * other. */
+/* Prefetches a little of the bytes that will be read next. Much of a message is skipped, so the processor
+ * does not prefetch it by itself. Each call requests one cache line, because requests that are made all at
+ * once wait for each other. */
 static inline void look_ahead(ki_proto_reader *reader)
 {
     enum { LINE_BYTES = 64 };
@@ -26,8 +28,9 @@ static inline void look_ahead(ki_proto_reader *reader)
     reader->ahead.len -= LINE_BYTES;
 }
 
-/* A field that the tables do not have, or that is not needed. The former is counted if it could have been
- * kept. The cursor is behind the tag, NULL if that is malformed. Returns the end of the field, or NULL. */
+/* Skips a field that is not in the tables or is not needed. A field that is not in the tables is counted if
+ * it could have been kept. The cursor is after the tag; cursor.at is NULL if the tag is malformed. Returns
+ * the end of the field, or NULL if it is malformed. */
 static inline const uint8_t *skip(ki_proto_reader *reader, const ki_proto_message *message,
                                   const ki_proto_view *view, ki_proto_cursor cursor)
 {
@@ -44,7 +47,7 @@ static inline const uint8_t *skip(ki_proto_reader *reader, const ki_proto_messag
     return at;
 }
 
-/* A field that is not usual, or has a part with rules. Does nothing after an error. */
+/* Writes a field that is not usual, or that has rules for its content. Does nothing after an error. */
 static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
                                                       const ki_proto_message *message, ki_proto_view *view,
                                                       ki_proto_cursor cursor, char *to)
@@ -61,13 +64,47 @@ static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
     return KI_PROTO_NOT_USUAL;
 }
 
-/* One field that is needed, as its rule says. */
+static char *pass_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to);
+
+/* Writes a message with rules for its fields, for instance the metadata of each object. */
+static ki_proto_step put_message_by_rule(ki_proto_reader *reader, const ki_proto_field *field,
+                                         ki_proto_rule *rule, ki_proto_cursor cursor, char *to)
+{
+    ki_proto_scope inner = {.message = ki_proto_message_of(field)};
+    const size_t start = (size_t)(to - reader->out.text);
+    ki_wire_value value;
+    const uint8_t *at = ki_wire_bytes(cursor.at, cursor.end, &value);
+    if (at == NULL || inner.message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_room(reader, to, 0))
+        return KI_PROTO_NOT_USUAL;
+    int rc = ki_proto_view_of(reader, rule, inner.message, &inner.view);
+    if (rc == 0)
+        rc = ki_proto_enter(reader);
+    if (rc < 0)
+        return (ki_proto_step){at, ki_proto_stop(reader, to, rc)};
+    to = pass_members(reader, &inner, ki_proto_bytes(&value), ki_proto_put_name(to, field));
+    if (to == NULL)
+        return KI_PROTO_NOT_USUAL;
+    ki_proto_leave(reader);
+    to = ki_proto_end_container(reader, start + field->name_len, to, "{}");
+    if (to == NULL)
+        return KI_PROTO_NOT_USUAL;
+    reader->out.at = to;
+    rc = ki_proto_settle_by(reader, rule, start, start + field->name_len);
+    return (ki_proto_step){at, rc < 0 ? ki_proto_stop(reader, reader->out.at, rc) : reader->out.at};
+}
+
+/* Writes one needed field, as its rule says. */
 static inline ki_proto_step put_by_rule(ki_proto_reader *reader, const ki_proto_field *field,
-                                        const ki_proto_rule *rule, ki_proto_cursor cursor, char *to)
+                                        ki_proto_rule *rule, ki_proto_cursor cursor, char *to)
 {
     const size_t start = (size_t)(to - reader->out.text);
-    if (reader->is_careful || rule->node != NULL)
+    if (reader->is_careful)
         return KI_PROTO_NOT_USUAL;
+    if (rule->node != NULL)
+        return field->type == KI_PROTO_MESSAGE && field->flags < KI_PROTO_LIST &&
+                       ki_wire_type_of(cursor.tag) == KI_WIRE_BYTES
+                   ? put_message_by_rule(reader, field, rule, cursor, to)
+                   : KI_PROTO_NOT_USUAL;
     ki_proto_step step = ki_proto_put_usual(reader, field, cursor, to);
     if (step.to == NULL || (size_t)(step.to - reader->out.text) == start || (rule->keep && rule->capture < 0))
         return step;
@@ -77,7 +114,7 @@ static inline ki_proto_step put_by_rule(ki_proto_reader *reader, const ki_proto_
     return step;
 }
 
-/* Absent fields that are in the JSON. */
+/* Writes the absent fields that are in the JSON. */
 static char *put_absent(ki_proto_reader *reader, const ki_proto_scope *scope, ki_proto_order *order,
                         uint64_t seen, char *to)
 {
@@ -99,8 +136,9 @@ static char *put_absent(ki_proto_reader *reader, const ki_proto_scope *scope, ki
     return to;
 }
 
-/* The innermost loop, as one function: its variables are in registers, what is rare is elsewhere, and each
- * caller has an instance. If `is_plain`, there is no view and the message is not read carefully. */
+/* The innermost loop. It is one function, so that its variables are in registers; rare cases are elsewhere,
+ * and it is inlined into each caller. If `is_plain`, there is no view and the message is not read
+ * carefully. */
 static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *reader,
                                                               const ki_proto_scope *scope, int is_plain,
                                                               ki_str bytes, char *to)
@@ -113,14 +151,14 @@ static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *r
     const uint8_t *at = (const uint8_t *)bytes.ptr;
     const uint8_t *end = at + bytes.len;
     ki_proto_order order;
-    uint64_t seen = 0; /* bit i: field i was read; its member may be empty */
+    uint64_t seen = 0; /* bit i: field i was read; its member may have been omitted */
     order.has_captures = view != NULL;
     while (at < end) {
         uint64_t tag = 0;
         if (!is_plain)
             look_ahead(reader);
         const uint8_t *content = ki_wire_varint(at, end, &tag);
-        const uint32_t number = ki_wire_number_of(tag); /* 0 if it is malformed */
+        const uint32_t number = ki_wire_number_of(tag); /* 0 if the tag is malformed */
         const unsigned place = number <= number_max ? places[number] : 0;
         if (place == 0) {
             at = skip(reader, message, view, (ki_proto_cursor){content, end, tag});
@@ -141,17 +179,18 @@ static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *r
         }
         at = step.at;
         to = step.to;
-        if (KI_RARELY(seen >> (place - 1) != 0)) {
+        const uint64_t bit = UINT64_C(1) << (place - 1);
+        if (KI_RARELY(seen >= bit)) { /* this field, or a field with a later place, was read before */
             to = ki_proto_order_move(reader, &order, seen, place - 1, to);
             if (to == NULL)
                 return NULL;
         }
-        seen |= UINT64_C(1) << (place - 1);
+        seen |= bit;
     }
     return KI_RARELY((message->required & ~seen) != 0) ? put_absent(reader, scope, &order, seen, to) : to;
 }
 
-char *ki_proto_pass_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to)
+static char *pass_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to)
 {
     return scope->view == NULL && !reader->is_careful ? put_fields(reader, scope, 1, bytes, to)
                                                       : put_fields(reader, scope, 0, bytes, to);
@@ -170,4 +209,30 @@ char *ki_proto_pass_whole(ki_proto_reader *reader, const ki_proto_message *messa
         return NULL;
     ki_proto_leave(reader);
     return ki_proto_end_container(reader, start, to, "{}");
+}
+
+char *ki_proto_pass_inline(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to)
+{
+    return pass_members(reader, &(ki_proto_scope){.message = message}, bytes, to);
+}
+
+static int pass(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
+{
+    char *to = pass_members(reader, s, ki_proto_bytes(value), reader->out.at);
+    if (to == NULL)
+        return reader->rc;
+    reader->out.at = to;
+    return 0;
+}
+
+int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_scope *s, ki_wire_value value)
+{
+    char *copy = NULL;
+    if (!reader->is_careful)
+        return pass(reader, s, &value);
+    int rc = ki_proto_normal(reader, s->message, &value, &copy);
+    if (rc == 0)
+        rc = pass(reader, s, &value);
+    ki_free(copy);
+    return rc;
 }

@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "api/decode/list_answer.h"
+#include "proto/proto_status.h"
 #include "proto/typed.h"
 #include "proto/wire.h"
 #include "util/error.h"
 
 enum { TEXT_BYTES_MAX = 1024 * 1024 };
 
-/* What comes next. IN_… are fields that are gathered or skipped. */
+/* The states. AT_…: a tag comes next. IN_…: the content of a field is gathered or skipped. */
 enum {
     IN_MAGIC,
-    AT_OUTER, /* a field of the envelope */
+    AT_OUTER, /* the tag of a field of the envelope */
     IN_TYPE,
     IN_OUTER_REST,
-    AT_LIST, /* a field of the list */
+    AT_LIST, /* the tag of a field of the list */
     IN_METADATA,
     IN_ITEM,
     IN_LIST_REST,
@@ -25,13 +26,13 @@ enum {
     FAILED
 };
 
-/* Of the list, and of its metadata. */
+/* The numbers of fields: METADATA and ITEMS of the list, the others of its metadata. */
 enum { METADATA = 1, ITEMS = 2, RESOURCE_VERSION = 2, CONTINUE = 3, REMAINING = 4 };
 
 void ki_proto_list_init(ki_proto_list *decoder, ki_object_plan *plan)
 {
     assert(decoder != NULL);
-    *decoder = (ki_proto_list){.plan = plan, .metadata.remaining_items = -1, .state = IN_MAGIC};
+    *decoder = (ki_proto_list){.plan = plan, .state = IN_MAGIC};
     ki_proto_reader_init(&decoder->reader, plan->projection, plan->depth_max);
     ki_proto_gather_init(&decoder->gather);
     ki_proto_gather_begin(&decoder->gather, KI_PROTO_MAGIC_BYTES, KI_PROTO_MAGIC_BYTES);
@@ -39,29 +40,19 @@ void ki_proto_list_init(ki_proto_list *decoder, ki_object_plan *plan)
     ki_buf_init(&decoder->api_version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->resource_version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->continue_token, TEXT_BYTES_MAX);
-    ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
+    ki_decoded_init(&decoder->decoded);
 }
 
 void ki_proto_list_fini(ki_proto_list *decoder)
 {
     assert(decoder != NULL);
-    decoder->object = ki_object_unref(decoder->object);
-    ki_status_fini(&decoder->status);
+    ki_decoded_fini(&decoder->decoded);
     ki_proto_reader_fini(&decoder->reader);
     ki_proto_gather_fini(&decoder->gather);
     ki_buf_fini(&decoder->kind);
     ki_buf_fini(&decoder->api_version);
     ki_buf_fini(&decoder->resource_version);
     ki_buf_fini(&decoder->continue_token);
-    ki_buf_fini(&decoder->refused.key);
-}
-
-ki_object *ki_proto_list_take_object(ki_proto_list *decoder)
-{
-    assert(decoder != NULL);
-    ki_object *object = decoder->object;
-    decoder->object = NULL;
-    return object;
 }
 
 static int malformed(ki_error *err)
@@ -78,7 +69,7 @@ static int keep(ki_buf *buf, ki_str text, ki_error *err)
 
 /* ---- the parts of a list ------------------------------------------------------------------------------- */
 
-/* The messages of the items are found by their kind: "Pod" for "PodList". */
+/* Finds the message of the items by their kind: "Pod" for "PodList". */
 static int find_message(ki_proto_list *decoder, ki_error *err)
 {
     ki_str kind = ki_buf_str(&decoder->kind);
@@ -109,7 +100,7 @@ static int take_type(ki_proto_list *decoder, ki_str bytes, ki_error *err)
     return rc < 0 ? rc : ki_list_answer_learn(decoder->plan, type.kind, type.api_version, err);
 }
 
-/* The number of items that remain is the only field that is not text. */
+/* Reads the number of remaining items, the only field of the metadata that is not text. */
 static int take_remaining(ki_proto_list *decoder, ki_str bytes)
 {
     const uint8_t *at = (const uint8_t *)bytes.ptr;
@@ -120,7 +111,7 @@ static int take_remaining(ki_proto_list *decoder, ki_str bytes)
         at = ki_wire_varint(at, end, &tag);
         if (at != NULL && tag == (REMAINING << 3 | KI_WIRE_VARINT)) {
             at = ki_wire_varint(at, end, &number);
-            decoder->metadata.remaining_items = (int64_t)number;
+            decoder->decoded.metadata.remaining_items = (int64_t)number;
         } else if (at != NULL) {
             at = ki_wire_skip(at, end, tag);
         }
@@ -136,14 +127,14 @@ static int take_metadata(ki_proto_list *decoder, ki_str bytes, ki_error *err)
     int rc = keep(&decoder->resource_version, fields[RESOURCE_VERSION - 1], err);
     if (rc == 0)
         rc = keep(&decoder->continue_token, fields[CONTINUE - 1], err);
-    decoder->metadata.resource_version = ki_buf_str(&decoder->resource_version);
-    decoder->metadata.continue_token = ki_buf_str(&decoder->continue_token);
+    decoder->decoded.metadata.resource_version = ki_buf_str(&decoder->resource_version);
+    decoder->decoded.metadata.continue_token = ki_buf_str(&decoder->continue_token);
     return rc < 0 ? rc : KI_LIST_METADATA;
 }
 
 static int take_item(ki_proto_list *decoder, ki_str bytes, ki_error *err)
 {
-    assert(decoder->object == NULL);
+    assert(decoder->decoded.object == NULL);
     const ki_proto_item item = {.message = decoder->message,
                                 .bytes = bytes,
                                 .ahead = decoder->ahead,
@@ -151,7 +142,8 @@ static int take_item(ki_proto_list *decoder, ki_str bytes, ki_error *err)
                                 .kind = KI_STR("PartialObjectMetadata"),
                                 .api_version = ki_buf_str(&decoder->api_version),
                                 .has_names = decoder->has_names};
-    int rc = ki_proto_item_build(&decoder->reader, decoder->plan, &item, &decoder->object, &decoder->refused);
+    int rc = ki_proto_item_build(&decoder->reader, decoder->plan, &item, &decoder->decoded.object,
+                                 &decoder->decoded.refused);
     if (rc < 0)
         return ki_fail_no_memory(err);
     return rc == 1 ? KI_LIST_OBJECT : KI_LIST_REFUSED;
@@ -159,16 +151,10 @@ static int take_item(ki_proto_list *decoder, ki_str bytes, ki_error *err)
 
 static int take_status(ki_proto_list *decoder, ki_str bytes, ki_error *err)
 {
-    const ki_proto_source source = {.message = ki_proto_find(KI_STR("v1"), KI_STR("Status")),
-                                    .bytes = bytes,
-                                    .kind = KI_STR("Status"),
-                                    .api_version = KI_STR("v1"),
-                                    .bytes_max = TEXT_BYTES_MAX,
-                                    .is_whole = 1};
-    int rc = decoder->gather.is_cut ? malformed(err) : ki_proto_read(&decoder->reader, &source, err);
-    if (rc == 0 && decoder->reader.sink.overflowed)
-        rc = malformed(err);
-    return rc < 0 ? rc : ki_list_answer_fail(ki_buf_str(&decoder->reader.sink.text), &decoder->status, err);
+    int rc = decoder->gather.is_cut ? malformed(err) : ki_proto_status_read(&decoder->reader, bytes, err);
+    if (rc < 0)
+        return rc;
+    return ki_list_answer_fail(ki_buf_str(&decoder->reader.sink.text), &decoder->decoded.status, err);
 }
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
@@ -190,7 +176,7 @@ static void gather(ki_proto_list *decoder, int state, size_t bytes_max)
     decoder->state = state;
 }
 
-/* The content of the envelope begins. */
+/* Called when the content of the envelope begins. */
 static int begin_raw(ki_proto_list *decoder, ki_error *err)
 {
     if (ki_buf_str(&decoder->kind).len == 0 || decoder->is_ended)
@@ -205,7 +191,7 @@ static int begin_raw(ki_proto_list *decoder, ki_error *err)
     return 0;
 }
 
-/* A tag and what follows it were read: decides how the content is taken. */
+/* Called when a tag, and the length or number after it, were read. Decides how the content is taken. */
 static int begin_outer(ki_proto_list *decoder, ki_error *err)
 {
     uint32_t number = ki_wire_number_of(decoder->head[0]);
@@ -255,8 +241,8 @@ static int begin_inner(ki_proto_list *decoder, ki_error *err)
     return 0;
 }
 
-/* One byte of a tag, or of the number behind it. Returns 1 when both are there, 0 if more is needed,
- * or -1. */
+/* Takes one byte of a tag, or of the number after it. Returns 1 when both are complete, 0 if more bytes are
+ * needed, or -1 if they are malformed. */
 static int take_head_byte(ki_proto_list *decoder, uint8_t byte)
 {
     if (decoder->head_bits == 7 * KI_WIRE_VARINT_BYTES_MAX)
@@ -304,7 +290,7 @@ static int is_in_list(const ki_proto_list *decoder)
            decoder->state == IN_LIST_REST;
 }
 
-/* Takes some bytes. What has no content is complete without a further byte. */
+/* Takes some bytes. A field without content is complete as soon as its length was read. */
 static int take_some(ki_proto_list *decoder, ki_str bytes, size_t *out_used, ki_error *err)
 {
     int is_list = is_in_list(decoder);
@@ -332,7 +318,7 @@ static int take_some(ki_proto_list *decoder, ki_str bytes, size_t *out_used, ki_
     return rc == 0 ? 0 : take_gathered(decoder, gathered, err);
 }
 
-/* The list has no further byte. */
+/* Called when all bytes of the list were taken. */
 static int finish_list(ki_proto_list *decoder, ki_error *err)
 {
     if (decoder->head_part != 0 || decoder->head_bits != 0)
@@ -345,10 +331,10 @@ static int finish_list(ki_proto_list *decoder, ki_error *err)
 int ki_proto_list_feed(ki_proto_list *decoder, const char *bytes, size_t n, size_t *out_used, ki_error *err)
 {
     assert(decoder->state != FAILED);
-    decoder->object = ki_object_unref(decoder->object);
+    decoder->decoded.object = ki_object_unref(decoder->decoded.object);
     size_t at = 0;
-    int rc = 0;
-    while (rc == 0 && at < n) {
+    int rc = KI_LIST_MORE;
+    while (rc == KI_LIST_MORE && at < n) {
         size_t used = 0;
         if (decoder->state == AT_LIST && decoder->left == 0)
             rc = finish_list(decoder, err);

@@ -6,13 +6,14 @@
 #include "proto/typed.h"
 #include "util/error.h"
 
-/* FRAME_BYTES_MAX: no event is so large; four bytes of JSON are a larger number. */
+/* FRAME_BYTES_MAX: no event is larger. The first four bytes of JSON, read as a length, are a larger
+ * number. */
 #define FRAME_BYTES_MAX ((uint64_t)1 << 30)
 #define TEXT_BYTES_MAX ((size_t)1024 * 1024)
 
 enum { LENGTH_BYTES = 4 };
 
-/* Of an event, and of the message that holds its object. */
+/* The numbers of fields: TYPE and OBJECT of an event, RAW of the message that contains its object. */
 enum { TYPE = 1, OBJECT = 2, RAW = 1 };
 
 static void begin_length(ki_proto_watch *decoder)
@@ -30,40 +31,30 @@ void ki_proto_watch_init(ki_proto_watch *decoder, const ki_object_plan *plan)
     ki_buf_init(&decoder->version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->kind, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->api_version, TEXT_BYTES_MAX);
-    ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
+    ki_decoded_init(&decoder->decoded);
     begin_length(decoder);
 }
 
 void ki_proto_watch_fini(ki_proto_watch *decoder)
 {
     assert(decoder != NULL);
-    decoder->object = ki_object_unref(decoder->object);
-    ki_status_fini(&decoder->status);
+    ki_decoded_fini(&decoder->decoded);
     ki_proto_reader_fini(&decoder->reader);
     ki_proto_gather_fini(&decoder->gather);
     ki_buf_fini(&decoder->version);
     ki_buf_fini(&decoder->kind);
     ki_buf_fini(&decoder->api_version);
-    ki_buf_fini(&decoder->refused.key);
-}
-
-ki_object *ki_proto_watch_take_object(ki_proto_watch *decoder)
-{
-    assert(decoder != NULL);
-    ki_object *object = decoder->object;
-    decoder->object = NULL;
-    return object;
 }
 
 static int refuse(ki_proto_watch *decoder, int step)
 {
-    decoder->refused_type = step;
+    decoder->decoded.refused_type = step;
     return KI_WATCH_REFUSED;
 }
 
 /* ---- one event ----------------------------------------------------------------------------------------- */
 
-/* The events of a watch are nearly always of one kind, so the last one is remembered. */
+/* The events of a watch are nearly always of the same kind, so the last kind is remembered. */
 static int find_message(ki_proto_watch *decoder, const ki_proto_typed *typed)
 {
     if (decoder->message != NULL && ki_str_equal(ki_buf_str(&decoder->kind), typed->kind) &&
@@ -92,12 +83,13 @@ static int take_object(ki_proto_watch *decoder, const ki_proto_typed *typed, int
                                 .api_version = typed->api_version,
                                 .has_names = !ki_str_equal(typed->kind, plan->kind) ||
                                              !ki_str_equal(typed->api_version, plan->api_version)};
-    rc = ki_proto_item_build(&decoder->reader, plan, &item, &decoder->object, &decoder->refused);
+    rc = ki_proto_item_build(&decoder->reader, plan, &item, &decoder->decoded.object,
+                             &decoder->decoded.refused);
     return rc < 0 ? rc : rc == 1 ? step : refuse(decoder, step);
 }
 
-/* Reads the object of a bookmark or an error whole. Returns 1 if it is in the sink, 0 if it cannot be read,
- * or KI_ERR_NO_MEMORY. */
+/* Reads the whole object of a bookmark or an error, without the projection. Returns 1 if it is in the sink,
+ * 0 if it cannot be read, or KI_ERR_NO_MEMORY. */
 static int read_whole(ki_proto_watch *decoder, const ki_proto_typed *typed)
 {
     size_t bytes_max = decoder->plan->bytes_max;
@@ -107,7 +99,7 @@ static int read_whole(ki_proto_watch *decoder, const ki_proto_typed *typed)
                                     .api_version = typed->api_version,
                                     .bytes_max = bytes_max > TEXT_BYTES_MAX ? bytes_max : TEXT_BYTES_MAX,
                                     .is_whole = 1};
-    ki_error *why = &decoder->refused.error;
+    ki_error *why = &decoder->decoded.refused.error;
     if (source.message == NULL || decoder->gather.is_cut) {
         ki_fail(why, KI_ERR_PROTOBUF, "the object of the event cannot be read: %.*s %.*s",
                 KI_STR_ARGS(typed->api_version), KI_STR_ARGS(typed->kind));
@@ -121,23 +113,23 @@ static int read_whole(ki_proto_watch *decoder, const ki_proto_typed *typed)
 
 static int take_bookmark(ki_proto_watch *decoder, const ki_proto_typed *typed)
 {
-    ki_proto_unknown unknown = decoder->reader.unknown; /* nothing of a bookmark is kept */
+    ki_proto_unknown unknown = decoder->reader.unknown; /* unknown fields of a bookmark do not count */
     int rc = read_whole(decoder, typed);
     decoder->reader.unknown = unknown;
     if (rc <= 0)
         return rc < 0 ? rc : refuse(decoder, KI_CHANGE_BOOKMARK);
     ki_json object = {ki_buf_str(&decoder->reader.sink.text)};
-    rc = ki_event_bookmark(object, &decoder->version, &decoder->ends_initial_events);
-    decoder->resource_version = ki_buf_str(&decoder->version);
+    rc = ki_event_bookmark(object, &decoder->version, &decoder->decoded.ends_initial_events);
+    decoder->decoded.resource_version = ki_buf_str(&decoder->version);
     return rc < 0 ? rc : KI_CHANGE_BOOKMARK;
 }
 
-/* An ERROR whose object is not a Status is still an error, without details. */
+/* An ERROR event whose object is not a Status is still reported as an error, without details. */
 static int take_error(ki_proto_watch *decoder, const ki_proto_typed *typed)
 {
     int rc = read_whole(decoder, typed);
     if (rc == 1)
-        rc = ki_status_read((ki_json){ki_buf_str(&decoder->reader.sink.text)}, &decoder->status);
+        rc = ki_status_read((ki_json){ki_buf_str(&decoder->reader.sink.text)}, &decoder->decoded.status);
     return rc == KI_ERR_NO_MEMORY ? rc : KI_WATCH_ERROR;
 }
 
@@ -150,14 +142,14 @@ static int take_typed(ki_proto_watch *decoder, const ki_proto_typed *typed, int 
     return take_object(decoder, typed, step);
 }
 
-/* The frame is complete, or its beginning if it is too large. */
+/* Called when the frame is complete; `frame` is only its beginning if it is too large. */
 static int take_frame(ki_proto_watch *decoder, ki_str frame)
 {
     int is_cut = decoder->gather.is_cut;
     ki_str fields[OBJECT] = {{"", 0}, {NULL, 0}};
     ki_str raw = {"", 0};
     ki_proto_typed typed = {0};
-    ki_error *why = &decoder->refused.error;
+    ki_error *why = &decoder->decoded.refused.error;
     if (ki_proto_typed_fields(frame, is_cut, fields, OBJECT) < 0) {
         ki_fail(why, KI_ERR_PROTOBUF, "the event is malformed");
         return refuse(decoder, KI_WATCH_MORE);
@@ -182,16 +174,6 @@ static int take_frame(ki_proto_watch *decoder, ki_str frame)
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
-static void begin_event(ki_proto_watch *decoder)
-{
-    decoder->refused.key.len = 0;
-    decoder->refused_type = KI_WATCH_MORE;
-    decoder->resource_version = (ki_str){0};
-    decoder->ends_initial_events = 0;
-    ki_status_fini(&decoder->status);
-    decoder->object = ki_object_unref(decoder->object);
-}
-
 static int begin_frame(ki_proto_watch *decoder, ki_str length, ki_error *err)
 {
     uint64_t n = 0;
@@ -205,7 +187,7 @@ static int begin_frame(ki_proto_watch *decoder, ki_str length, ki_error *err)
     return 0;
 }
 
-/* The length or the content of a frame is there. */
+/* Called when the length or the content of a frame is complete. */
 static int take_gathered(ki_proto_watch *decoder, ki_str bytes, ki_error *err)
 {
     int rc = 0;
@@ -225,7 +207,7 @@ int ki_proto_watch_feed(ki_proto_watch *decoder, const char *bytes, size_t n, si
     assert(!decoder->failed);
     size_t at = 0;
     int rc = 0;
-    begin_event(decoder);
+    ki_decoded_clear_event(&decoder->decoded);
     while (rc == 0 && at < n) {
         size_t used = 0;
         ki_str gathered = {0};

@@ -2,8 +2,8 @@
 /* proto_watch - turns the body of a WATCH response in protobuf into events, one at a time, as its bytes
  * arrive.
  *
- *   From:     a body in any split   (io)
- *   To:       proto/item.h; the same results as api/decode/watch_decoder.h
+ *   From:     reflector/body_decoder.c   (io: a body in any split)
+ *   To:       proto/item.c; api/decode/decoded.h, with the same results as api/decode/watch_decoder.h
  *   Locks:    none; one owner.
  *   Not here: the effect of an event on the cache; which responses are protobuf.
  *
@@ -14,25 +14,20 @@
 #ifndef KI_PROTO_PROTO_WATCH_H
 #define KI_PROTO_PROTO_WATCH_H
 
+#include "api/decode/decoded.h"
 #include "api/decode/event.h"
-#include "api/decode/status.h"
 #include "proto/gather.h"
 #include "proto/item.h"
 
 typedef struct ki_proto_watch {
     const ki_object_plan *plan; /* borrowed */
-    ki_object *object;
-    ki_str resource_version; /* of a bookmark: "" if it has none; owned by the decoder */
-    int ends_initial_events; /* a bookmark annotated k8s.io/initial-events-end: "true" */
-    ki_status status;        /* of an ERROR event */
-    ki_refused refused;
-    int refused_type;       /* the type it would have been; 0 if its type is missing or unknown */
-    int is_unknown_kind;    /* an event was refused because the tables do not have its kind */
-    ki_proto_reader reader; /* reader.unknown: what was lost */
+    ki_decoded decoded;
+    int is_unknown_kind;    /* an event was refused because its kind is not in the tables */
+    ki_proto_reader reader; /* reader.unknown: the fields that were lost */
     /* private to proto_watch.c */
     ki_proto_gather gather;
     ki_buf version;
-    ki_buf kind; /* of the last event, and its message */
+    ki_buf kind; /* of the last event, like `api_version` and `message` */
     ki_buf api_version;
     const ki_proto_message *message;
     int in_frame;
@@ -42,7 +37,7 @@ typedef struct ki_proto_watch {
 void ki_proto_watch_init(ki_proto_watch *decoder, const ki_object_plan *plan);
 void ki_proto_watch_fini(ki_proto_watch *decoder);
 
-/* Takes up to `n` bytes. Returns the result (see api/decode/event.h), or the error that ends the stream:
+/* Takes up to `n` bytes. Returns a result of api/decode/event.h, or the error that ends the stream:
  * KI_ERR_PROTOBUF (framing is lost) or KI_ERR_NO_MEMORY. *out_used is the number of bytes consumed; call
  * again with the rest. The data of an event is valid until the next call. */
 KI_NODISCARD int ki_proto_watch_feed(ki_proto_watch *decoder, const char *bytes, size_t n, size_t *out_used,
@@ -50,8 +45,5 @@ KI_NODISCARD int ki_proto_watch_feed(ki_proto_watch *decoder, const char *bytes,
 
 /* Signals the end of the body. Returns 0 between two events, KI_ERR_PROTOBUF_TRUNCATED inside one. */
 KI_NODISCARD int ki_proto_watch_end(ki_proto_watch *decoder, ki_error *err);
-
-/* After an event with an object: a new reference, once. */
-ki_object *ki_proto_watch_take_object(ki_proto_watch *decoder);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages whose JSON is one of their fields: lists that are messages of their own, and what may stand in the
- * place of a schema. */
+/* Messages whose JSON is the value of one of their fields: messages that only contain a list, and
+ * alternatives to a schema (a boolean, schemas or strings). */
 #include <assert.h>
 
 #include "proto/message_parts.h"
 #include "proto/normal.h"
 #include "util/alloc.h"
 
-/* The two fields of such a message. */
+/* The fields of such a message. */
 typedef struct parts {
-    ki_wire_value single; /* the schema, or whether there may be anything */
+    ki_wire_value single; /* the schema */
     ki_wire_value flag;
     ki_proto_cursor list; /* at its first element */
     int has_single;
     int has_list;
 } parts;
 
-/* The fields by number: which is the list, which the schema. */
+/* The field that is the list; NULL if there is none. */
 static const ki_proto_field *list_field(const ki_proto_message *message)
 {
     for (unsigned i = 0; i < message->count; i++)
@@ -43,7 +43,8 @@ static int skip_list(ki_proto_cursor *cursor)
     return cursor->at == NULL ? KI_ERR_PROTOBUF : 0;
 }
 
-/* Notes where a field is, and moves past it. Returns 0, or an error: a field that comes again. */
+/* Notes where a field is, and moves past it. Returns 0, or an error if the field is malformed or has
+ * occurred before. */
 static int take_field(ki_proto_reader *reader, const ki_proto_field *field, ki_proto_cursor *cursor,
                       parts *out)
 {
@@ -87,6 +88,8 @@ static int find_parts(ki_proto_reader *reader, const ki_proto_message *message, 
 static int put_parts(ki_proto_reader *reader, const ki_proto_message *message, parts *found,
                      ki_proto_rule *rule)
 {
+    assert(!found->has_list || list_field(message) != NULL);
+    assert(!found->has_single || schema_field(message) != NULL);
     if (found->has_list)
         return ki_proto_put_list(reader, list_field(message), &found->list, rule);
     if (found->has_single)
@@ -115,7 +118,7 @@ int ki_proto_put_union(ki_proto_reader *reader, const ki_proto_message *message,
         rc = find_parts(reader, message, &bytes, &found);
     if (rc == KI_ERR_PROTOBUF)
         rc = ki_proto_malformed(reader, "a list or schema");
-    /* The same rules apply to what stands for the message. */
+    /* The rules for the message apply to the field that is written instead of it. */
     ki_proto_rule inner = {.node = rule == NULL ? NULL : rule->node};
     if (rc == 0)
         rc = put_parts(reader, message, &found, &inner);

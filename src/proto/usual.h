@@ -4,10 +4,10 @@
  *   From:     proto/pass.c
  *   To:       proto/pass.h again, for messages
  *   Locks:    none; one owner.
- *   Not here: projections; values that need a further look (proto/members.c writes them).
+ *   Not here: projections; other values (proto/members.c writes them).
  *
- * The room for a name and a short value is checked once; beyond the end of both, as many bytes are written as
- * are quickest.
+ * The room for a name and a short value is checked once. Both are copied in large blocks, so bytes beyond
+ * their ends are written too.
  */
 #ifndef KI_PROTO_USUAL_H
 #define KI_PROTO_USUAL_H
@@ -16,19 +16,19 @@
 #include "proto/pass.h"
 #include "proto/plain.h"
 
-/* Where reading and writing go on. If `to` is NULL the field is not usual, and nothing was read; or
- * reader->rc is an error. */
+/* Where reading and writing continue. If `to` is NULL, either reader->rc is an error, or the field is not
+ * usual and nothing was read. */
 typedef struct ki_proto_step {
     const uint8_t *at;
     char *to;
 } ki_proto_step;
 
-/* All of this is one switch in the innermost loop. */
+/* These functions are all inlined into the innermost loop, where they become one switch. */
 #define KI_PROTO_IN_LOOP static inline __attribute__((always_inline))
 
 #define KI_PROTO_NOT_USUAL ((ki_proto_step){NULL, NULL})
 
-/* What a name and a short value need at most: the name, and what is copied beyond its end. */
+/* The maximum room for a name and a short value, including the bytes that are copied beyond their ends. */
 enum { KI_PROTO_ROOM = UINT8_MAX + KI_PROTO_NAME_BYTES + 64 };
 
 static inline int ki_proto_has_room(const ki_proto_reader *reader, const char *to, size_t n)
@@ -43,13 +43,13 @@ KI_PROTO_IN_LOOP char *ki_proto_put_name(char *to, const ki_proto_field *field)
     return to + n;
 }
 
-/* A list of messages or text, or a map; `rest` begins behind the tag of its first element. */
+/* Write a list of messages or text, or a map; `rest` begins after the tag of its first element. */
 ki_proto_step ki_proto_put_usual_list(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest,
                                       char *to);
 ki_proto_step ki_proto_put_usual_map(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest,
                                      char *to);
 
-/* Text without escapes. */
+/* Writes text that needs no escapes; returns NULL for other text. */
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_text(ki_proto_reader *reader, const ki_proto_field *field,
                                                const ki_wire_value *text, char *to)
 {
@@ -72,12 +72,18 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_message(ki_proto_reader *reader, const
     return ki_proto_pass_whole(reader, message, ki_proto_bytes(value), ki_proto_put_name(to, field));
 }
 
-/* A time that is not left out if it is zero, or that is not zero. */
+/* Writes a time. The caller has already omitted an empty value, if the field omits zero values. */
 KI_PROTO_IN_LOOP char *ki_proto_put_usual_time(ki_proto_reader *reader, const ki_proto_field *field,
                                                const ki_wire_value *value, char *to)
 {
     if (!ki_proto_has_room(reader, to, 0))
         return NULL;
+    if (value->len == 0) {
+        static const char null[4] = {'n', 'u', 'l', 'l'};
+        to = ki_proto_put_name(to, field);
+        memcpy(to, null, sizeof(null));
+        return to + sizeof(null);
+    }
     return ki_proto_leaf_usual_time(&reader->out, ki_proto_put_name(to, field), value->at, value->len);
 }
 
@@ -91,6 +97,8 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_bytes(ki_proto_reader *reader, const k
         return ki_proto_put_usual_message(reader, field, value, to);
     case KI_PROTO_TIME:
         return ki_proto_put_usual_time(reader, field, value, to);
+    case KI_PROTO_INLINE:
+        return ki_proto_pass_inline(reader, ki_proto_message_of(field), ki_proto_bytes(value), to);
     default:
         return NULL;
     }
@@ -112,26 +120,34 @@ KI_PROTO_IN_LOOP char *ki_proto_put_usual_number(ki_proto_reader *reader, const 
     return to + 5 - (value != 0);
 }
 
-/* The member at the cursor, which is behind its tag. One that is left out ends where it began. */
+/* Writes a single value whose wire type is bytes. */
+KI_PROTO_IN_LOOP ki_proto_step ki_proto_put_usual_single(ki_proto_reader *reader, const ki_proto_field *field,
+                                                         ki_proto_cursor cursor, char *to)
+{
+    ki_wire_value value;
+    const uint8_t *at = ki_wire_bytes(cursor.at, cursor.end, &value);
+    if (KI_RARELY(at == NULL))
+        return KI_PROTO_NOT_USUAL;
+    if (value.len == 0 && (field->flags & KI_PROTO_OMIT_ZERO) != 0)
+        return (ki_proto_step){at, to}; /* common, because Go also writes empty text */
+    return (ki_proto_step){at, ki_proto_put_usual_bytes(reader, field, &value, to)};
+}
+
+/* Writes the member whose tag is before the cursor. If the member is omitted, `to` of the result is
+ * unchanged. */
 KI_PROTO_IN_LOOP ki_proto_step ki_proto_put_usual(ki_proto_reader *reader, const ki_proto_field *field,
                                                   ki_proto_cursor cursor, char *to)
 {
     const unsigned flags = field->flags;
     ki_wire_value value;
+    if (ki_wire_type_of(cursor.tag) == KI_WIRE_BYTES && flags < KI_PROTO_LIST)
+        return ki_proto_put_usual_single(reader, field, cursor, to); /* the most common case */
     if (KI_RARELY(ki_wire_type_of(cursor.tag) != ki_proto_wire_type_of(flags)))
         return KI_PROTO_NOT_USUAL;
     if ((flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0) {
         const ki_str rest = {(const char *)cursor.at, (size_t)(cursor.end - cursor.at)};
         return (flags & KI_PROTO_LIST) != 0 ? ki_proto_put_usual_list(reader, field, rest, to)
                                             : ki_proto_put_usual_map(reader, field, rest, to);
-    }
-    if (flags < KI_PROTO_VARINT) {
-        const uint8_t *at = ki_wire_bytes(cursor.at, cursor.end, &value);
-        if (KI_RARELY(at == NULL))
-            return KI_PROTO_NOT_USUAL;
-        if (value.len == 0 && (flags & KI_PROTO_OMIT_ZERO) != 0)
-            return (ki_proto_step){at, to}; /* many are: Go writes empty text as well */
-        return (ki_proto_step){at, ki_proto_put_usual_bytes(reader, field, &value, to)};
     }
     if (KI_RARELY(flags >= KI_PROTO_FIXED64))
         return KI_PROTO_NOT_USUAL;

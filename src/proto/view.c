@@ -28,14 +28,14 @@ ki_proto_rule ki_proto_rule_of(const ki_projection_node *node, const ki_projecti
                            .node = has_children ? node : NULL};
 }
 
-/* The quoted name of a field: between the comma and the colon. */
+/* The quoted name of a field, which is between a comma and a colon in ki_proto_names. */
 static ki_str name_of(const ki_proto_field *field)
 {
     assert(field->name_len > 4);
     return (ki_str){ki_proto_names + field->name + 1, (size_t)field->name_len - 2};
 }
 
-/* Whether one of the message's fields, or of those inline in it, has this rule. */
+/* Whether `child` is the rule of one of the message's fields, or of a field of a message inline in it. */
 static int is_known(const ki_proto_views *views, const ki_proto_message *message,
                     const ki_projection_node *node, const ki_projection_node *child)
 {
@@ -51,7 +51,7 @@ static int is_known(const ki_proto_views *views, const ki_proto_message *message
 }
 
 /* Whether the projection keeps something of a member for which the message has no field. An inline message
- * does not know the names beside it, so the answer can be yes too often there. */
+ * does not know the names of the outer message, so the result may be 1 without need there. */
 static int keeps_unknown(const ki_proto_views *views, const ki_proto_view *view)
 {
     const ki_projection_node *nodes = ki_projection_root(views->projection);
@@ -68,10 +68,11 @@ static int keeps_unknown(const ki_proto_views *views, const ki_proto_view *view)
 
 static void fill(const ki_proto_views *views, ki_proto_view *view)
 {
+    assert(view->message->count <= 64); /* bits of `needed` */
     const ki_proto_field *fields = &ki_proto_fields[view->message->first];
     uint8_t *places = (uint8_t *)(view->rules + view->message->count);
     for (size_t i = 0; i < view->message->count; i++) {
-        const ki_projection_node *node = view->node; /* members of an inline message are ours */
+        const ki_projection_node *node = view->node; /* also the node of an inline message */
         if (fields[i].type != KI_PROTO_INLINE)
             node = ki_projection_member(views->projection, view->node, name_of(&fields[i]));
         view->rules[i] = ki_proto_rule_of(node, view->node);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/wire.h"
 
-/* Bits beyond 64 are cut off, as Go does. */
+#include <assert.h>
+
+/* Bits beyond 64 are ignored, as in Go. */
 const uint8_t *ki_wire_long_varint(const uint8_t *at, const uint8_t *end, uint64_t *out_number)
 {
+    assert(at <= end);
     uint64_t number = 0;
     for (unsigned i = 0; i < KI_WIRE_VARINT_BYTES_MAX && at + i < end; i++) {
         number |= (uint64_t)(at[i] & 0x7f) << (7 * i);
@@ -30,7 +33,7 @@ static const uint8_t *skip_scalar(const uint8_t *at, const uint8_t *end, unsigne
     }
 }
 
-/* Groups are counted, not nested: they can be as deep as the input is long. */
+/* Groups may be nested as deeply as the input is long, so they are counted, without recursion. */
 const uint8_t *ki_wire_skip(const uint8_t *at, const uint8_t *end, uint64_t tag)
 {
     if (ki_wire_is_bad_tag(tag))

@@ -6,18 +6,36 @@
 
 #include "util/alloc.h"
 
-ki_delta_entry *ki_delta_entry_new(ki_str key)
+/* Enough for most keys, so that an entry can be used again for another key. */
+enum { KEY_ROOM = 96 };
+
+static void begin(ki_delta_entry *entry, ki_str key, size_t key_room)
 {
-    assert(key.ptr != NULL || key.len == 0);
-    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key.len + 1);
-    if (entry == NULL)
-        return NULL;
-    *entry = (ki_delta_entry){.cap = 1, .key_len = key.len};
+    assert(key.len < key_room);
+    *entry = (ki_delta_entry){.cap = 1, .key_len = key.len, .key_room = key_room};
     entry->deltas = &entry->first;
     if (key.len > 0)
         memcpy(entry->key, key.ptr, key.len);
     entry->key[key.len] = 0;
+}
+
+ki_delta_entry *ki_delta_entry_new(ki_str key)
+{
+    assert(key.ptr != NULL || key.len == 0);
+    size_t key_room = key.len < KEY_ROOM ? KEY_ROOM : key.len + 1;
+    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key_room);
+    if (entry != NULL)
+        begin(entry, key, key_room);
     return entry;
+}
+
+bool ki_delta_entry_renew(ki_delta_entry *entry, ki_str key)
+{
+    assert(entry->count == 0 && entry->deltas == &entry->first);
+    if (key.len >= entry->key_room)
+        return false;
+    begin(entry, key, entry->key_room);
+    return true;
 }
 
 static void drop_object(const ki_delta *delta)
@@ -36,18 +54,31 @@ void ki_delta_entry_truncate(ki_delta_entry *entry, uint32_t count)
     }
 }
 
-void ki_delta_entry_free(ki_delta_entry *entry)
+void ki_delta_entry_clear(ki_delta_entry *entry)
 {
-    if (entry == NULL)
-        return;
     assert(!ki_list_node_is_linked(&entry->node));
     ki_delta_entry_truncate(entry, 0);
     assert(entry->bytes == 0);
     if (entry->deltas != &entry->first)
         ki_free(entry->deltas);
+    entry->deltas = &entry->first;
     ki_resource_version_clear(&entry->version);
     ki_resource_version_clear(&entry->version_before);
+}
+
+void ki_delta_entry_free(ki_delta_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    ki_delta_entry_clear(entry);
     ki_free(entry);
+}
+
+void ki_delta_entry_free_all(ki_list *entries)
+{
+    assert(entries != NULL);
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
+        ki_delta_entry_free(ki_delta_entry_of(node));
 }
 
 static int has_key(const ki_map_node *node, const void *key)
@@ -92,7 +123,7 @@ int ki_delta_entry_reserve(ki_delta_entry *entry)
     return 0;
 }
 
-/* An event may be reported twice, the second time after a newer one. */
+/* Needed because an event may arrive twice, the second time after a newer one. */
 static bool is_older(const ki_object *object, const ki_object *other)
 {
     int order = 0;
@@ -101,15 +132,15 @@ static bool is_older(const ki_object *object, const ki_object *other)
            order < 0;
 }
 
-/* Two deletes in a row are merged, but not those of different lists: what a list reports takes effect only
- * with its end, which may never come. */
+/* Two deletes in a row are merged, but not those of different lists: a delete in a list takes effect only at
+ * the end of the list, which may never come. */
 static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
 {
     return delta->change_type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
            ki_delta_entry_last(entry)->list == delta->list;
 }
 
-/* `delta` has its reference: one of the two objects is dropped. */
+/* `delta` holds a reference. One of the two objects is dropped. */
 static void merge_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = &entry->deltas[entry->count - 1];

@@ -4,14 +4,17 @@
 #include <assert.h>
 
 /* Invariants, all under mu:
- *   - An entry is in `queue`; and in `keys` iff it is the changes of a key, which is there once. So all that
- *     waits of a key waits together, oldest first, in the place where the key was queued first.
+ *   - Every waiting entry is in `queue`. It is also in `keys` if it has the changes of a key; each key is
+ *     there once. So all waiting changes of a key are together, oldest first, at the position where the key
+ *     was first queued.
  *   - `items` is the length of `queue`, `bytes` the sum of its entries' bytes.
+ *   - An entry in `spare` is cleared, and neither in `queue` nor in `keys`; `spare_count` is the length of
+ *     `spare`.
  *   - entry->version_before is the value of `received` when the entry was queued. It does not decrease from
  *     head to tail, because `received` only grows while entries wait. So everything that was received up to
  *     the head's version_before has left the queue: it was in entries that were queued before the head.
- *   - The queue's fresh_ns is that of the first popped entry that has not been processed; that of the head if
- *     nothing is being processed; heard_ns if nothing waits either.
+ *   - The queue's fresh_ns is the fresh_ns of the first popped entry that has not been processed; if there is
+ *     none, that of the head; if nothing waits either, heard_ns.
  *
  * A push appends to the waiting entry of its key or queues a new one, and raises `received` afterwards. A pop
  * takes from the head. Only begin_history() and reset() set `received` back, and they drop all entries first;
@@ -36,6 +39,7 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
     atomic_init(&fifo->fresh_ns, UINT64_MAX);
     ki_mutex_init(&fifo->mu);
     ki_list_init(&fifo->queue);
+    ki_list_init(&fifo->spare);
     ki_map_init(&fifo->keys);
     return 0;
 }
@@ -49,14 +53,12 @@ static KI_DEBUG_ONLY bool is_sound_locked(const ki_delta_fifo *fifo)
 
 static void drop_all_locked(ki_delta_fifo *fifo)
 {
-    for (ki_list_node *node = ki_list_pop_front(&fifo->queue); node != NULL;
-         node = ki_list_pop_front(&fifo->queue))
-        ki_delta_entry_free(ki_delta_entry_of(node));
+    ki_delta_entry_free_all(&fifo->queue);
     ki_map_fini(&fifo->keys);
     fifo->items = 0;
     fifo->bytes = 0;
     fifo->ended_list = 0;
-    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* what is dropped counts as not received */
+    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* dropped changes count as not received */
 }
 
 void ki_delta_fifo_fini(ki_delta_fifo *fifo)
@@ -64,6 +66,7 @@ void ki_delta_fifo_fini(ki_delta_fifo *fifo)
     if (fifo->items_max == 0)
         return;
     drop_all_locked(fifo);
+    ki_delta_entry_free_all(&fifo->spare);
     ki_resource_version_clear(&fifo->received);
     ki_mutex_fini(&fifo->mu);
     *fifo = (ki_delta_fifo){0};
@@ -87,21 +90,22 @@ static int is_full_locked(const ki_delta_fifo *fifo)
 
 /* ---- how fresh the consumer is ----------------------------------------------------------------------- */
 
-/* Relaxed: one number, with which nothing else is read. */
+/* Relaxed: nothing else is read together with this number. */
 uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo)
 {
     return atomic_load_explicit(&fifo->fresh_ns, memory_order_relaxed);
 }
 
-/* Relaxed, for the same reason. Two threads never store at once: the consumer does until it has processed
- * what it popped; the producer does when it queues the first entry and nothing is being processed. */
+/* Relaxed, for the same reason. Two threads never store at the same time: the consumer stores while it
+ * processes what it has popped; the producer stores when it queues the first entry while nothing is being
+ * processed. */
 static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
 {
     atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);
 }
 
-/* A watch reports changes in order: so with each event everything before it has been received. Before the end
- * of a list nothing is complete. */
+/* A watch reports changes in order, so an event shows that everything before it has been received. Before the
+ * end of a list nothing is complete. */
 static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -123,12 +127,26 @@ static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t 
     fifo->items++;
 }
 
-/* A key is reported as seen once for each list. Returns whether it was already. */
+/* Whether this is KI_CHANGE_SEEN, and the last change of the key already shows that the list contains it. */
 static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
 {
     const ki_delta *last = ki_delta_entry_last(entry);
     return last != NULL && delta->change_type == KI_CHANGE_SEEN && last->change_type != KI_CHANGE_DELETED &&
            last->list == delta->list;
+}
+
+/* Makes an entry that is not in the queue yet. NULL when out of memory. */
+static ki_delta_entry *make_entry_locked(ki_delta_fifo *fifo, ki_str key)
+{
+    KI_ASSERT_HELD(fifo->mu);
+    ki_list_node *node = ki_list_pop_front(&fifo->spare);
+    if (node == NULL)
+        return ki_delta_entry_new(key);
+    fifo->spare_count--;
+    if (ki_delta_entry_renew(ki_delta_entry_of(node), key))
+        return ki_delta_entry_of(node);
+    ki_delta_entry_free(ki_delta_entry_of(node));
+    return ki_delta_entry_new(key);
 }
 
 /* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when out of
@@ -140,7 +158,7 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
     ki_delta_entry *entry = ki_delta_entry_find(&fifo->keys, key, hash);
     if (entry != NULL)
         return ki_delta_entry_reserve(entry) < 0 ? NULL : entry;
-    entry = ki_delta_entry_new(key);
+    entry = make_entry_locked(fifo, key);
     if (entry != NULL && ki_map_insert(&fifo->keys, &entry->by_key, hash) < 0) {
         ki_delta_entry_free(entry);
         return NULL;
@@ -148,7 +166,7 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
     return entry;
 }
 
-/* An echo of an earlier change proves nothing. */
+/* Whether the version is newer than what was received. An echo of an earlier change proves nothing. */
 static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version *version)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -207,7 +225,7 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
     return rc;
 }
 
-/* A list that is older than what was received proves nothing, nor does such a bookmark. */
+/* A list or a bookmark that is older than what was received proves nothing. */
 static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -215,7 +233,7 @@ static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry
            !ki_resource_version_is_newer(&fifo->received, &entry->version);
 }
 
-/* A list shows the state when it began, whenever it has ended; an event may have arrived since. */
+/* A list shows the state when it began, not when it ended. An event may have arrived since then. */
 static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -251,7 +269,7 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32
     return rc;
 }
 
-/* Removes the waiting resyncs, which belong to no history. */
+/* Takes the waiting resyncs off the queue; they belong to no history. */
 static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
 {
     KI_ASSERT_HELD(fifo->mu);
@@ -266,7 +284,7 @@ static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
     }
 }
 
-/* Popped entries are still being processed; those dropped here are not. */
+/* Drops only waiting entries. Popped entries are still processed. */
 int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 {
     assert(list > 0);
@@ -333,6 +351,34 @@ void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next)
     fifo->is_processing = false;
     set_fresh(fifo, head == NULL ? fifo->heard_ns : ki_delta_entry_of(head)->fresh_ns);
     ki_mutex_unlock(&fifo->mu);
+}
+
+void ki_delta_fifo_give_back(ki_delta_fifo *fifo, ki_list *entries)
+{
+    ki_list_node *node = NULL;
+    ki_mutex_lock(&fifo->mu);
+    while (fifo->spare_count < KI_DELTA_FIFO_SPARE_MAX && (node = ki_list_pop_front(entries)) != NULL) {
+        ki_list_push_front(&fifo->spare, node);
+        fifo->spare_count++;
+    }
+    ki_mutex_unlock(&fifo->mu);
+    ki_delta_entry_free_all(entries);
+}
+
+void ki_delta_fifo_trim(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    ki_delta_entry_free_all(&fifo->spare);
+    fifo->spare_count = 0;
+    ki_mutex_unlock(&fifo->mu);
+}
+
+bool ki_delta_fifo_has_spares(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    bool has_spares = fifo->spare_count > KI_DELTA_FIFO_SPARE_FEW;
+    ki_mutex_unlock(&fifo->mu);
+    return has_spares;
 }
 
 void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version)

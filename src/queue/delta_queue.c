@@ -52,20 +52,14 @@ ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_err
     return queue;
 }
 
-static void free_entries(ki_list *entries)
-{
-    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
-        ki_delta_entry_free(ki_delta_entry_of(node));
-}
-
 void ki_delta_queue_free(ki_delta_queue *queue)
 {
     if (queue == NULL)
         return;
     assert(ki_list_is_empty(&queue->processing));
     ki_fork_remove(&queue->fork_hook);
-    free_entries(&queue->waiting);
-    free_entries(&queue->abandoned);
+    ki_delta_entry_free_all(&queue->waiting);
+    ki_delta_entry_free_all(&queue->abandoned);
     ki_map_fini(&queue->keys);
     ki_cond_fini(&queue->changed);
     ki_mutex_fini(&queue->mu);
@@ -95,7 +89,7 @@ ki_delta_entry *ki_delta_queue_find_locked(const ki_delta_queue *queue, ki_str k
     return ki_delta_entry_find(&queue->keys, key, ki_keyer_hash(&queue->keyer, key));
 }
 
-/* As many as there are consumers: one. */
+/* The list has one entry per consumer, so a linear search is enough. */
 ki_delta_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queue, ki_str key)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -121,8 +115,8 @@ static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
     return 0;
 }
 
-/* Of two deletes in a row the earlier is kept, as in client-go, unless its final state is unknown. An
- * informer keeps the newer one: its store has to know up to which version the object is deleted. */
+/* Of two deletes in a row the earlier one is kept, as in client-go, unless its final state is unknown. An
+ * informer keeps the newer one, because its store has to know up to which version the object is deleted. */
 static bool is_delete_again(const ki_delta_entry *entry, const ki_delta *delta)
 {
     return delta->change_type == KI_CHANGE_DELETED && ki_delta_entry_ends_deleted(entry) &&
@@ -148,9 +142,9 @@ ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, 
     entry = ki_delta_entry_new(key);
     if (entry == NULL)
         return NULL;
-    /* Relaxed: the thread that pushes has set it. */
+    /* Relaxed: the thread that pushes has set the time itself. */
     entry->queued_ns = atomic_load_explicit(&queue->now_ns, memory_order_relaxed);
-    ki_delta_entry_append(entry, delta); /* room was reserved for one */
+    ki_delta_entry_append(entry, delta); /* a new entry has room for one */
     if (enqueue_locked(queue, entry) < 0) {
         ki_delta_entry_free(entry);
         return NULL;
@@ -184,7 +178,7 @@ static int is_in_store(const ki_delta_queue *queue, ki_str key)
     return is_known;
 }
 
-/* Whether there is something to delete. */
+/* Whether there is an object to delete. */
 static int is_known_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -292,7 +286,7 @@ static int requeue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
     ki_delta_entry *newer = ki_delta_queue_find_locked(queue, ki_delta_entry_key(entry));
     if (newer == NULL) {
         int rc = enqueue_locked(queue, entry);
-        assert(rc == 0); /* the table exists since the entry was first queued */
+        assert(rc == 0); /* the table has existed since the entry was first queued */
         return rc == 0;
     }
     if (entry->is_initial && !newer->is_initial) {
@@ -302,7 +296,7 @@ static int requeue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
     return 0;
 }
 
-/* Returns the entry for the caller to free, without the lock; or NULL when it waits again. */
+/* Returns the entry, which the caller frees without the lock; or NULL if it waits again. */
 static ki_delta_entry *finish_locked(ki_delta_queue *queue, ki_delta_entry *entry, int is_unfinished)
     KI_REQUIRES(queue->mu)
 {
@@ -314,8 +308,8 @@ static ki_delta_entry *finish_locked(ki_delta_queue *queue, ki_delta_entry *entr
     return entry;
 }
 
-/* In a child no thread finishes what others were processing, and none waits for a change. Nothing is freed,
- * since another thread may have been inside the allocator. */
+/* In a child process, the threads that were processing entries or waiting for changes do not exist. Puts the
+ * entries back. Frees nothing, since another thread may have been inside the allocator during the fork. */
 static void take_over_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
     ki_cond_init(&queue->changed);
@@ -339,7 +333,7 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
         take_over_locked(queue);
     ki_mutex_unlock(&queue->mu);
     if (phase == KI_FORK_CHILD)
-        ki_mutex_init(&queue->mu); /* a condition counts its waiting threads, which do not exist here */
+        ki_mutex_init(&queue->mu); /* it may count waiting threads, which do not exist here */
 }
 
 int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_delta_queue_cb process, void *user)

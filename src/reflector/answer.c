@@ -3,13 +3,13 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/decode/reason.h"
 #include "api/decode/refusal.h"
 #include "proto/proto_status.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/text/str.h"
 
 void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan)
 {
@@ -26,6 +26,7 @@ void ki_answer_set_owner(ki_answer *answer, ki_answer_cb on_report, void *user, 
     answer->is_full = is_full;
 }
 
+/* on_report is take_report() in reflector/reflector.c. */
 static void report(ki_answer *answer, ki_answer_report what)
 {
     assert(answer->on_report != NULL);
@@ -84,7 +85,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
     ki_body_decoder_init(&answer->decoder, form_of(answer), answer->plan);
 }
 
-/* Closes it; the decoder is ended when it is no longer in use. */
+/* While the decoder is in use, ki_answer_body() ends it later. */
 static void close_answer(ki_answer *answer, const ki_failure *failure)
 {
     assert(answer->is_open);
@@ -145,12 +146,7 @@ void ki_answer_sent(ki_answer *answer)
     leave(answer, KI_ANSWER_INSIDE);
 }
 
-static int is_type(ki_str type, const char *name)
-{
-    return type.len == strlen(name) && strncasecmp(type.ptr, name, type.len) == 0;
-}
-
-/* Anything else is decoded as JSON, which servers may send without saying so. */
+/* All types other than protobuf are decoded as JSON, because servers may send JSON under another type. */
 void ki_answer_set_content_type(ki_answer *answer, ki_str content_type)
 {
     if (answer == NULL || !answer->is_open || answer->is_begun)
@@ -159,10 +155,10 @@ void ki_answer_set_content_type(ki_answer *answer, ki_str content_type)
     while (n < content_type.len && strchr("; \t", content_type.ptr[n]) == NULL)
         n++;
     content_type.len = n;
-    if (is_type(content_type, KI_CONTENT_TYPE_PROTOBUF))
+    if (ki_str_is_word(content_type, KI_CONTENT_TYPE_PROTOBUF))
         answer->wire = KI_WIRE_PROTOBUF;
     else
-        answer->wire = is_type(content_type, KI_CONTENT_TYPE_JSON) ? KI_WIRE_JSON : KI_WIRE_AUTO;
+        answer->wire = ki_str_is_word(content_type, KI_CONTENT_TYPE_JSON) ? KI_WIRE_JSON : KI_WIRE_AUTO;
     if (answer->decoder.form == form_of(answer))
         return;
     ki_body_decoder_fini(&answer->decoder);
@@ -181,19 +177,20 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
     if (is_good(answer))
         report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD});
     else
-        report(answer, (ki_answer_report){.event = KI_ANSWER_REFUSED});
+        report(answer, (ki_answer_report){.event = KI_ANSWER_ERROR_HEAD});
     leave(answer, KI_ANSWER_INSIDE);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
-/* The decoder has failed. A Status in place of a list is reported as it is. */
+/* The decoder has failed. If the body is a Status instead of a list,
+ * the failure has the reason of the Status. */
 static void give_up(ki_answer *answer, const ki_error *err)
 {
     assert(answer->is_open && answer->is_feeding);
     ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
     const ki_status *status =
-        answer->kind == KI_ANSWER_LIST ? ki_body_decoder_status(&answer->decoder) : NULL;
+        answer->kind == KI_ANSWER_LIST ? &ki_body_decoder_result(&answer->decoder)->status : NULL;
     ki_mask_error(&answer->mask, &failure.error);
     if (err->code == KI_ERR_NO_MEMORY) {
         failure.reason = KI_REASON_NO_MEMORY;
@@ -209,13 +206,13 @@ static void give_up(ki_answer *answer, const ki_error *err)
     report_over(answer, &failure);
 }
 
-/* Before the server's text is used in errors and refusals. */
-static void mask_step(ki_answer *answer, int step)
+/* Masks the server's text before errors and refusals quote it. */
+static void mask_result(ki_answer *answer, int result)
 {
-    if (step == (answer->kind == KI_ANSWER_LIST ? (int)KI_LIST_REFUSED : (int)KI_WATCH_REFUSED))
-        ki_mask_error(&answer->mask, &ki_body_decoder_refused(&answer->decoder)->error);
-    else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_ERROR)
-        ki_status_mask(ki_body_decoder_status(&answer->decoder), &answer->mask);
+    if (result == (answer->kind == KI_ANSWER_LIST ? (int)KI_LIST_REFUSED : (int)KI_WATCH_REFUSED))
+        ki_mask_error(&answer->mask, &ki_body_decoder_result(&answer->decoder)->refused.error);
+    else if (answer->kind == KI_ANSWER_WATCH && result == KI_WATCH_ERROR)
+        ki_status_mask(&ki_body_decoder_result(&answer->decoder)->status, &answer->mask);
 }
 
 static void take_body(ki_answer *answer, ki_str bytes)
@@ -226,25 +223,27 @@ static void take_body(ki_answer *answer, ki_str bytes)
     ki_alloc_expect(bytes.len);
     while (answer->is_open && bytes.len > 0) {
         size_t used = 0;
-        int step = ki_body_decoder_feed(&answer->decoder, bytes, &used, &err);
+        int result = ki_body_decoder_feed(&answer->decoder, bytes, &used, &err);
         bytes.ptr += used;
         bytes.len -= used;
-        mask_step(answer, step);
-        if (step < 0)
+        mask_result(answer, result);
+        if (result < 0)
             give_up(answer, &err);
-        else if (step > 0)
-            report(answer, (ki_answer_report){.event = KI_ANSWER_STEP, .step = step});
+        else if (result > 0)
+            report(answer, (ki_answer_report){.event = KI_ANSWER_RESULT,
+                                              .result = result,
+                                              .decoded = ki_body_decoder_result(&answer->decoder)});
     }
 }
 
-/* An error page of a proxy may be long, and is not needed: it is left out then, and its rest not waited
- * for. */
+/* A body that exceeds the limit is probably the error page of a proxy.
+ * It is not needed: drops it, and does not wait for its end. */
 static void take_error_body(ki_answer *answer, ki_str bytes)
 {
     if (ki_buf_append_str(&answer->error_body, bytes) == 0)
         return;
     ki_buf_fini(&answer->error_body);
-    ki_answer_cut_refused(answer);
+    ki_answer_cut_error(answer);
 }
 
 int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
@@ -310,12 +309,12 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     if (!is_good(answer)) {
         explain_error(answer, &failure);
         if (reason == KI_REASON_REDIRECTED && message != NULL)
-            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* the message says where to */
+            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* the message has the target */
     } else if (reason != KI_REASON_NONE) {
         ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
                      message != NULL && message[0] != 0 ? message : ki_reason_name(reason));
     } else if (ki_body_decoder_end(&answer->decoder, &failure.error) < 0) {
-        failure.reason = KI_REASON_CONNECTION_LOST; /* it has ended in the middle */
+        failure.reason = KI_REASON_CONNECTION_LOST; /* the body is incomplete */
     }
     failure.party = party_of(answer, &failure);
     ki_mask_error(&answer->mask, &failure.error);
@@ -332,13 +331,13 @@ void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
     leave(answer, KI_ANSWER_OUTSIDE);
 }
 
-int ki_answer_is_refused(const ki_answer *answer)
+int ki_answer_is_error(const ki_answer *answer)
 {
     assert(answer != NULL);
     return answer->is_open && !is_good(answer);
 }
 
-void ki_answer_cut_refused(ki_answer *answer)
+void ki_answer_cut_error(ki_answer *answer)
 {
     ki_failure failure = failure_of(answer, KI_REASON_NONE, NULL);
     answer->is_open = 0;

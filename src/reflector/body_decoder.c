@@ -67,66 +67,19 @@ int ki_body_decoder_end(ki_body_decoder *decoder, ki_error *err)
     }
 }
 
-ki_object *ki_body_decoder_take_object(ki_body_decoder *decoder)
+ki_decoded *ki_body_decoder_result(ki_body_decoder *decoder)
 {
     switch (decoder->form) {
     case KI_BODY_JSON_LIST:
-        return ki_list_decoder_take_object(&decoder->as.json_list);
+        return &decoder->as.json_list.decoded;
     case KI_BODY_JSON_WATCH:
-        return ki_watch_decoder_take_object(&decoder->as.json_watch);
+        return &decoder->as.json_watch.decoded;
     case KI_BODY_PROTO_LIST:
-        return ki_proto_list_take_object(&decoder->as.proto_list);
+        return &decoder->as.proto_list.decoded;
     default:
         assert(decoder->form == KI_BODY_PROTO_WATCH);
-        return ki_proto_watch_take_object(&decoder->as.proto_watch);
+        return &decoder->as.proto_watch.decoded;
     }
-}
-
-ki_refused *ki_body_decoder_refused(ki_body_decoder *decoder)
-{
-    switch (decoder->form) {
-    case KI_BODY_JSON_LIST:
-        return &decoder->as.json_list.refused;
-    case KI_BODY_JSON_WATCH:
-        return &decoder->as.json_watch.refused;
-    case KI_BODY_PROTO_LIST:
-        return &decoder->as.proto_list.refused;
-    default:
-        assert(decoder->form == KI_BODY_PROTO_WATCH);
-        return &decoder->as.proto_watch.refused;
-    }
-}
-
-ki_status *ki_body_decoder_status(ki_body_decoder *decoder)
-{
-    switch (decoder->form) {
-    case KI_BODY_JSON_LIST:
-        return &decoder->as.json_list.status;
-    case KI_BODY_JSON_WATCH:
-        return &decoder->as.json_watch.status;
-    case KI_BODY_PROTO_LIST:
-        return &decoder->as.proto_list.status;
-    default:
-        assert(decoder->form == KI_BODY_PROTO_WATCH);
-        return &decoder->as.proto_watch.status;
-    }
-}
-
-const ki_list_metadata *ki_body_decoder_metadata(const ki_body_decoder *decoder)
-{
-    assert(decoder->form == KI_BODY_JSON_LIST || decoder->form == KI_BODY_PROTO_LIST);
-    return decoder->form == KI_BODY_JSON_LIST ? &decoder->as.json_list.metadata
-                                              : &decoder->as.proto_list.metadata;
-}
-
-ki_body_event ki_body_decoder_event(const ki_body_decoder *decoder)
-{
-    assert(decoder->form == KI_BODY_JSON_WATCH || decoder->form == KI_BODY_PROTO_WATCH);
-    const ki_watch_decoder *json = &decoder->as.json_watch;
-    const ki_proto_watch *proto = &decoder->as.proto_watch;
-    if (decoder->form == KI_BODY_JSON_WATCH)
-        return (ki_body_event){json->resource_version, json->ends_initial_events, json->refused_type};
-    return (ki_body_event){proto->resource_version, proto->ends_initial_events, proto->refused_type};
 }
 
 int ki_body_decoder_is_proto(const ki_body_decoder *decoder)

@@ -18,7 +18,8 @@ void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const
     ki_token_bucket_init(&log->turns, INTERVAL_SECONDS * KI_NS_PER_S, LINES_AT_ONCE);
 }
 
-/* Returns whether a line may be written; then `text`, which it ends with, says how many were not. */
+/* Returns whether a line may be written. If so, the caller appends `text`,
+ * which says how many objects were left out. */
 static bool may_write(ki_error_log *log, char *text, size_t text_bytes)
 {
     text[0] = 0;
@@ -88,7 +89,7 @@ static void end_loss(ki_error_log *log, const ki_informer_status *status)
     write_turn(log, KI_LOG_INFO, KI_REASON_NONE, message);
 }
 
-/* The reason for waiting, when nothing has failed. */
+/* Whether this reason is not a failure, but only explains a wait. */
 static bool is_wait(ki_reason reason)
 {
     return reason == KI_REASON_NONE || reason == KI_REASON_PACED || reason == KI_REASON_RESUMING;
@@ -101,7 +102,7 @@ void ki_error_log_status(ki_error_log *log, const ki_informer_status *status)
             write_turn(log, KI_LOG_WARNING, KI_REASON_POLLING, status->message);
         log->is_polling = true;
         log->is_lost = false;
-    } else if (!is_wait(status->reason) && !log->is_lost) {
+    } else if (!is_wait(status->reason) && status->phase != KI_PHASE_WATCHING && !log->is_lost) {
         log->is_lost = true;
         log->lost_ns = ki_clock_now_ns(log->clock);
         log->lists = status->lists;

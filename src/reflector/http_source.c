@@ -53,14 +53,14 @@ static int send_request(const http_source *source, ki_answer *answer, const ki_l
     static const char *const json[] = {"Accept: " KI_CONTENT_TYPE_JSON, NULL};
     static const char *const both[] = {"Accept: " KI_CONTENT_TYPE_PROTOBUF "," KI_CONTENT_TYPE_JSON, NULL};
     bool is_list = !options->watch || options->send_initial_events;
-    ki_request request = {.target = text,
-                          .headers = options->wire == KI_WIRE_PROTOBUF ? both : json,
-                          .events = &events,
-                          .user = answer,
-                          .head_timeout_ms = is_list ? ki_http_request_timeout_ms(source->http) : 0,
-                          .is_watch = options->watch,
-                          .may_be_cut = !is_list,
-                          .is_long = is_list};
+    ki_transfer_request request = {.target = text,
+                                   .headers = options->wire == KI_WIRE_PROTOBUF ? both : json,
+                                   .events = &events,
+                                   .user = answer,
+                                   .head_timeout_ms = is_list ? ki_http_request_timeout_ms(source->http) : 0,
+                                   .is_watch = options->watch,
+                                   .may_be_cut = !is_list,
+                                   .is_long = is_list};
     ki_transfer *transfer = ki_transfer_new(source->http, &request, NULL);
     if (transfer == NULL)
         return KI_ERR_NO_MEMORY;
@@ -109,7 +109,7 @@ static char *make_path(const ki_resource *resource, ki_str ns, ki_error *err)
 {
     int length = ki_resource_path(resource, ns, (ki_str){0}, (ki_str){0}, NULL, 0);
     if (length < 0) {
-        ki_error_set(err, length, 0, "%s: no collection in the namespace \"%.*s\"", resource->plural,
+        ki_error_set(err, length, 0, "%s: \"%.*s\" is not a valid namespace", resource->plural,
                      KI_STR_ARGS(ns));
         return NULL;
     }
@@ -122,8 +122,8 @@ static char *make_path(const ki_resource *resource, ki_str ns, ki_error *err)
     return path;
 }
 
-/* A streamed list continues as a watch on its own connection: with HTTP/2 this is done only with
- * KI_WATCH_LIST_ALWAYS. */
+/* A streamed list continues as a watch, on a connection that it does not share. So with HTTP/2, lists are
+ * streamed only with KI_WATCH_LIST_ALWAYS. */
 static int streams_none(const ki_http *http, const ki_informer_options *options)
 {
     return ki_http_uses_http2(http) && options->watch_list != KI_WATCH_LIST_ALWAYS;

@@ -10,6 +10,7 @@
 #include "reflector/source.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/text/str.h"
 
 /* ---- making ------------------------------------------------------------------------------------------ */
 
@@ -29,20 +30,12 @@ static int make_plan(ki_life *life, ki_error *err)
     return life->plan == NULL ? KI_ERR_INVALID : 0;
 }
 
-static size_t count_paths(const char *const *paths)
-{
-    size_t count = 0;
-    while (paths != NULL && paths[count] != NULL)
-        count++;
-    return count;
-}
-
 /* Options without `keep` keep everything, which is the path "". */
 static int keep_all(ki_life *life, const char *const *extra, ki_error *err)
 {
     const char *const *keep = life->setup.options.keep;
-    size_t count = count_paths(keep);
-    const char **all = ki_calloc(count + count_paths(extra) + 2, sizeof(*all));
+    size_t count = ki_str_count(keep);
+    const char **all = ki_calloc(count + ki_str_count(extra) + 2, sizeof(*all));
     if (all == NULL)
         return ki_fail_no_memory(err);
     size_t used = 0;
@@ -71,7 +64,7 @@ int ki_life_keep_path(ki_life *life, const char *path, ki_error *err)
     assert(life != NULL && path != NULL && !life->was_started);
     if (!ki_object_kept_lacks(life->plan->projection, path))
         return 0;
-    size_t count = count_paths(life->extra_keep);
+    size_t count = ki_str_count(life->extra_keep);
     const char **longer = ki_realloc(life->extra_keep, (count + 2) * sizeof(*longer));
     if (longer == NULL)
         return ki_fail_no_memory(err);
@@ -105,7 +98,7 @@ int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
     return rc == 0 ? make_plan(life, err) : rc;
 }
 
-/* From here on the source is the reflector's. */
+/* On success, the reflector owns the source. */
 static int init_reflector(ki_life *life, ki_reflector_options *options, ki_error *err)
 {
     bool is_own = life->setup.options.list_watch != NULL;
@@ -126,7 +119,8 @@ static void run_io(ki_job *job);
 static void run_dispatch(ki_job *job);
 static void schedule_io(uint64_t due_ns, void *user);
 
-/* The client is not closed before the making has ended. */
+/* A user that has joined is busy until ki_life_open() has succeeded,
+ * so the client is not closed before that. */
 int ki_life_join(ki_life *life, ki_error *err)
 {
     assert(life != NULL);
@@ -145,7 +139,7 @@ int ki_life_join(ki_life *life, ki_error *err)
     return 0;
 }
 
-/* Whether requests go to a source of the program. */
+/* Whether the program provides the source, instead of an API server. */
 static bool is_programs(const ki_life *life)
 {
     return life->setup.options.list_watch != NULL || life->client->options.source != NULL;
@@ -180,7 +174,7 @@ void ki_life_fini(ki_life *life)
     ki_reflector_metrics_fini(&life->metrics);
     ki_resource_version_clear(&life->version);
     ki_object_plan_free(life->plan);
-    for (size_t i = 0; i < count_paths(life->extra_keep); i++)
+    for (size_t i = 0; i < ki_str_count(life->extra_keep); i++)
         ki_free((char *)life->extra_keep[i]);
     ki_free(life->extra_keep);
     ki_reflector_setup_fini(&life->setup);
@@ -191,11 +185,7 @@ void ki_life_fini(ki_life *life)
 void ki_life_leave(ki_life *life, void *memory)
 {
     assert(life != NULL);
-    ki_client *client = life->client;
-    if (!ki_client_is_foreign(client)) /* otherwise it has never joined, and the lock may never be released */
-        ki_client_leave(client, &life->alive);
-    ki_free(memory);
-    ki_client_unref(client);
+    ki_client_free_user(life->client, &life->alive, memory);
 }
 
 /* ---- any thread -------------------------------------------------------------------------------------- */
@@ -228,7 +218,7 @@ int ki_life_start(ki_life *life, ki_error *err)
     return rc;
 }
 
-/* Nothing is delivered from here on, not even by a thread that is delivering a batch. */
+/* No event is delivered after this, not even the rest of a batch that another thread is delivering. */
 static void request_stop_locked(ki_life *life) KI_REQUIRES(life->mu)
 {
     KI_ASSERT_HELD(life->mu);
@@ -255,8 +245,8 @@ static bool is_stopped(void *user)
     return life->stage == KI_STAGE_STOPPED || life->is_wanted;
 }
 
-/* The waiting call is counted at the same time: a callback that notices the stop may free it as soon as the
- * lock is released. */
+/* Counts itself as a waiter before it releases the lock, because a callback that notices the stop may free
+ * the life at once. */
 void ki_life_stop(ki_life *life)
 {
     if (ki_life_is_foreign(life))
@@ -373,7 +363,8 @@ void ki_life_keep(ki_life *life)
     ki_mutex_unlock(&life->mu);
 }
 
-/* In a closed client no other thread would carry out a free that has waited for this. */
+/* A free may have waited for this call. In a closed client no other thread would carry it out,
+ * so this thread runs the jobs. */
 void ki_life_let_go(ki_life *life)
 {
     ki_client *client = life->client;
@@ -425,7 +416,7 @@ typedef struct requests {
     bool is_list_owed;
     ki_stage stage;
     uint32_t doubted_list;
-    ki_resource_version version; /* to be cleared */
+    ki_resource_version version; /* the caller clears it */
 } requests;
 
 static requests take_requests(ki_life *life)
@@ -444,7 +435,7 @@ static requests take_requests(ki_life *life)
     return taken;
 }
 
-/* The last access on io: dispatch may free it then. */
+/* io must not use the life after this, since dispatch may free it. */
 static void answer_dispatch(ki_life *life, ki_stage stage)
 {
     KI_ASSERT_ON(life->client->io);
@@ -466,7 +457,7 @@ static void drive(ki_life *life, const requests *taken)
     if (taken->doubted_list != 0)
         ki_reflector_doubt_list(reflector, taken->doubted_list);
     if (life->kind->has_room(life))
-        ki_reflector_room(reflector);
+        ki_reflector_resume(reflector);
     ki_reflector_tick(reflector);
     if (life->kind->drive != NULL)
         life->kind->drive(life);
@@ -496,7 +487,8 @@ static void run_io(ki_job *job)
 
 /* ---- dispatch ---------------------------------------------------------------------------------------- */
 
-/* Cleared before anything is checked: work that is recorded from here on wakes it again. */
+/* dispatch_is_due is cleared before anything is checked, so that work recorded from now on wakes the job
+ * again. */
 static void run_dispatch(ki_job *job)
 {
     ki_life *life = KI_CONTAINER_OF(job, ki_life, dispatch_job);
@@ -513,7 +505,7 @@ static void ask_io_locked(ki_life *life, ki_stage stage) KI_REQUIRES(life->mu)
     ki_job_wake(&life->io_job);
 }
 
-/* Not in a client that is being freed. */
+/* Does nothing if the client is being freed. */
 static void begin_locked(ki_life *life) KI_REQUIRES(life->mu)
 {
     KI_ASSERT_HELD(life->mu);
@@ -526,7 +518,7 @@ static void begin_locked(ki_life *life) KI_REQUIRES(life->mu)
     ask_io_locked(life, KI_STAGE_RUNNING);
 }
 
-/* Callbacks may still run; the last one wakes dispatch. */
+/* While callbacks still run, it does nothing; the last callback wakes dispatch again. */
 static void stop_locked(ki_life *life) KI_REQUIRES(life->mu)
 {
     KI_ASSERT_HELD(life->mu);
@@ -548,7 +540,7 @@ ki_stage ki_life_advance(ki_life *life)
         stop_locked(life);
     if (life->stage == KI_STAGE_STOPPED && life->is_freed) {
         bool may_leave = life->kind->leave_locked == NULL || life->kind->leave_locked(life);
-        if (may_leave && life->waiters == 0) /* the last wakes dispatch */
+        if (may_leave && life->waiters == 0) /* the last waiter wakes dispatch */
             ask_io_locked(life, KI_STAGE_LEAVING);
     } else if (life->stage == KI_STAGE_STOPPED && life->is_wanted) {
         begin_locked(life);

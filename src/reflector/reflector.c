@@ -45,7 +45,7 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
 }
 
-/* After a failure it is not watching, even when it retries at once. */
+/* After a failure the phase is not WATCHING, even if the reflector retries at once. */
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns)
 {
@@ -129,7 +129,7 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
     if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
         reflector->behind_ns = UINT64_MAX; /* a list shows the current state */
     if (step == KI_STEP_WATCH && now >= reflector->relist_ns)
-        step = KI_STEP_SYNC; /* this list became due while no watch was running */
+        step = KI_STEP_SYNC; /* the list became due while no watch was running */
     if (step != KI_STEP_WATCH && reflector->report.reason == KI_REASON_PACED)
         ki_reflector_clear_failure(reflector);
     if (step == KI_STEP_WATCH)
@@ -140,8 +140,8 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
         ki_reflector_begin_list(reflector, step);
 }
 
-/* Further pages belong to an attempt that has already been paced, as long as they have items: empty pages may
- * go on forever. While waiting for one of those, the phase is still LISTING. */
+/* A further page needs no token, since its list has taken one. But a page after an empty page does, because a
+ * server could send empty pages forever. While the page waits for a token, the phase is still LISTING. */
 static int has_token(ki_reflector *reflector, uint64_t now)
 {
     int is_page = reflector->next == KI_STEP_PAGE;
@@ -160,8 +160,7 @@ static int has_token(ki_reflector *reflector, uint64_t now)
     return 0;
 }
 
-/* Begins one request after the other as long as they are answered at once, so that a source which answers
- * inside `begin` does not make the stack grow. */
+/* A loop, not recursion: a source may answer inside `begin`, and the stack would grow with each request. */
 static void run(ki_reflector *reflector)
 {
     while (reflector->next != KI_STEP_NONE && !reflector->is_full) {
@@ -239,14 +238,14 @@ static void take_heard(ki_reflector *reflector, ki_answer *answer, size_t bytes)
     reflector->watch.was_heard = 1;
     if (reflector->doing != KI_STEP_WATCH)
         return;
-    if (bytes > 0)
-        reflector->watch.is_unproven = 0;
-    ki_reflector_watch_heard(reflector);
+    if (bytes > 0 && ki_reflector_list_floor(reflector) == &reflector->version)
+        reflector->watch.is_unproven = 0; /* otherwise the watch begins before the newest version received */
+    ki_reflector_watch_heard(reflector, now);
 }
 
-/* It is not watching from here on. The HTTP status is the reason until the whole error response has
+/* The phase is not WATCHING any more. The HTTP status gives the reason until the whole error response has
  * arrived. */
-static void take_refused(ki_reflector *reflector, const ki_answer *answer)
+static void take_error_head(ki_reflector *reflector, const ki_answer *answer)
 {
     ki_phase phase = reflector->report.phase;
     char message[64];
@@ -263,35 +262,32 @@ static void take_refused(ki_reflector *reflector, const ki_answer *answer)
     reflector->report.http_status = answer->http_status;
 }
 
-static void count_event(const ki_reflector *reflector, int number)
+static void count_event(const ki_reflector *reflector, int result)
 {
-    static const ki_event_label labels[] = {[KI_CHANGE_ADDED] = KI_EVENT_LABEL_ADDED,
-                                            [KI_CHANGE_UPDATED] = KI_EVENT_LABEL_MODIFIED,
-                                            [KI_CHANGE_DELETED] = KI_EVENT_LABEL_DELETED,
-                                            [KI_CHANGE_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK};
-    if (number == KI_WATCH_REFUSED)
-        return;
-    ki_event_label label = number == KI_WATCH_ERROR ? KI_EVENT_LABEL_ERROR : labels[number];
-    ki_counter_add(reflector->options.metrics->watch_events[label], 1);
+    const ki_reflector_metrics *metrics = reflector->options.metrics;
+    if (result == KI_WATCH_ERROR)
+        ki_counter_add(metrics->watch_errors, 1);
+    else if (result != KI_WATCH_REFUSED)
+        ki_counter_add(metrics->watch_events[result], 1);
 }
 
-static void take_step(ki_reflector *reflector, ki_answer *answer, int number)
+static void take_result(ki_reflector *reflector, ki_answer *answer, int result, ki_decoded *decoded)
 {
-    if (ki_reflector_wire_step(reflector, answer, number))
+    if (ki_reflector_wire_result(reflector, answer, result))
         return;
     if (answer->kind == KI_ANSWER_WATCH)
-        count_event(reflector, number);
+        count_event(reflector, result);
     if (answer == &reflector->probe_answer)
-        ki_reflector_probe_step(reflector, number);
+        ki_reflector_probe_result(reflector, result, decoded);
     else if (reflector->doing == KI_STEP_LIST)
-        ki_reflector_list_step(reflector, number);
+        ki_reflector_list_result(reflector, result, decoded);
     else if (reflector->doing == KI_STEP_STREAM)
-        ki_reflector_stream_step(reflector, number);
+        ki_reflector_stream_result(reflector, result, decoded);
     else if (reflector->doing == KI_STEP_WATCH)
-        ki_reflector_watch_step(reflector, number);
+        ki_reflector_watch_result(reflector, result, decoded);
 }
 
-static void take_over(ki_reflector *reflector, ki_answer *answer, const ki_failure *failure)
+static void take_end(ki_reflector *reflector, ki_answer *answer, const ki_failure *failure)
 {
     if (ki_reflector_wire_over(reflector, answer, failure))
         return;
@@ -316,14 +312,14 @@ static void take_report(ki_answer *answer, const ki_answer_report *report, void 
     case KI_ANSWER_HEARD:
         take_heard(reflector, answer, report->bytes);
         break;
-    case KI_ANSWER_REFUSED:
-        take_refused(reflector, answer);
+    case KI_ANSWER_ERROR_HEAD:
+        take_error_head(reflector, answer);
         break;
-    case KI_ANSWER_STEP:
-        take_step(reflector, answer, report->step);
+    case KI_ANSWER_RESULT:
+        take_result(reflector, answer, report->result, report->decoded);
         break;
     case KI_ANSWER_OVER:
-        take_over(reflector, answer, report->failure);
+        take_end(reflector, answer, report->failure);
         break;
     case KI_ANSWER_LEFT:
         leave(reflector, report->place);
@@ -390,6 +386,7 @@ void ki_reflector_fini(ki_reflector *reflector)
     ki_buf_fini(&reflector->list.marked_token);
     ki_resource_version_clear(&reflector->list.version);
     ki_resource_version_clear(&reflector->version);
+    ki_resource_version_clear(&reflector->stopped_version);
     ki_reflector_clear_probe(reflector);
     ki_mutex_fini(&reflector->status_mu);
     if (source->release != NULL)
@@ -397,22 +394,28 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* A known version continues with a watch, unless a list was due. If the server's history has changed
- * meanwhile, the watch stays silent, which is detected. */
+/* If the version is known, a watch continues from it, unless a list was due. If the server has another
+ * history now, the watch stays silent, and a probe detects it. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;
     assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
     enter(reflector);
+    (void)ki_resource_version_advance(&reflector->stopped_version, &reflector->version);
     if (is_known)
         ki_resource_version_copy(&reflector->version, version);
     else
         ki_resource_version_clear(&reflector->version);
-    reflector->wants_quorum = reflector->owes_reset;
+    if (is_known)
+        reflector->is_new_history = 0;
+    reflector->owes_reset |= reflector->is_new_history;  /* it is not known whether the last RESET was applied
+                                                          * or dropped */
+    reflector->wants_quorum = reflector->is_new_history; /* a list of any version may show the old history */
     reflector->trusts_lists = 0;
     reflector->has_expired = 0;
     ki_reflector_init_poll(reflector);
     reflector->failed_streams = 0;
+    reflector->failed_lists = 0;
     reflector->has_list_failed = 0;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
@@ -426,7 +429,8 @@ void ki_reflector_owe_list(ki_reflector *reflector)
     reflector->owes_list = 1;
 }
 
-/* A watch does not repeat events that could not be used. */
+/* Whether a list is due or in progress. A watch would not replace it,
+ * because it does not repeat events that could not be used. */
 static int owes_list(const ki_reflector *reflector)
 {
     return reflector->relist_ns != UINT64_MAX || reflector->doing == KI_STEP_LIST ||
@@ -458,7 +462,7 @@ void ki_reflector_tick(ki_reflector *reflector)
     leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
-void ki_reflector_room(ki_reflector *reflector)
+void ki_reflector_resume(ki_reflector *reflector)
 {
     assert(reflector != NULL);
     enter(reflector);
@@ -487,7 +491,7 @@ void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)
 {
     int is_under_way = reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM;
     enter(reflector);
-    if (is_under_way && reflector->list.number == list && !reflector->trusts_lists)
+    if (is_under_way && reflector->list.number == list && !ki_reflector_is_trusted(reflector))
         ki_reflector_drop_doubted_list(reflector);
     leave(reflector, KI_ANSWER_OUTSIDE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is due when: deadlines, silence that has lasted too long, lists and probes; and the timer for them. */
+/* The timer, and what it is set for: deadlines, silence that has lasted too long, lists and probes. */
 #include <assert.h>
 
 #include "reflector/reflector_parts.h"
@@ -15,15 +15,16 @@ enum {
 
 /* ---- silence --------------------------------------------------------------------------------------- */
 
-/* Silence is measured from now on. little_bytes begins at its limit, so the first byte that arrives restarts
- * the measurement: see ki_reflector_end_silence(). */
+/* Restarts the measurement of silence. little_bytes begins at its limit, so that the first byte that arrives
+ * restarts the measurement again: see ki_reflector_end_silence(). */
 void ki_reflector_begin_silence(ki_reflector *reflector)
 {
     reflector->quiet_ns = reflector->little_ns = ki_reflector_now_ns(reflector);
     reflector->little_bytes = LITTLE_BYTES;
 }
 
-/* A list that arrives too slowly would delay everything without limit: a few bytes count as silence. */
+/* A few bytes count as silence, because a list that arrives too slowly would delay everything without
+ * limit. */
 void ki_reflector_end_silence(ki_reflector *reflector, size_t bytes, uint64_t now)
 {
     reflector->quiet_ns = now;
@@ -36,18 +37,18 @@ void ki_reflector_end_silence(ki_reflector *reflector, size_t bytes, uint64_t no
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
-/* Whether a streamed list has been requested and sent. Before it is sent, while credentials or a connection
- * are missing, silence does not count against streams. */
+/* Whether a streamed list has been requested and sent. Before it is sent, it may wait for credentials or a
+ * connection; that silence does not count against streams. */
 static int is_stream_sent(const ki_reflector *reflector)
 {
     return reflector->doing == KI_STEP_STREAM && reflector->answer.is_sent;
 }
 
-/* The time at which the current answer has been silent for too long. */
+/* When the current response will have been silent for too long. */
 static uint64_t silence_due_ns(const ki_reflector *reflector)
 {
     uint64_t little_due_ns = reflector->little_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
-    if (ki_answer_is_refused(&reflector->answer))
+    if (ki_answer_is_error(&reflector->answer))
         return reflector->quiet_ns + REFUSAL_SECONDS * KI_NS_PER_S;
     if (is_stream_sent(reflector))
         return ki_ns_min(reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S, little_due_ns);
@@ -56,7 +57,7 @@ static uint64_t silence_due_ns(const ki_reflector *reflector)
     return UINT64_MAX;
 }
 
-/* The message: nothing, or almost nothing, has arrived. */
+/* The error message, which says whether nothing or only little has arrived. */
 static const char *silence_text(const ki_reflector *reflector)
 {
     return reflector->little_bytes > 0 && reflector->little_bytes < LITTLE_BYTES
@@ -95,8 +96,8 @@ static uint64_t due_ns(const ki_reflector *reflector)
     return ki_ns_min(due, ki_reflector_probe_due_ns(reflector));
 }
 
-/* A timer that fires too early does no harm: so a deadline that moves with every byte does not move the
- * timer. */
+/* A timer that fires too early does no harm. So a deadline that moves to a later time, as some do with every
+ * byte, leaves the timer as it is. */
 void ki_reflector_schedule(ki_reflector *reflector)
 {
     uint64_t due = due_ns(reflector);
@@ -132,8 +133,8 @@ void ki_reflector_check_due(ki_reflector *reflector)
         return;
     if (now >= deadline_ns(reflector))
         ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch did not end in time");
-    else if (now >= silence_due_ns(reflector) && ki_answer_is_refused(&reflector->answer))
-        ki_answer_cut_refused(&reflector->answer);
+    else if (now >= silence_due_ns(reflector) && ki_answer_is_error(&reflector->answer))
+        ki_answer_cut_error(&reflector->answer);
     else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
         ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST, silence_text(reflector));
     else if (now >= silence_due_ns(reflector))

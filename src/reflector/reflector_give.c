@@ -6,6 +6,7 @@
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
 
+/* on_change is ki_informer_take_change() in informer/informer_run.c, or a feed's. */
 int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
 {
     assert(reflector != NULL);
@@ -53,7 +54,7 @@ static int is_same(const ki_object *a, const ki_object *b)
            ki_str_equal(ki_object_resource_version(a), ki_object_resource_version(b));
 }
 
-/* Returns NULL when it is refused, which has been reported. */
+/* Returns a new reference, or NULL if the object was refused, which has been reported. */
 static ki_object *transform(ki_reflector *reflector, ki_object *object)
 {
     const ki_informer_options *informer = reflector->options.informer;
@@ -73,8 +74,8 @@ static ki_object *transform(ki_reflector *reflector, ki_object *object)
     return ki_object_unref(replacement);
 }
 
-/* Replaces an object that has other references by a copy. It may be in another store, and an object's mark
- * (informer/apply.c) belongs to one store. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+/* Replaces an object that has other references by a copy. The object may be in another store, and an object's
+ * mark (informer/apply.c) belongs to one store only. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 static int unshare(ki_object **object)
 {
     if (!ki_refcount_is_shared(&(*object)->refs))
@@ -143,10 +144,11 @@ static int give_seen(ki_reflector *reflector, ki_str key)
         reflector, &(ki_change){.change_type = KI_CHANGE_SEEN, .list = reflector->list.number, .key = key});
 }
 
-/* For a stream, or when the metadata come last, the version of the list is not known yet. */
+/* Whether the version of the list is not known yet, so that the list may be older than the store. It comes
+ * last in a stream, and may come last in a LIST. */
 static int is_doubtful(const ki_reflector *reflector)
 {
-    return !ki_resource_version_is_set(&reflector->list.version) && !reflector->trusts_lists;
+    return !ki_resource_version_is_set(&reflector->list.version) && !ki_reflector_is_trusted(reflector);
 }
 
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)

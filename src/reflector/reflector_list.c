@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIST, page by page, and what LIST and streamed lists share: docs/consistency.md, rules 4 to 7. */
+/* LIST, page by page, and the code that LISTs and streamed lists share: docs/consistency.md, rules 4 to 7. */
 #include <assert.h>
+#include <stdbool.h>
 
 #include "api/decode/reason.h"
 #include "reflector/reflector_parts.h"
@@ -9,7 +10,7 @@
 enum {
     PAGE_ITEMS = 500,
     PAGES_MAX = 100 * 1000,
-    PAGE_ASKS_MAX = 3, /* for the same page, */
+    PAGE_ASKS_MAX = 3, /* requests for the same page */
     PAGE_SECONDS_MAX = 30
 };
 
@@ -26,7 +27,7 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     *list = (ki_list_attempt){
         .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
     list->begun_ns = ki_reflector_now_ns(reflector);
-    if (reflector->relist_ns != UINT64_MAX) { /* this is it */
+    if (reflector->relist_ns != UINT64_MAX) { /* this list is the one that was due */
         reflector->poll.is_listing = 0;       /* it must succeed */
         reflector->relisted_ns = list->begun_ns;
         reflector->relist_ns = UINT64_MAX;
@@ -42,19 +43,27 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     return rc;
 }
 
+const ki_resource_version *ki_reflector_list_floor(const ki_reflector *reflector)
+{
+    assert(reflector != NULL);
+    int has_dropped = ki_resource_version_is_newer(&reflector->stopped_version, &reflector->version);
+    return has_dropped ? &reflector->stopped_version : &reflector->version;
+}
+
 int ki_reflector_list_is_stale(const ki_reflector *reflector)
 {
     assert(reflector != NULL);
     return ki_resource_version_is_set(&reflector->list.version) &&
-           ki_resource_version_is_newer(&reflector->version, &reflector->list.version);
+           ki_resource_version_is_newer(ki_reflector_list_floor(reflector), &reflector->list.version);
 }
 
 void ki_reflector_forget_history(ki_reflector *reflector)
 {
     assert(reflector != NULL);
     ki_resource_version_clear(&reflector->version);
+    ki_resource_version_clear(&reflector->stopped_version);
     reflector->wants_quorum = 1;
-    reflector->owes_reset = 1;
+    reflector->owes_reset = reflector->is_new_history = 1;
     reflector->poll.is_listing = 0; /* there is no version from which a watch could continue */
 }
 
@@ -71,27 +80,31 @@ static ki_failure history_failure(const ki_reflector *reflector, ki_reason reaso
     ki_failure failure = {.reason = reason};
     ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the list has version %.*s, but %.*s was received before",
                  KI_STR_ARGS(ki_resource_version_str(&reflector->list.version)),
-                 KI_STR_ARGS(ki_resource_version_str(&reflector->version)));
+                 KI_STR_ARGS(ki_resource_version_str(ki_reflector_list_floor(reflector))));
     return failure;
 }
 
-/* Its end is reported if it has items: those held back are dropped then. If there is no memory for that, the
- * end of the next list drops them. */
+/* If items of the list were passed on, its end is reported, so that the consumer drops those it holds back.
+ * The end of the next list drops them in two other cases: if there is no memory for the report; or if the
+ * consumer could not tell that the list is stale, because a stop has dropped the newer changes. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector)
 {
     assert(reflector != NULL);
     int is_reset = reflector->list.is_quorum;
     ki_failure failure = history_failure(reflector, is_reset ? KI_REASON_HISTORY_RESET : KI_REASON_STALE);
     ki_answer_cancel(&reflector->answer);
-    if (reflector->list.has_given)
+    if (reflector->list.has_given &&
+        ki_resource_version_is_newer(&reflector->version, &reflector->list.version))
         (void)!give_end(reflector);
     if (is_reset)
         ki_reflector_forget_history(reflector);
     reflector->wants_quorum = 1;
+    reflector->failed_lists = 1; /* this kind; the other one is next */
     ki_reflector_retry(reflector, &failure, KI_STEP_SYNC, 0);
 }
 
-/* The newest version is requested: the objects it names exist, in this history or in another one. */
+/* The next list is of the newest version. The objects that it names exist,
+ * in this history or in another one. */
 void ki_reflector_drop_doubted_list(ki_reflector *reflector)
 {
     assert(reflector != NULL);
@@ -101,7 +114,14 @@ void ki_reflector_drop_doubted_list(ki_reflector *reflector)
                  "the list has too many unknown objects that are not newer than what was received");
     ki_answer_cancel(&reflector->answer);
     reflector->wants_quorum = reflector->trusts_lists = 1;
+    reflector->failed_lists = 1; /* this kind; the other one is next */
     ki_reflector_retry(reflector, &failure, may_list ? KI_STEP_LIST : KI_STEP_SYNC, 0);
+}
+
+/* After two failures, every second list is of the other kind: see ki_reflector_wants_newest(). */
+static bool is_turn_of_other(const ki_reflector *reflector)
+{
+    return reflector->failed_lists > 0 && reflector->failed_lists % 2 == 0;
 }
 
 int ki_reflector_finish_list(ki_reflector *reflector)
@@ -114,13 +134,16 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
     ki_reflector_finish_poll(reflector);
     ki_resource_version_copy(&reflector->version, &reflector->list.version);
+    ki_resource_version_clear(&reflector->stopped_version);
+    reflector->failed_lists = is_turn_of_other(reflector); /* 1: the next time, one failure of the usual kind
+                                                            * is enough */
     reflector->wants_quorum = 0;
     reflector->trusts_lists = 0;
     reflector->failed_streams = 0;
     reflector->has_list_failed = 0;
     reflector->owes_list = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
-    reflector->report.success_ns = reflector->list.begun_ns; /* its state is that of then */
+    reflector->report.success_ns = reflector->list.begun_ns; /* the list shows the state of that time */
     ki_reflector_settle(reflector);
     return 0;
 }
@@ -135,16 +158,38 @@ static uint64_t page_limit(const ki_reflector *reflector)
     return size == 0 ? PAGE_ITEMS : (uint64_t)size;
 }
 
-static ki_str first_version(const ki_reflector *reflector)
+/* There are two kinds of lists. Servers answer a list of any version, or not older than a given one, from
+ * their cache. They answer a list of the newest version, in pages, with the help of etcd. Either kind may
+ * fail for a long time while the other works: a gateway cuts a response that comes in one piece, or etcd has
+ * no leader. So after failures both kinds are tried in turn. But while nothing has been received in a new
+ * history, only the newest version will do. */
+int ki_reflector_wants_newest(const ki_reflector *reflector)
 {
-    if (reflector->list.is_quorum)
-        return KI_STR("");
-    return ki_resource_version_is_set(&reflector->version) ? ki_resource_version_str(&reflector->version)
-                                                           : KI_STR("0");
+    assert(reflector != NULL);
+    int may_be_older =
+        ki_resource_version_is_set(ki_reflector_list_floor(reflector)) || !reflector->is_new_history;
+    if (!reflector->wants_quorum)
+        return is_turn_of_other(reflector);
+    return !(is_turn_of_other(reflector) && may_be_older);
 }
 
-/* Without this, servers take a version with a limit to mean exactly that version. They may still have it,
- * although they refused to watch from it: list and watch would alternate until it is compacted. */
+int ki_reflector_is_trusted(const ki_reflector *reflector)
+{
+    assert(reflector != NULL);
+    return reflector->trusts_lists && reflector->list.is_quorum;
+}
+
+static ki_str first_version(const ki_reflector *reflector)
+{
+    const ki_resource_version *floor = ki_reflector_list_floor(reflector);
+    if (reflector->list.is_quorum)
+        return KI_STR("");
+    return ki_resource_version_is_set(floor) ? ki_resource_version_str(floor) : KI_STR("0");
+}
+
+/* Without NotOlderThan, servers take a version with a limit to mean exactly that version. They may still have
+ * it, although they refused to watch from it; then lists and watches would alternate until the version is
+ * compacted. */
 static ki_str first_match(ki_str version)
 {
     int is_any = version.len == 0 || ki_str_equal(version, KI_STR("0"));
@@ -162,7 +207,7 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     int is_page = step == KI_STEP_PAGE;
     reflector->doing = KI_STEP_LIST;
     ki_reflector_set_phase(reflector, KI_PHASE_LISTING);
-    if (!is_page && ki_reflector_begin_attempt(reflector, reflector->wants_quorum) < 0) {
+    if (!is_page && ki_reflector_begin_attempt(reflector, ki_reflector_wants_newest(reflector)) < 0) {
         fail_without_memory(reflector);
         return;
     }
@@ -182,7 +227,8 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     ki_answer_begin(&reflector->answer, KI_ANSWER_LIST, &options);
 }
 
-/* The server has another history, and no item of this list was passed on yet: continue with this list. */
+/* The server has another history, but no item of this list has been passed on yet.
+ * So this list continues after a RESET. */
 static void reset_in_place(ki_reflector *reflector)
 {
     ki_failure failure = history_failure(reflector, KI_REASON_HISTORY_RESET);
@@ -195,7 +241,7 @@ static void reset_in_place(ki_reflector *reflector)
         reflector->owes_reset = 0;
 }
 
-/* Only the first page has the version of the list. */
+/* The version of the list is that of its first page. */
 static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metadata)
 {
     ki_list_attempt *list = &reflector->list;
@@ -214,29 +260,28 @@ static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metad
         ki_reflector_drop_stale_list(reflector);
 }
 
-void ki_reflector_list_step(ki_reflector *reflector, int step)
+void ki_reflector_list_result(ki_reflector *reflector, int result, ki_decoded *decoded)
 {
-    assert(reflector != NULL);
-    ki_body_decoder *decoder = &reflector->answer.decoder;
-    switch (step) {
+    assert(decoded != NULL);
+    switch (result) {
     case KI_LIST_METADATA:
-        take_metadata(reflector, ki_body_decoder_metadata(decoder));
+        take_metadata(reflector, &decoded->metadata);
         break;
     case KI_LIST_OBJECT:
         reflector->list.page_has_items = 1;
-        ki_reflector_give_item(reflector, ki_body_decoder_take_object(decoder));
+        ki_reflector_give_item(reflector, ki_decoded_take_object(decoded));
         break;
     case KI_LIST_REFUSED:
-        reflector->list.page_has_items |= ki_buf_str(&ki_body_decoder_refused(decoder)->key).len > 0;
-        ki_reflector_give_refused(reflector, ki_body_decoder_refused(decoder));
+        reflector->list.page_has_items |= ki_buf_str(&decoded->refused.key).len > 0;
+        ki_reflector_give_refused(reflector, &decoded->refused);
         break;
     default:
         break;
     }
 }
 
-/* Finds cycles of tokens of any length (Brent's algorithm): once the marked token is inside the cycle and at
- * least one cycle length old, it is met again. The previous token is compared as well. */
+/* Finds cycles of tokens of any length by Brent's algorithm. Once a token inside the cycle is marked and
+ * stays marked for one cycle length, it is met again. The previous token is compared as well. */
 static int is_seen(const ki_list_attempt *list, ki_str token)
 {
     return ki_str_equal(token, ki_buf_str(&list->continue_token)) ||
@@ -274,7 +319,7 @@ static void go_to_next_page(ki_reflector *reflector, ki_str token)
 
 static void finish_page(ki_reflector *reflector)
 {
-    ki_str token = ki_body_decoder_metadata(&reflector->answer.decoder)->continue_token;
+    ki_str token = ki_body_decoder_result(&reflector->answer.decoder)->metadata.continue_token;
     reflector->list.pages++;
     if (!ki_resource_version_is_set(&reflector->list.version))
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the list has no resourceVersion");
@@ -288,8 +333,8 @@ static void finish_page(ki_reflector *reflector)
     }
 }
 
-/* A server that is busy, or unreachable for a moment, still has the list of this token: starting over would
- * be more work for it, and might never end. A page that has brought items is not requested twice. */
+/* A server that is busy, or unreachable for a moment, still has the list of this token. Starting over would
+ * be more work for the server, and might never end. A page that has brought items is not requested twice. */
 static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reason)
 {
     if (list->pages == 0 || list->page_has_items)
@@ -298,8 +343,8 @@ static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reas
            ki_reason_is_transport(reason);
 }
 
-/* Requests the same page of the same attempt. It has its own delays: pages in between are progress. Returns 0
- * when it was tried often enough, or for too long: then the list starts over. */
+/* Requests the same page of the same attempt. Each page has its own back-off, because the pages before it are
+ * progress. Returns 0 if the page was tried often enough, or for too long; then the list starts over. */
 static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure)
 {
     ki_list_attempt *list = &reflector->list;
@@ -317,6 +362,13 @@ static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure
     return 1;
 }
 
+int ki_reflector_is_newest_due(const ki_reflector *reflector, ki_reason reason)
+{
+    assert(reflector != NULL);
+    int is_missing = reason == KI_REASON_EXPIRED || reason == KI_REASON_VERSION_TOO_LARGE;
+    return is_missing && !reflector->list.is_quorum && !reflector->wants_quorum;
+}
+
 /* An expired token and a version that the server does not have need different remedies; each is tried at
  * once, and only once. */
 void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
@@ -330,12 +382,15 @@ void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
         return;
     } else if (is_expired && list->pages > 0 && !list->is_whole) {
         ki_reflector_retry(reflector, failure, KI_STEP_WHOLE_LIST, 0);
-    } else if ((is_expired || failure->reason == KI_REASON_VERSION_TOO_LARGE) && !list->is_quorum) {
+    } else if (ki_reflector_is_newest_due(reflector, failure->reason)) {
         reflector->wants_quorum = 1;
+        reflector->failed_lists = 1; /* this kind; the other one is next */
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
     } else {
         reflector->has_list_failed =
             reflector->answer.is_sent && !ki_reason_is_before_sending(failure->reason);
+        reflector->failed_lists += failure->reason != KI_REASON_NO_MEMORY &&
+                                   ki_reflector_is_of_this_kind(reflector, failure->reason);
         ki_reflector_retry(reflector, failure, ki_reflector_step_after_list(reflector),
                            ki_reflector_delay_ns(reflector, failure));
     }

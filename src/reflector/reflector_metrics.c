@@ -5,11 +5,19 @@
 
 static void init_labelled(ki_reflector_metrics *cells, ki_metrics *metrics, ki_informer_labels labels)
 {
-    static const char *const events[KI_EVENT_LABELS] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
-    for (int i = 0; i < KI_EVENT_LABELS; i++) {
+    /* The label has the names of the Kubernetes API. */
+    static const char *const events[KI_CHANGE_RESET + 1] = {[KI_CHANGE_ADDED] = "ADDED",
+                                                            [KI_CHANGE_UPDATED] = "MODIFIED",
+                                                            [KI_CHANGE_DELETED] = "DELETED",
+                                                            [KI_CHANGE_BOOKMARK] = "BOOKMARK"};
+    for (int i = 0; i <= KI_CHANGE_RESET; i++) {
+        if (events[i] == NULL)
+            continue;
         ki_informer_labels with_event = ki_informer_labels_and(labels, ki_str_of(events[i]));
         cells->watch_events[i] = KI_INFORMER_COUNTER(metrics, watch_events_total, with_event);
     }
+    cells->watch_errors =
+        KI_INFORMER_COUNTER(metrics, watch_events_total, ki_informer_labels_and(labels, ki_str_of("ERROR")));
     for (int i = KI_REASON_NONE + 1; i < KI_REASON_COUNT; i++) {
         ki_str reason = ki_str_of(ki_reason_name((ki_reason)i));
         cells->errors[i] = KI_INFORMER_COUNTER(metrics, errors_total, ki_informer_labels_and(labels, reason));
@@ -45,8 +53,9 @@ void ki_reflector_metrics_fini(ki_reflector_metrics *cells)
     ki_counter_drop(cells->transform_failures);
     ki_counter_drop(cells->unknown_fields);
     ki_gauge_drop(cells->protobuf);
-    for (int i = 0; i < KI_EVENT_LABELS; i++)
+    for (int i = 0; i <= KI_CHANGE_RESET; i++)
         ki_counter_drop(cells->watch_events[i]);
+    ki_counter_drop(cells->watch_errors);
     for (int i = 0; i < KI_REASON_COUNT; i++)
         ki_counter_drop(cells->errors[i]);
     ki_histogram_drop(cells->list_duration);

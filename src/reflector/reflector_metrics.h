@@ -12,6 +12,7 @@
 #ifndef KI_REFLECTOR_REFLECTOR_METRICS_H
 #define KI_REFLECTOR_REFLECTOR_METRICS_H
 
+#include <kinformer/change.h>
 #include <kinformer/list_watch.h>
 #include <kinformer/resource.h>
 
@@ -20,16 +21,6 @@
 #define KI_REASON_COUNT_ONE(name, text) +1
 enum { KI_REASON_COUNT = 0 KI_REASONS(KI_REASON_COUNT_ONE) };
 #undef KI_REASON_COUNT_ONE
-
-/* By what the server calls them. */
-typedef enum ki_event_label {
-    KI_EVENT_LABEL_ADDED = 0,
-    KI_EVENT_LABEL_MODIFIED,
-    KI_EVENT_LABEL_DELETED,
-    KI_EVENT_LABEL_BOOKMARK,
-    KI_EVENT_LABEL_ERROR,
-    KI_EVENT_LABELS
-} ki_event_label;
 
 typedef struct ki_reflector_metrics {
     ki_counter *bytes_read;
@@ -40,13 +31,15 @@ typedef struct ki_reflector_metrics {
     ki_counter *transform_failures;
     ki_counter *unknown_fields;
     ki_gauge *protobuf;
-    ki_counter *watch_events[KI_EVENT_LABELS];
+    ki_counter *watch_events[KI_CHANGE_RESET + 1]; /* by ki_change_type; NULL for types that are not events of
+                                                    * a watch */
+    ki_counter *watch_errors;                      /* the same metric, for ERROR */
     ki_counter *errors[KI_REASON_COUNT];
     ki_histogram *list_duration;
     ki_histogram *watch_duration;
 } ki_reflector_metrics;
 
-/* `name` NULL: the plural. */
+/* If `name` is NULL, the plural of the resource is used. */
 void ki_reflector_metrics_init(ki_reflector_metrics *cells, ki_metrics *metrics, const char *name,
                                const ki_resource *resource);
 void ki_reflector_metrics_fini(ki_reflector_metrics *cells);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks whether the server still has the known history. A watch from a version that it has not reached stays
- * silent, so a silent watch may be one on a server that was restored. A list of one item, of the newest
- * version, shows it: docs/consistency.md, rule 7. */
+/* Checks whether the server still has the known history. A watch from a version that the server has not
+ * reached stays silent. So if a watch is silent, the server may have been restored from a backup. A list of
+ * one item, of the newest version, shows it: docs/consistency.md, rule 7. */
 #include <assert.h>
 
 #include "reflector/reflector_parts.h"
@@ -9,7 +9,7 @@
 
 enum { UNPROVEN_SECONDS = 10, SILENT_SECONDS = 180, SILENT_BOOKMARKS = 3, AGAIN_SECONDS = 30 };
 
-/* The time at which the watch has been silent for too long; UINT64_MAX: unknown. */
+/* When the watch will have been silent for too long; UINT64_MAX: unknown. */
 static uint64_t silent_ns(const ki_reflector *reflector)
 {
     if (reflector->bookmark_interval_ns == 0)
@@ -46,7 +46,7 @@ void ki_reflector_begin_probe(ki_reflector *reflector)
         return;
     ki_reflector_clear_probe(reflector);
     reflector->probe = (ki_history_probe){.begun_ns = now, .is_last_hope = silent_ns(reflector) <= now};
-    ki_resource_version_copy(&reflector->probe.base, &reflector->version);
+    ki_resource_version_copy(&reflector->probe.base, ki_reflector_list_floor(reflector));
     ki_list_options options = {.limit = 1};
     ki_reflector_finish_options(reflector, &options);
     ki_answer_begin(&reflector->probe_answer, KI_ANSWER_LIST, &options);
@@ -57,8 +57,8 @@ static void cut_silent_watch(ki_reflector *reflector)
     ki_reflector_give_up(reflector, KI_REASON_SILENT, "nothing has arrived on the watch for too long");
 }
 
-/* Changes received during the probe may be newer than it: so it is compared with the version at its
- * beginning. */
+/* The result is compared with the version at the beginning of the probe,
+ * because changes received during the probe may be newer. */
 static void judge(ki_reflector *reflector)
 {
     const ki_history_probe *probe = &reflector->probe;
@@ -74,21 +74,20 @@ static void judge(ki_reflector *reflector)
     } else if (probe->is_last_hope) {
         cut_silent_watch(reflector);
     } else {
-        reflector->watch.is_unproven = 0; /* the history is the same; whether watching works, the watch
-                                           * shows */
+        reflector->watch.is_unproven = 0; /* the history is the same; whether the watch works is not known
+                                           * yet */
     }
 }
 
-/* A server without paging sends all objects: the second item is one too many. */
-void ki_reflector_probe_step(ki_reflector *reflector, int step)
+/* A server without paging sends all objects. The second item is not needed, so the probe ends there. */
+void ki_reflector_probe_result(ki_reflector *reflector, int result, const ki_decoded *decoded)
 {
-    assert(reflector != NULL);
-    const ki_body_decoder *decoder = &reflector->probe_answer.decoder;
+    assert(decoded != NULL);
     ki_history_probe *probe = &reflector->probe;
-    if (step == KI_LIST_METADATA) /* a version that is too long, or for which there is no memory, stays
-                                   * unset */
-        (void)!ki_resource_version_set(&probe->version, ki_body_decoder_metadata(decoder)->resource_version);
-    if (step != KI_LIST_OBJECT && step != KI_LIST_REFUSED)
+    if (result == KI_LIST_METADATA) /* a version that is too long, or for which there is no memory, stays
+                                     * unset */
+        (void)!ki_resource_version_set(&probe->version, decoded->metadata.resource_version);
+    if (result != KI_LIST_OBJECT && result != KI_LIST_REFUSED)
         return;
     if (probe->has_item && ki_resource_version_is_set(&probe->version)) {
         ki_answer_cancel(&reflector->probe_answer);
@@ -97,7 +96,7 @@ void ki_reflector_probe_step(ki_reflector *reflector, int step)
     probe->has_item = 1;
 }
 
-/* When it fails, a silent watch is cut; a new one is checked again later. */
+/* If the probe fails, a silent watch is cut. A watch that is only unproven is checked again later. */
 void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure)
 {
     assert(reflector != NULL);

@@ -8,6 +8,7 @@
 
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/text/str.h"
 
 /* ---- copying ------------------------------------------------------------------------------------------ */
 
@@ -22,18 +23,10 @@ static size_t text_bytes(const char *text)
     return text == NULL ? 1 : strlen(text) + 1;
 }
 
-static size_t path_count(const char *const *paths)
-{
-    size_t count = 0;
-    while (paths != NULL && paths[count] != NULL)
-        count++;
-    return count;
-}
-
 static size_t paths_bytes(const char *const *paths)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < path_count(paths); i++)
+    for (size_t i = 0; i < ki_str_count(paths); i++)
         bytes += text_bytes(paths[i]);
     return bytes;
 }
@@ -52,7 +45,7 @@ static const char *const *copy_paths(block *to, const char *const *paths)
     if (paths == NULL)
         return NULL;
     const char **copy = to->paths;
-    size_t count = path_count(paths);
+    size_t count = ki_str_count(paths);
     for (size_t i = 0; i < count; i++)
         copy[i] = copy_text(to, paths[i]);
     copy[count] = NULL;
@@ -60,15 +53,23 @@ static const char *const *copy_paths(block *to, const char *const *paths)
     return copy;
 }
 
-static int check_selector(const char *text, ki_error *err)
+static int fail_selector(const char *option, const ki_error *why, ki_error *err)
+{
+    if (why->code == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return ki_fail(err, KI_ERR_INVALID, "informer: %s: %s", option, why->message);
+}
+
+static int check_selectors(const ki_informer_options *options, ki_error *err)
 {
     ki_error why = {0};
-    ki_selector *selector = ki_selector_parse(ki_str_of(text), &why);
+    ki_selector *selector = ki_selector_parse(ki_str_of(options->label_selector), &why);
     ki_selector_free(selector);
-    if (selector == NULL && why.code == KI_ERR_NO_MEMORY)
-        return ki_fail_no_memory(err);
     if (selector == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "informer: label_selector: %s", why.message);
+        return fail_selector("label_selector", &why, err);
+    ki_str fields = ki_str_of(options->field_selector);
+    if (fields.len > 0 && ki_field_selector_format(fields, NULL, 0, &why) < 0)
+        return fail_selector("field_selector", &why, err);
     return 0;
 }
 
@@ -87,7 +88,7 @@ static int check(const ki_informer_options *options, ki_error *err)
         (options->list_watch->begin == NULL || options->list_watch->cancel == NULL ||
          options->list_watch->resume == NULL))
         return ki_fail(err, KI_ERR_INVALID, "informer: a list_watch without begin, cancel or resume");
-    return check_selector(options->label_selector, err);
+    return check_selectors(options, err);
 }
 
 int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options *options, ki_error *err)
@@ -100,7 +101,7 @@ int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options
     if (rc < 0)
         return rc;
     size_t source_bytes = options->list_watch == NULL ? 0 : sizeof(*options->list_watch);
-    size_t pointers = path_count(options->keep) + path_count(options->drop) + 2;
+    size_t pointers = ki_str_count(options->keep) + ki_str_count(options->drop) + 2;
     size_t bytes = text_bytes(options->ns) + text_bytes(options->label_selector) +
                    text_bytes(options->field_selector) + text_bytes(options->name) +
                    paths_bytes(options->keep) + paths_bytes(options->drop);
@@ -159,8 +160,8 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_paths(const char *const *a, const char *const *b)
 {
-    size_t count = path_count(a);
-    if (count != path_count(b))
+    size_t count = ki_str_count(a);
+    if (count != ki_str_count(b))
         return false;
     for (size_t i = 0; i < count; i++)
         if (strcmp(a[i], b[i]) != 0)
@@ -185,7 +186,7 @@ static bool same_numbers(const ki_informer_options *a, const ki_informer_options
            a->queue_items_max == b->queue_items_max && a->queue_bytes_max == b->queue_bytes_max;
 }
 
-/* By content: the address of a freed resource may be reused for another. */
+/* Compares the content, because the address of a freed source may be reused for another. */
 static bool same_sources(const ki_list_watch *a, const ki_list_watch *b)
 {
     if (a == NULL || b == NULL)
@@ -207,7 +208,8 @@ bool ki_reflector_setup_equal(const ki_reflector_setup *a, const ki_reflector_se
            same_callbacks(&a->options, &b->options);
 }
 
-/* Hashes what usually distinguishes the informers of a factory; numbers and paths are left out. */
+/* Hashes only options that usually differ between the informers of a factory;
+ * numbers and paths are left out. */
 uint64_t ki_reflector_setup_hash(const ki_reflector_setup *setup, const ki_resource *resource,
                                  const ki_hash_key *key)
 {

@@ -18,7 +18,7 @@ void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase)
 void ki_reflector_note_success(ki_reflector *reflector)
 {
     assert(reflector != NULL);
-    reflector->report.success_ns = ki_reflector_now_ns(reflector);
+    reflector->report.success_ns = reflector->report.byte_ns;
 }
 
 void ki_reflector_clear_failure(ki_reflector *reflector)
@@ -45,7 +45,7 @@ void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const ch
     (void)snprintf(reflector->report.message, sizeof(reflector->report.message), "%s", message);
 }
 
-/* Changes that were not published, because others followed at once, are not reported. */
+/* Reports only changes that were published. Those that others followed at once are skipped. */
 static void tell_status(ki_reflector *reflector)
 {
     const ki_reflector_report *report = &reflector->report;
@@ -68,7 +68,7 @@ void ki_reflector_publish(ki_reflector *reflector)
     tell_status(reflector);
 }
 
-/* A callback may read the status. */
+/* Publishes the status first, since the callback may read it. */
 static void tell(ki_reflector *reflector, ki_informer_error *error)
 {
     ki_reflector_publish(reflector);

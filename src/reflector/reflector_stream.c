@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list that is the beginning of a watch, until the bookmark that ends it; then the same response continues
- * as a watch. */
+/* A streamed list is the beginning of a watch, up to the bookmark that ends the list. After that the same
+ * response continues as a watch. */
 #include <assert.h>
 
 #include "api/decode/reason.h"
@@ -13,7 +13,8 @@ enum { TRIES_MAX = 2, IGNORED_SECONDS = 60 };
  * docs/consistency.md, "Which list comes first". */
 static int prefers_list(const ki_reflector *reflector)
 {
-    int is_first = !reflector->wants_quorum && !ki_resource_version_is_set(&reflector->version);
+    int is_first =
+        !reflector->wants_quorum && !ki_resource_version_is_set(ki_reflector_list_floor(reflector));
     return is_first && !reflector->has_list_failed && ki_reflector_wire(reflector) == KI_WIRE_JSON;
 }
 
@@ -33,7 +34,8 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
 void ki_reflector_begin_stream(ki_reflector *reflector)
 {
     assert(reflector != NULL);
-    int is_quorum = reflector->wants_quorum || !ki_resource_version_is_set(&reflector->version);
+    const ki_resource_version *floor = ki_reflector_list_floor(reflector);
+    int is_quorum = ki_reflector_wants_newest(reflector) || !ki_resource_version_is_set(floor);
     reflector->doing = KI_STEP_STREAM;
     reflector->has_list_failed = 0;
     ki_reflector_set_phase(reflector, KI_PHASE_STREAMING_LIST);
@@ -43,13 +45,13 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     }
     ki_list_options options = {.send_initial_events = 1, .resource_version_match = KI_STR("NotOlderThan")};
     if (!is_quorum)
-        options.resource_version = ki_resource_version_str(&reflector->version);
+        options.resource_version = ki_resource_version_str(floor);
     ki_reflector_send_watch(reflector, &options);
 }
 
 /* ---- what comes ------------------------------------------------------------------------------------ */
 
-/* The end of the list. What follows is a watch. */
+/* The list has ended; the response continues as a watch. */
 static void take_end(ki_reflector *reflector, ki_str version)
 {
     int rc = ki_resource_version_set(&reflector->list.version, version);
@@ -67,14 +69,15 @@ static void take_end(ki_reflector *reflector, ki_str version)
         reflector->doing = KI_STEP_WATCH;
         reflector->watch.has_news = 1;
         reflector->watch.was_paused = 0;
-        ki_reflector_watch_heard(reflector);
+        ki_reflector_watch_heard(reflector, reflector->report.byte_ns);
     }
 }
 
-/* Bookmarks before the end prove nothing about the list, nor that more follows. A server that does not know
- * the end marker sends one a minute, among events that may continue as long as the watch: the first late one
- * reveals it. After a pause it is unknown whether one is late. */
-static void take_bookmark(ki_reflector *reflector, const ki_body_event *event)
+/* Bookmarks before the end prove nothing about the list, nor that more items follow. A server that does not
+ * know the end marker sends a bookmark every minute, among events that may continue as long as the watch. The
+ * first bookmark after a minute reveals such a server. After a pause it is not known when a bookmark was
+ * sent. */
+static void take_bookmark(ki_reflector *reflector, const ki_decoded *event)
 {
     uint64_t ignored_until_ns = reflector->watch.begun_ns + IGNORED_SECONDS * KI_NS_PER_S;
     if (event->ends_initial_events)
@@ -86,7 +89,7 @@ static void take_bookmark(ki_reflector *reflector, const ki_body_event *event)
                              "a bookmark arrived after a minute, but not the end of the list");
 }
 
-/* With an item the list continues. Anything else proves as little as a bookmark. */
+/* Only an item proves that the list continues. Anything else proves as little as a bookmark. */
 static void note_event(ki_reflector *reflector, int is_item)
 {
     if (is_item)
@@ -94,7 +97,7 @@ static void note_event(ki_reflector *reflector, int is_item)
     reflector->quiet_ns = reflector->watch.item_ns;
 }
 
-/* An object that is deleted before the list has ended: it may have been an item before. */
+/* An object is deleted before the list has ended. It may have been an item of the list. */
 static void take_deleted(ki_reflector *reflector, ki_object *object)
 {
     const ki_resource_version none = {0};
@@ -103,12 +106,9 @@ static void take_deleted(ki_reflector *reflector, ki_object *object)
         ki_reflector_want_relist(reflector);
 }
 
-static void take_refused(ki_reflector *reflector, ki_body_decoder *decoder)
+static void take_refused(ki_reflector *reflector, const ki_refused *refused, int type)
 {
-    const ki_refused *refused = ki_body_decoder_refused(decoder);
-    int type = ki_body_decoder_event(decoder).refused_type;
-    int is_of_object = type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED || type == KI_CHANGE_DELETED;
-    note_event(reflector, is_of_object && ki_buf_str(&refused->key).len > 0);
+    note_event(reflector, ki_event_has_object(type) && ki_buf_str(&refused->key).len > 0);
     switch (type) {
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
@@ -127,52 +127,42 @@ static void take_refused(ki_reflector *reflector, ki_body_decoder *decoder)
     }
 }
 
-static void take_error(ki_reflector *reflector, ki_body_decoder *decoder)
+static void take_error(ki_reflector *reflector, const ki_status *status)
 {
-    ki_failure failure = ki_reflector_error_event(ki_body_decoder_status(decoder));
+    ki_failure failure = ki_reflector_error_event(status);
     ki_answer_cancel(&reflector->answer);
     ki_reflector_stream_over(reflector, &failure);
 }
 
-/* Handles the object of an event; one of another kind does not belong to the collection. */
-static void take_object(ki_reflector *reflector, int step, ki_object *object)
+/* An object of another kind does not belong to the collection. */
+static void take_object(ki_reflector *reflector, int result, ki_object *object)
 {
     int is_item = ki_reflector_is_of_kind(reflector, object);
     note_event(reflector, is_item);
     if (!is_item)
         ki_reflector_refuse_kind(reflector, object);
-    else if (step == KI_CHANGE_DELETED)
+    else if (result == KI_CHANGE_DELETED)
         take_deleted(reflector, object);
     else
         ki_reflector_give_item(reflector, object);
 }
 
-void ki_reflector_stream_step(ki_reflector *reflector, int step)
+void ki_reflector_stream_result(ki_reflector *reflector, int result, ki_decoded *event)
 {
-    assert(reflector != NULL);
-    ki_body_decoder *decoder = &reflector->answer.decoder;
-    const ki_body_event event = ki_body_decoder_event(decoder);
-    switch (step) {
-    case KI_CHANGE_ADDED:
-    case KI_CHANGE_UPDATED:
-    case KI_CHANGE_DELETED:
-        take_object(reflector, step, ki_body_decoder_take_object(decoder));
-        break;
-    case KI_CHANGE_BOOKMARK:
-        take_bookmark(reflector, &event);
-        break;
-    case KI_WATCH_ERROR:
-        take_error(reflector, decoder);
-        break;
-    default:
-        take_refused(reflector, decoder);
-        break;
-    }
+    assert(event != NULL);
+    if (ki_event_has_object(result))
+        take_object(reflector, result, ki_decoded_take_object(event));
+    else if (result == KI_CHANGE_BOOKMARK)
+        take_bookmark(reflector, event);
+    else if (result == KI_WATCH_ERROR)
+        take_error(reflector, &event->status);
+    else
+        take_refused(reflector, &event->refused, event->refused_type);
 }
 
 /* ---- how it ends ----------------------------------------------------------------------------------- */
 
-/* A server, or a proxy, that does not support this kind of watch. */
+/* Whether a server or a proxy answers in this way if it does not support this kind of watch. */
 static int is_refusal(int http_status)
 {
     return http_status == 400 || http_status == 405 || http_status == 406 || http_status == 415 ||
@@ -184,7 +174,7 @@ static int is_list_allowed(const ki_reflector *reflector)
     return reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
 }
 
-/* For some time this resource is listed by LIST. */
+/* Uses LISTs for this resource for some time. */
 static void list_instead(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
     reflector->stream_again_ns = ki_reflector_now_ns(reflector) + KI_STREAM_AGAIN_NS;
@@ -202,24 +192,26 @@ void ki_reflector_note_listed(ki_reflector *reflector)
     reflector->is_listed_instead = 0;
 }
 
-/* A status that a LIST would probably get as well, but not certainly: the permissions to list and to watch
- * are separate. So the next list uses the other kind, and nothing is remembered. */
+/* Whether a LIST would probably fail in the same way. This is not certain, because the permissions to list
+ * and to watch are separate. So the next list is a LIST, and nothing is remembered. */
 static int is_of_any_request(ki_reason reason)
 {
     return reason == KI_REASON_UNAUTHORIZED || reason == KI_REASON_FORBIDDEN ||
            reason == KI_REASON_NOT_FOUND || reason == KI_REASON_TOO_MANY_REQUESTS;
 }
 
-/* Whether the failure counts against streams. A request that was not sent does not. */
-static int is_failed(const ki_reflector *reflector, ki_reason reason)
+int ki_reflector_is_of_this_kind(const ki_reflector *reflector, ki_reason reason)
 {
+    assert(reflector != NULL);
     return reflector->answer.is_sent && !ki_reason_is_before_sending(reason) && !is_of_any_request(reason);
 }
 
-/* The other kind of request is tried at once, unless the failure concerns all requests. */
+/* Retries as a stream, or with a LIST: at once if the server refuses streams, or if the last attempts got no
+ * response; otherwise after a delay. */
 static void try_otherwise(ki_reflector *reflector, const ki_failure *failure)
 {
-    int is_last = is_failed(reflector, failure->reason) && ++reflector->failed_streams >= TRIES_MAX;
+    int is_last =
+        ki_reflector_is_of_this_kind(reflector, failure->reason) && ++reflector->failed_streams >= TRIES_MAX;
     if (is_refusal(failure->http_status)) {
         list_instead(reflector, failure, 0);
         return;
@@ -240,13 +232,15 @@ void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure
         ki_error_set(&ended.error, KI_ERR_NOT_A_LIST, 0, "the watch ended before its list");
         failure = &ended;
     }
-    int is_old = failure->reason == KI_REASON_EXPIRED || failure->reason == KI_REASON_VERSION_TOO_LARGE;
-    if (is_old && !reflector->list.is_quorum) {
+    if (ki_reflector_is_newest_due(reflector, failure->reason)) {
         reflector->wants_quorum = 1;
+        reflector->failed_lists = 1; /* this kind; the other one is next */
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
     } else if (is_list_allowed(reflector) && !reflector->poll.is_listing) {
         try_otherwise(reflector, failure);
     } else {
+        reflector->failed_lists += failure->reason != KI_REASON_NO_MEMORY &&
+                                   ki_reflector_is_of_this_kind(reflector, failure->reason);
         ki_reflector_retry(reflector, failure, ki_reflector_step_after_list(reflector),
                            ki_reflector_delay_ns(reflector, failure));
     }

@@ -7,11 +7,12 @@
 #include "util/error.h"
 
 enum {
-    TIMEOUT_SECONDS = 300, /* up to twice that, so that not all watches end at once */
+    TIMEOUT_SECONDS = 300, /* the timeout is random, from this to twice this, so that not all watches end at
+                            * once */
     GRACE_SECONDS = 30,
-    BOOKMARK_SECONDS = 60, /* the usual interval, until this server has sent two */
+    BOOKMARK_SECONDS = 60, /* the usual interval, used until this server has sent two bookmarks */
     RELIST_SECONDS = 60,
-    SOON_MS = 100 /* up to ten times that, after a cut */
+    SOON_MS = 100 /* the delay after a cut is random, from this to ten times this */
 };
 
 /* ---- the request ----------------------------------------------------------------------------------- */
@@ -39,8 +40,8 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
     ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);
 }
 
-/* WATCHING begins when the server has answered. Until then the phase stays that of the list, of the failure,
- * or of the watch that has ended normally. */
+/* The phase becomes WATCHING when the server has answered. Until then it is still that of the list, of the
+ * failure, or of the watch that has ended normally. */
 void ki_reflector_begin_watch(ki_reflector *reflector)
 {
     assert(reflector != NULL);
@@ -54,12 +55,12 @@ void ki_reflector_begin_watch(ki_reflector *reflector)
     ki_reflector_send_watch(reflector, &options);
 }
 
-/* Bytes, or a head without an error: the server is reachable. Only events and bookmarks prove that it reports
- * changes. */
-void ki_reflector_watch_heard(ki_reflector *reflector)
+/* Bytes or a successful head have arrived, so the server is reachable.
+ * Only events and bookmarks prove that it reports changes. */
+void ki_reflector_watch_heard(ki_reflector *reflector, uint64_t now_ns)
 {
     assert(reflector != NULL);
-    ki_backoff_set_healthy(&reflector->backoff, ki_reflector_now_ns(reflector));
+    ki_backoff_set_healthy(&reflector->backoff, now_ns);
     ki_reflector_settle(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
 }
@@ -89,7 +90,7 @@ static void advance(ki_reflector *reflector, const ki_resource_version *version)
     ki_reflector_note_fruit(reflector);
 }
 
-/* An invalid event may have been a change. */
+/* Handles an invalid event, which may have been a change. */
 static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str key)
 {
     ki_reflector_report_refused(reflector, error, key);
@@ -125,11 +126,11 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
         return;
     }
     reflector->report.events++;
-    reflector->report.event_ns = ki_reflector_now_ns(reflector);
+    reflector->report.event_ns = reflector->report.byte_ns;
     if (ki_reflector_give_event(reflector, type, object, &version))
         advance(reflector, &version);
     else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH)
-        ki_reflector_want_relist(reflector); /* otherwise a deleted object would stay */
+        ki_reflector_want_relist(reflector); /* otherwise the deleted object would stay in the store */
     ki_resource_version_clear(&version);
 }
 
@@ -174,7 +175,8 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
     if (rc < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
     } else {
-        if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* else it is behind */
+        if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* otherwise the bookmark is
+                                                                             * old */
             ki_reflector_note_success(reflector);
             ki_reflector_note_fruit(reflector);
         }
@@ -196,7 +198,8 @@ ki_failure ki_reflector_error_event(const ki_status *status)
 
 /* ---- how it ends ----------------------------------------------------------------------------------- */
 
-/* A failure without a status of the server: a cut, or a reason of the source. */
+/* Whether the watch has failed without a status from the server: the connection was cut,
+ * or the source gave a reason. */
 static int is_cut(const ki_failure *failure)
 {
     return ki_reason_is_transport(failure->reason) || failure->reason == KI_REASON_OTHER;
@@ -213,8 +216,8 @@ static ki_failure explain_put_off(const ki_failure *failure)
     return told;
 }
 
-/* Resumes from the same version: soon when the watch was cut after it had brought something new, since the
- * server worked then. New credentials do not change this. */
+/* Resumes the watch from the received version. If the watch had brought something new before it was cut, the
+ * server worked, so the delay is short. New credentials do not change this. */
 static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
 {
     uint64_t delay;
@@ -231,8 +234,7 @@ static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
     ki_reflector_retry(reflector, &told, step, delay);
 }
 
-/* The server does not have the version: too old, or too new. The first time the next request is made at
- * once. */
+/* The version is too old or too new for the server. The first time, the list is requested at once. */
 static void list_again(ki_reflector *reflector, const ki_failure *failure)
 {
     if (failure->reason == KI_REASON_VERSION_TOO_LARGE)
@@ -242,14 +244,15 @@ static void list_again(ki_reflector *reflector, const ki_failure *failure)
     ki_reflector_retry(reflector, failure, KI_STEP_SYNC, delay);
 }
 
-/* The server has ended it normally. */
+/* The server has ended the watch normally. */
 static void take_close(ki_reflector *reflector)
 {
     uint64_t lived = ki_reflector_now_ns(reflector) - reflector->watch.begun_ns;
     ki_failure failure = {.reason = KI_REASON_SHORT_WATCH};
     ki_reflector_count_watch(reflector, &failure);
     if (lived < KI_NS_PER_S || reflector->quiet_ns <= reflector->watch.begun_ns)
-        reflector->watch.is_unproven = 1; /* a server that restarted, or a watch that never sent anything */
+        reflector->watch.is_unproven = 1; /* the server may have restarted, or the watch has never brought
+                                           * anything */
     if (reflector->watch.has_news)
         ki_backoff_reset(&reflector->backoff);
     uint64_t delay = 0;
@@ -265,7 +268,7 @@ static void take_close(ki_reflector *reflector)
     ki_reflector_retry(reflector, &failure, step, delay);
 }
 
-/* What the server could not send as an event may be a delete: a list is needed. */
+/* The event that the server could not send may have been a delete, so a list is needed. */
 static void list_after_error(ki_reflector *reflector, const ki_failure *failure)
 {
     reflector->watch.is_unproven = 1;
@@ -295,7 +298,7 @@ void ki_reflector_watch_over(ki_reflector *reflector, const ki_failure *failure)
         take_failure(reflector, failure, 0);
 }
 
-/* The server has ended it by an event. */
+/* The server has ended the watch with an ERROR event. */
 static void end_with_error(ki_reflector *reflector, const ki_failure *failure)
 {
     ki_answer_cancel(&reflector->answer);
@@ -303,19 +306,17 @@ static void end_with_error(ki_reflector *reflector, const ki_failure *failure)
     take_failure(reflector, failure, 1);
 }
 
-static void take_error(ki_reflector *reflector, ki_body_decoder *decoder)
+static void take_error(ki_reflector *reflector, const ki_status *status)
 {
-    const ki_failure failure = ki_reflector_error_event(ki_body_decoder_status(decoder));
+    const ki_failure failure = ki_reflector_error_event(status);
     end_with_error(reflector, &failure);
 }
 
-/* An object that is understood but refused leaves the last good version in place; this does not work for a
- * delete. A bookmark has no object. */
-static void take_refused(ki_reflector *reflector, ki_body_decoder *decoder)
+/* If the key is known, the store keeps the last good version of the object. That would be wrong after a
+ * delete, so a list follows. A bookmark has no object, and needs no list. */
+static void take_refused(ki_reflector *reflector, const ki_refused *refused, int type)
 {
-    const ki_refused *refused = ki_body_decoder_refused(decoder);
     ki_str key = ki_buf_str(&refused->key);
-    int type = ki_body_decoder_event(decoder).refused_type;
     int is_understood = key.len > 0 && (type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED);
     if (type == KI_WATCH_ERROR)
         end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = refused->error});
@@ -325,24 +326,15 @@ static void take_refused(ki_reflector *reflector, ki_body_decoder *decoder)
         take_nonsense(reflector, &refused->error, key);
 }
 
-void ki_reflector_watch_step(ki_reflector *reflector, int step)
+void ki_reflector_watch_result(ki_reflector *reflector, int result, ki_decoded *event)
 {
-    assert(reflector != NULL);
-    ki_body_decoder *decoder = &reflector->answer.decoder;
-    switch (step) {
-    case KI_CHANGE_ADDED:
-    case KI_CHANGE_UPDATED:
-    case KI_CHANGE_DELETED:
-        take_event(reflector, (ki_change_type)step, ki_body_decoder_take_object(decoder));
-        break;
-    case KI_CHANGE_BOOKMARK:
-        take_bookmark(reflector, ki_body_decoder_event(decoder).resource_version);
-        break;
-    case KI_WATCH_ERROR:
-        take_error(reflector, decoder);
-        break;
-    default:
-        take_refused(reflector, decoder);
-        break;
-    }
+    assert(event != NULL);
+    if (ki_event_has_object(result))
+        take_event(reflector, (ki_change_type)result, ki_decoded_take_object(event));
+    else if (result == KI_CHANGE_BOOKMARK)
+        take_bookmark(reflector, event->resource_version);
+    else if (result == KI_WATCH_ERROR)
+        take_error(reflector, &event->status);
+    else
+        take_refused(reflector, &event->refused, event->refused_type);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which format is requested, and what follows a response that cannot be used in it. With KI_WIRE_AUTO nothing
- * may be lost: an object with a field that the tables do not have is not passed on; the request is made again
- * as JSON, and begins with that object or before it. */
+/* Chooses the format to request, and what follows a response that cannot be used in that format. With
+ * KI_WIRE_AUTO no field may be lost. So an object with a field that the tables do not have is not passed on;
+ * the request is made again as JSON, and begins with that object or before it. */
 #include <assert.h>
 
 #include "reflector/reflector_parts.h"
 #include "util/log.h"
+#include "util/units.h"
+
+/* How long JSON is requested after a response that may be the page of a gateway, not the server's. */
+#define DOUBT_NS (60 * KI_NS_PER_S)
 
 const char *ki_wire_name(ki_wire wire)
 {
@@ -17,7 +21,8 @@ static int is_auto(const ki_reflector *reflector)
     return reflector->options.wire == KI_WIRE_AUTO;
 }
 
-/* The others decide for themselves, since their projection may not need the unknown fields. */
+/* Only reflectors that keep whole objects share what they learn about unknown fields, since the projection of
+ * others may not need these fields. */
 static int keeps_whole_objects(const ki_reflector *reflector)
 {
     const char *const *keep = reflector->options.informer->keep;
@@ -35,8 +40,8 @@ static int is_remembered_as_json(const ki_reflector *reflector, uint64_t now_ns)
             ki_wire_memory_has(server, resource, KI_WIRE_LOSES_FIELDS, now_ns));
 }
 
-/* Servers write kind and apiVersion into each of /spec/volumeClaimTemplates, and protobuf has no fields for
- * them. It is the only built-in kind that contains objects of another one. */
+/* In JSON, servers write kind and apiVersion into each of /spec/volumeClaimTemplates; protobuf has no fields
+ * for them. StatefulSet is the only built-in kind that contains objects of another kind. */
 static int says_less_in_protobuf(const ki_object_plan *plan)
 {
     return ki_str_equal(plan->kind, KI_STR("StatefulSet"));
@@ -64,7 +69,7 @@ static void remember_json(ki_reflector *reflector, ki_wire_cause cause)
         ki_wire_memory_note(options->wires, options->resource, cause, now_ns);
 }
 
-/* The request that is being answered, once more. A page that has brought items is not requested twice. */
+/* The step that makes the current request again. A page that has brought items is not requested twice. */
 static ki_reflector_step same_step(const ki_reflector *reflector)
 {
     const ki_list_attempt *list = &reflector->list;
@@ -121,7 +126,7 @@ static void note_unknown(ki_reflector *reflector, const ki_proto_unknown *unknow
                is_auto(reflector) ? "continuing with JSON" : "it is left out");
 }
 
-/* The response is abandoned before what it has brought is passed on. */
+/* Abandons the response before the current object is passed on. */
 static void begin_again_as_json(ki_reflector *reflector, ki_wire_cause cause)
 {
     ki_reflector_step step = same_step(reflector);
@@ -131,13 +136,13 @@ static void begin_again_as_json(ki_reflector *reflector, ki_wire_cause cause)
     ki_reflector_go_on(reflector, step, 0);
 }
 
-/* Whether the step ends the response, or brings nothing that is kept. */
-static int keeps_nothing(const ki_answer *answer, int step)
+/* Whether the result brings no object: the error that ends the response, or a bookmark. */
+static int keeps_nothing(const ki_answer *answer, int result)
 {
-    return answer->kind == KI_ANSWER_WATCH && (step == KI_WATCH_ERROR || step == KI_CHANGE_BOOKMARK);
+    return answer->kind == KI_ANSWER_WATCH && (result == KI_WATCH_ERROR || result == KI_CHANGE_BOOKMARK);
 }
 
-int ki_reflector_wire_step(ki_reflector *reflector, ki_answer *answer, int step)
+int ki_reflector_wire_result(ki_reflector *reflector, ki_answer *answer, int result)
 {
     assert(reflector != NULL && answer != NULL);
     const ki_proto_unknown *unknown = ki_body_decoder_unknown(&answer->decoder);
@@ -145,7 +150,7 @@ int ki_reflector_wire_step(ki_reflector *reflector, ki_answer *answer, int step)
         return 0;
     uint64_t count = unknown->count - answer->seen_unknown;
     answer->seen_unknown = unknown->count;
-    if (count > 0 && !keeps_nothing(answer, step)) {
+    if (count > 0 && !keeps_nothing(answer, result)) {
         note_unknown(reflector, unknown, count);
         if (!is_auto(reflector))
             return 0;
@@ -166,14 +171,18 @@ int ki_reflector_wire_over(ki_reflector *reflector, ki_answer *answer, const ki_
     assert(reflector != NULL && failure != NULL);
     enum { NOT_ACCEPTABLE = 406 };
     int is_probe = answer == &reflector->probe_answer;
-    int is_refused = answer->asked_wire == KI_WIRE_PROTOBUF && failure->http_status == NOT_ACCEPTABLE;
-    int is_malformed = is_auto(reflector) && ki_body_decoder_is_proto(&answer->decoder) &&
-                       failure->reason == KI_REASON_MALFORMED;
+    int is_asked = answer->asked_wire == KI_WIRE_PROTOBUF;
+    int is_refused = is_asked && failure->http_status == NOT_ACCEPTABLE;
+    /* this also covers a gateway that has removed the Content-Type */
+    int is_malformed = is_asked && is_auto(reflector) && failure->reason == KI_REASON_MALFORMED;
     if (!is_refused && !is_malformed)
         return 0;
-    remember_json(reflector, KI_WIRE_NOT_OFFERED);
+    if (is_refused || ki_body_decoder_is_proto(&answer->decoder))
+        remember_json(reflector, KI_WIRE_NOT_OFFERED);
+    else
+        reflector->json_until_ns = ki_reflector_now_ns(reflector) + DOUBT_NS;
     if (is_probe || (is_refused && reflector->doing == KI_STEP_STREAM))
-        return 0; /* the stream may be what is refused: it is handled as any refusal of one */
+        return 0; /* the server may refuse the stream, not protobuf: handled as a refused stream */
     ki_answer_cancel(&reflector->probe_answer);
     if (is_malformed) {
         ki_reflector_retry(reflector, failure, same_step(reflector), 0);

@@ -48,7 +48,7 @@ static void stop_rest(ki_client_part *part)
     ki_mutex_unlock(&rest->mu);
 }
 
-/* Waits until every call has had its callback. */
+/* Waits until the callbacks of all calls have returned. */
 static void close_rest(ki_client_part *part)
 {
     ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
@@ -84,8 +84,8 @@ static ki_rest *make_rest(ki_client *client)
     return rest;
 }
 
-/* If two threads create it at the same time, the first wins. Its callbacks need a thread besides those of
- * handlers. */
+/* If two threads create the part at the same time, the first wins.
+ * Its callbacks need a thread in addition to those of handlers. */
 static ki_rest *rest_of(ki_client *client)
 {
     ki_client_part *part = ki_client_calls(client);
@@ -104,7 +104,7 @@ static ki_rest *rest_of(ki_client *client)
 
 /* ---- ends -------------------------------------------------------------------------------------------- */
 
-/* `rest` must not be used afterwards: the client may be gone. */
+/* Do not use `rest` afterwards, since the client may be gone. */
 static void forget(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
@@ -128,7 +128,7 @@ static ki_rest_call *take_ended(ki_rest *rest, bool *out_has_more)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_rest_call, node);
 }
 
-/* One call at a time, so that other jobs get their turn. */
+/* Runs one callback at a time, so that other jobs get their turn. */
 static void run_deliver(ki_job *job)
 {
     ki_rest *rest = KI_CONTAINER_OF(job, ki_rest, deliver);
@@ -140,12 +140,14 @@ static void run_deliver(ki_job *job)
     if (call == NULL)
         return;
     assert(!call->is_waited_for);
+    bool was_in_reconcile = ki_callback_set_reconcile(call->is_of_reconcile);
     if (call->on_answer != NULL)
         call->on_answer(&call->reader.answer, call->user);
+    (void)ki_callback_set_reconcile(was_in_reconcile);
     forget(call);
 }
 
-/* Removed from the list first, so that its job is not woken any more. */
+/* Removes the call from the list first, so that its job is not woken any more. */
 void ki_rest_ended(ki_rest_call *call)
 {
     assert(call != NULL);
@@ -159,7 +161,7 @@ void ki_rest_ended(ki_rest_call *call)
     ki_mutex_lock(&rest->mu);
     if (call->is_waited_for) {
         call->is_done = true;
-        ki_client_notify(rest->client); /* before the lock is released: the call may be gone afterwards */
+        ki_client_notify(rest->client); /* under the lock, since the call may be gone afterwards */
     } else {
         ki_list_push_back(&rest->ended, &call->node);
         ki_job_wake(&rest->deliver);
@@ -187,7 +189,7 @@ static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_erro
     return rest;
 }
 
-/* From here on the call belongs to io. */
+/* On success the call belongs to io. */
 static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
 {
     assert(!ki_list_node_is_linked(&call->node));
@@ -207,7 +209,7 @@ static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
     return is_closed ? ki_fail(err, KI_ERR_STOPPED, "call: the client is being freed") : 0;
 }
 
-/* Creates a call that has not begun. Returns NULL with the error. */
+/* Creates a call that has not begun. On failure returns NULL and sets `err`. */
 static ki_rest_call *make_call(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
     ki_rest *rest = check(client, request, err);
@@ -274,8 +276,8 @@ static bool is_done(void *user)
     return call->is_done;
 }
 
-/* io ends the call, in time. If io has a thread, nothing else has to run meanwhile: handlers that belong
- * on another thread stay there. */
+/* Needs no timeout, because io ends the call at its deadline. If io has a thread, this thread runs no loops
+ * meanwhile, so that handlers stay on their own thread. */
 static void wait_for(ki_rest_call *call)
 {
     assert(call->is_waited_for);

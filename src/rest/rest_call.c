@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call on io: it waits for its turn, is sent, possibly retried, and ends. */
+/* One call on io: it waits for its turn, is sent, may be retried, and ends. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -24,7 +24,8 @@ static ki_http_metrics *metrics_of(const ki_rest_call *call)
 
 /* ---- how many at once -------------------------------------------------------------------------------- */
 
-/* The first waiting call checks for itself: it stays in the list until it is sent or has ended. */
+/* Only wakes the first waiting call, which checks whether it may be sent.
+ * It stays in the list until it is sent or has ended. */
 static void wake_next(ki_rest *rest)
 {
     ki_list_node *node = ki_list_first(&rest->waiting);
@@ -32,7 +33,8 @@ static void wake_next(ki_rest *rest)
         ki_job_wake(&KI_CONTAINER_OF(node, ki_rest_call, wait_node)->job);
 }
 
-/* First come, first served. Returns whether the call may be sent now; if not, it is woken later. */
+/* Calls are sent in the order in which they began to wait. Returns whether the call may be sent now;
+ * if not, it is woken later. */
 static bool enter_flight(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
@@ -72,8 +74,8 @@ static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *
     ki_rest_ended(call);
 }
 
-/* Once per call, whatever the number of attempts: the credentials were refused, and there are new ones
- * now. */
+/* Whether to send the call again because the credentials were refused, and there are new ones now. Only once
+ * per call, whatever the number of attempts. */
 static bool wants_new_credentials(ki_rest_call *call)
 {
     if (call->reader.answer.http_status != 401 || call->was_unauthorized)
@@ -82,8 +84,8 @@ static bool wants_new_credentials(ki_rest_call *call)
     return true;
 }
 
-/* The delay before a retry in milliseconds; 0 for no retry. A request whose connection was lost may have
- * been carried out, so only reads are repeated. */
+/* The delay before a retry in milliseconds; 0 for no retry. If the connection was lost, the server may have
+ * carried out the request, so only reads are repeated. */
 static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
 {
     const ki_rest_answer *answer = &call->reader.answer;
@@ -94,7 +96,8 @@ static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
     return answer->http_status == 429 || answer->http_status >= 500 ? answer->error.retry_after_ms : 0;
 }
 
-/* A response in time that says "later" is better than a timeout. */
+/* Does not retry if the delay goes beyond the deadline: a response that says "later" is better than a
+ * timeout. */
 static void end_or_retry(ki_rest_call *call, ki_reason reason)
 {
     assert(call->transfer == NULL && !call->is_in_flight);
@@ -157,9 +160,9 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     end_or_retry(call, reason);
 }
 
-/* There is a connection, and a write would be sent on it next; possibly not for the first time, if the
- * server closed the previous connection. Then it is unknown whether the write was carried out, and a
- * refusal does not prove that it was not. */
+/* There is a connection, and a write is about to be sent on it. This may not be the first time, if the server
+ * has closed the previous connection. Then it is unknown whether the server has carried out the write, so a
+ * refusal by the gate is reported as a lost connection. */
 static void on_sent(ki_transfer *transfer, void *user)
 {
     ki_rest_call *call = user;
@@ -188,15 +191,15 @@ static void send_call(ki_rest_call *call)
     const char *accept = message->accept.len > 0 ? message->accept.data : "Accept: application/json";
     const char *const headers[] = {accept, message->content_type, NULL};
     uint64_t left_ns = call->deadline_ns - now_of(call);
-    ki_request request = {.method = message->method,
-                          .target = ki_buf_str(&message->target),
-                          .headers = headers,
-                          .body = ki_buf_str(&message->body),
-                          .events = call->is_reading ? &read_events : &write_events,
-                          .user = call,
-                          .head_timeout_ms = left_ns / KI_NS_PER_MS + 1,
-                          .may_be_cut = true,
-                          .is_long = call->reader.is_list};
+    ki_transfer_request request = {.method = message->method,
+                                   .target = ki_buf_str(&message->target),
+                                   .headers = headers,
+                                   .body = ki_buf_str(&message->body),
+                                   .events = call->is_reading ? &read_events : &write_events,
+                                   .user = call,
+                                   .head_timeout_ms = left_ns / KI_NS_PER_MS + 1,
+                                   .may_be_cut = true,
+                                   .is_long = call->reader.is_list};
     call->has_turn = false;
     call->is_sent = false;
     ki_rest_reader_begin(&call->reader);
@@ -261,12 +264,13 @@ static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
     return of_client > 0 ? of_client : TIMEOUT_MS;
 }
 
-/* A worker of a controller has a queue in which the key waits without a thread. */
+/* By default, the calls of a reconcile function are not retried: its key is retried from a queue, while a
+ * waiting call would occupy a worker. */
 static int retries(const ki_rest *rest, const ki_rest_request *request)
 {
     int count = request->retries_max != 0 ? request->retries_max : rest->client->options.request_retries_max;
     if (count == 0)
-        return ki_callback_is_in_worker() ? 0 : RETRIES_MAX;
+        return ki_callback_is_in_reconcile() ? 0 : RETRIES_MAX;
     return count < 0 ? 0 : count;
 }
 
@@ -276,6 +280,7 @@ int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *
     *call = (ki_rest_call){.rest = rest,
                            .on_answer = request->on_answer,
                            .user = request->user,
+                           .is_of_reconcile = ki_callback_is_in_reconcile(),
                            .is_reading = request->verb == KI_REST_GET || request->verb == KI_REST_LIST,
                            .retries_left = retries(rest, request)};
     call->deadline_ns = now_of(call) + ki_ns_of_ms(timeout_ms(rest, request));

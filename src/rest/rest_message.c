@@ -9,17 +9,17 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* By ki_rest_verb. */
+/* Indexed by ki_rest_verb. */
 static const char *const methods[] = {NULL, "GET", "GET", "POST", "PUT", "PATCH", "DELETE", "DELETE"};
 
-/* By ki_patch. JSON is valid YAML. */
+/* Indexed by ki_patch. An apply patch is sent as YAML, since JSON is valid YAML. */
 static const char *const patch_types[] = {
     NULL, "Content-Type: application/json-patch+json", "Content-Type: application/merge-patch+json",
     "Content-Type: application/strategic-merge-patch+json", "Content-Type: application/apply-patch+yaml"};
 
 static const char json_type[] = "Content-Type: application/json";
 
-/* By ki_propagation. */
+/* Indexed by ki_propagation. */
 static const char *const propagations[] = {NULL, "Background", "Foreground", "Orphan"};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -91,8 +91,10 @@ static const char *check_body(const ki_rest_request *request)
 static const char *check_options(const ki_rest_request *request)
 {
     bool is_patch = request->verb == KI_REST_PATCH;
-    if (is_patch ? request->patch <= 0 || request->patch >= COUNT(patch_types) : request->patch != 0)
-        return "the patch type is missing";
+    if (is_patch && (request->patch <= 0 || request->patch >= COUNT(patch_types)))
+        return "the patch type is missing or unknown";
+    if (!is_patch && request->patch != 0)
+        return "only a patch has a patch type";
     bool is_apply = is_patch && request->patch == KI_PATCH_APPLY;
     if (is_apply && !is_said(request->field_manager))
         return "an apply needs a field manager";
@@ -224,7 +226,7 @@ static int set_body(ki_rest_message *message, ki_str body, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* If there is a body, servers look for the options of a delete only there. */
+/* If a delete has a body, servers look for its options only there. */
 static int make_delete_options(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
     assert(deletes(request));
@@ -254,7 +256,7 @@ static int make_body(ki_rest_message *message, const ki_rest_request *request, k
 
 /* ---- any path ---------------------------------------------------------------------------------------- */
 
-/* Nothing that could end a header line or the path. */
+/* Whether the text has no character that could end a header line or the path. */
 static bool is_line(const char *text)
 {
     for (const char *at = text; *at != 0; at++)

@@ -14,7 +14,7 @@
 #define BODY_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define TEXT_BYTES_MAX ((size_t)1024 * 1024)
 
-/* Memory to which the texts of an answer point. */
+/* The memory that the texts of an answer point to. */
 typedef struct memory {
     ki_status status;
     ki_buf body;
@@ -33,7 +33,7 @@ static void drop_objects(ki_rest_answer *answer)
     answer->object_count = 0;
 }
 
-/* The first reserved word of an answer points to it. */
+/* The first reserved word of an answer points to its memory. */
 static memory *memory_of(const ki_rest_answer *answer)
 {
     void *found;
@@ -41,7 +41,7 @@ static memory *memory_of(const ki_rest_answer *answer)
     return found;
 }
 
-/* Clears the result of an attempt; the memory is kept for the next. */
+/* Clears the result of an attempt, and keeps the struct `memory` for the next. */
 static void clear(ki_rest_answer *answer)
 {
     memory *m = memory_of(answer);
@@ -118,7 +118,7 @@ void ki_rest_reader_take(ki_rest_reader *reader, ki_rest_answer *out_answer)
 
 /* ---- failures ---------------------------------------------------------------------------------------- */
 
-/* A partial page is discarded. */
+/* Discards a partial page. */
 void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, const char *message)
 {
     assert(reader != NULL);
@@ -130,7 +130,7 @@ void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, con
     ki_mask_error(&reader->mask, &reader->answer.error);
 }
 
-/* The response is not what was asked for. */
+/* The response is not what the request asked for. */
 static int refuse(ki_rest_reader *reader, const ki_error *why)
 {
     assert(why->code < 0);
@@ -185,11 +185,11 @@ void ki_rest_reader_head(ki_rest_reader *reader, const ki_response_head *head)
         ki_buf_init(&m->body, KI_REST_ERROR_BYTES_MAX);
 }
 
-/* The decoder's texts are freed with it, so they are copied. */
+/* Copies the texts, because those of the decoder are freed with it. */
 static int take_metadata(ki_rest_reader *reader)
 {
     assert(reader->has_decoder);
-    const ki_list_metadata *metadata = &reader->decoder.metadata;
+    const ki_list_metadata *metadata = &reader->decoder.decoded.metadata;
     memory *m = memory_of(&reader->answer);
     ki_buf_reset(&m->continue_token, 0);
     ki_buf_reset(&m->resource_version, 0);
@@ -215,7 +215,7 @@ static int take_object(ki_rest_reader *reader)
         answer->objects = larger;
         reader->objects_cap = cap;
     }
-    answer->objects[answer->object_count++] = ki_list_decoder_take_object(&reader->decoder);
+    answer->objects[answer->object_count++] = ki_decoded_take_object(&reader->decoder.decoded);
     return 0;
 }
 
@@ -257,7 +257,7 @@ int ki_rest_reader_body(ki_rest_reader *reader, const char *bytes, size_t n)
 {
     assert(reader->bytes <= reader->bytes_max);
     memory *m = memory_of(&reader->answer);
-    if (!is_good(reader)) { /* an HTML page from a proxy may be long, and is not needed */
+    if (!is_good(reader)) { /* an error page of a proxy may be long, and is not needed */
         if (!reader->is_dropped)
             reader->is_dropped = ki_buf_append(&m->body, bytes, n) < 0;
         return 0;
@@ -310,7 +310,7 @@ static uint32_t retry_after_ms(const ki_rest_reader *reader, const ki_status *st
     return seconds < KI_RETRY_AFTER_SECONDS_MAX ? seconds * 1000 : KI_RETRY_AFTER_SECONDS_MAX * 1000;
 }
 
-/* The server has refused the request; normally a Status says why. */
+/* The server has refused the request. Normally a Status says why. */
 static void explain_refusal(ki_rest_reader *reader, int http_status)
 {
     const memory *m = memory_of(&reader->answer);
@@ -327,7 +327,7 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
     reader->answer.error.retry_after_ms = retry_after_ms(reader, status);
 }
 
-/* Looks for a Status in the body. Returns as ki_status_parse(). */
+/* Looks for a Status in the body. Returns what ki_status_parse() returns. */
 static int read_status(ki_rest_reader *reader, ki_error *err)
 {
     memory *m = memory_of(&reader->answer);
@@ -345,8 +345,8 @@ static void end_refused(ki_rest_reader *reader)
     explain_refusal(reader, reader->answer.http_status);
 }
 
-/* A Status may report success, as after a delete, or a failure. Anything else without a name is accepted
- * where no name is expected. */
+/* A Status may report success, as after a delete, or a failure. Anything else without a name is accepted only
+ * if the response may lack a name. */
 static void end_without_name(ki_rest_reader *reader, const ki_error *why)
 {
     assert(why->code < 0);

@@ -12,12 +12,6 @@
  * twice as early. */
 enum { AHEAD = 8 };
 
-size_t ki_content_object_bytes(const ki_object *object)
-{
-    assert(object != NULL);
-    return (size_t)object->text_at + object->text_len;
-}
-
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
 ki_content *ki_content_new(const ki_keyer *keyer)
@@ -58,7 +52,7 @@ static bool has_key(const void *entry, const void *what, const void *user)
     return ki_keyer_has_key(user, entry, *(const ki_str *)what);
 }
 
-/* The default key, without a buffer for a written one. */
+/* For the default key, which the object contains: needs no buffer. */
 static bool has_own_key(const void *entry, const void *what, const void *user)
 {
     (void)user;
@@ -90,7 +84,7 @@ ki_index *ki_content_find_index(const ki_content *content, ki_str name)
 
 /* ---- changing -------------------------------------------------------------------------------------- */
 
-/* Does everything that can fail; what readers find does not change. Returns 0, or the error of
+/* Does everything that can fail, and changes nothing that readers find. Returns 0, or the error of
  * ki_content_put_at(). *out_places is the number of postings that the new object will be in. */
 static int prepare(ki_content *content, const ki_index_change *change, size_t *out_places)
 {
@@ -131,7 +125,8 @@ static void count_contradiction(ki_content *content, const ki_index *index, cons
     count_failure(content, index, change->former, "it emits other values for an object than before");
 }
 
-/* Once for each index. While another one waits to be logged, a later object will show it again. */
+/* Notes one miss for each index. If the miss of another index still waits to be logged, this one is skipped;
+ * a later object will cause it again. */
 static void note_miss(ki_content *content, ki_index *index)
 {
     if (index->has_looked || index->plan->probe.path[0] == 0 || content->miss.path[0] != 0)
@@ -151,8 +146,8 @@ void ki_content_count_failures(ki_content *content, ki_index *index, const ki_in
         count_contradiction(content, index, change);
 }
 
-/* Some function does not emit the values of the former object again. A pointer that stayed in the index would
- * outlive the object. */
+/* An index function has not emitted the same values again for the former object. A pointer that stayed in the
+ * index would outlive the object. */
 static void purge(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);
@@ -186,9 +181,9 @@ static void commit_put(ki_content *content, const ki_index_change *change, size_
         note = ki_table_insert(&content->objects, change->hash, change->fresh);
     } else {
         note = ki_table_replace(&content->objects, change->hash, change->former, change->fresh);
-        content->bytes -= ki_content_object_bytes(change->former);
+        content->bytes -= ki_object_own_bytes(change->former);
     }
-    content->bytes += ki_content_object_bytes(change->fresh);
+    content->bytes += ki_object_own_bytes(change->fresh);
     uint32_t places_before = *note;
     *note = 0;
     ki_content_note_add(note, places);
@@ -252,7 +247,7 @@ int ki_content_put_at(ki_content *content, const ki_object *object, const ki_pla
     return 0;
 }
 
-/* For an object that is about to be put. */
+/* An object that is about to be put. */
 typedef struct coming {
     const ki_object *object;
     ki_str key;
@@ -260,11 +255,11 @@ typedef struct coming {
     ki_key_buffer buffer;
 } coming;
 
-/* Asks for the memory that the put needs. */
+/* Prefetches the memory that the put will touch. */
 static int expect_put(const ki_content *content, const ki_object *object, coming *out_coming)
 {
     ki_str key = ki_keyer_key(content->keyer, object, &out_coming->buffer);
-    /* First of all: a callback may return the length that it would have needed, as snprintf() does. */
+    /* Check first: a callback may return the length that it would have needed, as snprintf() does. */
     int rc = check_key(key);
     if (rc < 0)
         return rc;
@@ -305,7 +300,7 @@ void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim
     (void)rc;
     commit_indexes(content, &change, *ki_table_note(&content->objects, place->hash, place->object));
     ki_table_remove(&content->objects, place->hash, place->object, &owner);
-    content->bytes -= ki_content_object_bytes(place->object);
+    content->bytes -= ki_object_own_bytes(place->object);
 }
 
 int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_object **out_former)
@@ -340,7 +335,7 @@ static int fill_with(ki_content *content, ki_object *const *objects, size_t coun
     return rc;
 }
 
-/* Without its objects. */
+/* Copies the index without its objects. */
 static int copy_index(ki_content *content, const ki_index *index)
 {
     ki_str name = {index->name, index->name_len};

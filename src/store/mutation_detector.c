@@ -8,17 +8,18 @@
 #include <string.h>
 
 #include "api/object/object_fingerprint.h"
+#include "api/object/object_layout.h"
 #include "util/alloc.h"
 
-/* One object. Size and key are stored separately: those in the object may have been overwritten. */
+/* A watched object. Size and key are copies, since those in the object may be overwritten. */
 typedef struct watch {
     ki_list_node node;
     ki_map_node by_object;
-    ki_list_node found; /* linked: it has changed, and this is not reported yet */
+    ki_list_node found; /* linked while a change waits to be reported */
     ki_object *object;
     size_t own_bytes;
     uint64_t fingerprint;
-    uint64_t told; /* the fingerprint before the change that is to be reported */
+    uint64_t told; /* the fingerprint before the change that waits to be reported */
     size_t times_added;
     size_t key_len;
     char key[];
@@ -97,7 +98,8 @@ static void report(const ki_mutation_detector *detector, const ki_mutation *muta
         detector->report(mutation, detector->user);
     if (detector->mode != KI_MUTATION_ABORT)
         return;
-    /* The only text that the library prints: the reason why the process ends, even without a log. */
+    /* The only text that the library prints itself, so that the reason for the abort is visible without a
+     * log. */
     (void)fprintf(stderr,
                   "kinformer: %s: the cached object %.*s was modified (%s, was %s), which is not allowed\n",
                   detector->name, KI_STR_ARGS(mutation->key), after, before);
@@ -214,6 +216,6 @@ void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object
         return;
     ki_list_remove(&w->node);
     ki_map_remove(&detector->by_object, &w->by_object);
-    if (!ki_list_node_is_linked(&w->found)) /* otherwise it is freed when it has been reported */
+    if (!ki_list_node_is_linked(&w->found)) /* otherwise it is freed after the report */
         watch_free(w);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays from one state of a store. The writer is excluded only while references are taken; keys are read
- * afterwards from the objects, which cannot change. */
+/* Lists of objects, keys and values, each from one state of a store. For objects and keys, the writer is
+ * excluded only while references are taken; keys are read afterwards from the objects,
+ * which cannot change. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static int list_table(const ki_table *objects, ki_object_list *out_list)
 
 void ki_object_list_fini(ki_object_list *list)
 {
+    if (list == NULL)
+        return;
     for (size_t i = 0; i < list->count; i++)
         (void)ki_object_unref(list->objects[i]);
     ki_free(list->objects);
@@ -82,7 +85,7 @@ int ki_store_list_index(const ki_store *store, const char *index, ki_str value, 
 
 /* ---- texts ----------------------------------------------------------------------------------------- */
 
-/* An array that is being filled, with the text behind it. */
+/* An array that is being filled, followed by the text. */
 typedef struct text_block {
     ki_str_list list;
     char *free_text;
@@ -101,7 +104,8 @@ static int text_block_init(text_block *block, size_t count, size_t bytes)
     return 0;
 }
 
-/* Returns KI_ERR_INVALID when it does not fit: a key function has returned two keys for one object. */
+/* Returns KI_ERR_INVALID if the text does not fit. Then the key function has returned different keys for the
+ * same object. */
 static int text_block_add(text_block *block, ki_str text)
 {
     if (text.len > block->free_bytes)
@@ -116,6 +120,8 @@ static int text_block_add(text_block *block, ki_str text)
 
 void ki_str_list_fini(ki_str_list *list)
 {
+    if (list == NULL)
+        return;
     ki_free(list->texts);
     *list = (ki_str_list){0};
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: `used` slots of the array are not NULL, at most three quarters of them, and `count` of these
- * hold an entry; each entry is in the first free slot that its hash came to when it was inserted, and none of
- * the slots before that has become NULL since.
+/* Invariant: `used` slots of the array are not NULL, which is at most three quarters of all slots, and
+ * `count` of these contain an entry. Each entry is in the slot that its probe took when it was inserted, and
+ * none of the slots before that on the probe has become NULL since.
  *
- * So a probe always ends: it meets the entry, or a NULL, of which there is one. An insert keeps this by
- * taking the first NULL of its probe, or a tombstone of the same hash; a replace changes no slot's hash; a
- * remove leaves a tombstone, so that probes for later slots continue. A rebuild inserts all entries into a
- * private array, and publishes it when it is complete. A new array is at most half full, so that the cost of
- * filling it is spread over at least a quarter of its slots. */
+ * So a probe always ends: it meets the entry, or a NULL slot, of which there is always one. An insert takes
+ * the first slot of its probe that is NULL or a tombstone of the same hash. A replace does not change the
+ * slot's hash. A remove leaves a tombstone, so that probes for later slots continue. A rebuild inserts all
+ * entries into a private array, and publishes it when it is complete. A new array is at most half full, so
+ * that the cost of filling it is spread over at least a quarter of its slots. */
 #include "store/table.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@
 /* AHEAD: how many slots ahead a walk prefetches an entry. */
 enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 24 };
 
-/* Far above any collection, far below where slot numbers or sizes overflow. */
+/* Far more than any collection needs, and far below the number at which slot numbers or sizes overflow. */
 #define SLOTS_MAX ((uint64_t)1 << 31)
 
 char ki_table_tombstone[2];
@@ -54,7 +54,7 @@ static ki_table_array *array_of(const ki_table *table)
     return content == NULL || ki_table_single(content) != NULL ? NULL : content;
 }
 
-/* The parts of the invariant that are cheap to check; ki_table_check() checks every slot. */
+/* The parts of the invariant that are cheap to check; tests check every slot. */
 static KI_DEBUG_ONLY bool is_sound(const ki_table *table)
 {
     const ki_table_array *array = array_of(table);
@@ -91,7 +91,7 @@ bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry)
     return ki_table_find(table, &(ki_table_key){hash, is_same_pointer, entry, NULL}) != NULL;
 }
 
-/* The slot that holds `entry`, which is there. */
+/* The slot of `entry`, which must be in the array. */
 static ki_table_slot *slot_of(ki_table_array *array, uint64_t hash, const void *entry)
 {
     uint64_t i = ki_table_home(array, hash);
@@ -104,7 +104,7 @@ static ki_table_slot *slot_of(ki_table_array *array, uint64_t hash, const void *
 
 /* ---- arrays ---------------------------------------------------------------------------------------- */
 
-/* Returns 0 when there are too many. */
+/* Returns 0 if there are too many entries. */
 static uint64_t slots_for(size_t entries)
 {
     uint64_t slots = SLOTS_MIN;
@@ -162,9 +162,9 @@ static void array_retire(ki_table_array *array, const ki_table_owner *owner)
         ki_reclaim_block(owner->reclaim, &array->retired, bytes);
 }
 
-/* The salt of a new array: that of the old one or, for the first array, one from the only entry. If
- * there is none yet, it is 1: the array has room for all entries that are reserved, and does not grow while
- * they are inserted. */
+/* The salt of a new array is that of the old array. The first array takes its salt from the only entry. If
+ * there is no entry yet, the salt is 1, which does no harm: the array has room for all reserved entries, and
+ * does not grow while they are inserted. */
 static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_table_owner *owner)
 {
     if (old != NULL)
@@ -172,7 +172,7 @@ static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_
     return (single == NULL ? 0 : (uint32_t)owner->hash(single, owner->user)) | 1;
 }
 
-/* Moves everything to an array for `entries`, without tombstones. */
+/* Moves all entries, without the tombstones, to a new array with room for `entries`. */
 static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
 {
     ki_table_array *old = array_of(table);
@@ -290,7 +290,7 @@ void ki_table_fini(ki_table *table)
 
 /* ---- walks ----------------------------------------------------------------------------------------- */
 
-/* The current entry for one of an array that is no longer the table's. */
+/* Finds the current entry with the key of `entry`, which is from an array that the table has replaced. */
 static void *refresh(const ki_table *table, const ki_table_slot *slot, void *entry, const ki_table_walk *walk)
 {
     return ki_table_find(table, &(ki_table_key){slot->hash, walk->same, entry, walk->same_user});
@@ -313,7 +313,8 @@ int ki_table_visit(const ki_table *table, const ki_table_walk *walk)
         __builtin_prefetch(entry_of(&array->slots[(i + AHEAD) & array->mask]));
         if (!is_entry(entry))
             continue;
-        /* Relaxed: only compared; whatever is read through the other array is acquired by the search. */
+        /* Relaxed: the pointer is only compared. The search acquires what it reads through the other
+         * array. */
         if (walk->same != NULL &&
             atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed) != content)
             entry = refresh(table, slot, entry, walk);
@@ -321,23 +322,4 @@ int ki_table_visit(const ki_table *table, const ki_table_walk *walk)
             rc = walk->visit(entry, slot->hash, walk->user);
     }
     return rc;
-}
-
-const char *ki_table_check(const ki_table *table)
-{
-    const ki_table_array *array = array_of(table);
-    if (array == NULL)
-        return table->count != (content_of(table) != NULL) ? "count without an array" : NULL;
-    uint64_t count = 0;
-    uint64_t used = 0;
-    for (uint64_t i = 0; i <= array->mask; i++) {
-        void *entry = entry_of(&array->slots[i]);
-        used += entry != NULL;
-        count += is_entry(entry);
-        if (is_entry(entry) && !ki_table_contains(table, array->slots[i].hash, entry))
-            return "an entry cannot be reached";
-    }
-    if (count != table->count || used != table->used)
-        return "wrong counts";
-    return used * 4 > slots_of(array) * 3 ? "too full" : NULL;
 }

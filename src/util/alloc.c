@@ -30,7 +30,7 @@ static void system_release(void *memory, void *user)
 static const ki_allocator system_allocator = {
     .allocate = system_allocate, .reallocate = system_reallocate, .release = system_release};
 
-/* Written only while no other thread uses the library (contract of ki_set_allocator). */
+/* Written only by ki_set_allocator(), which must not run while another thread uses the library. */
 static ki_allocator current = {
     .allocate = system_allocate, .reallocate = system_reallocate, .release = system_release};
 
@@ -60,7 +60,7 @@ void *ki_calloc(size_t count, size_t size)
     assert(count > 0 && size > 0);
     if (count > SIZE_MAX / size)
         return NULL;
-    /* calloc knows which memory is fresh from the system, and thus zero. */
+    /* calloc need not clear memory that is fresh from the system. */
     if (ki_alloc_is_system())
         return calloc(count, size);
     void *memory = ki_malloc(count * size);
@@ -93,22 +93,30 @@ char *ki_str_copy(ki_str text)
     return copy;
 }
 
-/* In glibc, a thread's heap grows by a page or two at a time: nearly one system call for each object of a
- * list, during which every thread that frees memory of that heap waits. A large block makes it grow once
- * for many objects. The block is freed at once and stays with the heap: the mmap threshold and the trim
- * threshold are both 128 KiB. */
+/* In glibc, a thread's heap grows by a page or two at a time. This is nearly one system call for each
+ * object of a list, and every thread that frees memory of that heap waits meanwhile. Allocating one large
+ * block makes the heap grow once for many objects. The block is freed at once, but its memory stays in the
+ * heap, because the mmap threshold and the trim threshold are both 128 KiB. */
 enum { GROW_BYTES = 96 * 1024 };
 
-/* Populates all pages with one call, instead of a page fault for each inside malloc with its lock held. A
- * kernel without MADV_POPULATE_WRITE returns an error, which is harmless. */
+/* Populates all pages with one call. Otherwise each page would cause a page fault inside malloc, while
+ * malloc holds its lock. A kernel without MADV_POPULATE_WRITE returns an error, which is harmless. Pages
+ * that this thread has populated before are left out: in a watch, objects replace others, and the heap does
+ * not grow. If malloc has returned such pages to the kernel meanwhile, each of them causes a page fault. */
 static void populate(char *block)
 {
 #ifdef MADV_POPULATE_WRITE
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t before = (page - (uintptr_t)block % page) % page; /* up to the first whole page */
+    static _Thread_local uintptr_t first, end; /* the populated range that grew last */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)block + page - 1) / page * page;
+    uintptr_t to = ((uintptr_t)block + GROW_BYTES) / page * page;
     int was = errno;
-    if (before < GROW_BYTES)
-        (void)madvise(block + before, (GROW_BYTES - before) / page * page, MADV_POPULATE_WRITE);
+    if (from < first || from > end)
+        first = end = from;
+    if (to > end) {
+        (void)madvise(block + (end - (uintptr_t)block), to - end, MADV_POPULATE_WRITE);
+        end = to;
+    }
     errno = was;
 #else
     (void)block;

@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "util/one_line.h"
+#include "util/text/one_line.h"
 
 void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, ...)
 {
     char message[KI_ERROR_MESSAGE_BYTES +
-                 4]; /* longer than the message, so that a cut is noticed and made between two characters */
+                 4]; /* longer than the message, so that ki_one_line can cut it between two characters */
     va_list args;
     if (err == NULL)
         return;

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "util/one_line.h"
+#include "util/text/one_line.h"
 #include "util/thread.h"
 
 ki_log_sink ki_log_of_process;
@@ -16,8 +16,8 @@ void ki_set_log(ki_log_cb callback, ki_log_level level, void *user)
     ki_log_of_process = (ki_log_sink){callback, user, callback == NULL ? 0 : (int)level};
 }
 
-/* The format buffer is a few bytes larger than a message, so that ki_one_line can see where a character
- * was cut. */
+/* The buffer for formatting is a few bytes larger than a message, so that ki_one_line() can cut the message
+ * between two characters. */
 enum { FORMAT_BYTES = KI_LOG_MESSAGE_BYTES + 4 };
 
 KI_PRINTF(2, 0)

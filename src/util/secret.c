@@ -12,6 +12,13 @@ void ki_secret_free(char *text)
         ki_secret_free_bytes(text, strlen(text));
 }
 
+void ki_secret_free_list(char **texts)
+{
+    for (char **text = texts; text != NULL && *text != NULL; text++)
+        ki_secret_free(*text);
+    ki_free(texts);
+}
+
 void ki_secret_free_bytes(void *memory, size_t bytes)
 {
     if (memory == NULL)

@@ -11,10 +11,13 @@
 
 #include <kinformer/common.h>
 
-/* Wipes up to the first NUL, then frees. NULL is allowed. */
+/* Wipes the text up to its first NUL, then frees it. NULL is allowed. */
 void ki_secret_free(char *text);
 
-/* Wipes `bytes` of the memory, then frees. NULL is allowed. */
+/* The same for each text of a list that ends with NULL; then frees the list. NULL is allowed. */
+void ki_secret_free_list(char **texts);
+
+/* Wipes `bytes` bytes of the memory, then frees it. NULL is allowed. */
 void ki_secret_free_bytes(void *memory, size_t bytes);
 
 #endif

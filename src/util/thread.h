@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread - threads that run inside the user's process, and the locks between them.
  *
- *   From:     code that starts io, dispatch, handler and worker threads
+ *   From:     all code that starts threads or locks
  *   To:       pthread
  *   Locks:    ki_mutex, a plain mutex that clang's analysis understands.
  *   Not here: queues; deciding when a thread ends (its function returns).
@@ -33,9 +33,9 @@ typedef struct ki_thread {
 
 typedef struct ki_thread_options {
     const char *name; /* "io", "dispatch", …; shown by top and gdb; cut to 15 bytes */
-    ki_thread_cb run; /* the thread ends when it returns */
+    ki_thread_cb run; /* the thread ends when `run` returns */
     void *user;
-    size_t stack_bytes; /* 0: the system's default */
+    size_t stack_bytes; /* 0 for the system's default */
 } ki_thread_options;
 
 /* Starts a thread with all signals blocked, so that the program's handlers run on the program's threads.
@@ -43,17 +43,21 @@ typedef struct ki_thread_options {
  * caller's mask is unchanged. Returns 0, or KI_ERR_SYSTEM with `thread` zeroed. */
 KI_NODISCARD int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err);
 
-/* The same for a thread that is not joined. Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
+/* Like ki_thread_start(), for a thread that is not joined. Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 
-/* For use around calls that may start a foreign thread, which inherits the mask. Returns 0, or
- * KI_ERR_SYSTEM with nothing changed. */
+/* Block and restore the signals of the calling thread. Use these around calls of another library that may
+ * start a thread, which inherits the mask. ki_signals_block() returns 0, or KI_ERR_SYSTEM with nothing
+ * changed. */
 KI_NODISCARD int ki_signals_block(sigset_t *out_before);
 void ki_signals_restore(const sigset_t *before);
 
 /* Waits until the thread has ended. A thread that was never started, or is already joined, is allowed.
  * Must not be called concurrently, nor by the thread itself. */
 void ki_thread_join(ki_thread *thread);
+
+/* Waits without giving up the processor: only for a few microseconds, where a sleep would cost more. */
+void ki_thread_spin_ns(uint64_t ns);
 
 typedef struct KI_CAPABILITY("mutex") ki_mutex {
     pthread_mutex_t raw;
@@ -62,25 +66,26 @@ typedef struct KI_CAPABILITY("mutex") ki_mutex {
 /* Cannot fail: neither glibc nor musl allocates for a mutex or a condition variable. */
 void ki_mutex_init(ki_mutex *mutex);
 
-/* For a contended mutex that is held for less than a microsecond: a thread that finds it locked spins for
- * a moment before it sleeps, if the system supports that. */
-void ki_mutex_init_short(ki_mutex *mutex);
-
 void ki_mutex_fini(ki_mutex *mutex);
 void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
 void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
 
-/* Whether the calling thread holds it; true if assertions are disabled. */
+/* For a contended mutex that is held for less than a microsecond: a thread that finds it locked tries again
+ * a few times before it sleeps. */
+void ki_mutex_lock_short(ki_mutex *mutex) KI_ACQUIRE(*mutex);
+
+/* Whether the calling thread holds the mutex; true if assertions are disabled. */
 bool ki_mutex_is_held(const ki_mutex *mutex);
 
 /* For the beginning of a function whose caller holds the mutex: checks KI_REQUIRES() at run time. */
 #define KI_ASSERT_HELD(mutex) assert(ki_mutex_is_held(&(mutex)))
 
-/* The number of mutexes that the calling thread holds, for assertions; 0 if they are disabled. */
+/* For assertions: the number of mutexes that the calling thread holds; 0 if assertions are disabled. */
 size_t ki_mutex_held(void);
 
-/* Sets that number and returns the previous one, which the caller restores. Used around a callback of the
- * program that runs under a lock, as its header documents: what the callback does is not checked. */
+/* Sets the result of ki_mutex_held() and returns the previous one, which the caller restores. Used around a
+ * callback of the program that runs under a lock, as its header documents, so that locks the callback takes
+ * are not checked. */
 size_t ki_mutex_set_held(size_t count);
 
 typedef struct ki_cond {
@@ -92,11 +97,12 @@ void ki_cond_fini(ki_cond *cond);
 void ki_cond_signal(ki_cond *cond);
 void ki_cond_broadcast(ki_cond *cond);
 
-/* Both release the mutex while they wait, and may wake up spuriously: test the condition in a loop. */
+/* Both functions release the mutex while they wait, and may wake up spuriously: test the condition in a
+ * loop. */
 void ki_cond_wait(ki_cond *cond, ki_mutex *mutex) KI_REQUIRES(*mutex);
 
-/* Returns false on timeout. Changes of the calendar have no effect. Unlike ki_clock it stops while the
- * machine is suspended, so a loop must recompute the remaining time from ki_clock in each round. */
+/* Returns false on timeout. Changes of the calendar have no effect. Unlike ki_clock, the timeout stops
+ * while the machine is suspended, so a loop must compute the remaining time from ki_clock in each round. */
 bool ki_cond_wait_ms(ki_cond *cond, ki_mutex *mutex, uint64_t timeout_ms) KI_REQUIRES(*mutex);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "util/text/digits.h"
 #include "util/units.h"
 
 enum { SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600, SECONDS_PER_DAY = 86400 };
@@ -33,13 +34,13 @@ static int64_t days_since_1970(civil_date date)
     return era * DAYS_PER_400_YEARS + day_of_era - DAYS_TO_1970;
 }
 
-/* The inverse, for days of the years 0 to 9999. */
+/* The inverse of days_since_1970(), for the years 0 to 9999. */
 static civil_date date_of_days(int64_t days)
 {
     int64_t shifted = days + DAYS_TO_1970;
     int64_t era = shifted >= 0 ? shifted / DAYS_PER_400_YEARS : -1;
     int32_t day_of_era = (int32_t)(shifted - era * DAYS_PER_400_YEARS);
-    /* Subtract the leap days: one every 4 years (1460 days and one), except every 100, but again every
+    /* Subtracts the leap days: one every 4 years (after 1460 days), except every 100 years, but again every
      * 400. */
     int32_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int32_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -93,7 +94,8 @@ static int take_date(const char **cursor, const char *end, int64_t *out_days)
     return 1;
 }
 
-/* "20:45:57". Second 60 is accepted here and checked when the offset is known. */
+/* Reads a time of day: "20:45:57". Second 60 is accepted here, and checked later, when the offset is
+ * known. */
 static int take_clock(const char **cursor, const char *end, int32_t *out_seconds)
 {
     int32_t hour, minute, second;
@@ -149,21 +151,12 @@ int ki_timestamp_parse(ki_str text, ki_timestamp *out_time)
         !take_offset(&cursor, end, &offset) || cursor != end)
         return KI_ERR_TIMESTAMP;
     int64_t seconds = days * SECONDS_PER_DAY + clock - offset;
-    /* Leap seconds are only added at the end of a day of UTC. */
+    /* A leap second is only valid at the end of a day in UTC. */
     int is_leap_second = text.ptr[17] == '6';
     if (is_leap_second && seconds % SECONDS_PER_DAY != 0)
         return KI_ERR_TIMESTAMP;
     *out_time = (ki_timestamp){.seconds = seconds, .nanos = nanos};
     return 0;
-}
-
-static char *put_digits(char *out, int32_t value, int count)
-{
-    for (int i = count - 1; i >= 0; i--) {
-        out[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    return out + count;
 }
 
 static char *put_fraction(char *out, int32_t nanos)
@@ -172,10 +165,10 @@ static char *put_fraction(char *out, int32_t nanos)
         return out;
     *out++ = '.';
     if (nanos % (int32_t)KI_NS_PER_MS == 0)
-        return put_digits(out, nanos / (int32_t)KI_NS_PER_MS, 3);
+        return ki_digits_put(out, nanos / (int32_t)KI_NS_PER_MS, 3);
     if (nanos % 1000 == 0)
-        return put_digits(out, nanos / 1000, 6);
-    return put_digits(out, nanos, 9);
+        return ki_digits_put(out, nanos / 1000, 6);
+    return ki_digits_put(out, nanos, 9);
 }
 
 int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
@@ -187,17 +180,17 @@ int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
     int64_t days = (time.seconds - SECONDS_OF_YEAR_0) / SECONDS_PER_DAY + SECONDS_OF_YEAR_0 / SECONDS_PER_DAY;
     int32_t clock = (int32_t)(time.seconds - days * SECONDS_PER_DAY);
     civil_date date = date_of_days(days);
-    char *out = put_digits(out_text, date.year, 4);
+    char *out = ki_digits_put(out_text, date.year, 4);
     *out++ = '-';
-    out = put_digits(out, date.month, 2);
+    out = ki_digits_put(out, date.month, 2);
     *out++ = '-';
-    out = put_digits(out, date.day, 2);
+    out = ki_digits_put(out, date.day, 2);
     *out++ = 'T';
-    out = put_digits(out, clock / SECONDS_PER_HOUR, 2);
+    out = ki_digits_put(out, clock / SECONDS_PER_HOUR, 2);
     *out++ = ':';
-    out = put_digits(out, clock / SECONDS_PER_MINUTE % 60, 2);
+    out = ki_digits_put(out, clock / SECONDS_PER_MINUTE % 60, 2);
     *out++ = ':';
-    out = put_digits(out, clock % SECONDS_PER_MINUTE, 2);
+    out = ki_digits_put(out, clock % SECONDS_PER_MINUTE, 2);
     out = put_fraction(out, time.nanos);
     *out++ = 'Z';
     *out = 0;

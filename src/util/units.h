@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units - conversions between nanoseconds, the unit of ki_clock, and other units of time. */
+/* units - conversions between nanoseconds, the unit of ki_clock, and other units of time.
+ *
+ *   From:     all code that converts units of time
+ */
 #ifndef KI_UTIL_UNITS_H
 #define KI_UTIL_UNITS_H
 
@@ -8,8 +11,9 @@
 #define KI_NS_PER_US ((uint64_t)1000)
 #define KI_NS_PER_MS ((uint64_t)1000 * 1000)
 #define KI_NS_PER_S ((uint64_t)1000 * 1000 * 1000)
+#define KI_US_PER_S ((int64_t)1000 * 1000)
 
-/* Options may have any value: times above a century are cut to a century, so that sums do not overflow. */
+/* Options may have any value, so times above a century are cut to a century: sums do not overflow then. */
 static inline uint64_t ki_ns_of_ms(uint64_t ms)
 {
     const uint64_t century_ms = (uint64_t)100 * 365 * 24 * 3600 * 1000;
@@ -27,7 +31,7 @@ static inline uint64_t ki_ns_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How long ago a time was, in milliseconds; UINT64_MAX (never) for UINT64_MAX. */
+/* How long ago a time was, in milliseconds. UINT64_MAX stands for never, in both. */
 static inline uint64_t ki_ns_age_ms(uint64_t now_ns, uint64_t then_ns)
 {
     if (then_ns == UINT64_MAX)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delayed keys: a heap, ordered by the time at which each becomes due; one delay per key. */
+/* Delayed keys: a heap, ordered by the time at which each key becomes due. A key has at most one delay. */
 #include <assert.h>
 
 #include "util/units.h"
@@ -30,12 +30,13 @@ uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue)
     return first == NULL ? UINT64_MAX : entry_of(first)->due_ns;
 }
 
-/* The time is only ever moved earlier, the priority only ever up. */
+/* A delay that exists is only ever moved earlier, and its priority only ever raised. */
 static int set_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority, uint64_t due_ns)
     KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     assert(priority == KI_PRIORITY_HIGH || priority == KI_PRIORITY_LOW);
+    entry->is_put_off = false;
     if (!ki_work_entry_is_delayed(entry)) {
         entry->due_ns = due_ns;
         entry->delay_priority = (uint8_t)priority;
@@ -73,7 +74,10 @@ void ki_workqueue_ripen_locked(ki_workqueue *queue)
     while (ki_workqueue_next_due_locked(queue) <= now_ns) {
         ki_work_entry *entry = entry_of(ki_heap_pop(&queue->delayed));
         assert(!ki_work_entry_is_delayed(entry));
-        ki_workqueue_make_dirty_locked(queue, entry, (ki_priority)entry->delay_priority);
+        if (entry->is_put_off)
+            ki_workqueue_resume_locked(queue, entry, (ki_priority)entry->delay_priority);
+        else
+            ki_workqueue_make_dirty_locked(queue, entry, (ki_priority)entry->delay_priority);
     }
 }
 
@@ -109,8 +113,8 @@ static int add_after_locked(ki_workqueue *queue, ki_str key, ki_priority priorit
     return rc;
 }
 
-/* No delay is longer than a century, so that sums do not overflow. */
-int ki_workqueue_postpone_ns(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
+/* Delays are limited to about a century, so that sums do not overflow. */
+int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
 {
     int rc = ki_workqueue_check_key(queue, key, priority);
     if (rc < 0)
@@ -118,14 +122,37 @@ int ki_workqueue_postpone_ns(ki_workqueue *queue, ki_str key, ki_priority priori
     ki_workqueue_lock(queue);
     rc = add_after_locked(queue, key, priority, ki_ns_min(delay_ns, ki_ns_of_ms(UINT64_MAX)));
     ki_workqueue_unlock(queue);
+    if (rc == 0)
+        ki_counter_add(queue->metrics.retries, 1);
     return rc;
 }
 
-int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
+/* If the key already has a delay that was requested, that delay still counts when it ends. */
+static int put_off_locked(ki_workqueue *queue, const ki_work_item *item, uint64_t delay_ns)
+    KI_REQUIRES(queue->mu)
 {
-    int rc = ki_workqueue_postpone_ns(queue, key, priority, delay_ns);
-    if (rc == 0)
-        ki_counter_add(queue->metrics.retries, 1);
+    KI_ASSERT_HELD(queue->mu);
+    if (queue->is_stopping)
+        return KI_ERR_STOPPED;
+    ki_work_entry *entry = ki_workqueue_find_processing_locked(queue, item->key);
+    if (entry == NULL)
+        return KI_ERR_NOT_FOUND;
+    bool is_put_off = !ki_work_entry_is_delayed(entry) || entry->is_put_off;
+    int rc =
+        ki_workqueue_delay_locked(queue, entry, item->priority, ki_clock_now_ns(queue->clock) + delay_ns);
+    if (rc < 0)
+        return rc;
+    entry->is_put_off = is_put_off;
+    ki_workqueue_finish_locked(queue, entry);
+    return 0;
+}
+
+int ki_workqueue_put_off_ns(ki_workqueue *queue, const ki_work_item *item, uint64_t delay_ns)
+{
+    assert(delay_ns > 0 && ki_workqueue_check_key(queue, item->key, item->priority) == 0);
+    ki_workqueue_lock(queue);
+    int rc = put_off_locked(queue, item, ki_ns_min(delay_ns, ki_ns_of_ms(UINT64_MAX)));
+    ki_workqueue_unlock(queue);
     return rc;
 }
 

@@ -17,31 +17,33 @@
 #include "util/heap.h"
 #include "util/list.h"
 
-/* The memory of freed entries, kept for new ones: threads that add keys and threads that finish them would
- * otherwise contend for malloc's locks. Sorted by size, and bounded. */
+/* The memory of freed entries is kept for new ones: threads that add keys and threads that finish them would
+ * otherwise contend for malloc's locks. It is sorted by size, and its amount is limited. */
 enum { KI_WORK_SPARE_SIZES = 8, KI_WORK_SPARE_STEP = 32, KI_WORK_SPARES_MAX = 512 };
 
-/* Zeroed: there are none. */
+/* A zeroed struct is empty. */
 typedef struct ki_work_spares {
     struct ki_work_entry *lists[KI_WORK_SPARE_SIZES];
     size_t count;
 } ki_work_spares;
 
-/* An entry exists while one of these holds: it is dirty, it is being processed, it is delayed. It is linked
- * in the order exactly when it is dirty and not being processed. While it is being processed, the same node
- * links it in the list of processed entries, if their times are measured. */
+/* An entry exists while at least one of these holds: it is dirty, it is being processed, it is delayed. It is
+ * linked in the order exactly when it is dirty and not being processed. While it is being processed, the same
+ * node links it in the list of processed entries, if their times are measured. */
 typedef struct ki_work_entry {
     ki_list_node node;
-    ki_heap_node delay;  /* linked: it is delayed */
-    uint64_t due_ns;     /* of the delay */
-    uint64_t dirty_ns;   /* when it became dirty; with metrics only, like the next */
+    ki_heap_node delay;  /* linked while the entry is delayed */
+    uint64_t due_ns;     /* when the delay ends */
+    uint64_t dirty_ns;   /* when it became dirty; like started_ns, only with metrics */
     uint64_t started_ns; /* when its processing began */
     uint32_t hash;       /* of the key */
     uint16_t key_len;
-    uint8_t priority;       /* while it is dirty: that of the work */
-    uint8_t delay_priority; /* while it is delayed: that of the delay */
+    uint8_t priority;       /* while it is dirty: the priority of the work */
+    uint8_t delay_priority; /* while it is delayed: the priority of the delay */
     bool is_dirty;
+    bool is_again; /* while it is dirty: only because work that was put off is due again */
     bool is_processing;
+    bool is_put_off; /* while it is delayed: work that was handed out is waiting */
     char key[];
 } ki_work_entry;
 
@@ -60,17 +62,17 @@ static inline bool ki_work_entry_is_delayed(const ki_work_entry *entry)
     return ki_heap_node_is_linked(&entry->delay);
 }
 
-/* Malloc's sizes: eight bytes less than a multiple. */
+/* The block sizes of malloc are eight bytes less than a multiple of the step. */
 enum { KI_WORK_MALLOC_BYTES = 8 };
 
-/* Which list has memory for a key of this length; KI_WORK_SPARE_SIZES: none, the key is too long. */
+/* The list that has memory for a key of this length; KI_WORK_SPARE_SIZES: none, the key is too long. */
 static inline size_t ki_work_spares_list(size_t key_len)
 {
     size_t size = (offsetof(ki_work_entry, key) + key_len + KI_WORK_MALLOC_BYTES - 1) / KI_WORK_SPARE_STEP;
     return size < KI_WORK_SPARE_SIZES ? size : KI_WORK_SPARE_SIZES;
 }
 
-/* As much as every key of this size needs. */
+/* The bytes to allocate: as many as any key of this list needs. */
 static inline size_t ki_work_spares_bytes(size_t size, size_t key_len)
 {
     assert(size <= KI_WORK_SPARE_SIZES);
@@ -103,7 +105,7 @@ KI_NODISCARD static inline ki_work_entry *ki_work_entry_new(ki_work_spares *spar
     return entry;
 }
 
-/* Keeps or frees the memory. */
+/* Keeps the memory for another entry, or frees it. */
 static inline void ki_work_entry_free(ki_work_spares *spares, ki_work_entry *entry)
 {
     if (entry == NULL)

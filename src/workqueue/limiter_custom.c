@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A limiter of the program's own. */
+/* A limiter made of the program's own functions. */
 #include <assert.h>
 
 #include "util/error.h"
@@ -36,22 +36,28 @@ static uint32_t custom_num_requeues(ki_limiter *limiter, ki_str key)
     return functions->num_requeues == NULL ? 0 : functions->num_requeues(key, functions->user);
 }
 
-static void custom_fini(ki_limiter *limiter)
+static void release(const ki_limiter_functions *functions)
 {
-    const ki_limiter_functions *functions = functions_of(limiter);
     if (functions->on_release != NULL)
         functions->on_release(functions->user);
+}
+
+static void custom_fini(ki_limiter *limiter)
+{
+    release(functions_of(limiter));
 }
 
 ki_limiter *ki_limiter_new_custom(const ki_limiter_functions *functions, ki_error *err)
 {
     static const ki_limiter_kind kind = {custom_when, custom_forget, custom_num_requeues, custom_fini};
-    if (functions == NULL || functions->when == NULL) {
+    ki_limiter *limiter = NULL;
+    if (functions == NULL || functions->when == NULL)
         (void)ki_fail(err, KI_ERR_INVALID, "a limiter needs the function `when`");
-        return NULL;
-    }
-    ki_limiter *limiter = ki_limiter_make(sizeof(custom_limiter), &kind, err);
+    else
+        limiter = ki_limiter_make(sizeof(custom_limiter), &kind, err);
     if (limiter != NULL)
         ((custom_limiter *)limiter)->functions = *functions;
+    else if (functions != NULL)
+        release(functions);
     return limiter;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps, and the calls that add keys and take them: the compiler joins them, which saves a fifth. */
+/* The steps of the queue, and the calls that add and take keys. They are in one file so that the compiler can
+ * inline the steps, which saves a fifth of the time. */
 #include "workqueue/queue.h"
 
 #include <assert.h>
 
 #include "util/units.h"
+
+/* About the time that it takes to put a thread to sleep and to wake it. */
+enum { LINGER_NS = 2500 };
 
 int ki_workqueue_check(const ki_workqueue *queue)
 {
@@ -23,7 +27,7 @@ int ki_workqueue_check_key(const ki_workqueue *queue, ki_str key, ki_priority pr
     return key.len > KI_WORK_KEY_BYTES_MAX ? KI_ERR_TOO_LARGE : 0;
 }
 
-/* With metrics only: reading the clock costs as much as the rest. */
+/* The time, only with metrics: reading the clock costs as much as the rest of a call. */
 static uint64_t now_for_metrics(const ki_workqueue *queue)
 {
     return ki_work_metrics_are_on(&queue->metrics) ? ki_clock_now_ns(queue->clock) : 0;
@@ -31,7 +35,7 @@ static uint64_t now_for_metrics(const ki_workqueue *queue)
 
 void ki_workqueue_lock(ki_workqueue *queue)
 {
-    ki_mutex_lock(&queue->mu);
+    ki_mutex_lock_short(&queue->mu);
     if (queue->delayed.count > 0)
         ki_workqueue_ripen_locked(queue);
 }
@@ -52,8 +56,8 @@ void ki_workqueue_unlock(ki_workqueue *queue)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-/* In a large table the slot is a cache miss: it is prefetched while an entry is made, which most keys that
- * are added to so many need. */
+/* In a large table, reading the slot is a cache miss. It is prefetched while an entry is allocated, which
+ * most keys that are added to such a large queue need. */
 ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -117,7 +121,8 @@ static void raise_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(
         ki_work_order_raise(&queue->order, entry);
 }
 
-void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
+static void mark_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
+    KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     assert(priority == KI_PRIORITY_HIGH || priority == KI_PRIORITY_LOW);
@@ -130,10 +135,25 @@ void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, k
     entry->priority = (uint8_t)priority;
     entry->dirty_ns = now_for_metrics(queue);
     queue->depth++;
-    ki_counter_add(queue->metrics.adds, 1);
     ki_gauge_add(queue->metrics.depth, 1);
     if (!entry->is_processing)
         push_locked(queue, entry);
+}
+
+void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
+{
+    KI_ASSERT_HELD(queue->mu);
+    if (!entry->is_dirty || entry->is_again)
+        ki_counter_add(queue->metrics.adds, 1);
+    entry->is_again = false;
+    mark_dirty_locked(queue, entry, priority);
+}
+
+void ki_workqueue_resume_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
+{
+    KI_ASSERT_HELD(queue->mu);
+    entry->is_again = entry->is_again || !entry->is_dirty;
+    mark_dirty_locked(queue, entry, priority);
 }
 
 /* When the oldest unfinished work began; UINT64_MAX: there is none. */
@@ -145,8 +165,8 @@ static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->m
     return first == NULL ? UINT64_MAX : KI_CONTAINER_OF(first, ki_work_entry, node)->started_ns;
 }
 
-/* More keys wait: this worker wakes the next. What that worker will read is prefetched meanwhile: in a queue
- * with many keys it would be a cache miss. */
+/* More keys wait, so this worker wakes the next one. It also prefetches what that worker will read, which
+ * would be a cache miss in a queue with many keys. */
 static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -174,7 +194,9 @@ ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue)
     queue->processing_count++;
     queue->depth--;
     ki_gauge_add(queue->metrics.depth, -1);
-    ki_histogram_observe(queue->metrics.queued, entry->started_ns - entry->dirty_ns);
+    if (!entry->is_again)
+        ki_histogram_observe(queue->metrics.queued, entry->started_ns - entry->dirty_ns);
+    entry->is_again = false;
     if (ki_work_order_count(&queue->order) > 0)
         pass_on_locked(queue);
     return entry;
@@ -193,7 +215,6 @@ void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
     if (ki_work_metrics_are_on(&queue->metrics)) {
         ki_list_remove(&entry->node);
         ki_work_metrics_end(&queue->metrics, entry->started_ns, oldest_ns_locked(queue));
-        ki_histogram_observe(queue->metrics.worked, now_for_metrics(queue) - entry->started_ns);
     }
     if (entry->is_dirty)
         push_locked(queue, entry);
@@ -241,14 +262,32 @@ static uint64_t left_ms(uint64_t now_ns, uint64_t until_ns)
     return until_ns <= now_ns ? 0 : (until_ns - now_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS;
 }
 
-/* Sleeps once. Returns 0 to check again, or KI_ERR_TIMEOUT. */
-static int sleep_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue->mu)
+/* Releases the mutex for a moment, unless another worker is doing so (workqueue/waiters.h says why). */
+static void linger_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    KI_ASSERT_HELD(queue->mu);
+    if (queue->waiters.is_lingering)
+        return;
+    queue->waiters.is_lingering = true;
+    ki_workqueue_unlock(queue);
+    ki_thread_spin_ns(LINGER_NS);
+    ki_workqueue_lock(queue);
+    queue->waiters.is_lingering = false;
+}
+
+/* Lingers and sleeps, once. Returns 0 if the caller should check again, or KI_ERR_TIMEOUT. */
+static int wait_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     assert(ki_work_order_count(&queue->order) == 0 && !queue->is_stopping);
+    if (until_ns == 0 || queue->clock->is_virtual)
+        return KI_ERR_TIMEOUT;
+    linger_locked(queue);
+    if (ki_work_order_count(&queue->order) > 0 || queue->is_stopping)
+        return 0;
     uint64_t due_ns = ki_workqueue_next_due_locked(queue);
     uint64_t now_ns = until_ns == UINT64_MAX && due_ns == UINT64_MAX ? 0 : ki_clock_now_ns(queue->clock);
-    if (until_ns <= now_ns || queue->clock->is_virtual)
+    if (until_ns <= now_ns)
         return KI_ERR_TIMEOUT;
     ki_work_waiters_sleep(&queue->waiters, &queue->mu, left_ms(now_ns, until_ns), left_ms(now_ns, due_ns));
     ki_workqueue_ripen_locked(queue);
@@ -267,7 +306,7 @@ static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_
         }
         if (queue->is_stopping)
             return KI_ERR_STOPPED;
-        int rc = sleep_locked(queue, until_ns);
+        int rc = wait_locked(queue, until_ns);
         if (rc < 0)
             return rc;
     }
@@ -280,11 +319,13 @@ static int done_locked(ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu)
     ki_work_entry *entry = ki_workqueue_find_processing_locked(queue, key);
     if (entry == NULL)
         return KI_ERR_NOT_FOUND;
+    if (ki_work_metrics_are_on(&queue->metrics))
+        ki_histogram_observe(queue->metrics.worked, now_for_metrics(queue) - entry->started_ns);
     ki_workqueue_finish_locked(queue, entry);
     return 0;
 }
 
-/* Ends the work on `done`, unless it is empty, and gets the next key. */
+/* Ends the work on `done`, unless it is empty, and takes the next key. */
 static int take_turn(ki_workqueue *queue, ki_str done, uint64_t timeout_ms, ki_work_item *out_item)
 {
     uint64_t until_ns = 0;
@@ -296,7 +337,7 @@ static int take_turn(ki_workqueue *queue, ki_str done, uint64_t timeout_ms, ki_w
     if (done.len > 0)
         (void)done_locked(queue, done);
     int rc = get_locked(queue, until_ns, out_item);
-    if (queue->delayed.count > 0 && !queue->waiters.has_keeper) /* it may have been this worker */
+    if (queue->delayed.count > 0 && !queue->waiters.has_keeper) /* this worker may have been the timekeeper */
         ki_work_waiters_wake_keeper(&queue->waiters);
     ki_workqueue_unlock(queue);
     return rc;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue - the state of a work queue, and the steps of which each public call consists.
+/* queue - the state of a work queue, and the steps that make up each public call.
  *
  *   From:     workqueue/workqueue.c (making, freeing, looking), workqueue/delays.c, workqueue/shut_down.c;
  *             controller/controller_work.c
  *   To:       workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
- *   Locks:    one mutex, a leaf. Limiters and metrics' writers are never called under it.
+ *   Locks:    one mutex, a leaf. Neither limiters nor the writers of metrics are called under it.
  *   Not here: rate limits, which only choose a delay (workqueue/rate_limited.c).
  *
- * The states of a key, and what leads from one to the other; a delay is independent of them:
+ * The states of a key, and the calls that lead from one to another. A delay is independent of them.
  *
  *     unknown --add--> waiting --get--> processing --done--> unknown
  *                         ^                |  ^
@@ -27,7 +27,8 @@
 #include "workqueue/queue_metrics.h"
 #include "workqueue/waiters.h"
 
-/* A worker nearly always finishes a key with the text that it got; then the address finds the entry. */
+/* The size of a cache of entries in processing. A worker nearly always finishes a key with the text that it
+ * got, so the address of the text finds the entry. */
 enum { KI_WORK_AT_HAND = 16 };
 
 struct ki_workqueue {
@@ -35,30 +36,30 @@ struct ki_workqueue {
     ki_hash_key secret;
     ki_limiter *limiter;
     ki_work_metrics metrics;
-    unsigned generation; /* of the process that made it */
+    unsigned generation; /* of the process that made the queue */
     ki_fork_hook fork_hook;
     ki_mutex mu;
     ki_work_keys keys;   /* guarded by mu, as all below */
-    ki_work_order order; /* dirty, not being processed */
+    ki_work_order order; /* keys that are dirty and not being processed */
     ki_work_spares spares;
-    ki_list processing; /* oldest first; with metrics only: linking reads cache lines of others */
-    ki_work_entry *at_hand[KI_WORK_AT_HAND]; /* some of these, by the address of their text */
+    ki_list processing; /* oldest first; only with metrics, since linking reads other cache lines */
+    ki_work_entry *at_hand[KI_WORK_AT_HAND]; /* some entries in processing, by the address of their text */
     size_t processing_count;
-    size_t depth; /* dirty keys */
+    size_t depth; /* the number of dirty keys */
     ki_heap delayed;
     uint64_t dropped;
     bool is_stopping;
-    uint64_t shut_downs; /* shut downs without a drain; each ends the drains that were begun before it */
+    uint64_t shut_downs; /* shut-downs without a drain; each ends the drains that began before it */
     ki_work_waiters waiters;
 };
 
-/* As ki_workqueue_new(), with a clock, which is borrowed. Under a virtual clock, calls that would wait return
- * at once. Takes the reference to the limiter. */
+/* Like ki_workqueue_new(), with a clock, which is borrowed. Under a virtual clock, calls that would wait
+ * return at once. Takes the reference to the limiter. */
 KI_NODISCARD ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options,
                                                       const ki_clock *clock, ki_error *err);
 
-/* Checks the arguments of a public call. Returns 0, KI_ERR_INVALID or KI_ERR_FORKED; the second one also
- * checks the key, and may return KI_ERR_TOO_LARGE. */
+/* Check the arguments of a public call. Both return 0, KI_ERR_INVALID or KI_ERR_FORKED;
+ * ki_workqueue_check_key() also checks the key, and may return KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_workqueue_check(const ki_workqueue *queue);
 KI_NODISCARD int ki_workqueue_check_key(const ki_workqueue *queue, ki_str key, ki_priority priority);
 
@@ -67,8 +68,8 @@ static inline uint32_t ki_workqueue_hash(const ki_workqueue *queue, ki_str key)
     return (uint32_t)ki_hash(&queue->secret, key);
 }
 
-/* Every call first queues keys whose delays have ended: so such a key comes before one that is added later,
- * even if there was no call in between. */
+/* Locks the mutex. Every call first queues the keys whose delays have ended, so that such a key precedes a
+ * key that is added later, even if there was no call in between. */
 void ki_workqueue_lock(ki_workqueue *queue) KI_ACQUIRE(queue->mu);
 
 /* Unlocks the mutex, and wakes the threads that have something to do. */
@@ -76,27 +77,31 @@ void ki_workqueue_unlock(ki_workqueue *queue) KI_RELEASE(queue->mu);
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-/* The entry of a key, made if necessary. A new entry is in no state: the caller puts it into one, or drops it
- * with the next function. NULL when out of memory. */
+/* The entry of a key, which is made if necessary. A new entry has no state: the caller gives it one, or drops
+ * it with ki_workqueue_release_locked(). NULL when out of memory. */
 KI_NODISCARD ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
     KI_REQUIRES(queue->mu);
 
-/* Drops the entry if it is in no state. */
+/* Drops the entry if it is neither dirty, nor being processed, nor delayed. */
 void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
 
-/* The entry of a key that a worker has; NULL when none has it. */
+/* The entry of a key that a worker is processing; NULL if no worker is. */
 ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu);
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Needs no memory. */
+/* Marks a key as dirty. Needs no memory, like ki_workqueue_resume_locked(). */
 void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
+    KI_REQUIRES(queue->mu);
+
+/* The same for work that was put off, which was already counted when it was added. */
+void ki_workqueue_resume_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
     KI_REQUIRES(queue->mu);
 
 /* Hands out the next key; NULL when none waits. */
 ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
-/* Ends the processing of an entry, which may be gone afterwards. */
+/* Ends the processing of an entry, which may be freed by this. */
 void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
 
 static inline bool ki_workqueue_is_drained_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
@@ -113,24 +118,25 @@ void ki_workqueue_delays_init(ki_workqueue *queue);
 KI_NODISCARD int ki_workqueue_delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority,
                                            uint64_t due_ns) KI_REQUIRES(queue->mu);
 
-/* Makes keys dirty whose delays have ended. Reads the clock only when there are delays. */
+/* Marks the keys whose delays have ended as dirty. Reads the clock only when there are delays. */
 void ki_workqueue_ripen_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
 /* When the next delay ends; UINT64_MAX: there is none. */
 uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
-/* When ki_workqueue_get() has a key: 0: now; UINT64_MAX: not before one is added. */
+/* The time from which ki_workqueue_get() has a key; 0: now; UINT64_MAX: not before a key is added. */
 uint64_t ki_workqueue_next_ns(ki_workqueue *queue) KI_EXCLUDES(queue->mu);
 
-/* Drops all delays and counts those of keys that are not dirty. */
+/* Drops all delays, and counts those whose keys are not dirty. */
 void ki_workqueue_drop_delays_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
-/* ki_workqueue_add_after() to the nanosecond. */
+/* Like ki_workqueue_add_after(), in nanoseconds. */
 KI_NODISCARD int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_priority priority,
                                            uint64_t delay_ns);
 
-/* The same for a key that was handed out and has to wait: it does not count as a retry. */
-KI_NODISCARD int ki_workqueue_postpone_ns(ki_workqueue *queue, ki_str key, ki_priority priority,
-                                          uint64_t delay_ns);
+/* Called instead of ki_workqueue_done(), when the work on a key that was handed out has to wait for
+ * `delay_ns`, which must not be 0. However often that happens, the metrics count the work once. Returns 0; or
+ * KI_ERR_NO_MEMORY, KI_ERR_STOPPED or KI_ERR_NOT_FOUND with nothing changed. */
+KI_NODISCARD int ki_workqueue_put_off_ns(ki_workqueue *queue, const ki_work_item *item, uint64_t delay_ns);
 
 #endif

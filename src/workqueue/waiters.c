@@ -3,7 +3,9 @@
 
 #include <assert.h>
 
-/* While the machine is suspended, the clock of condition variables stops, that of delays does not. */
+#include "util/units.h"
+
+/* While the machine is suspended, the clock of condition variables stops, but that of delays does not. */
 enum { LOOK_AGAIN_MS = 10 * 1000 };
 
 void ki_work_waiters_init(ki_work_waiters *waiters)
@@ -23,7 +25,8 @@ void ki_work_waiters_fini(ki_work_waiters *waiters)
     ki_cond_fini(&waiters->ready);
 }
 
-/* Destroying a condition variable would wait for the threads in it, so they are initialized again. */
+/* Destroying a condition variable would wait for the threads that sleep on it, so all are initialized
+ * again. */
 void ki_work_waiters_forget(ki_work_waiters *waiters)
 {
     ki_wake_fd fd = waiters->fd;
@@ -63,20 +66,15 @@ static void wait_ms(ki_cond *cond, ki_mutex *mu, uint64_t timeout_ms) KI_REQUIRE
         (void)ki_cond_wait_ms(cond, mu, timeout_ms);
 }
 
-static uint64_t shorter(uint64_t a_ms, uint64_t b_ms)
-{
-    return a_ms < b_ms ? a_ms : b_ms;
-}
-
 void ki_work_waiters_sleep(ki_work_waiters *waiters, ki_mutex *mu, uint64_t timeout_ms, uint64_t due_ms)
 {
     KI_ASSERT_HELD(*mu);
     ki_work_waiters_send(waiters, ki_work_waiters_take_signals(waiters));
     if (timeout_ms != UINT64_MAX)
-        timeout_ms = shorter(timeout_ms, LOOK_AGAIN_MS);
+        timeout_ms = ki_ns_min(timeout_ms, LOOK_AGAIN_MS);
     if (due_ms != UINT64_MAX && !waiters->has_keeper) {
         waiters->has_keeper = true;
-        wait_ms(&waiters->timer, mu, shorter(timeout_ms, shorter(due_ms, LOOK_AGAIN_MS)));
+        wait_ms(&waiters->timer, mu, ki_ns_min(timeout_ms, ki_ns_min(due_ms, LOOK_AGAIN_MS)));
         assert(waiters->has_keeper);
         waiters->has_keeper = false;
         waiters->is_keeper_waking = false;

@@ -26,7 +26,7 @@ static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_err
 {
     queue->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
     queue->generation = ki_fork_generation();
-    ki_mutex_init_short(&queue->mu);
+    ki_mutex_init(&queue->mu);
     ki_work_waiters_init(&queue->waiters);
     ki_work_order_init(&queue->order);
     ki_list_init(&queue->processing);
@@ -80,7 +80,7 @@ void ki_workqueue_free(ki_workqueue *queue)
     if (queue == NULL)
         return;
     ki_fork_remove(&queue->fork_hook);
-    ki_gauge_add(queue->metrics.depth, -(int64_t)queue->depth); /* another queue may have the same name */
+    ki_gauge_add(queue->metrics.depth, -(int64_t)queue->depth); /* another queue may use the same gauge */
     ki_work_metrics_fini(&queue->metrics);
     ki_heap_fini(&queue->delayed);
     free_entries(queue);
@@ -112,10 +112,12 @@ int ki_workqueue_fd(ki_workqueue *queue, ki_error *err)
 
 void ki_workqueue_read_stats(const ki_workqueue *queue, ki_workqueue_stats *out_stats)
 {
+    if (out_stats == NULL)
+        return;
     *out_stats = (ki_workqueue_stats){0};
     if (ki_workqueue_check(queue) < 0)
         return;
-    ki_workqueue *mine = (ki_workqueue *)queue; /* locks are not part of its const state */
+    ki_workqueue *mine = (ki_workqueue *)queue; /* only its mutex is changed */
     ki_workqueue_lock(mine);
     assert(mine->depth >= ki_work_order_count(&mine->order) && mine->depth <= mine->keys.count);
     assert(mine->processing_count <= mine->keys.count && mine->delayed.count <= mine->keys.count);

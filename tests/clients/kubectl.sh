@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs kubectl against the API server of a kubeconfig, and checks what it says.
+# Runs kubectl against the API server of a kubeconfig, and checks its output.
 #
 #   tests/clients/kubectl.sh KUBECTL KUBECONFIG
 #
-# KUBECTL may be several words. The server is a new one, with nothing in it. Exit status: 0 when all is as it should be.
+# KUBECTL may be several words. The server must be new and empty. Exit status: 0 if all checks pass.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 kubectl=$1
@@ -19,7 +19,7 @@ trap end_all EXIT
 trap 'exit 1' HUP INT TERM
 
 KUBECONFIG=$2
-HOME=$work # the cache of discovery
+HOME=$work # for the discovery cache
 LC_ALL=C
 export KUBECONFIG HOME LC_ALL
 cp "$here"/manifests/*.yaml "$work"
@@ -45,30 +45,30 @@ run() {
     checks=$((checks + 1))
 }
 
-# is EXPECTED ARGUMENT...: it succeeds and says exactly this
+# is EXPECTED ARGUMENT...: it succeeds and prints exactly this
 is() {
     expected=$1
     shift
     run "$@"
-    [ $status -eq 0 ] && [ "$output" = "$expected" ] || fail "'$*' does not say: $expected"
+    [ $status -eq 0 ] && [ "$output" = "$expected" ] || fail "'$*' does not print: $expected"
 }
 
-# has PART ARGUMENT...: it succeeds and says this, among others; runs of blanks are one space
+# has PART ARGUMENT...: it succeeds and its output contains this; runs of blanks are one space
 has() {
     expected=$1
     shift
     run "$@"
     [ $status -eq 0 ] || fail "'$*' fails"
-    contains "$expected" || fail "'$*' does not say: $expected"
+    contains "$expected" || fail "'$*' does not print: $expected"
 }
 
-# refuses PART ARGUMENT...: it fails and says this
+# refuses PART ARGUMENT...: it fails and its output contains this
 refuses() {
     expected=$1
     shift
     run "$@"
     [ $status -ne 0 ] || fail "'$*' succeeds"
-    contains "$expected" || fail "'$*' does not say: $expected"
+    contains "$expected" || fail "'$*' does not print: $expected"
 }
 
 contains() {
@@ -98,7 +98,7 @@ refuses 'field "nothing" does not exist' explain pod.spec.nothing
 
 # ---- create ----
 
-# These come as protobuf.
+# These are sent as protobuf.
 is 'configmap/settings created' create configmap settings --from-literal=color=red
 is 'secret/password created' create secret generic password --from-literal=word=hello
 is 'namespace/team created' create namespace team
@@ -110,7 +110,7 @@ is aGVsbG8= get secret password -o 'jsonpath={.data.word}'
 is '2 registry/made:1 80' get deployment made \
     -o 'jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}'
 is '50%' get poddisruptionbudget half -o 'jsonpath={.spec.minAvailable}'
-# These as JSON.
+# These are sent as JSON.
 is 'pod/one created' run one --image=registry/one:1 --labels=app=one
 is 'pod/two created' create -f pod.yaml
 refuses 'pods "two" already exists' create -f pod.yaml
@@ -179,7 +179,7 @@ has 'Normal Started' describe pod two
 
 # ---- apply, diff ----
 
-# What a kind does not have is refused, told or dropped, as one likes.
+# Unknown fields are refused, reported or ignored, depending on --validate.
 refuses 'unknown field "spec.containerz"' apply -f unknown.yaml
 has 'Warning: unknown field "spec.containerz"' apply --validate=warn --dry-run=server -f unknown.yaml
 is 'pod/unknown created (server dry run)' apply --validate=ignore --dry-run=server -f unknown.yaml
@@ -193,7 +193,7 @@ is 'pod "unknown" deleted from default namespace' delete pod unknown
 # Kinds that are not served.
 sed 's/kind: .*/kind: Bogus/' deployment.yaml >bogus.yaml
 refuses 'no matches for kind "Bogus" in version "apps/v1"' apply -f bogus.yaml
-contains 'ensure CRDs are installed first' || fail "apply does not say what to do"
+contains 'ensure CRDs are installed first' || fail "apply does not print a hint"
 refuses 'no matches for kind "Bogus" in version "apps/v1"' create -f bogus.yaml
 refuses 'no matches for kind "Widget" in version "example.com/v1"' apply -f widget.yaml
 refuses 'no matches for kind "Widget" in version "example.com/v1"' apply --server-side -f widget.yaml
@@ -275,7 +275,7 @@ await_line() {
     until tr -s ' ' <watched | grep -q "$1"; do
         tries=$((tries + 1))
         output=$(cat watched)
-        [ $tries -lt 200 ] || fail "get -w does not say: $1"
+        [ $tries -lt 200 ] || fail "get -w does not print: $1"
         sleep 0.05
     done
     checks=$((checks + 1))
@@ -295,7 +295,7 @@ await_line '^DELETED watched 2'
 kill "$watch_pid"
 watch_pid=
 
-# As people watch: a table whose lines are the changes.
+# The output that people watch: a table with a line for each change.
 : >watched
 # shellcheck disable=SC2086  # several words
 $kubectl get pods -w >watched 2>&1 &
@@ -306,13 +306,13 @@ await_line '^one 0/1 Failed 0'
 kill "$watch_pid"
 watch_pid=
 
-# ---- questions ----
+# ---- authorization ----
 
 is 'yes' auth can-i delete pods
 has 'admin' auth whoami
 has '*.* [] [] [*]' auth can-i --list
 
-# ---- what needs a node ----
+# ---- subresources that need a node ----
 
 refuses 'does not serve the subresource "log" of pods' logs two
 refuses 'does not serve the subresource "exec" of pods' exec two -- true
@@ -353,4 +353,4 @@ is 'No resources found in team namespace.' get pods,configmaps -n team
 has 'deployment.apps "made" deleted' delete deployments --all
 is 'No resources found in default namespace.' get deployments
 
-echo "ok: kubectl does as against a cluster, $checks checks"
+echo "ok: kubectl behaves as with a cluster, $checks checks"

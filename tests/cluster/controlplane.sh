@@ -1,12 +1,12 @@
 #!/bin/sh
-# Starts and ends the parts of the control plane of $KI_CLUSTER, a folder that `prepare` fills.
+# Starts and stops the parts of the control plane in $KI_CLUSTER, a folder that `prepare` fills.
 #
-#   controlplane.sh prepare PROGRAM     keys, tokens, kubeconfigs and free ports of 127.0.0.1
-#   controlplane.sh start PART          and returns when it answers
-#   controlplane.sh kill PART           as a crash does, and returns when it is gone
-#   controlplane.sh compact             has etcd forget everything but the present
-#   controlplane.sh forget              has etcd, which does not run, begin from nothing
-#   controlplane.sh stop                ends what runs, by its process id
+#   controlplane.sh prepare PROGRAM     writes keys, tokens, kubeconfigs and unused ports of 127.0.0.1
+#   controlplane.sh start PART          starts it, and returns when it answers
+#   controlplane.sh kill PART           kills it, and returns when it has ended
+#   controlplane.sh compact             compacts the history of etcd up to now
+#   controlplane.sh forget              deletes the data of etcd, which must not be running
+#   controlplane.sh stop                stops all parts, by their process ids
 #
 # PART is etcd, kube-apiserver or kube-controller-manager. A part's process id is in PART.pid.
 set -eu
@@ -44,7 +44,7 @@ prepare() {
     . "$cluster/ports"
     "$program" key "$cluster/service-account.key"
     printf 'admin-token,admin,1,system:masters\nbob-token,bob,2\n' >"$cluster/tokens.csv"
-    # What the sample-controller's account asks for is written down; nothing else is.
+    # Only the requests of the sample-controller's account are logged.
     printf '%s\n' 'apiVersion: audit.k8s.io/v1' 'kind: Policy' 'omitStages: [RequestReceived]' 'rules:' \
         '- {level: Metadata, users: ["system:serviceaccount:sample-controller:sample-controller"]}' \
         '- {level: None}' >"$cluster/audit.yaml"
@@ -54,7 +54,7 @@ prepare() {
 
 # ---- processes ----
 
-# A process that has ended and waits for its parent has no executable any more.
+# A zombie process has no executable any more.
 runs() {
     [ -e "$cluster/$1.pid" ] && [ -n "$(readlink "/proc/$(cat "$cluster/$1.pid")/exe")" ]
 }
@@ -62,12 +62,12 @@ runs() {
 start() {
     part=$1
     shift
-    ! runs "$part" || fail "$part runs already"
+    ! runs "$part" || fail "$part is already running"
     "$program" "$part" "$@" </dev/null >>"$cluster/$part.log" 2>&1 &
     echo $! >"$cluster/$part.pid"
 }
 
-# Half a minute is much more than any part needs, also on a machine with other work.
+# Half a minute is much more than any part needs, even on a busy machine.
 wait_until() {
     part=$1
     shift
@@ -75,7 +75,7 @@ wait_until() {
     until "$@" >/dev/null 2>&1; do
         runs "$part" || fail "$part has ended: $(tail -n 3 "$cluster/$part.log")"
         tries=$((tries + 1))
-        [ $tries -lt 300 ] || fail "$part does not get ready: $(tail -n 3 "$cluster/$part.log")"
+        [ $tries -lt 300 ] || fail "$part is not ready: $(tail -n 3 "$cluster/$part.log")"
         sleep $pause
     done
 }
@@ -100,11 +100,11 @@ start_etcd() {
         --listen-peer-urls "http://127.0.0.1:$peer_port" \
         --initial-advertise-peer-urls "http://127.0.0.1:$peer_port" \
         --initial-cluster "local=http://127.0.0.1:$peer_port"
-    # Without an API server, that one waits for etcd.
+    # kube-apiserver must run for the check; if it starts later, it waits for etcd itself.
     ! runs kube-apiserver || wait_until etcd is_ready
 }
 
-# The service account plug-in would have every pod wait for an account that is never made.
+# With the service account plug-in, every pod would wait for an account that is never created.
 start_apiserver() {
     start kube-apiserver --etcd-servers "$etcd" --bind-address 127.0.0.1 --secure-port "$apiserver_port" \
         --advertise-address 127.0.0.1 --endpoint-reconciler-type none --cert-dir "$cluster/certs" \
@@ -135,11 +135,11 @@ case $* in
 'kill '*) end "$2" ;;
 compact) "$program" compact "$etcd" ;;
 forget)
-    ! runs etcd || fail "etcd runs"
+    ! runs etcd || fail "etcd is running"
     rm -rf "$cluster/etcd" ;;
 stop)
     for part in kube-controller-manager kube-apiserver etcd; do
         end "$part"
     done ;;
-*) fail "what is: $*" ;;
+*) fail "unknown command: $*" ;;
 esac

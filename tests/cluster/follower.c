@@ -77,7 +77,7 @@ void follower_wait(follower *f, follower_is is_so, const char *what)
     while (!is_so(f)) {
         ki_informer_status status = follower_status(f);
         if (now_ms() > deadline_ms)
-            fail_msg("%s: %s has not come; %s, %s", f->asked, what, ki_phase_name(status.phase),
+            fail_msg("%s: timed out waiting for %s; %s, %s", f->asked, what, ki_phase_name(status.phase),
                      status.message);
         aside_pause(LOOK_MS);
     }
@@ -90,9 +90,9 @@ int follower_has(const follower *f, const char *ns, const char *name)
     return object != NULL;
 }
 
-/* ---- the same as kubectl says -------------------------------------------------------------------------- */
+/* ---- comparison with kubectl --------------------------------------------------------------------------- */
 
-/* Items of a list bear neither, and kubectl adds them. */
+/* Items of a list have neither; kubectl adds them. */
 static void forget_type(json_t *object)
 {
     (void)json_object_del(object, "kind");
@@ -115,7 +115,7 @@ static int is_same(const ki_object *object, json_t *said)
     return is_equal;
 }
 
-/* How many objects kubectl and the store have not in common; -1 when kubectl gets no answer. */
+/* The number of objects that differ between kubectl and the store; -1 if kubectl gets no response. */
 static int differences(const follower *f)
 {
     json_t *said = cluster_read("kubectl --request-timeout 10s get %s -o json 2>/dev/null", f->asked);
@@ -151,7 +151,7 @@ void follower_converge(follower *f)
             return;
         if (now_ms() > deadline_ms) {
             ki_informer_status status = follower_status(f);
-            fail_msg("%s: %d differences from kubectl (%zu in the store), %zu of the handler; %s, %s",
+            fail_msg("%s: %d differences from kubectl (%zu in the store), %zu from the handler; %s, %s",
                      f->asked, different, ki_store_count(store), heard_differences(f->heard, store),
                      ki_phase_name(status.phase), status.message);
         }

@@ -21,7 +21,7 @@ static const ki_informer_options ways[] = {
 static const char *const asked[] = {"configmaps -n faults", "configmaps -n faults",
                                     "configmaps -n faults -l app=a"};
 
-/* ---- someone who writes -------------------------------------------------------------------------------- */
+/* ---- a writer ------------------------------------------------------------------------------------------ */
 
 typedef struct writer {
     aside call;
@@ -29,7 +29,7 @@ typedef struct writer {
     atomic_int rounds;
 } writer;
 
-/* While a part is dead some of it fails, which is expected. */
+/* Some writes fail while a part is down, which is expected. */
 static void write_on(void *user)
 {
     writer *w = user;
@@ -49,7 +49,7 @@ static void writer_start(writer *w)
     aside_start(&w->call, write_on, w);
 }
 
-/* This many further rounds. */
+/* Waits for this many more rounds. */
 static void writer_go_on(writer *w, int rounds)
 {
     int until = w->rounds + rounds;
@@ -63,7 +63,7 @@ static void writer_end(writer *w)
     aside_join(&w->call);
 }
 
-/* ---- all ways at once ---------------------------------------------------------------------------------- */
+/* ---- all kinds of requests at once --------------------------------------------------------------------- */
 
 typedef struct crowd {
     ki_client *client;
@@ -137,7 +137,7 @@ static int has_some(follower *f)
     return f->heard->inside > 0;
 }
 
-/* The handler does not return and the queues are small: so the part is killed in the middle of the list. */
+/* The handler does not return and the queues are small, so the part is killed in the middle of the list. */
 static void lists_survive(const char *part)
 {
     follower f[2];
@@ -176,9 +176,10 @@ static void lists_survive_etcd(void **state)
     lists_survive("etcd");
 }
 
-/* ---- a server that forgets ----------------------------------------------------------------------------- */
+/* ---- a server without the history ---------------------------------------------------------------------- */
 
-/* Everything changes while nothing watches; a server that has begun after that cannot tell of it. */
+/* Everything changes while nothing watches. A server that was started after that cannot report the
+ * changes. */
 static void lists_again_after(const char *forgetting)
 {
     crowd all;
@@ -207,20 +208,20 @@ static void lists_again_after(const char *forgetting)
     crowd_fini(&all);
 }
 
-/* etcd could still answer a list of just that version: which would lead nowhere. */
-static void a_version_before_the_server_began_means_a_new_list(void **state)
+/* etcd could still answer a list at exactly that version, which would not help. */
+static void a_version_older_than_the_server_causes_a_relist(void **state)
 {
     (void)state;
     lists_again_after("restart");
 }
 
-static void a_version_that_is_compacted_means_a_new_list(void **state)
+static void a_compacted_version_causes_a_relist(void **state)
 {
     (void)state;
     lists_again_after("compact");
 }
 
-/* Versions begin from one again, and the same name is another object. */
+/* Versions start from one again, and objects of the same name are new ones. */
 static void a_cluster_that_starts_over_is_noticed(void **state)
 {
     (void)state;
@@ -241,7 +242,7 @@ static void a_cluster_that_starts_over_is_noticed(void **state)
     follower_converge(&f);
     assert_true(follower_has(&f, "faults", "a-50"));
     assert_false(follower_has(&f, "faults", "a-51"));
-    /* Also the former a-50, whether there is another by the time of the list or not. */
+    /* This includes the old a-50, whether or not the new one existed at the time of the list. */
     assert_int_equal(f.heard->deletes + f.heard->replaced, known);
     follower_fini(&f);
     ki_client_free(client);
@@ -262,8 +263,8 @@ int main(void)
         cmocka_unit_test(watches_survive_etcd),
         cmocka_unit_test(lists_survive_the_api_server),
         cmocka_unit_test(lists_survive_etcd),
-        cmocka_unit_test(a_version_before_the_server_began_means_a_new_list),
-        cmocka_unit_test(a_version_that_is_compacted_means_a_new_list),
+        cmocka_unit_test(a_version_older_than_the_server_causes_a_relist),
+        cmocka_unit_test(a_compacted_version_causes_a_relist),
         cmocka_unit_test(a_cluster_that_starts_over_is_noticed),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_objects, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers follow a real control plane that is well. */
+/* Informers follow a healthy control plane. */
 #include "cluster/cluster.h"
 #include "cluster/follower.h"
 #include "support/unit.h"
@@ -99,7 +99,7 @@ static void make_widgets(void)
     cluster_run("kubectl wait --for condition=Established crd/widgets.example.com >/dev/null");
 }
 
-static void a_custom_resource_is_waited_for_and_followed(void **state)
+static void a_custom_resource_is_followed_once_it_exists(void **state)
 {
     (void)state;
     follower f;
@@ -122,9 +122,9 @@ static void a_custom_resource_is_waited_for_and_followed(void **state)
     ki_client_free(client);
 }
 
-/* ---- ways to ask --------------------------------------------------------------------------------------- */
+/* ---- kinds of lists ------------------------------------------------------------------------------------ */
 
-static void each_way_to_list_gives_the_same_cache(void **state)
+static void each_kind_of_list_gives_the_same_cache(void **state)
 {
     (void)state;
     static const ki_informer_options ways[] = {
@@ -165,8 +165,8 @@ static int has_some(follower *f)
     return f->heard->inside > 0;
 }
 
-/* Pages beyond the first come from a version that the server has kept for them. */
-static void pages_bring_what_changes_between_them_later(void **state)
+/* Later pages come from the version that the server has kept for them. */
+static void changes_between_pages_arrive_after_the_list(void **state)
 {
     (void)state;
     follower f;
@@ -190,7 +190,7 @@ static void pages_bring_what_changes_between_them_later(void **state)
 
 /* ---- selectors ----------------------------------------------------------------------------------------- */
 
-static void selectors_make_a_collection_of_their_own(void **state)
+static void selectors_select_a_collection(void **state)
 {
     (void)state;
     follower by_label, by_field, by_ns;
@@ -223,14 +223,14 @@ static void selectors_make_a_collection_of_their_own(void **state)
     ki_client_free(client);
 }
 
-/* ---- rights -------------------------------------------------------------------------------------------- */
+/* ---- permissions --------------------------------------------------------------------------------------- */
 
 static int is_forbidden(follower *f)
 {
     return follower_status(f).reason == KI_REASON_FORBIDDEN;
 }
 
-static void what_is_forbidden_is_followed_once_it_is_granted(void **state)
+static void a_forbidden_collection_is_followed_once_it_is_granted(void **state)
 {
     (void)state;
     follower refused, allowed;
@@ -262,11 +262,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_in_resources_sync_and_follow),
-        cmocka_unit_test(a_custom_resource_is_waited_for_and_followed),
-        cmocka_unit_test(each_way_to_list_gives_the_same_cache),
-        cmocka_unit_test(pages_bring_what_changes_between_them_later),
-        cmocka_unit_test(selectors_make_a_collection_of_their_own),
-        cmocka_unit_test(what_is_forbidden_is_followed_once_it_is_granted),
+        cmocka_unit_test(a_custom_resource_is_followed_once_it_exists),
+        cmocka_unit_test(each_kind_of_list_gives_the_same_cache),
+        cmocka_unit_test(changes_between_pages_arrive_after_the_list),
+        cmocka_unit_test(selectors_select_a_collection),
+        cmocka_unit_test(a_forbidden_collection_is_followed_once_it_is_granted),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single calls to a real API server: what is written is there, and what is refused says why. */
+/* Single calls to a real API server: writes take effect, and refusals give a reason. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- help ---------------------------------------------------------------------------------------------- */
+/* ---- helpers ------------------------------------------------------------------------------------------- */
 
 static ki_rest_request map(int verb, const char *name)
 {
@@ -17,7 +17,7 @@ static ki_rest_request map(int verb, const char *name)
         .verb = (ki_rest_verb)verb, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "rest", .name = name};
 }
 
-/* Runs it, which has to end like that. The caller ends the answer. */
+/* Runs the request, which must end with this code. The caller frees the answer. */
 static ki_rest_answer run(ki_client *client, const ki_rest_request *request, int expected)
 {
     ki_rest_answer answer = {0};
@@ -62,7 +62,7 @@ static ki_client *begin(const ki_client_options *options)
     return client;
 }
 
-/* ---- one object, through its life ---------------------------------------------------------------------- */
+/* ---- the life of an object ----------------------------------------------------------------------------- */
 
 static void update_in_time_and_too_late(ki_client *client)
 {
@@ -109,7 +109,7 @@ static void patch_in_four_ways(ki_client *client)
     }
 }
 
-/* Two managers want a field: the second has to force it. */
+/* Two managers want the same field: the second has to force it. */
 static void apply_by_force(ki_client *client)
 {
     ki_rest_request apply = map(KI_REST_PATCH, "a");
@@ -143,7 +143,7 @@ static void delete_what_is_meant(ki_client *client)
     ki_object_unref(object);
 }
 
-static void an_object_lives_its_life(void **state)
+static void an_object_is_created_changed_and_deleted(void **state)
 {
     (void)state;
     static const ki_client_options options[] = {{0}, {.gzip = 1}, {.http2 = 1}};
@@ -284,7 +284,7 @@ static void a_list_comes_in_pages(void **state)
     ki_client_free(client);
 }
 
-static void refusals_say_why(void **state)
+static void refusals_give_a_reason(void **state)
 {
     (void)state;
     ki_client *client = begin(NULL);
@@ -313,9 +313,12 @@ static void refusals_say_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_object_lives_its_life), cmocka_unit_test(a_pod_has_a_status_and_can_be_evicted),
-        cmocka_unit_test(a_deployment_is_scaled),   cmocka_unit_test(a_review_has_no_name),
-        cmocka_unit_test(a_list_comes_in_pages),    cmocka_unit_test(refusals_say_why),
+        cmocka_unit_test(an_object_is_created_changed_and_deleted),
+        cmocka_unit_test(a_pod_has_a_status_and_can_be_evicted),
+        cmocka_unit_test(a_deployment_is_scaled),
+        cmocka_unit_test(a_review_has_no_name),
+        cmocka_unit_test(a_list_comes_in_pages),
+        cmocka_unit_test(refusals_give_a_reason),
     };
     return RUN_TESTS(tests);
 }

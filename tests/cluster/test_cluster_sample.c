@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sample-controllers on a real control plane: with the rights of their manifest and no others, beside the
- * deployment controller of Kubernetes. There are no kubelets: the test says that pods are ready. */
+/* Two sample-controllers on a real control plane: they have only the rights of their manifest, and run beside
+ * the deployment controller of Kubernetes. There are no kubelets, so the test marks pods as ready. */
 #include <kinformer.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ enum { LEASE_MS = 5000, RETRY_MS = 500 };
 
 static example_process a, b;
 
-/* ---- help -------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------- */
 
 #define WAIT_UNTIL(condition)                                                                                \
     do {                                                                                                     \
@@ -36,8 +36,8 @@ static example_process a, b;
         }                                                                                                    \
     } while (0)
 
-/* What `kubectl get` prints with a JSON path; "" when there is no such object.
- * It lives until the next call. */
+/* Returns what `kubectl get` prints for a JSON path; "" if there is no such object.
+ * Valid until the next call. */
 static const char *get(const char *what, const char *path)
 {
     static char text[4096];
@@ -66,7 +66,7 @@ static void put_foo(const char *name, int replicas)
         name, name, replicas);
 }
 
-/* As a kubelet does. */
+/* Does what a kubelet would do. */
 static int make_pods_ready(const char *foo)
 {
     return cluster_try("for pod in $(kubectl get pods -n shop -l controller=%s -o name); do"
@@ -87,14 +87,14 @@ static void start(example_process *p, const char *identity)
 
 #define LEASE "-n sample-controller lease sample-controller"
 
-/* ---- the audit log, which has every request of the account ------------------------------------------- */
+/* ---- the audit log: it has every request of the account ---------------------------------------------- */
 
 typedef struct audit {
-    size_t writes[2];   /* of a and b, to Foos, Deployments and Events */
-    size_t forbidden;   /* of both */
-    char last_of_a[32]; /* when a's last write came in */
+    size_t writes[2];   /* by a and b, to Foos, Deployments and Events */
+    size_t forbidden;   /* by both */
+    char last_of_a[32]; /* when a's last write arrived */
     char first_of_b[32];
-    char b_leads[32]; /* when the answer to b's first write of the Lease was there */
+    char b_leads[32]; /* when the response to b's first write of the Lease was complete */
 } audit;
 
 static const char *text_at(const json_t *event, const char *name)
@@ -103,7 +103,7 @@ static const char *text_at(const json_t *event, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* All times have one length, so they can be compared as texts. */
+/* All times have the same length, so they can be compared as strings. */
 static void judge(audit *log, const json_t *event)
 {
     const json_t *object = json_object_get(event, "objectRef");
@@ -144,7 +144,7 @@ static audit read_audit(void)
     return log;
 }
 
-/* ---- before and after -------------------------------------------------------------------------------- */
+/* ---- setup and teardown ------------------------------------------------------------------------------ */
 
 /* The account's token has the rights that rbac.yaml gives, and no others. */
 static int setup(void **state)
@@ -169,12 +169,12 @@ static int teardown(void **state)
     for (int i = 0; i < 2; i++) {
         example_process *p = i == 0 ? &a : &b;
         if (p->pid > 0)
-            (void)kill(p->pid, SIGKILL); /* of a test that failed */
+            (void)kill(p->pid, SIGKILL); /* it is still running if a test failed */
     }
     return 0;
 }
 
-/* ---- one acts ---------------------------------------------------------------------------------------- */
+/* ---- one controller leads ---------------------------------------------------------------------------- */
 
 static void a_foo_gets_its_deployment_and_a_status_that_follows_the_pods(void **state)
 {
@@ -206,7 +206,7 @@ static int shows(const char *line)
     return cluster_try("kubectl get events -n shop 2>/dev/null | grep -qE '%s'", line) == 0;
 }
 
-static void kubectl_shows_its_events(void **state)
+static void kubectl_shows_the_controllers_events(void **state)
 {
     (void)state;
     cluster_run("kubectl create deployment -n shop two-web --image other >/dev/null");
@@ -218,7 +218,7 @@ static void kubectl_shows_its_events(void **state)
     cluster_run("kubectl delete -n shop foo two >/dev/null");
 }
 
-/* ---- the other takes over ---------------------------------------------------------------------------- */
+/* ---- the other controller takes over ----------------------------------------------------------------- */
 
 static int64_t lease_time_ms(const char *path)
 {
@@ -227,10 +227,10 @@ static int64_t lease_time_ms(const char *path)
     return time.seconds * 1000 + time.nanos / (1000 * 1000);
 }
 
-static void the_other_takes_over_from_a_leader_that_is_killed(void **state)
+static void the_other_takes_over_from_a_killed_leader(void **state)
 {
     (void)state;
-    put_foo("three", 1); /* it may be in the middle of something */
+    put_foo("three", 1); /* the leader may be reconciling it when it is killed */
     example_kill(&a);
     assert_true(is(LEASE, "{.spec.holderIdentity}", "a"));
     int64_t renewed_ms = lease_time_ms("{.spec.renewTime}");
@@ -244,11 +244,11 @@ static void the_other_takes_over_from_a_leader_that_is_killed(void **state)
     WAIT_UNTIL(make_pods_ready("three") && is("foo three", "{.status.availableReplicas}", "1"));
 }
 
-static void each_wrote_while_it_led_and_had_the_rights_that_it_needs(void **state)
+static void each_writes_only_while_it_leads_and_has_the_needed_rights(void **state)
 {
     (void)state;
     example_end(&b);
-    assert_true(is(LEASE, "{.spec.holderIdentity}", "")); /* given back */
+    assert_true(is(LEASE, "{.spec.holderIdentity}", "")); /* released */
     audit log = read_audit();
     assert_true(log.writes[0] > 0 && log.writes[1] > 0);
     assert_true(strcmp(log.last_of_a, log.b_leads) < 0);
@@ -260,9 +260,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_foo_gets_its_deployment_and_a_status_that_follows_the_pods),
-        cmocka_unit_test(kubectl_shows_its_events),
-        cmocka_unit_test(the_other_takes_over_from_a_leader_that_is_killed),
-        cmocka_unit_test(each_wrote_while_it_led_and_had_the_rights_that_it_needs),
+        cmocka_unit_test(kubectl_shows_the_controllers_events),
+        cmocka_unit_test(the_other_takes_over_from_a_killed_leader),
+        cmocka_unit_test(each_writes_only_while_it_leads_and_has_the_needed_rights),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real control plane gives the same objects in JSON and in protobuf. */
+/* A real control plane serves the same objects in JSON and in protobuf. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,12 +62,12 @@ static bool sync(const char *name, ki_informer *informer)
 
 typedef struct comparison {
     const pair *pair;
-    size_t same;      /* versions, */
-    size_t different; /* and those of them whose content differs */
+    size_t same;      /* objects that both have in the same version */
+    size_t different; /* those whose content differs */
 } comparison;
 
-/* The tables are of a newer release than this server: there a CSINode has a status, which is {} if nothing
- * is on the wire, in Go as well. */
+/* The tables are from a newer release than this server: there a CSINode has a status, which is {} if the
+ * message has none, in Go as well. */
 static bool is_equal(const ki_object *object, const ki_object *other)
 {
     return ki_object_equal(object, other) || ki_str_equal(ki_object_kind(object), KI_STR("CSINode"));
@@ -90,7 +90,7 @@ static int compare(const ki_object *object, void *user)
     return 0;
 }
 
-/* Waits until both have the same objects in the same versions. Returns how many. */
+/* Waits until both have the same objects in the same versions. Returns their number. */
 static size_t compare_stores(const pair *p)
 {
     uint64_t deadline_ms = now_ms() + WAIT_MS;
@@ -113,7 +113,7 @@ static size_t compare_stores(const pair *p)
 
 /* ---- every resource ------------------------------------------------------------------------------------ */
 
-/* Protobuf leaves out kind and apiVersion of its claims. */
+/* In protobuf, its volume claim templates come without kind and apiVersion. */
 static bool is_less_in_protobuf(const ki_resource *resource)
 {
     return strcmp(resource->kind, "StatefulSet") == 0;
@@ -176,7 +176,7 @@ typedef struct writer {
     atomic_int rounds;
 } writer;
 
-/* While the server is dead some of it fails, which is expected. */
+/* Some writes fail while the server is down, which is expected. */
 static void write_on(void *user)
 {
     writer *w = user;
@@ -218,7 +218,7 @@ static void both_formats_follow_changes_relists_and_restarts(void **state)
     aside_start(&w.call, write_on, &w);
     go_on(&w, 2);
     cluster_control("compact");
-    cluster_control("kill kube-apiserver"); /* the new one has forgotten its versions: 410, and lists */
+    cluster_control("kill kube-apiserver"); /* the new one lacks the old versions: 410, relist */
     cluster_control("start kube-apiserver");
     go_on(&w, 3);
     w.is_over = 1;
@@ -238,7 +238,7 @@ static void both_formats_follow_changes_relists_and_restarts(void **state)
 
 /* ---- a custom resource --------------------------------------------------------------------------------- */
 
-static void a_custom_resource_is_followed_as_json_whatever_is_wanted(void **state)
+static void a_custom_resource_is_followed_as_json_even_if_protobuf_is_wanted(void **state)
 {
     (void)state;
     const ki_resource things = {"wire.example.com", "v1", "things", "Thing", KI_SCOPE_NAMESPACED, 0};
@@ -261,7 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_resource_is_the_same_in_json_and_in_protobuf),
-        cmocka_unit_test(a_custom_resource_is_followed_as_json_whatever_is_wanted),
+        cmocka_unit_test(a_custom_resource_is_followed_as_json_even_if_protobuf_is_wanted),
         cmocka_unit_test(both_formats_follow_changes_relists_and_restarts),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The embedded server responds to the writes of controllers as a real one did: Leases, Events of both groups,
- * and the status of objects. */
+/* The embedded server responds to the writes of controllers like a real server: Leases, Events of both
+ * groups, and the status of objects. */
 #include <kinformer/apiserver.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,12 +26,6 @@
 static int setup(void **state)
 {
     *state = api_rig_start(&(ki_apiserver_options){.seed = 3});
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -77,7 +71,7 @@ static json_t *load(const char *name, int *out_status)
     return tree;
 }
 
-/* The object as its client sent it: without what the server adds. */
+/* The object as its client sent it, without what the server adds. */
 static json_t *load_body(const char *name)
 {
     static const char *const drawn[] = {"uid", "resourceVersion", "creationTimestamp", "managedFields"};
@@ -98,7 +92,7 @@ static json_t *load_body(const char *name)
     return tree;
 }
 
-/* Makes texts equal that each server generates. */
+/* Replaces a value that each server generates by that of the other. */
 static void take_over(json_t *to, const json_t *from, const char *name)
 {
     json_t *value = json_object_get(from, name);
@@ -121,7 +115,7 @@ static void expect_recorded(api_answer answer, const char *name)
                      json_array_size(api_at(answer.tree, "metadata.managedFields")));
     take_over((json_t *)(uintptr_t)api_at(recorded, "metadata.managedFields.0"),
               api_at(answer.tree, "metadata.managedFields.0"), "time");
-    /* Here the creator of an event also owns the two texts that the server adds; this does not matter. */
+    /* Here the creator of an event also owns the two strings that the server adds, which does not matter. */
     json_t *fields = (json_t *)(uintptr_t)api_at(answer.tree, "metadata.managedFields.0.fieldsV1");
     if (strstr(name, "core") != NULL || strstr(name, "aggregate") != NULL) {
         assert_int_equal(json_object_del(fields, "f:reportingComponent"), 0);
@@ -173,7 +167,7 @@ static void a_lease_with_an_old_version_is_refused(void **state)
     api_answer_fini(&now);
 }
 
-static void microseconds_are_kept_to_the_byte(void **state)
+static void microseconds_are_kept_exactly(void **state)
 {
     static const char *const times[] = {"2026-11-16T20:00:00.000001Z", "2026-11-16T20:00:00.123400Z",
                                         "2026-11-16T20:00:00.999999Z"};
@@ -297,30 +291,30 @@ static void check_status_subresource(ki_apiserver *server, const char *collectio
     expect_parts(server, path, 9, 4, 3);
 }
 
-static void the_status_of_a_deployment_is_written_by_its_subresource_alone(void **state)
+static void the_status_of_a_deployment_is_written_only_by_its_subresource(void **state)
 {
     check_status_subresource(*state, DEPLOYMENTS, deployment);
 }
 
-static void the_status_of_a_custom_object_is_written_by_its_subresource_alone(void **state)
+static void the_status_of_a_custom_object_is_written_only_by_its_subresource(void **state)
 {
     api_post(*state, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
     check_status_subresource(*state, FOOS, foo);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_lease_is_created_and_read_as_recorded),
         TEST(a_lease_with_an_old_version_is_refused),
-        TEST(microseconds_are_kept_to_the_byte),
+        TEST(microseconds_are_kept_exactly),
         TEST(events_of_both_groups_are_created_as_recorded),
         TEST(an_event_is_counted_as_recorded),
         TEST(an_event_becomes_a_series_in_both_groups),
-        TEST(the_status_of_a_deployment_is_written_by_its_subresource_alone),
-        TEST(the_status_of_a_custom_object_is_written_by_its_subresource_alone),
+        TEST(the_status_of_a_deployment_is_written_only_by_its_subresource),
+        TEST(the_status_of_a_custom_object_is_written_only_by_its_subresource),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events are the same objects in v1 and in events.k8s.io/v1, with other names for some fields. */
+/* Events are the same objects in v1 and in events.k8s.io/v1; some fields have different names. */
 #include <kinformer/resources.h>
 #include <string.h>
 
@@ -26,12 +26,6 @@ static int setup(void **state)
     *state = server;
     api_post(server, OLD, old_event);
     api_post(server, NEW, new_event);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -66,7 +60,7 @@ static void a_new_event_is_shown_with_the_names_of_v1(void **state)
 }
 
 /* Go always writes them, and typed clients need them. */
-static void what_is_not_set_is_there_nevertheless(void **state)
+static void unset_fields_are_present(void **state)
 {
     static const char *const unset[][2] = {{OLD "/c", "firstTimestamp"},
                                            {OLD "/c", "lastTimestamp"},
@@ -91,7 +85,7 @@ static void what_is_not_set_is_there_nevertheless(void **state)
     api_answer_fini(&answer);
 }
 
-static void lists_of_both_have_both(void **state)
+static void lists_of_both_groups_have_all_events(void **state)
 {
     api_answer answer = api_get(*state, OLD);
     assert_int_equal(json_array_size(api_at(answer.tree, "items")), 2);
@@ -104,7 +98,7 @@ static void lists_of_both_have_both(void **state)
     api_answer_fini(&answer);
 }
 
-static void selectors_have_the_names_of_their_form(void **state)
+static void selectors_use_the_names_of_their_group(void **state)
 {
     api_answer answer =
         api_get(*state, NEW "?fieldSelector=regarding.name%3Dweb,reportingController%3Dkubelet");
@@ -120,7 +114,7 @@ static void selectors_have_the_names_of_their_form(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_patch_of_one_form_is_seen_in_the_other(void **state)
+static void a_patch_in_one_group_is_visible_in_the_other(void **state)
 {
     api_answer answer =
         api_call(*state, &(api_request){.method = "PATCH",
@@ -137,7 +131,7 @@ static void a_patch_of_one_form_is_seen_in_the_other(void **state)
     api_answer_fini(&answer);
 }
 
-static void watches_of_both_hear_of_both(void **state)
+static void watches_of_both_groups_get_all_events(void **state)
 {
     api_answer answer = api_get(*state, NEW "?watch=1&timeoutSeconds=1&resourceVersion=0");
     size_t at = 0;
@@ -161,7 +155,7 @@ static void a_table_has_the_columns_of_events(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_delete_in_one_form_is_one_in_both(void **state)
+static void a_delete_in_one_group_deletes_in_both(void **state)
 {
     api_answer answer = api_call(*state, &(api_request){.method = "DELETE", .path = NEW "/a"});
     assert_int_equal(answer.status, 200);
@@ -172,20 +166,20 @@ static void a_delete_in_one_form_is_one_in_both(void **state)
     assert_int_equal(ki_apiserver_count(*state, &KI_CORE_V1_EVENTS), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_event_of_v1_is_shown_with_the_new_names),
         TEST(a_new_event_is_shown_with_the_names_of_v1),
-        TEST(what_is_not_set_is_there_nevertheless),
-        TEST(lists_of_both_have_both),
-        TEST(selectors_have_the_names_of_their_form),
-        TEST(a_patch_of_one_form_is_seen_in_the_other),
-        TEST(watches_of_both_hear_of_both),
+        TEST(unset_fields_are_present),
+        TEST(lists_of_both_groups_have_all_events),
+        TEST(selectors_use_the_names_of_their_group),
+        TEST(a_patch_in_one_group_is_visible_in_the_other),
+        TEST(watches_of_both_groups_get_all_events),
         TEST(a_table_has_the_columns_of_events),
-        TEST(a_delete_in_one_form_is_one_in_both),
+        TEST(a_delete_in_one_group_deletes_in_both),
     };
     return RUN_TESTS(tests);
 }

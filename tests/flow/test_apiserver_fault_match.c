@@ -29,12 +29,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 /* Sends a request as the client of this name. */
 static int call_as(ki_apiserver *server, const char *agent, const char *method, const char *path)
 {
@@ -62,9 +56,9 @@ static void add(ki_apiserver *server, const ki_fault *fault)
     assert_int_equal(ki_apiserver_fault(server, fault, NULL), 0);
 }
 
-/* ---- what matches -------------------------------------------------------------------------------------- */
+/* ---- matching ------------------------------------------------------------------------------------------ */
 
-static void a_rule_is_for_one_client(void **state)
+static void a_rule_can_match_one_client(void **state)
 {
     add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 503, .user_agent = "replica-2"});
     assert_int_equal(call_as(*state, "sample-controller/replica-1", "GET", MAP), 200);
@@ -73,7 +67,7 @@ static void a_rule_is_for_one_client(void **state)
     assert_int_equal(call_as(*state, "", "GET", MAP), 200);
 }
 
-static void a_rule_is_for_one_method(void **state)
+static void a_rule_can_match_one_method(void **state)
 {
     static const char *const methods[] = {"GET", "PUT", "PATCH", "DELETE"};
     static const uint32_t bits[] = {KI_FAULT_METHOD_GET, KI_FAULT_METHOD_PUT, KI_FAULT_METHOD_PATCH,
@@ -84,7 +78,7 @@ static void a_rule_is_for_one_method(void **state)
             assert_int_equal(call_as(*state, "a", methods[i], MAP), i == rule ? 500 : 200);
         if (rule == 3)
             assert_int_equal(call_as(*state, "a", "DELETE", MAP), 500);
-        ki_apiserver_heal(*state);
+        ki_apiserver_clear_faults(*state);
     }
     add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 500, .methods = KI_FAULT_METHOD_POST});
     api_answer answer = api_call(*state, &(api_request){.path = DEPLOYMENTS, .body = deployment});
@@ -92,21 +86,21 @@ static void a_rule_is_for_one_method(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_rule_is_for_a_subresource_or_for_none(void **state)
+static void a_rule_can_match_a_subresource_or_none(void **state)
 {
     add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 409, .subresource = "status"});
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT), 200);
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT "/scale"), 200);
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT "/status"), 409);
     assert_int_equal(call_as(*state, "a", "PATCH", DEPLOYMENT "/status"), 409);
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     add(*state, &(ki_fault){.action = KI_FAULT_STATUS, .http_status = 409, .subresource = ""});
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT), 409);
     assert_int_equal(call_as(*state, "a", "GET", DEPLOYMENT "/status"), 200);
     assert_int_equal(call_as(*state, "a", "GET", "/version"), 200);
 }
 
-static void all_that_a_rule_says_must_match(void **state)
+static void all_conditions_of_a_rule_must_match(void **state)
 {
     add(*state, &(ki_fault){.action = KI_FAULT_STATUS,
                             .http_status = 409,
@@ -134,7 +128,7 @@ static int ask(int fd)
     return status;
 }
 
-static void a_rule_is_for_one_connection(void **state)
+static void a_rule_can_match_one_connection(void **state)
 {
     char remote[64];
     struct sockaddr_in own;
@@ -146,10 +140,10 @@ static void a_rule_is_for_one_connection(void **state)
     add(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .remote = remote});
     assert_int_equal(ask(second), 200);
     assert_int_equal(ask(first), 0);
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     add(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .remote = "127.0.0.2"});
     assert_int_equal(ask(second), 200);
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     add(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .remote = "127.0.0.1"});
     assert_int_equal(ask(second), 0);
     close(first);
@@ -174,7 +168,7 @@ static void a_rule_is_read_and_shown_as_json(void **state)
     api_answer_fini(&answer);
 }
 
-static void what_cannot_match_is_refused_with_the_reason(void **state)
+static void rules_that_cannot_match_are_refused_with_the_reason(void **state)
 {
     static const struct {
         const char *rule;
@@ -216,18 +210,18 @@ static void what_cannot_match_is_refused_with_the_reason(void **state)
         add(*state, &(ki_fault){.action = KI_FAULT_RESET, .remote = good[i]});
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_rule_is_for_one_client),
-        TEST(a_rule_is_for_one_method),
-        TEST(a_rule_is_for_a_subresource_or_for_none),
-        TEST(all_that_a_rule_says_must_match),
-        TEST(a_rule_is_for_one_connection),
+        TEST(a_rule_can_match_one_client),
+        TEST(a_rule_can_match_one_method),
+        TEST(a_rule_can_match_a_subresource_or_none),
+        TEST(all_conditions_of_a_rule_must_match),
+        TEST(a_rule_can_match_one_connection),
         TEST(a_rule_is_read_and_shown_as_json),
-        TEST(what_cannot_match_is_refused_with_the_reason),
+        TEST(rules_that_cannot_match_are_refused_with_the_reason),
     };
     return RUN_TESTS(tests);
 }

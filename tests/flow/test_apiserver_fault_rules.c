@@ -17,15 +17,7 @@
 
 static int setup(void **state)
 {
-    *state = api_rig_start(&(ki_apiserver_options){.seed = 7, .allows_debug = 1});
-    api_put_pod(*state, "a", "web", "node-1");
-    api_put_pod(*state, "b", "db", "node-2");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
+    *state = api_rig_start_with_pods(&(ki_apiserver_options){.seed = 7, .allows_debug = 1});
     return 0;
 }
 
@@ -45,7 +37,7 @@ static int call_status(ki_apiserver *server, const char *method, const char *pat
     return status;
 }
 
-/* How often the first rule was used; its "on" has `kinds` words. */
+/* Checks how often the first rule was used; its "on" has `kinds` words. */
 static void expect_rule(ki_apiserver *server, int used, size_t kinds)
 {
     api_answer answer = api_get(server, "/debug/faults");
@@ -54,7 +46,7 @@ static void expect_rule(ki_apiserver *server, int used, size_t kinds)
     api_answer_fini(&answer);
 }
 
-/* 400, and a message with `part`; no rule is added. */
+/* The response is 400 with a message that contains `part`; no rule is added. */
 static void expect_refusal(ki_apiserver *server, const char *rule, const char *part)
 {
     api_answer answer = api_call(server, &(api_request){.path = "/debug/faults", .body = rule});
@@ -66,9 +58,9 @@ static void expect_refusal(ki_apiserver *server, const char *rule, const char *p
     api_answer_fini(&answer);
 }
 
-/* ---- which requests ------------------------------------------------------------------------------------ */
+/* ---- matching ------------------------------------------------------------------------------------------ */
 
-static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state)
+static void a_rule_does_not_hide_another_for_requests_it_cannot_change(void **state)
 {
     api_post(
         *state, "/debug/faults",
@@ -117,7 +109,7 @@ static void expect_broken(ki_apiserver *server, const char *kind, const char *pa
     assert_int_equal(begin_status(server, path), 200);
 }
 
-static void one_kind_of_request_is_broken_until_told_otherwise(void **state)
+static void one_kind_of_request_is_broken_until_rules_are_removed(void **state)
 {
     expect_broken(*state, "list", LIST);
     expect_broken(*state, "streamed-list", WATCH_LIST);
@@ -137,7 +129,7 @@ static void run_choice(ki_apiserver *server, const struct choice *choice)
     assert_int_equal(call_status(server, "DELETE", "/debug/faults"), 200);
 }
 
-static void a_rule_is_not_used_up_by_what_it_cannot_change(void **state)
+static void a_rule_is_not_used_up_by_requests_it_cannot_change(void **state)
 {
     char later[160];
     char from[160];
@@ -161,7 +153,7 @@ static void a_rule_is_not_used_up_by_what_it_cannot_change(void **state)
         run_choice(*state, &choices[i]);
 }
 
-static void a_rule_of_bodies_passes_head_by(void **state)
+static void a_rule_for_bodies_ignores_head_requests(void **state)
 {
     api_post(*state, "/debug/faults", "{\"action\":\"truncate\",\"times\":1}");
     assert_int_equal(call_status(*state, "HEAD", "/version"), 200);
@@ -171,7 +163,7 @@ static void a_rule_of_bodies_passes_head_by(void **state)
     assert_int_equal(call_status(*state, "HEAD", "/version"), 500);
 }
 
-static void programs_have_the_same_rules(void **state)
+static void programs_can_add_the_same_rules(void **state)
 {
     ki_fault rule = {.action = KI_FAULT_NO_END_MARKER, .on = KI_FAULT_ANY, .times = 1};
     assert_int_equal(ki_apiserver_fault(*state, &rule, NULL), 0);
@@ -231,7 +223,7 @@ static void fields_that_mean_nothing_are_refused_by_name(void **state)
     expect_refusal(*state, "{\"action\":\"reset\",\"path\":3}", "path: must be a string");
 }
 
-static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
+static void a_list_of_rules_is_added_completely_or_not_at_all(void **state)
 {
     expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "action: \"frob\" is unknown");
     expect_refusal(
@@ -267,7 +259,7 @@ static void a_request_that_cuts_all_others_gets_its_response(void **state)
     }
 }
 
-static void a_rewind_wants_a_number(void **state)
+static void a_rewind_needs_a_number(void **state)
 {
     static const char *const paths[] = {"/debug/rewind",
                                         "/debug/rewind?by=",
@@ -285,7 +277,7 @@ static void a_rewind_wants_a_number(void **state)
     assert_int_equal(ki_apiserver_version(*state), version);
 }
 
-static void what_is_done_by_post_is_not_got(void **state)
+static void actions_are_refused_with_get(void **state)
 {
     static const char *const paths[] = {"/debug/compact", "/debug/cut", "/debug/rewind?by=1"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
@@ -296,7 +288,7 @@ static void what_is_done_by_post_is_not_got(void **state)
     assert_int_equal(call_status(*state, "POST", "/debug/nothing"), 404);
 }
 
-static void each_action_has_a_name_of_its_own(void **state)
+static void each_action_has_its_own_name(void **state)
 {
     (void)state;
     assert_string_equal(ki_apiserver_fault_name(KI_FAULT_CLOSE), "close");
@@ -307,24 +299,24 @@ static void each_action_has_a_name_of_its_own(void **state)
     assert_null(ki_apiserver_fault_name(0));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_rule_does_not_hide_another_from_what_it_cannot_change),
-        TEST(one_kind_of_request_is_broken_until_told_otherwise),
-        TEST(a_rule_is_not_used_up_by_what_it_cannot_change),
-        TEST(a_rule_of_bodies_passes_head_by),
-        TEST(programs_have_the_same_rules),
+        TEST(a_rule_does_not_hide_another_for_requests_it_cannot_change),
+        TEST(one_kind_of_request_is_broken_until_rules_are_removed),
+        TEST(a_rule_is_not_used_up_by_requests_it_cannot_change),
+        TEST(a_rule_for_bodies_ignores_head_requests),
+        TEST(programs_can_add_the_same_rules),
         TEST(rules_that_would_do_nothing_are_refused),
         TEST(fields_that_mean_nothing_are_refused_by_name),
-        TEST(a_list_of_rules_is_added_as_a_whole_or_not),
+        TEST(a_list_of_rules_is_added_completely_or_not_at_all),
         TEST(a_body_that_is_not_a_rule_gets_an_explanation),
         TEST(a_request_that_cuts_all_others_gets_its_response),
-        TEST(a_rewind_wants_a_number),
-        TEST(what_is_done_by_post_is_not_got),
-        cmocka_unit_test(each_action_has_a_name_of_its_own),
+        TEST(a_rewind_needs_a_number),
+        TEST(actions_are_refused_with_get),
+        cmocka_unit_test(each_action_has_its_own_name),
     };
     return RUN_TESTS(tests);
 }

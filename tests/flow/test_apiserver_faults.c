@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each fault of the embedded server, as a client sees it on the wire. */
+/* Each fault of the embedded server as a client sees it. */
 #include <errno.h>
 #include <kinformer/resources.h>
 #include <poll.h>
@@ -20,15 +20,7 @@
 
 static int setup(void **state)
 {
-    *state = api_rig_start(&(ki_apiserver_options){.seed = 7, .allows_debug = 1});
-    api_put_pod(*state, "a", "web", "node-1");
-    api_put_pod(*state, "b", "db", "node-2");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
+    *state = api_rig_start_with_pods(&(ki_apiserver_options){.seed = 7, .allows_debug = 1});
     return 0;
 }
 
@@ -42,7 +34,7 @@ static uint64_t now_ms(void)
     return ki_clock_now_ms(ki_clock_real());
 }
 
-/* The raw response, and how it ends. */
+/* Returns the raw response, and how it ended. */
 static char *raw_get(ki_apiserver *server, const char *path, int *out_error)
 {
     char request[256];
@@ -83,7 +75,7 @@ static void close_ends_a_body_too_early(void **state)
     expect_well(*state);
 }
 
-static void close_without_a_number_gives_no_answer(void **state)
+static void close_without_a_number_gives_no_response(void **state)
 {
     int error = -1;
     add(*state, (ki_fault){.action = KI_FAULT_CLOSE, .times = 1});
@@ -94,7 +86,7 @@ static void close_without_a_number_gives_no_answer(void **state)
     expect_well(*state);
 }
 
-static void reset_is_seen_as_one(void **state)
+static void reset_is_seen_as_a_reset(void **state)
 {
     int error = 0;
     add(*state, (ki_fault){.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_events = 2, .times = 1});
@@ -108,7 +100,7 @@ static void reset_is_seen_as_one(void **state)
     expect_well(*state);
 }
 
-static void stall_stays_until_it_is_healed(void **state)
+static void stall_lasts_until_faults_are_cleared(void **state)
 {
     add(*state, (ki_fault){.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 1});
     add(*state, (ki_fault){.on = KI_FAULT_LIST, .action = KI_FAULT_STALL});
@@ -123,7 +115,7 @@ static void stall_stays_until_it_is_healed(void **state)
     int fd = api_connect(*state);
     api_send(fd, request, sizeof(request) - 1);
     (void)poll(NULL, 0, 200);
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     char *got = api_receive(fd, NULL, NULL);
     assert_int_equal(strncmp(got, "HTTP/1.1 200", 12), 0);
     free(got);
@@ -141,7 +133,7 @@ static void a_stalled_watch_continues_with_its_events(void **state)
     assert_null(strstr(got, "\"name\":\"b\""));
     free(got);
     api_put_pod(*state, "c", "web", "node-1");
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     got = api_receive(fd, "\"name\":\"c\"", NULL);
     assert_non_null(strstr(got, "\"name\":\"b\""));
     free(got);
@@ -152,7 +144,7 @@ static void a_stalled_watch_continues_with_its_events(void **state)
     close(fd);
 }
 
-static void a_fault_that_is_healed_before_its_moment_does_not_come(void **state)
+static void a_fault_that_is_cleared_in_time_does_not_happen(void **state)
 {
     static const char request[] =
         "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -160,7 +152,7 @@ static void a_fault_that_is_healed_before_its_moment_does_not_come(void **state)
     int fd = api_connect(*state);
     api_send(fd, request, sizeof(request) - 1);
     free(api_receive(fd, "\"name\":\"b\"", NULL));
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     api_put_pod(*state, "c", "web", "node-1");
     api_put_pod(*state, "d", "web", "node-1");
     char *got = api_receive(fd, "\"name\":\"d\"", NULL);
@@ -169,7 +161,7 @@ static void a_fault_that_is_healed_before_its_moment_does_not_come(void **state)
     close(fd);
 }
 
-static void delay_comes_later(void **state)
+static void delay_delays_the_response(void **state)
 {
     uint64_t begin = now_ms();
     add(*state, (ki_fault){.on = KI_FAULT_LIST, .action = KI_FAULT_DELAY, .delay_ms = 400, .times = 1});
@@ -179,7 +171,7 @@ static void delay_comes_later(void **state)
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
-static void one_byte_is_a_chunk(void **state)
+static void one_byte_sends_single_byte_chunks(void **state)
 {
     add(*state, (ki_fault){.action = KI_FAULT_ONE_BYTE, .times = 3});
     char *got = raw_get(*state, LIST, NULL);
@@ -250,7 +242,7 @@ static void versions_expire_on_request(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_late_replica_shows_what_was(void **state)
+static void a_late_replica_shows_an_old_state(void **state)
 {
     add(*state,
         (ki_fault){.on = KI_FAULT_LIST | KI_FAULT_GET, .action = KI_FAULT_STALE, .behind = 1, .times = 3});
@@ -284,7 +276,7 @@ static void pages_never_end(void **state)
     }
 }
 
-static void an_older_server_knows_no_streamed_lists(void **state)
+static void an_older_server_has_no_streamed_lists(void **state)
 {
     add(*state, (ki_fault){.action = KI_FAULT_NO_WATCH_LIST, .times = 1});
     api_answer answer = api_get(*state, WATCH_LIST);
@@ -307,7 +299,7 @@ static void markers_and_bookmarks_can_be_left_out(void **state)
 
 /* ---- rules --------------------------------------------------------------------------------------------- */
 
-static void a_rule_is_for_some_requests_only(void **state)
+static void a_rule_matches_only_some_requests(void **state)
 {
     add(*state,
         (ki_fault){.on = KI_FAULT_ANY, .path = "configmaps", .action = KI_FAULT_STATUS, .http_status = 500});
@@ -315,7 +307,7 @@ static void a_rule_is_for_some_requests_only(void **state)
     api_answer answer = api_get(*state, "/api/v1/configmaps");
     assert_int_equal(answer.status, 500);
     api_answer_fini(&answer);
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     answer = api_get(*state, "/api/v1/configmaps");
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
@@ -332,7 +324,7 @@ static int count_failures(ki_apiserver *server)
     return count;
 }
 
-static void a_seed_decides_which_of_many(void **state)
+static void a_seed_decides_which_requests_fail(void **state)
 {
     ki_apiserver *other = api_rig_start(&(ki_apiserver_options){.seed = 7});
     ki_fault fault = {.action = KI_FAULT_STATUS, .http_status = 500, .percent = 30};
@@ -354,7 +346,7 @@ static void impossible_rules_are_refused(void **state)
                      KI_ERR_INVALID);
 }
 
-static void rules_that_are_spent_do_not_count(void **state)
+static void rules_that_are_used_up_do_not_count(void **state)
 {
     enum { MANY = 1000 };
     ki_fault once = {.on = KI_FAULT_DISCOVERY, .action = KI_FAULT_STATUS, .http_status = 413, .times = 1};
@@ -367,7 +359,7 @@ static void rules_that_are_spent_do_not_count(void **state)
     assert_int_equal(answer.status, 413);
     assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
     api_answer_fini(&answer);
-    add(*state, other); /* replaces the one that is used up */
+    add(*state, other); /* replaces the rule that is used up */
     assert_int_equal(ki_apiserver_fault(*state, &other, NULL), KI_ERR_TOO_LARGE);
 }
 
@@ -394,7 +386,7 @@ static void faults_are_added_by_http(void **state)
     expect_well(*state);
 }
 
-static void debug_is_off_unless_it_is_asked_for(void **state)
+static void debug_is_off_unless_enabled(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -404,9 +396,9 @@ static void debug_is_off_unless_it_is_asked_for(void **state)
     ki_apiserver_free(server);
 }
 
-/* ---- all of them at once ------------------------------------------------------------------------------- */
+/* ---- all connections at once --------------------------------------------------------------------------- */
 
-static void everyone_can_be_cut_off(void **state)
+static void all_connections_can_be_cut(void **state)
 {
     static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for (int is_reset = 0; is_reset < 2; is_reset++) {
@@ -439,7 +431,7 @@ static void a_server_goes_down_and_comes_back(void **state)
     expect_well(*state);
 }
 
-static void a_server_that_starts_down_is_reached_with_all_that_was_put(void **state)
+static void a_server_that_starts_down_has_its_objects_when_up(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -469,36 +461,36 @@ static void a_rewound_history_ends_watches(void **state)
     expect_well(*state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(close_ends_a_body_too_early),
-        TEST(close_without_a_number_gives_no_answer),
-        TEST(reset_is_seen_as_one),
-        TEST(stall_stays_until_it_is_healed),
+        TEST(close_without_a_number_gives_no_response),
+        TEST(reset_is_seen_as_a_reset),
+        TEST(stall_lasts_until_faults_are_cleared),
         TEST(a_stalled_watch_continues_with_its_events),
-        TEST(a_fault_that_is_healed_before_its_moment_does_not_come),
-        TEST(delay_comes_later),
-        TEST(one_byte_is_a_chunk),
+        TEST(a_fault_that_is_cleared_in_time_does_not_happen),
+        TEST(delay_delays_the_response),
+        TEST(one_byte_sends_single_byte_chunks),
         TEST(garbage_is_not_json),
         TEST(a_truncated_body_looks_complete),
         TEST(a_fault_can_answer_with_any_status),
         TEST(versions_expire_on_request),
-        TEST(a_late_replica_shows_what_was),
+        TEST(a_late_replica_shows_an_old_state),
         TEST(pages_never_end),
-        TEST(an_older_server_knows_no_streamed_lists),
+        TEST(an_older_server_has_no_streamed_lists),
         TEST(markers_and_bookmarks_can_be_left_out),
-        TEST(a_rule_is_for_some_requests_only),
-        TEST(a_seed_decides_which_of_many),
+        TEST(a_rule_matches_only_some_requests),
+        TEST(a_seed_decides_which_requests_fail),
         TEST(impossible_rules_are_refused),
-        TEST(rules_that_are_spent_do_not_count),
+        TEST(rules_that_are_used_up_do_not_count),
         TEST(faults_are_added_by_http),
-        TEST(debug_is_off_unless_it_is_asked_for),
-        TEST(everyone_can_be_cut_off),
+        TEST(debug_is_off_unless_enabled),
+        TEST(all_connections_can_be_cut),
         TEST(a_server_goes_down_and_comes_back),
-        cmocka_unit_test(a_server_that_starts_down_is_reached_with_all_that_was_put),
+        cmocka_unit_test(a_server_that_starts_down_has_its_objects_when_up),
         TEST(a_rewound_history_ends_watches),
     };
     return RUN_TESTS(tests);

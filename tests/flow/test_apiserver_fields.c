@@ -24,12 +24,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 static api_answer patch(const ki_apiserver *server, const char *path, const char *type, const char *body)
 {
     char header[96];
@@ -72,7 +66,7 @@ static void unknown_fields_are_refused_with_strict_validation(void **state)
     api_answer_fini(&answer);
 }
 
-static void patches_warn_of_what_they_would_add(void **state)
+static void patches_warn_about_unknown_fields(void **state)
 {
     static const struct {
         const char *type;
@@ -104,7 +98,7 @@ static void patches_warn_of_what_they_would_add(void **state)
     api_answer_fini(&answer);
 }
 
-static void what_is_applied_must_be_declared(void **state)
+static void applied_fields_must_be_declared(void **state)
 {
     static const char body[] =
         "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"web\"},\"spec\":{"
@@ -144,15 +138,15 @@ static void custom_objects_have_the_fields_of_their_schema(void **state)
     api_answer_fini(&answer);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(unknown_fields_cause_a_warning_by_default),
         TEST(unknown_fields_are_refused_with_strict_validation),
-        TEST(patches_warn_of_what_they_would_add),
-        TEST(what_is_applied_must_be_declared),
+        TEST(patches_warn_about_unknown_fields),
+        TEST(applied_fields_must_be_declared),
         TEST(custom_objects_have_the_fields_of_their_schema),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same request as recorded from a real server gives the same status, the same fields and the same types.
- * Values are the embedded server's own. Allowed differences are listed here, with the reason. */
+/* The same request gives the same status, fields and types as recorded from a real server. Values are the
+ * embedded server's own. Allowed differences are listed here with their reasons. */
 #include <kinformer/resources.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "support/fixtures.h"
 #include "support/unit.h"
 
-/* ---- what may differ ----------------------------------------------------------------------------------- */
+/* ---- allowed differences ------------------------------------------------------------------------------- */
 
 typedef struct allowed {
     const char *fixture; /* NULL: all */
     /* Includes everything below the path. "[]" is any index of an array, "[]?" an element that only one side
-     * has, "[]!" one that stands for another; after "*" at any path. */
+     * has, "[]!" an element that replaces another one; a path after "*" may occur anywhere. */
     const char *path;
     const char *why;
 } allowed;
@@ -26,14 +26,14 @@ static const allowed differences[] = {
     {NULL, "*.metadata.managedFields[]?", "one manager puts all objects here"},
     {NULL, "*.metadata.managedFields[].fieldsV1", "and owns what they own there"},
     {NULL, "*.metadata.managedFields[]!.fieldsV1", "likewise"},
-    {NULL, "*.metadata.managedFields[]!.subresource", "objects are put in whole, with their status"},
-    {"error-403-list", ".details", "a fault does not look at what it refuses"},
+    {NULL, "*.metadata.managedFields[]!.subresource", "objects are put as a whole, with their status"},
+    {"error-403-list", ".details", "a fault does not look at the request that it refuses"},
     {"error-403-watch", ".details", "likewise"},
     {"discovery-apis", ".groups[]?", "groups and versions that only one of the two servers has"},
     {"discovery-apis", ".groups[].versions[]?", "likewise"},
-    {"discovery-core-v1", ".resources[]?", "subresources that run things: logs, exec, proxies, tokens"},
+    {"discovery-core-v1", ".resources[]?", "subresources that need a node: logs, exec, proxies, tokens"},
     {"discovery-core-v1", ".resources[].storageVersionHash",
-     "here componentstatuses are stored as all others"},
+     "here componentstatuses are stored like all other objects"},
     {"discovery-apps-v1", ".resources[]?", "likewise"},
     {"discovery-aggregated-api", ".items[].versions[].resources[]?", "likewise"},
     {"discovery-aggregated-api", ".items[].versions[].resources[].subresources", "likewise"},
@@ -41,7 +41,7 @@ static const allowed differences[] = {
     {"discovery-aggregated-apis", ".items[].versions[]?", "likewise"},
     {"discovery-aggregated-apis", ".items[].versions[].resources[]?", "likewise"},
     {"discovery-aggregated-apis", ".items[].versions[].resources[].subresources", "likewise"},
-    {"widgets-list", ".metadata.continue", "of custom resources Kubernetes writes it even when it is empty"},
+    {"widgets-list", ".metadata.continue", "for custom resources Kubernetes writes it even if it is empty"},
 };
 
 static int is_allowed(const char *fixture_name, const char *path)
@@ -61,7 +61,7 @@ static int is_allowed(const char *fixture_name, const char *path)
 
 typedef struct comparison {
     const char *fixture;
-    size_t count; /* of differences that are not allowed */
+    size_t count; /* differences that are not allowed */
 } comparison;
 
 static void differ(comparison *c, const char *path, const char *what)
@@ -72,7 +72,7 @@ static void differ(comparison *c, const char *path, const char *what)
     print_error("%s: %s: %s\n", c->fixture, path, what);
 }
 
-/* All numbers have one type, and so have true and false. */
+/* All numbers have the same type, and so have true and false. */
 static int type_of(const json_t *value)
 {
     if (json_is_number(value))
@@ -102,11 +102,11 @@ static void compare_fields(comparison *c, const json_t *expected, const json_t *
     {
         snprintf(below, sizeof(below), "%s.%s", path, key);
         if (json_object_get(expected, key) == NULL)
-            differ(c, below, "not in the recorded answer");
+            differ(c, below, "not in the recorded response");
     }
 }
 
-/* The member that identifies an element; NULL: its index. */
+/* The member that identifies an element; NULL: its index does. */
 static const char *name_of(const json_t *element)
 {
     static const char *const paths[] = {"name",    "groupVersion",  "resource", "subresource",
@@ -147,7 +147,7 @@ static void compare_elements(comparison *c, const json_t *expected, const json_t
     snprintf(absent, sizeof(absent), "%s?", below);
     snprintf(stand_in, sizeof(stand_in), "%s!", below);
     if (json_array_size(expected) != json_array_size(got))
-        differ(c, absent, "another number of elements");
+        differ(c, absent, "a different number of elements");
     for (size_t i = 0; i < json_array_size(expected); i++) {
         const json_t *one = json_array_get(expected, i);
         const char *name = json_is_object(one) ? name_of(one) : NULL;
@@ -177,7 +177,7 @@ static void compare(comparison *c, const json_t *expected, const json_t *got, co
     }
 }
 
-/* ---- recorded answers ---------------------------------------------------------------------------------- */
+/* ---- recorded responses -------------------------------------------------------------------------------- */
 
 typedef struct recording {
     fixture file;
@@ -228,7 +228,7 @@ static void expect_same(const ki_apiserver *server, const char *name, const api_
     } else if (r.tree != NULL && answer.tree != NULL) {
         compare(&c, r.tree, answer.tree, "");
     } else if ((r.tree != NULL) != (answer.tree != NULL)) {
-        print_error("%s: one is not JSON\n", name);
+        print_error("%s: one of the two is not JSON\n", name);
         c.count++;
     }
     ki_str type = fixture_http_header(&r.http, "Content-Type");
@@ -285,12 +285,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 static void lists_have_the_recorded_shape(void **state)
 {
     for (size_t i = 0; i < LISTINGS; i++)
@@ -300,7 +294,7 @@ static void lists_have_the_recorded_shape(void **state)
                 &(api_request){.path = "/api/v1/namespaces/default/pods?limit=2&pretty=true"});
 }
 
-/* A new tree; NULL if it is not gzipped JSON. */
+/* Returns a new tree; NULL if it is not compressed JSON. */
 static json_t *gunzip(const char *bytes, size_t n)
 {
     enum { GZIP = 16, TEXT_BYTES = 4 * 1024 * 1024 };
@@ -383,7 +377,7 @@ static void limits_count_as_recorded(void **state)
     ki_apiserver_free(server);
 }
 
-static void other_forms_have_the_recorded_shape(void **state)
+static void other_representations_have_the_recorded_shape(void **state)
 {
     static const char *const headers[] = {
         "Accept: application/json;as=Table;v=v1;g=meta.k8s.io",
@@ -421,8 +415,8 @@ static void refusals_have_the_recorded_shape(void **state)
         expect_same(*state, cases[i].fixture, &cases[i].request);
 }
 
-/* Here every client may do everything: only a fault can forbid what a real server forbids. */
-static void what_is_forbidden_is_refused_as_recorded(void **state)
+/* Here every client may do everything: only a fault can forbid a request that a real server forbids. */
+static void forbidden_requests_are_refused_as_recorded(void **state)
 {
     const ki_fault fault = {.action = KI_FAULT_STATUS, .http_status = 403};
     assert_int_equal(ki_apiserver_fault(*state, &fault, NULL), 0);
@@ -430,7 +424,7 @@ static void what_is_forbidden_is_refused_as_recorded(void **state)
     expect_same(*state, "error-403-watch", &(api_request){.path = "/api/v1/pods?watch=1"});
 }
 
-static void strangers_are_refused_as_recorded(void **state)
+static void unknown_users_are_refused_as_recorded(void **state)
 {
     (void)state;
     static const char *const tokens[] = {"secret", NULL};
@@ -440,7 +434,7 @@ static void strangers_are_refused_as_recorded(void **state)
     ki_apiserver_free(server);
 }
 
-static void what_has_expired_is_refused_as_recorded(void **state)
+static void expired_versions_are_refused_as_recorded(void **state)
 {
     char path[1024];
     uint64_t version = ki_apiserver_version(*state);
@@ -471,7 +465,7 @@ static void discovery_has_the_recorded_shape(void **state)
                 &(api_request){.path = "/apis", .headers = {aggregated}});
 }
 
-/* The first event of each type that both have. */
+/* Compares the first event of each type that both have. */
 static void compare_streams(const char *name, const api_answer *answer)
 {
     recording r;
@@ -515,20 +509,20 @@ static void streams_have_the_recorded_shape(void **state)
     api_answer_fini(&answer);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_compressed_list_has_the_recorded_shape),
-        TEST(what_is_forbidden_is_refused_as_recorded),
+        TEST(forbidden_requests_are_refused_as_recorded),
         TEST(lists_have_the_recorded_shape),
         TEST(objects_and_pages_have_the_recorded_shape),
         cmocka_unit_test(limits_count_as_recorded),
-        TEST(other_forms_have_the_recorded_shape),
+        TEST(other_representations_have_the_recorded_shape),
         TEST(refusals_have_the_recorded_shape),
-        TEST(strangers_are_refused_as_recorded),
-        TEST(what_has_expired_is_refused_as_recorded),
+        TEST(unknown_users_are_refused_as_recorded),
+        TEST(expired_versions_are_refused_as_recorded),
         TEST(discovery_has_the_recorded_shape),
         TEST(streams_have_the_recorded_shape),
     };

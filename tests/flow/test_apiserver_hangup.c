@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients that stop sending, or go away: their connections end at once, unless they wait for a response. */
+/* Clients stop sending or go away: their connections end at once, unless they wait for a response. */
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,12 +23,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 static uint64_t now_ms(void)
 {
     return ki_clock_now_ms(ki_clock_real());
@@ -39,8 +33,8 @@ static void add(ki_apiserver *server, ki_fault fault)
     assert_int_equal(ki_apiserver_fault(server, &fault, NULL), 0);
 }
 
-/* Sends the request, shuts down the sending side, and must soon see the end of the other side. Returns what
- * was received; free with free(). */
+/* Sends the request, shuts down the sending side, and must soon see the other side close. Returns the
+ * received text; free it with free(). */
 static char *send_and_shut(ki_apiserver *server, const char *request)
 {
     int error = -1;
@@ -74,7 +68,7 @@ static void half_a_request_ends_its_connection(void **state)
     }
 }
 
-static void half_a_request_that_waits_first_ends_too(void **state)
+static void half_a_request_and_a_pause_end_the_connection(void **state)
 {
     static const char part[] =
         "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"a";
@@ -90,7 +84,7 @@ static void half_a_request_that_waits_first_ends_too(void **state)
     close(fd);
 }
 
-static void a_whole_request_gets_its_answer(void **state)
+static void a_whole_request_gets_its_response(void **state)
 {
     char *got = send_and_shut(*state, LIST);
     assert_int_equal(strncmp(got, "HTTP/1.1 200", 12), 0);
@@ -99,7 +93,7 @@ static void a_whole_request_gets_its_answer(void **state)
     got = send_and_shut(
         *state, "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 "Content-Length: 27\r\n\r\n{\"metadata\":{\"name\":\"half\"}}");
-    assert_int_equal(strncmp(got, "HTTP/1.1 4", 10), 0); /* a byte short of its end: not JSON */
+    assert_int_equal(strncmp(got, "HTTP/1.1 4", 10), 0); /* the body lacks its last byte, so it is not JSON */
     free(got);
     got = send_and_shut(
         *state, "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -108,7 +102,7 @@ static void a_whole_request_gets_its_answer(void **state)
     free(got);
 }
 
-static void an_answer_that_comes_later_is_waited_for(void **state)
+static void a_late_response_is_still_sent(void **state)
 {
     add(*state, (ki_fault){.on = KI_FAULT_LIST, .action = KI_FAULT_DELAY, .delay_ms = 200, .times = 1});
     char *got = send_and_shut(*state, LIST);
@@ -131,7 +125,7 @@ static void a_watch_ends_with_its_client(void **state)
     close(fd);
 }
 
-/* Whether the server accepts a watch again that exceeded the limit before. */
+/* Whether the server accepts a watch that exceeded the limit before. */
 static int has_room(ki_apiserver *server)
 {
     api_answer answer = api_get(server, "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=1");
@@ -140,7 +134,7 @@ static int has_room(ki_apiserver *server)
     return status == 200;
 }
 
-/* It does not read, so libmicrohttpd waits for it; what is kept for it is freed nevertheless. */
+/* The client does not read, so libmicrohttpd waits for it; the memory kept for it is freed nevertheless. */
 static void a_watch_that_is_not_read_ends_with_its_client(void **state)
 {
     (void)state;
@@ -168,7 +162,7 @@ static void a_watch_that_is_not_read_ends_with_its_client(void **state)
     ki_apiserver_free(server);
 }
 
-static void a_write_that_stalls_is_not_done_for_a_client_that_left(void **state)
+static void a_stalled_write_is_not_done_for_a_client_that_left(void **state)
 {
     static const char request[] =
         "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -178,14 +172,14 @@ static void a_write_that_stalls_is_not_done_for_a_client_that_left(void **state)
     char *got = send_and_shut(*state, request);
     assert_string_equal(got, "");
     free(got);
-    ki_apiserver_heal(*state);
+    ki_apiserver_clear_faults(*state);
     api_answer answer = api_get(*state, "/api/v1/namespaces/gone");
     assert_int_equal(answer.status, 404);
     api_answer_fini(&answer);
     assert_int_equal(ki_apiserver_count(*state, &KI_CORE_V1_NAMESPACES), count);
 }
 
-static void a_write_that_stalls_is_not_done_when_the_server_ends(void **state)
+static void a_stalled_write_is_not_done_when_the_server_ends(void **state)
 {
     static const char request[] =
         "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -203,19 +197,19 @@ static void a_write_that_stalls_is_not_done_when_the_server_ends(void **state)
     close(fd);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(half_a_request_ends_its_connection),
-        TEST(half_a_request_that_waits_first_ends_too),
-        TEST(a_whole_request_gets_its_answer),
-        TEST(an_answer_that_comes_later_is_waited_for),
+        TEST(half_a_request_and_a_pause_end_the_connection),
+        TEST(a_whole_request_gets_its_response),
+        TEST(a_late_response_is_still_sent),
         TEST(a_watch_ends_with_its_client),
         TEST(a_watch_that_is_not_read_ends_with_its_client),
-        TEST(a_write_that_stalls_is_not_done_for_a_client_that_left),
-        TEST(a_write_that_stalls_is_not_done_when_the_server_ends),
+        TEST(a_stalled_write_is_not_done_for_a_client_that_left),
+        TEST(a_stalled_write_is_not_done_when_the_server_ends),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers of this library against the embedded server, in both formats, and with each of its faults. */
+/* Informers of this library with the embedded server, in both formats, and with each of its faults. */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ typedef struct world {
     ki_informer *informer;
 } world;
 
-/* How an informer follows. */
+/* How an informer follows its collection. */
 typedef struct way {
     ki_watch_list watch_list;
     ki_wire wire;
@@ -33,7 +33,7 @@ static const way ways[] = {
     {KI_WATCH_LIST_NEVER, KI_WIRE_PROTOBUF, 0},
     {KI_WATCH_LIST_AUTO, KI_WIRE_PROTOBUF, 0},
     {KI_WATCH_LIST_NEVER, KI_WIRE_JSON, 0},
-    {KI_WATCH_LIST_ALWAYS, KI_WIRE_JSON, 0}, /* by default a first list in JSON is not streamed */
+    {KI_WATCH_LIST_ALWAYS, KI_WIRE_JSON, 0}, /* by default, a first list in JSON is not streamed */
 };
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -75,7 +75,7 @@ static void world_fini(world *w)
     ki_apiserver_free(w->server);
 }
 
-/* ---- the cache is the server's collection -------------------------------------------------------------- */
+/* ---- the cache has the server's objects ---------------------------------------------------------------- */
 
 static int is_object(const json_t *item, const json_t *list, const ki_object *object)
 {
@@ -190,14 +190,14 @@ static void a_factory_syncs_many_resources(void **state)
     ki_apiserver_free(server);
 }
 
-/* ---- with each of them --------------------------------------------------------------------------------- */
+/* ---- with each fault ----------------------------------------------------------------------------------- */
 
 typedef struct trial {
     const char *name;
     ki_fault fault;
 } trial;
 
-/* What an informer follows, initially or later. */
+/* The requests with which an informer follows, initially or later. */
 #define STREAMS (KI_FAULT_STREAMED_LIST | KI_FAULT_WATCH)
 
 static const trial trials[] = {
@@ -224,7 +224,7 @@ static const trial trials[] = {
     {"reset lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_RESET, .after_bytes = 700, .times = 3}},
     {"close half of everything", {.action = KI_FAULT_CLOSE, .percent = 50}},
     {"504", {.action = KI_FAULT_STATUS, .http_status = 504, .times = 3}},
-    {"stalled before an answer", {.action = KI_FAULT_STALL, .times = 2}},
+    {"stalled before a response", {.action = KI_FAULT_STALL, .times = 2}},
     {"stale streams", {.on = STREAMS, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"no streamed lists", {.action = KI_FAULT_NO_WATCH_LIST}},
     {"stalled lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALL, .after_bytes = 300, .times = 1}},
@@ -262,7 +262,7 @@ static void try_faults(const trial *t)
     }
     (void)poll(NULL, 0, 600);
     for (int i = 0; i < WORLDS; i++)
-        ki_apiserver_heal(worlds[i].server);
+        ki_apiserver_clear_faults(worlds[i].server);
     for (int i = 0; i < WORLDS; i++) {
         expect_equal(&worlds[i]);
         churn(&worlds[i], 3);
@@ -282,7 +282,7 @@ static void an_informer_survives_each_fault(void **state)
         try_faults(&trials[i]);
 }
 
-/* Nothing is healed: the informer must do with the requests that still work. Without watches it lists after
+/* The faults stay: the informer must use the requests that still work. Without watches it lists after
  * the third that fails; if that list finds nothing new, the next is a minute later. So it is slow to retry,
  * and the changes are there before. */
 static void an_informer_follows_while_one_kind_of_request_is_broken(void **state)
@@ -316,7 +316,7 @@ static void an_informer_follows_while_one_kind_of_request_is_broken(void **state
     }
 }
 
-static void an_informer_comes_back_with_its_server(void **state)
+static void an_informer_recovers_with_its_server(void **state)
 {
     (void)state;
     world w;
@@ -334,7 +334,7 @@ static void an_informer_comes_back_with_its_server(void **state)
     world_fini(&w);
 }
 
-static void an_informer_outlives_history(void **state)
+static void an_informer_survives_the_loss_of_history(void **state)
 {
     (void)state;
     world w;
@@ -354,9 +354,9 @@ static void an_informer_outlives_history(void **state)
     world_fini(&w);
 }
 
-/* As after a restored backup: versions that the informer knows are in the future. They are also too old for
- * the history, so that the informer need not detect it by silence. */
-static void an_informer_follows_into_another_history(void **state)
+/* As after a restored backup: the versions that the informer knows are in the future. They are also too old
+ * for the history, so that the informer does not have to detect it by silence. */
+static void an_informer_follows_a_new_history(void **state)
 {
     (void)state;
     static const ki_fault expired = {.on = STREAMS, .action = KI_FAULT_EXPIRED, .times = 1};
@@ -391,9 +391,9 @@ int main(void)
         cmocka_unit_test(a_factory_syncs_many_resources),
         cmocka_unit_test(an_informer_survives_each_fault),
         cmocka_unit_test(an_informer_follows_while_one_kind_of_request_is_broken),
-        cmocka_unit_test(an_informer_comes_back_with_its_server),
-        cmocka_unit_test(an_informer_outlives_history),
-        cmocka_unit_test(an_informer_follows_into_another_history),
+        cmocka_unit_test(an_informer_recovers_with_its_server),
+        cmocka_unit_test(an_informer_survives_the_loss_of_history),
+        cmocka_unit_test(an_informer_follows_a_new_history),
     };
     return RUN_TESTS(tests);
 }

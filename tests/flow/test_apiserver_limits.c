@@ -59,7 +59,7 @@ static void a_body_that_is_too_large_is_413(void **state)
     ki_apiserver_free(server);
 }
 
-/* None of it is sent before the response arrives. */
+/* Nothing of the body is sent before the response arrives. */
 static void the_body_of_a_rejected_request_is_not_read(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void an_object_cannot_grow_beyond_its_limit(void **state)
     ki_apiserver_free(server);
 }
 
-static void an_object_of_the_limit_can_be_deleted(void **state)
+static void an_object_of_the_maximum_size_can_be_deleted(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -154,7 +154,7 @@ static void an_object_of_the_limit_can_be_deleted(void **state)
     size_t bytes = answer.body_len;
     api_answer_fini(&answer);
     ki_apiserver_free(server);
-    /* Exactly its size, and not more. */
+    /* The limit is exactly the size of the object. */
     server = api_rig_start(&(ki_apiserver_options){.object_bytes_max = bytes});
     assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err), 0);
     expect_status(api_call(server, &(api_request){.method = "DELETE", .path = MAPS "/a"}), 200);
@@ -165,7 +165,7 @@ static void an_object_of_the_limit_can_be_deleted(void **state)
     ki_apiserver_free(server);
 }
 
-static void a_limit_below_what_is_there_at_first_is_refused(void **state)
+static void a_limit_below_the_initial_objects_is_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -206,7 +206,7 @@ static void the_history_has_a_limit_in_bytes(void **state)
     ki_apiserver_free(server);
 }
 
-/* ---- under way ----------------------------------------------------------------------------------------- */
+/* ---- requests in flight -------------------------------------------------------------------------------- */
 
 static int ask_for_all(ki_apiserver *server)
 {
@@ -221,7 +221,7 @@ static int ask_for_all(ki_apiserver *server)
 }
 
 /* Twenty megabytes, some of which the kernel buffers for a client that does not read. */
-static void answers_under_way_are_bounded(void **state)
+static void responses_in_flight_are_bounded(void **state)
 {
     (void)state;
     enum { MAP_BYTES = 1000000, MAP_COUNT = 20 };
@@ -234,14 +234,14 @@ static void answers_under_way_are_bounded(void **state)
         assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err), 0);
         free(json);
     }
-    int fd = ask_for_all(server); /* alone it may have any size */
+    int fd = ask_for_all(server); /* a single one may have any size */
     api_answer answer = api_get(server, MAPS);
     assert_int_equal(answer.status, 429);
     assert_string_equal(api_text(&answer, "reason"), "TooManyRequests");
     assert_string_equal(api_header(&answer, "Retry-After"), "1");
     api_answer_fini(&answer);
     expect_status(api_get(server, "/api/v1/namespaces/default"), 200);
-    expect_status(post_map(server, "b", 1000), 429); /* its body */
+    expect_status(post_map(server, "b", 1000), 429); /* request bodies count, too */
     close(fd);
     for (int tries = 0; tries < 1000; tries++) {
         answer = api_get(server, MAPS);
@@ -257,7 +257,7 @@ static void answers_under_way_are_bounded(void **state)
     ki_apiserver_free(server);
 }
 
-static void a_watch_too_many_is_429(void **state)
+static void a_watch_beyond_the_limit_is_429(void **state)
 {
     (void)state;
     static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -282,11 +282,11 @@ int main(void)
         cmocka_unit_test(the_short_body_of_a_rejected_request_leaves_the_connection_open),
         cmocka_unit_test(one_object_too_many_is_refused),
         cmocka_unit_test(an_object_cannot_grow_beyond_its_limit),
-        cmocka_unit_test(an_object_of_the_limit_can_be_deleted),
-        cmocka_unit_test(a_limit_below_what_is_there_at_first_is_refused),
+        cmocka_unit_test(an_object_of_the_maximum_size_can_be_deleted),
+        cmocka_unit_test(a_limit_below_the_initial_objects_is_refused),
         cmocka_unit_test(the_history_has_a_limit_in_bytes),
-        cmocka_unit_test(answers_under_way_are_bounded),
-        cmocka_unit_test(a_watch_too_many_is_429),
+        cmocka_unit_test(responses_in_flight_are_bounded),
+        cmocka_unit_test(a_watch_beyond_the_limit_is_429),
     };
     return RUN_TESTS(tests);
 }

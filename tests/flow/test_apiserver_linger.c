@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that gets its response before it has sent everything sees the response, not a broken
- * connection. */
+/* A client that gets its response before it has sent everything sees the response,
+ * not a broken connection. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum { TIMES = 20 };
 
-/* A connection that has sent the headers of a body of this many bytes. */
+/* Opens a connection and sends the headers of a body of this many bytes. */
 static int begin(const ki_apiserver *server, size_t bytes, const char *more)
 {
     char head[512];
@@ -27,7 +27,7 @@ static int begin(const ki_apiserver *server, size_t bytes, const char *more)
     return fd;
 }
 
-/* Reads nothing before all is sent. */
+/* Does not read before everything is sent. */
 static void send_blindly(int fd, size_t bytes)
 {
     static char piece[64 * 1024];
@@ -50,7 +50,7 @@ static void expect_413(int fd)
     close(fd);
 }
 
-static void a_client_that_sends_all_before_reading_gets_its_response(void **state)
+static void a_client_that_sends_everything_before_reading_gets_its_response(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -82,7 +82,7 @@ static void post_with_curl(ki_apiserver *server, const char *authority)
     free(body);
 }
 
-static void a_client_is_answered_while_it_sends(void **state)
+static void a_client_gets_its_response_while_it_sends(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -90,7 +90,7 @@ static void a_client_is_answered_while_it_sends(void **state)
     ki_apiserver_free(server);
 }
 
-static void a_client_is_answered_over_tls_too(void **state)
+static void a_client_gets_its_response_over_tls(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.is_tls = 1});
@@ -98,7 +98,7 @@ static void a_client_is_answered_over_tls_too(void **state)
     ki_apiserver_free(server);
 }
 
-static void a_client_that_asks_first_need_not_send(void **state)
+static void a_client_that_expects_100_need_not_send(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.body_bytes_max = 1000});
@@ -130,10 +130,10 @@ static void a_stop_does_not_wait_for_clients_that_send(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_that_sends_all_before_reading_gets_its_response),
-        cmocka_unit_test(a_client_is_answered_while_it_sends),
-        cmocka_unit_test(a_client_is_answered_over_tls_too),
-        cmocka_unit_test(a_client_that_asks_first_need_not_send),
+        cmocka_unit_test(a_client_that_sends_everything_before_reading_gets_its_response),
+        cmocka_unit_test(a_client_gets_its_response_while_it_sends),
+        cmocka_unit_test(a_client_gets_its_response_over_tls),
+        cmocka_unit_test(a_client_that_expects_100_need_not_send),
         cmocka_unit_test(a_stop_does_not_wait_for_clients_that_send),
     };
     return RUN_TESTS(tests);

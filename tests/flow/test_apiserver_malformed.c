@@ -18,7 +18,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Whatever was sent before, this request succeeds. */
+/* Whatever was sent before, this request must succeed. */
 static int teardown(void **state)
 {
     api_answer answer = api_get(*state, "/api/v1/pods");
@@ -96,7 +96,7 @@ static void deep_nesting_is_refused(void **state)
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
 
-static void addresses_that_name_nothing_are_404(void **state)
+static void unknown_addresses_are_404(void **state)
 {
     static const char *const paths[] = {"/nothing",
                                         "/api/v2/pods",
@@ -163,7 +163,7 @@ static void huge_headers_are_an_error(void **state)
     free(request);
 }
 
-static void garbage_behind_a_request_does_not_hurt_it(void **state)
+static void garbage_after_a_request_does_not_affect_it(void **state)
 {
     static const char request[] =
         "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n\x01\x02\x03garbage\r\n\r\n";
@@ -201,12 +201,12 @@ static void half_a_request_does_no_harm(void **state)
         assert_true(fd >= 0);
         api_send(fd, parts[i], strlen(parts[i]));
         (void)shutdown(fd, SHUT_WR);
-        assert_int_equal(status_of(*state, "GET", "/healthz", NULL), 200); /* a request beside it */
+        assert_int_equal(status_of(*state, "GET", "/healthz", NULL), 200); /* a second request meanwhile */
         close(fd);
     }
 }
 
-static void clients_that_leave_at_once_cost_nothing(void **state)
+static void clients_that_leave_at_once_leave_nothing_behind(void **state)
 {
     static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct linger reset = {1, 0};
@@ -222,7 +222,7 @@ static void clients_that_leave_at_once_cost_nothing(void **state)
     ki_apiserver_cut(*state, 1);
 }
 
-static void random_bytes_are_survived(void **state)
+static void the_server_survives_random_bytes(void **state)
 {
     static const char *const starts[] = {"GET /", "GET /api/v1/pods?", "POST /api/v1/namespaces HTTP/1.1\r\n",
                                          "", "\r\n"};
@@ -249,15 +249,15 @@ int main(void)
         TEST(bodies_that_are_not_objects_are_400),
         TEST(a_body_in_an_unknown_format_is_415),
         TEST(deep_nesting_is_refused),
-        TEST(addresses_that_name_nothing_are_404),
+        TEST(unknown_addresses_are_404),
         TEST(addresses_that_cannot_be_decoded_are_400),
         TEST(odd_methods_are_405),
         TEST(huge_headers_are_an_error),
-        TEST(garbage_behind_a_request_does_not_hurt_it),
+        TEST(garbage_after_a_request_does_not_affect_it),
         TEST(pipelined_requests_are_answered_in_turn),
         TEST(half_a_request_does_no_harm),
-        TEST(clients_that_leave_at_once_cost_nothing),
-        TEST(random_bytes_are_survived),
+        TEST(clients_that_leave_at_once_leave_nothing_behind),
+        TEST(the_server_survives_random_bytes),
     };
     return RUN_TESTS(tests);
 }

@@ -15,12 +15,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 static void refused(const ki_apiserver *server, const api_request *request, int status, const char *message)
 {
     api_answer answer = api_call(server, request);
@@ -30,7 +24,7 @@ static void refused(const ki_apiserver *server, const api_request *request, int 
     api_answer_fini(&answer);
 }
 
-static void bodies_are_of_a_known_type(void **state)
+static void bodies_must_have_a_known_type(void **state)
 {
     static const char message[] =
         "the body of the request was in an unknown format - accepted media types include: application/json, "
@@ -48,7 +42,7 @@ static void bodies_are_of_a_known_type(void **state)
     }
 }
 
-static void what_is_not_stored_may_have_a_version(void **state)
+static void objects_that_are_not_stored_may_have_a_version(void **state)
 {
     static const char body[] = "{\"metadata\":{\"name\":\"b\",\"resourceVersion\":\"5\"}}";
     api_post(*state, MAPS "?dryRun=All", body);
@@ -56,7 +50,7 @@ static void what_is_not_stored_may_have_a_version(void **state)
             "resourceVersion should not be set on objects to be created");
 }
 
-static void a_replacement_says_its_name(void **state)
+static void a_replacement_must_have_its_name(void **state)
 {
     refused(*state, &(api_request){.method = "PUT", .path = MAPS "/a", .body = "{\"data\":{\"k\":\"v\"}}"},
             400, "the name of the object (a based on URL) was undeterminable: name must be provided");
@@ -67,7 +61,7 @@ static void a_replacement_says_its_name(void **state)
             404, "podtemplates \"a\" not found");
 }
 
-static void custom_objects_say_what_they_are(void **state)
+static void custom_objects_must_have_kind_and_api_version(void **state)
 {
     static const char widgets[] = "/apis/example.com/v1/namespaces/default/widgets";
     api_post(
@@ -86,7 +80,7 @@ static void custom_objects_say_what_they_are(void **state)
              "{\"kind\":\"Widget\",\"apiVersion\":\"example.com/v1\",\"metadata\":{\"name\":\"a\"}}");
 }
 
-static void a_time_below_zero_is_none(void **state)
+static void a_negative_grace_period_is_ignored(void **state)
 {
     refused(*state, &(api_request){.method = "DELETE", .path = MAPS "/a?gracePeriodSeconds=x"}, 400,
             "strconv.ParseInt: parsing \"x\": invalid syntax");
@@ -99,11 +93,11 @@ static void a_time_below_zero_is_none(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bodies_are_of_a_known_type, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_stored_may_have_a_version, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_replacement_says_its_name, setup, teardown),
-        cmocka_unit_test_setup_teardown(custom_objects_say_what_they_are, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_time_below_zero_is_none, setup, teardown),
+        cmocka_unit_test_setup_teardown(bodies_must_have_a_known_type, setup, api_rig_stop),
+        cmocka_unit_test_setup_teardown(objects_that_are_not_stored_may_have_a_version, setup, api_rig_stop),
+        cmocka_unit_test_setup_teardown(a_replacement_must_have_its_name, setup, api_rig_stop),
+        cmocka_unit_test_setup_teardown(custom_objects_must_have_kind_and_api_version, setup, api_rig_stop),
+        cmocka_unit_test_setup_teardown(a_negative_grace_period_is_ignored, setup, api_rig_stop),
     };
     return RUN_TESTS(tests);
 }

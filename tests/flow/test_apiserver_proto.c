@@ -43,12 +43,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 static api_answer get_as(const ki_apiserver *server, const char *path, const char *accept)
 {
     char header[256];
@@ -61,7 +55,7 @@ static ki_str body_of(const api_answer *answer)
     return (ki_str){answer->body, answer->body_len};
 }
 
-/* ---- which format -------------------------------------------------------------------------------------- */
+/* ---- choosing the format ------------------------------------------------------------------------------- */
 
 /* Copies the kind of a response in either format. */
 static void read_kind(const api_answer *answer, char *out, size_t bytes)
@@ -148,18 +142,12 @@ static void run_list(decode_run *out, const api_answer *answer)
     ki_error err = {0};
     ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, &err);
     assert_non_null(plan);
-    if (answer->tree == NULL) {
-        ki_proto_list decoder;
-        ki_proto_list_init(&decoder, plan);
-        decode_run_proto_list(out, &decoder, body_of(answer), (decode_split){0});
-        assert_int_equal(decoder.reader.unknown.count, 0);
-        ki_proto_list_fini(&decoder);
-    } else {
-        ki_list_decoder decoder;
-        ki_list_decoder_init(&decoder, plan);
-        decode_run_list(out, &decoder, body_of(answer), (decode_split){0});
-        ki_list_decoder_fini(&decoder);
-    }
+    int is_proto = answer->tree == NULL;
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, is_proto ? KI_BODY_PROTO_LIST : KI_BODY_JSON_LIST, plan);
+    decode_run_decoder(out, &decoder, body_of(answer), (decode_split){0});
+    assert_true(!is_proto || ki_body_decoder_unknown(&decoder)->count == 0);
+    ki_body_decoder_fini(&decoder);
     ki_object_plan_free(plan);
     assert_int_equal(out->code, 0);
 }
@@ -179,7 +167,7 @@ static void expect_same_page(const ki_apiserver *server, const char *path, size_
         if (ki_json_equal(ours, other) != 1)
             fail_msg("%.*s\n%.*s", KI_STR_ARGS(ours.raw), KI_STR_ARGS(other.raw));
     }
-    /* The metadata of the list is the first line: its version, how it continues, how many remain. */
+    /* The metadata of the list is the first line: its version, its continue token, the remaining count. */
     assert_int_equal(strncmp(runs[0].log, "METADATA ", 9), 0);
     assert_int_equal(strncmp(runs[0].log, runs[1].log, strcspn(runs[1].log, "\n")), 0);
     decode_run_fini(&runs[0]);
@@ -199,7 +187,7 @@ static void a_large_list_is_compressed(void **state)
 {
     ki_apiserver *server = *state;
     for (int i = 0; i < 1000; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof(name), "more-%d", i);
         api_put_pod(server, name, "web", "node-1");
     }
@@ -216,14 +204,11 @@ static void a_large_list_is_compressed(void **state)
 static void run_watch(decode_run *out, const api_answer *answer)
 {
     ki_error err = {0};
-    ki_proto_watch decoder;
     ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, &err);
     assert_non_null(plan);
     assert_int_equal(answer->status, 200);
     assert_string_equal(api_header(answer, "Content-Type"), STREAM);
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(out, &decoder, body_of(answer), (decode_split){0});
-    ki_proto_watch_fini(&decoder);
+    decode_run_form(out, KI_BODY_PROTO_WATCH, plan, body_of(answer), (decode_split){0});
     ki_object_plan_free(plan);
     assert_int_equal(out->code, 0);
 }
@@ -255,7 +240,7 @@ static void an_expired_watch_has_its_error_in_a_frame(void **state)
     api_answer_fini(&answer);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {

@@ -26,12 +26,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
 static void expect_failure(const ki_apiserver *server, const char *path, int code, const char *reason)
 {
     api_answer answer = api_get(server, path);
@@ -68,7 +62,7 @@ static void an_object_is_found_by_its_name(void **state)
     api_answer_fini(&answer);
 }
 
-static void what_is_not_there_is_404(void **state)
+static void missing_objects_are_404(void **state)
 {
     expect_failure(*state, PODS_PATH "/none", 404, "NotFound");
     api_answer answer = api_get(*state, "/api/v1/nothings");
@@ -79,7 +73,7 @@ static void what_is_not_there_is_404(void **state)
     expect_failure(*state, PODS_PATH "/pod-1/log", 404, "NotFound");
 }
 
-static void a_method_that_no_resource_has_is_405(void **state)
+static void an_unknown_method_is_405(void **state)
 {
     api_answer answer = api_call(*state, &(api_request){.path = "/api/v1/pods", .body = "{}"});
     assert_int_equal(answer.status, 405);
@@ -89,7 +83,7 @@ static void a_method_that_no_resource_has_is_405(void **state)
 
 /* ---- list ---------------------------------------------------------------------------------------------- */
 
-static void a_list_has_everything_of_its_namespace(void **state)
+static void a_list_has_all_objects_of_its_namespace(void **state)
 {
     api_answer answer = api_get(*state, PODS_PATH);
     assert_int_equal(answer.status, 200);
@@ -102,7 +96,7 @@ static void a_list_has_everything_of_its_namespace(void **state)
     assert_int_equal(count_of(*state, "/api/v1/namespaces/kube-system/pods"), 0);
 }
 
-static void pages_show_one_moment(void **state)
+static void pages_show_one_version(void **state)
 {
     ki_apiserver *server = *state;
     char path[1024] = PODS_PATH "?limit=3";
@@ -133,7 +127,7 @@ static void pages_show_one_moment(void **state)
     assert_int_equal(total, PODS);
 }
 
-static void a_continue_token_without_history_is_410_with_another(void **state)
+static void an_expired_continue_token_is_410_with_a_new_one(void **state)
 {
     ki_apiserver *server = *state;
     char path[1024];
@@ -154,7 +148,7 @@ static void a_continue_token_without_history_is_410_with_another(void **state)
     api_answer_fini(&answer);
 }
 
-static void selectors_choose(void **state)
+static void selectors_filter_lists(void **state)
 {
     assert_int_equal(count_of(*state, "/api/v1/pods?labelSelector=app%3Deven"), 4);
     assert_int_equal(count_of(*state, "/api/v1/pods?labelSelector=app+in+(odd,other)"), 3);
@@ -167,7 +161,7 @@ static void selectors_choose(void **state)
     expect_failure(*state, "/api/v1/pods?fieldSelector=spec.nothing=1", 400, "BadRequest");
 }
 
-static void versions_are_read_as_kubernetes_reads_them(void **state)
+static void versions_are_interpreted_as_in_kubernetes(void **state)
 {
     ki_apiserver *server = *state;
     char path[256];
@@ -191,7 +185,7 @@ static void versions_are_read_as_kubernetes_reads_them(void **state)
     expect_failure(server, "/api/v1/pods?continue=x", 400, "BadRequest");
 }
 
-static void a_version_of_the_future_is_504_after_three_seconds(void **state)
+static void a_future_version_is_504_after_three_seconds(void **state)
 {
     char path[256];
     snprintf(path, sizeof(path), "/api/v1/pods?resourceVersion=%llu",
@@ -204,7 +198,7 @@ static void a_version_of_the_future_is_504_after_three_seconds(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- forms --------------------------------------------------------------------------------------------- */
+/* ---- representations ----------------------------------------------------------------------------------- */
 
 static void a_table_has_a_row_for_each_object(void **state)
 {
@@ -221,7 +215,7 @@ static void a_table_has_a_row_for_each_object(void **state)
     api_answer_fini(&answer);
 }
 
-static void metadata_alone_is_a_list_of_its_own(void **state)
+static void partial_metadata_is_a_list_of_its_own_kind(void **state)
 {
     api_answer answer = api_call(*state, &(api_request){.path = "/api/v1/pods", .headers = {AS_METADATA}});
     assert_int_equal(answer.status, 200);
@@ -246,7 +240,7 @@ static void an_unsupported_format_is_406(void **state)
     api_answer_fini(&answer);
 }
 
-static void people_get_indented_text(void **state)
+static void curl_gets_indented_text(void **state)
 {
     const api_request curl = {.path = PODS_PATH "/pod-1", .headers = {"User-Agent: curl/8.0"}};
     const api_request not_pretty = {.path = PODS_PATH "/pod-1?pretty=false",
@@ -285,9 +279,9 @@ static void a_large_list_is_compressed_when_asked_for(void **state)
     free(json);
 }
 
-/* ---- all the rest -------------------------------------------------------------------------------------- */
+/* ---- other paths --------------------------------------------------------------------------------------- */
 
-static void the_server_says_what_it_is(void **state)
+static void the_server_describes_itself(void **state)
 {
     static const struct {
         const char *path;
@@ -322,8 +316,8 @@ static void the_server_says_what_it_is(void **state)
     api_answer_fini(&answer);
 }
 
-/* Where kubectl looks up a kind that version 3 lacks. */
-static void the_old_openapi_is_there_and_empty(void **state)
+/* kubectl looks here for a kind that version 3 lacks. */
+static void the_old_openapi_exists_and_is_empty(void **state)
 {
     static const char bytes[] = "\012\0032.0\022\025\012\012Kubernetes\022\007v1.36.3\102";
     api_answer answer = api_get(*state, "/openapi/v2");
@@ -343,7 +337,7 @@ static void the_old_openapi_is_there_and_empty(void **state)
     api_answer_fini(&answer);
 }
 
-static void the_server_is_well(void **state)
+static void the_server_reports_its_health(void **state)
 {
     static const char *const paths[] = {"/healthz", "/livez", "/readyz"};
     for (size_t i = 0; i < 3; i++) {
@@ -354,8 +348,8 @@ static void the_server_is_well(void **state)
     }
 }
 
-/* A test writes no more than it needs; other clients may still change what it wrote. */
-static void a_program_may_put_less_than_a_kind_demands(void **state)
+/* A test writes no more than it needs; other clients may still change such an object. */
+static void a_program_may_put_incomplete_objects(void **state)
 {
     ki_error err = {0};
     assert_int_equal(ki_apiserver_put(*state, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"bare\"}}", &err),
@@ -386,7 +380,7 @@ static void a_program_counts_and_deletes(void **state)
                      KI_ERR_INVALID);
 }
 
-static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
+static void a_program_deletes_objects_with_finalizers_in_one_step(void **state)
 {
     static const char held[] = "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"example.com/f\"]}}";
     ki_error err = {0};
@@ -397,7 +391,7 @@ static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
     assert_int_equal(ki_apiserver_version(*state), version + 1);
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------- */
+/* ---- reviews ------------------------------------------------------------------------------------------- */
 
 static void an_accepted_client_may_do_everything(void **state)
 {
@@ -436,7 +430,7 @@ static void a_client_can_ask_for_its_user(void **state)
     api_answer_fini(&answer);
 }
 
-static void what_needs_a_node_is_refused_by_name(void **state)
+static void subresources_that_need_a_node_are_refused_by_name(void **state)
 {
     static const char *const subresources[] = {"log",   "exec",    "attach",   "portforward",
                                                "proxy", "binding", "eviction", "ephemeralcontainers",
@@ -456,34 +450,34 @@ static void what_needs_a_node_is_refused_by_name(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_accepted_client_may_do_everything),
         TEST(a_client_can_ask_for_its_user),
-        TEST(what_needs_a_node_is_refused_by_name),
+        TEST(subresources_that_need_a_node_are_refused_by_name),
         TEST(an_object_is_found_by_its_name),
-        TEST(what_is_not_there_is_404),
-        TEST(a_method_that_no_resource_has_is_405),
-        TEST(a_list_has_everything_of_its_namespace),
-        TEST(pages_show_one_moment),
-        TEST(a_continue_token_without_history_is_410_with_another),
-        TEST(selectors_choose),
-        TEST(versions_are_read_as_kubernetes_reads_them),
-        TEST(a_version_of_the_future_is_504_after_three_seconds),
+        TEST(missing_objects_are_404),
+        TEST(an_unknown_method_is_405),
+        TEST(a_list_has_all_objects_of_its_namespace),
+        TEST(pages_show_one_version),
+        TEST(an_expired_continue_token_is_410_with_a_new_one),
+        TEST(selectors_filter_lists),
+        TEST(versions_are_interpreted_as_in_kubernetes),
+        TEST(a_future_version_is_504_after_three_seconds),
         TEST(a_table_has_a_row_for_each_object),
-        TEST(metadata_alone_is_a_list_of_its_own),
+        TEST(partial_metadata_is_a_list_of_its_own_kind),
         TEST(an_unsupported_format_is_406),
-        TEST(people_get_indented_text),
+        TEST(curl_gets_indented_text),
         TEST(a_large_list_is_compressed_when_asked_for),
-        TEST(the_server_says_what_it_is),
-        TEST(the_old_openapi_is_there_and_empty),
-        TEST(the_server_is_well),
-        TEST(a_program_may_put_less_than_a_kind_demands),
+        TEST(the_server_describes_itself),
+        TEST(the_old_openapi_exists_and_is_empty),
+        TEST(the_server_reports_its_health),
+        TEST(a_program_may_put_incomplete_objects),
         TEST(a_program_counts_and_deletes),
-        TEST(a_program_deletes_what_finalizers_hold_in_one_step),
+        TEST(a_program_deletes_objects_with_finalizers_in_one_step),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The event recorder over real sockets, against the embedded API server. */
 #include <kinformer.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +11,12 @@
 #include "flow/support/recorder_rig.h"
 #include "support/api_rig.h"
 #include "support/event_make.h"
+#include "support/exposition.h"
 #include "support/patience.h"
 #include "support/unit.h"
 #include "util/units.h"
 
-/* ---- what is sent -------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 static void events_of_the_core_api_are_created_and_counted(void **state)
 {
@@ -191,7 +193,7 @@ static void an_event_that_is_refused_is_dropped_and_the_next_is_sent(void **stat
     recorder_rig_fini(&r);
 }
 
-static void a_server_that_says_when_to_come_back_is_asked_again_then(void **state)
+static void retry_after_is_respected(void **state)
 {
     (void)state;
     recorder_rig r;
@@ -235,13 +237,13 @@ static void an_event_that_a_write_gate_refuses_is_dropped(void **state)
     recorder_rig_flush(&r);
     assert_int_equal(recorder_rig_stats(&r).dropped_refused, 1);
     assert_int_equal(ki_client_set_write_gate(r.client, NULL, NULL), 0);
-    assert_int_equal(recorder_rig_say(&r, "Synced", "ok"), 0); /* a patch of what is not there */
+    assert_int_equal(recorder_rig_say(&r, "Synced", "ok"), 0); /* a patch of an event that does not exist */
     recorder_rig_flush(&r);
     assert_int_equal(recorder_rig_stats(&r).created, 1);
     recorder_rig_fini(&r);
 }
 
-/* A second try comes after up to 10 s, which pass as fast as the test likes. */
+/* A retry comes after up to 10 s, which pass as fast as the test advances the clock. */
 static void begin_in_virtual_time(recorder_rig *r, ki_clock *clock)
 {
     ki_error err = {0};
@@ -258,7 +260,7 @@ static void begin_in_virtual_time(recorder_rig *r, ki_clock *clock)
     r->pod = event_make_pod("web", "1");
 }
 
-/* So slowly that no request, which takes real time, runs into its own limit. */
+/* The clock advances so slowly that no request, which takes real time, reaches its timeout. */
 static void flush_in_virtual_time(recorder_rig *r, ki_clock *clock)
 {
     for (int i = 0; recorder_rig_stats(r).queued > 0; i++) {
@@ -268,7 +270,7 @@ static void flush_in_virtual_time(recorder_rig *r, ki_clock *clock)
     }
 }
 
-static void a_server_that_comes_back_gets_every_event_once(void **state)
+static void a_server_that_recovers_gets_every_event_once(void **state)
 {
     (void)state;
     recorder_rig r;
@@ -296,7 +298,7 @@ static void a_server_that_comes_back_gets_every_event_once(void **state)
     recorder_rig_fini(&r);
 }
 
-static void a_connection_that_is_reset_makes_no_second_event(void **state)
+static void a_reset_connection_creates_no_second_event(void **state)
 {
     (void)state;
     recorder_rig r;
@@ -318,24 +320,44 @@ static void a_connection_that_is_reset_makes_no_second_event(void **state)
     recorder_rig_fini(&r);
 }
 
-static void a_full_queue_drops_and_counts(void **state)
+static atomic_int warnings;
+
+static void count_full(const ki_log_record *record, void *user)
 {
-    (void)state;
+    (void)user;
+    warnings += strstr(record->message, "is full; more are dropped") != NULL;
+}
+
+static void fill_queue(size_t queue_max, size_t expected)
+{
     recorder_rig r;
-    recorder_rig_init_with(&r, KI_MODE_THREADS, (ki_recorder_options){.queue_max = 5});
+    warnings = 0;
+    ki_set_log(count_full, KI_LOG_WARNING, NULL);
+    recorder_rig_init_with(&r, KI_MODE_THREADS, (ki_recorder_options){.queue_max = queue_max});
     assert_int_equal(
         ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_STALL}, NULL), 0);
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < expected; i++)
         assert_int_equal(recorder_rig_say(&r, "Synced", "ok"), 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(recorder_rig_say(&r, "Synced", "ok"), KI_ERR_TOO_LARGE);
+    assert_int_equal(warnings, 1);
     ki_recorder_stats s = recorder_rig_stats(&r);
-    assert_int_equal(s.queued, 5);
+    assert_int_equal(s.queued, expected);
     assert_int_equal(s.dropped_queue_full, 3);
-    ki_apiserver_heal(r.server);
+    assert_true(exposition_has(ki_client_metrics(r.client),
+                               "event_recorder_events_total{name=\"tester\",result=\"queue_full\"} 3\n"));
+    ki_apiserver_clear_faults(r.server);
     recorder_rig_flush(&r);
     assert_int_equal(recorder_rig_say(&r, "Synced", "ok"), 0);
     recorder_rig_fini(&r);
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+}
+
+static void a_full_queue_drops_and_counts(void **state)
+{
+    (void)state;
+    fill_queue(5, 5);
+    fill_queue(0, 1000);
 }
 
 int main(void)
@@ -347,10 +369,10 @@ int main(void)
         cmocka_unit_test(an_event_that_the_server_has_lost_is_created_again),
         cmocka_unit_test(texts_of_any_length_and_any_object_are_accepted),
         cmocka_unit_test(an_event_that_is_refused_is_dropped_and_the_next_is_sent),
-        cmocka_unit_test(a_server_that_says_when_to_come_back_is_asked_again_then),
+        cmocka_unit_test(retry_after_is_respected),
         cmocka_unit_test(an_event_that_a_write_gate_refuses_is_dropped),
-        cmocka_unit_test(a_server_that_comes_back_gets_every_event_once),
-        cmocka_unit_test(a_connection_that_is_reset_makes_no_second_event),
+        cmocka_unit_test(a_server_that_recovers_gets_every_event_once),
+        cmocka_unit_test(a_reset_connection_creates_no_second_event),
         cmocka_unit_test(a_full_queue_drops_and_counts),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request log of the embedded server, and what a test can verify with it; a server that goes down for a
- * while. */
+/* The request log of the embedded server, and what tests can check with it;
+ * a server that is down for a while. */
 #include <kinformer/apiserver.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -19,12 +19,6 @@
 static int setup(void **state)
 {
     *state = api_rig_start(&(ki_apiserver_options){.seed = 7, .allows_debug = 1});
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -71,7 +65,7 @@ static void note(const ki_apiserver_request *request, void *user)
     assert_int_equal(strncmp(request->remote, "127.0.0.1:", 10), 0);
 }
 
-static void each_request_is_logged_with_who_asked_for_what(void **state)
+static void each_request_is_logged_with_user_and_object(void **state)
 {
     struct notes notes = {0};
     assert_int_equal(call_as(*state, "a", &(api_request){.path = MAPS "?limit=3"}), 200);
@@ -104,7 +98,7 @@ static void each_request_is_logged_with_who_asked_for_what(void **state)
     assert_true((int64_t)time(NULL) - notes.at[0].time_us / 1000000 < 3600);
 }
 
-static void a_request_that_meets_a_fault_is_logged_with_it(void **state)
+static void a_request_with_a_fault_is_logged_with_it(void **state)
 {
     struct notes notes = {0};
     const ki_fault refuse = {.action = KI_FAULT_STATUS, .http_status = 503, .times = 1};
@@ -124,7 +118,7 @@ static void a_request_that_meets_a_fault_is_logged_with_it(void **state)
     assert_string_equal(notes.at[1].text, "a GET /version //// admin close");
 }
 
-static void a_stranger_has_no_user(void **state)
+static void an_unknown_client_has_no_user(void **state)
 {
     static const char *const tokens[] = {"secret", NULL};
     struct notes notes = {0};
@@ -192,7 +186,7 @@ static void hold_lease(ki_apiserver *server, const char *holder)
     assert_int_equal(ki_apiserver_put(server, &KI_COORDINATION_V1_LEASES, body, &err), 0);
 }
 
-/* The holder at the time of the change `version`, by the history of the Lease. */
+/* The holder at the time of the change `version`, from the history of the Lease. */
 static void holder_at(const api_answer *history, uint64_t version, char out[32])
 {
     size_t at = 0;
@@ -206,9 +200,9 @@ static void holder_at(const api_answer *history, uint64_t version, char out[32])
     }
 }
 
-static void each_write_is_judged_by_the_history_of_a_lease(void **state)
+static void each_write_can_be_compared_with_the_history_of_a_lease(void **state)
 {
-    static const char *const writers[] = {"a", "b", "a"}; /* the last one is late */
+    static const char *const writers[] = {"a", "b", "a"}; /* the last one is too late */
     char path[256];
     struct notes notes = {0};
     uint64_t before = ki_apiserver_version(*state);
@@ -232,7 +226,7 @@ static void each_write_is_judged_by_the_history_of_a_lease(void **state)
     api_answer_fini(&history);
 }
 
-/* ---- away for a while ---------------------------------------------------------------------------------- */
+/* ---- down for a while ---------------------------------------------------------------------------------- */
 
 static int get_status(ki_apiserver *server, const char *path)
 {
@@ -247,7 +241,7 @@ static void wait_until_up(ki_apiserver *server)
     }
 }
 
-/* Takes it down while a watch is open, which ends with the server. */
+/* Takes the server down while a watch is open; the watch ends with it. */
 static void go_down(ki_apiserver *server, const char *path)
 {
     static const char watch[] = "GET " MAPS "?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -259,7 +253,7 @@ static void go_down(ki_apiserver *server, const char *path)
     close(fd);
 }
 
-static void a_server_that_is_asked_to_goes_away_and_comes_back(void **state)
+static void a_server_goes_down_on_request_and_comes_back(void **state)
 {
     char path[256];
     ki_error err = {0};
@@ -278,7 +272,7 @@ static void a_server_that_is_asked_to_goes_away_and_comes_back(void **state)
     api_answer_fini(&history);
 }
 
-static void how_long_it_is_away_is_checked(void **state)
+static void the_duration_of_going_down_is_checked(void **state)
 {
     static const char *const paths[] = {"/debug/down", "/debug/down?ms=0", "/debug/down?ms=-1",
                                         "/debug/down?ms=3600001", "/debug/down?ms=3s"};
@@ -302,22 +296,22 @@ static void a_server_comes_back_by_itself_by_default(void **state)
     ki_apiserver_down(*state);
     usleep(200 * 1000);
     assert_int_equal(get_status(*state, "/version"), 0);
-    ki_apiserver_down_for(*state, 3600 * 1000); /* and it is stopped while down */
+    ki_apiserver_down_for(*state, 3600 * 1000); /* it is freed while it is down */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_request_is_logged_with_who_asked_for_what),
-        TEST(a_request_that_meets_a_fault_is_logged_with_it),
-        cmocka_unit_test(a_stranger_has_no_user),
+        TEST(each_request_is_logged_with_user_and_object),
+        TEST(a_request_with_a_fault_is_logged_with_it),
+        cmocka_unit_test(an_unknown_client_has_no_user),
         TEST(a_watch_is_logged_when_it_begins),
         TEST(the_log_is_read_as_lines_of_json),
-        TEST(each_write_is_judged_by_the_history_of_a_lease),
-        TEST(a_server_that_is_asked_to_goes_away_and_comes_back),
-        TEST(how_long_it_is_away_is_checked),
+        TEST(each_write_can_be_compared_with_the_history_of_a_lease),
+        TEST(a_server_goes_down_on_request_and_comes_back),
+        TEST(the_duration_of_going_down_is_checked),
         TEST(a_server_comes_back_by_itself_by_default),
     };
     return RUN_TESTS(tests);

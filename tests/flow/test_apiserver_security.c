@@ -15,7 +15,7 @@
 #include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 static const char *const tokens[] = {"first-secret", "second-secret", NULL};
 
@@ -57,8 +57,8 @@ static void assert_first_line(ki_apiserver *server, const char *request, const c
     close(fd);
 }
 
-/* Without tokens, the Host header identifies requests of other sites' pages. */
-static void a_request_of_http_1_1_names_its_host(void **state)
+/* Without tokens, the Host header shows which requests come from pages of other sites. */
+static void a_request_of_http_1_1_must_have_a_host(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){0});
@@ -78,7 +78,7 @@ static int status_of_names(ki_apiserver *server, const char *host, const char *o
     return status;
 }
 
-/* Another site's page in a browser on this machine. */
+/* A page of another site, in a browser on this machine. */
 static void pages_of_other_origins_are_rejected_without_a_token(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void pages_of_other_origins_are_rejected_without_a_token(void **state)
     ki_apiserver_free(server);
 }
 
-static void with_a_token_names_do_not_matter(void **state)
+static void with_a_token_host_and_origin_do_not_matter(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.tokens = tokens});
@@ -137,8 +137,8 @@ static void a_certificate_is_made_and_can_be_checked(void **state)
     ki_apiserver_free(server);
 }
 
-/* Some clients reject a CA certificate as a server's. */
-static void a_certificate_is_for_a_server_alone(void **state)
+/* Some clients reject a CA certificate as that of a server. */
+static void a_certificate_is_only_for_a_server(void **state)
 {
     (void)state;
     static const char no_authority[] = "\x55\x1d\x13\x01\x01\xff\x04\x02\x30"; /* an empty sequence */
@@ -160,7 +160,7 @@ static void a_certificate_is_for_a_server_alone(void **state)
     ki_apiserver_free(server);
 }
 
-static void what_cannot_be_a_certificate_is_refused(void **state)
+static void invalid_certificates_are_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -172,6 +172,8 @@ static void what_cannot_be_a_certificate_is_refused(void **state)
     assert_null(ki_apiserver_start(
         &(ki_apiserver_options){.certificate_file = "/proc/self/status", .key_file = "/proc/self/status"},
         &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "/proc/self/status: not a certificate and its key: "));
 }
 
 static void an_invalid_address_is_refused(void **state)
@@ -195,13 +197,13 @@ static int open_descriptors(void)
     return count;
 }
 
-/* Each step of the start is the first to fail once. */
-static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
+/* Each step of the start is the first one to fail once. */
+static void a_start_without_descriptors_fails_cleanly(void **state)
 {
     (void)state;
     struct rlimit before;
     int started = 0;
-    ki_apiserver_free(api_rig_start(NULL)); /* opens what a process opens once */
+    ki_apiserver_free(api_rig_start(NULL)); /* opens what a process opens only once */
     int open_before = open_descriptors();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     for (rlim_t extra = 0; extra < 40 && !started; extra++) {
@@ -238,7 +240,7 @@ static void synced_with(const char *kubeconfig)
     ki_client_free(client);
 }
 
-static void a_kubeconfig_is_all_that_a_client_needs(void **state)
+static void a_kubeconfig_is_enough_for_a_client(void **state)
 {
     (void)state;
     char file[512];
@@ -261,15 +263,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_requests_with_a_token_are_accepted),
-        cmocka_unit_test(a_request_of_http_1_1_names_its_host),
+        cmocka_unit_test(a_request_of_http_1_1_must_have_a_host),
         cmocka_unit_test(pages_of_other_origins_are_rejected_without_a_token),
-        cmocka_unit_test(with_a_token_names_do_not_matter),
+        cmocka_unit_test(with_a_token_host_and_origin_do_not_matter),
         cmocka_unit_test(a_certificate_is_made_and_can_be_checked),
-        cmocka_unit_test(a_certificate_is_for_a_server_alone),
-        cmocka_unit_test(what_cannot_be_a_certificate_is_refused),
+        cmocka_unit_test(a_certificate_is_only_for_a_server),
+        cmocka_unit_test(invalid_certificates_are_refused),
         cmocka_unit_test(an_invalid_address_is_refused),
-        cmocka_unit_test(a_start_without_descriptors_is_an_error_and_no_more),
-        cmocka_unit_test(a_kubeconfig_is_all_that_a_client_needs),
+        cmocka_unit_test(a_start_without_descriptors_fails_cleanly),
+        cmocka_unit_test(a_kubeconfig_is_enough_for_a_client),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deployments whose replicas become available without a controller. */
+/* Replicas of Deployments become available without a controller. */
 #include <kinformer/apiserver.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -16,12 +16,6 @@ static int setup(void **state)
 {
     *state = api_rig_start(
         &(ki_apiserver_options){.seed = 7, .simulate = KI_SIMULATE_DEPLOYMENTS, .simulate_ms = 1});
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
     return 0;
 }
 
@@ -94,8 +88,8 @@ static void replicas_become_available_and_follow_the_spec(void **state)
     api_answer_fini(&answer);
 }
 
-/* Another writer's status is corrected, and the versions show the order. */
-static void each_status_is_a_change_of_its_own(void **state)
+/* The status that another client has written is corrected, and the versions show the order. */
+static void each_status_is_a_separate_change(void **state)
 {
     char path[256];
     uint64_t before = ki_apiserver_version(*state);
@@ -116,11 +110,11 @@ static void each_status_is_a_change_of_its_own(void **state)
         assert_int_equal(json_integer_value(api_at(event, "object.status.availableReplicas")), available[i]);
         json_decref(event);
     }
-    assert_null(api_next_event(&history, &at)); /* and then nothing follows */
+    assert_null(api_next_event(&history, &at)); /* nothing follows */
     api_answer_fini(&history);
 }
 
-static void nothing_is_lost_when_the_history_is(void **state)
+static void nothing_is_lost_with_the_history(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){
@@ -158,14 +152,14 @@ static void without_the_option_a_status_stays_empty(void **state)
     assert_non_null(strstr(err.message, "simulate"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(replicas_become_available_and_follow_the_spec),
-        TEST(each_status_is_a_change_of_its_own),
-        cmocka_unit_test(nothing_is_lost_when_the_history_is),
+        TEST(each_status_is_a_separate_change),
+        cmocka_unit_test(nothing_is_lost_with_the_history),
         cmocka_unit_test(without_the_option_a_status_stays_empty),
     };
     return RUN_TESTS(tests);

@@ -16,19 +16,12 @@
 
 static int setup(void **state)
 {
-    *state = api_rig_start(&(ki_apiserver_options){.seed = 1, .bookmark_ms = 200, .history_events = 50});
-    api_put_pod(*state, "a", "web", "node-1");
-    api_put_pod(*state, "b", "db", "node-2");
+    *state =
+        api_rig_start_with_pods(&(ki_apiserver_options){.seed = 1, .bookmark_ms = 200, .history_events = 50});
     return 0;
 }
 
-static int teardown(void **state)
-{
-    ki_apiserver_free(*state);
-    return 0;
-}
-
-/* ---- what was told ------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 /* Changes that another thread makes while a watch is read. */
 typedef struct script {
@@ -48,7 +41,7 @@ static void pause_ms(int ms)
     (void)poll(NULL, 0, ms);
 }
 
-/* "ADDED a,BOOKMARK," of a watch of one second. */
+/* Writes the events of a watch of one second as "ADDED a,BOOKMARK,". */
 static void tell(const api_answer *answer, char *out, size_t out_bytes)
 {
     size_t at = 0;
@@ -86,14 +79,14 @@ static const char *watch_from(const ki_apiserver *server, uint64_t version, cons
 
 /* ---- beginnings ---------------------------------------------------------------------------------------- */
 
-static void without_a_version_it_tells_what_there_is(void **state)
+static void a_watch_without_a_version_begins_with_all_objects(void **state)
 {
     expect_told(*state, "/api/v1/pods?watch=1&timeoutSeconds=1", "ADDED a,ADDED b,");
     expect_told(*state, "/api/v1/namespaces/default/pods/b?watch=1&timeoutSeconds=1", "ADDED b,");
     expect_told(*state, "/api/v1/watch/namespaces/default/pods?timeoutSeconds=1", "ADDED a,ADDED b,");
 }
 
-static void from_a_version_it_tells_what_came_after(void **state)
+static void a_watch_from_a_version_sends_later_changes(void **state)
 {
     ki_error err = {0};
     uint64_t version = ki_apiserver_version(*state);
@@ -121,7 +114,7 @@ static void a_streamed_list_ends_with_its_marker(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_streamed_list_wants_its_match(void **state)
+static void a_streamed_list_needs_resource_version_match(void **state)
 {
     api_answer answer = api_get(*state, "/api/v1/pods?watch=1&sendInitialEvents=true");
     assert_int_equal(answer.status, 422);
@@ -129,7 +122,7 @@ static void a_streamed_list_wants_its_match(void **state)
     api_answer_fini(&answer);
 }
 
-/* At once, and with a response that ends. */
+/* The refusal comes at once, and the response ends. */
 static void a_websocket_is_refused_in_an_error_event(void **state)
 {
     api_answer answer =
@@ -162,7 +155,7 @@ static void an_old_version_is_410_in_the_stream(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_version_of_the_future_is_silence(void **state)
+static void a_watch_from_a_future_version_is_silent(void **state)
 {
     expect_told(*state, watch_from(*state, ki_apiserver_version(*state) + 1000, ""), "");
 }
@@ -177,7 +170,7 @@ static void move_through_a_selector(ki_apiserver *server)
     api_put_pod(server, "c", "db", "node-1");
 }
 
-static void objects_come_and_go_as_they_match(void **state)
+static void objects_are_added_and_deleted_as_they_match(void **state)
 {
     pthread_t thread;
     script s = {*state, move_through_a_selector};
@@ -187,7 +180,7 @@ static void objects_come_and_go_as_they_match(void **state)
     (void)pthread_join(thread, NULL);
 }
 
-static void bookmarks_come_so_often_and_at_the_end(void **state)
+static void bookmarks_come_periodically_and_at_the_end(void **state)
 {
     char told[4096];
     api_answer answer =
@@ -197,7 +190,7 @@ static void bookmarks_come_so_often_and_at_the_end(void **state)
     api_answer_fini(&answer);
 }
 
-static void a_table_tells_its_columns_once(void **state)
+static void a_table_sends_its_columns_once(void **state)
 {
     size_t at = 0;
     api_answer answer =
@@ -214,7 +207,7 @@ static void a_table_tells_its_columns_once(void **state)
     api_answer_fini(&answer);
 }
 
-static void an_event_comes_at_once(void **state)
+static void an_event_is_sent_at_once(void **state)
 {
     static const char request[] =
         "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -280,8 +273,8 @@ static void a_watch_ends_with_its_definition(void **state)
     api_answer_fini(&answer);
 }
 
-/* Before, during or after the opening: each gets 404, or ends. */
-static void a_watch_ends_when_its_definition_goes_as_it_comes(void **state)
+/* The definition is deleted before, during or after the opening: each watch gets 404, or ends. */
+static void a_watch_ends_if_its_definition_is_deleted_while_it_opens(void **state)
 {
     enum { ROUNDS = 30, WATCHES = 4 };
     static const char request[] = "GET /apis/example.com/v1/widgets?watch=1&timeoutSeconds=60 HTTP/1.1\r\n"
@@ -314,7 +307,7 @@ static size_t watches_accepted(const ki_apiserver *server)
     return status == 200;
 }
 
-static void a_client_that_goes_away_is_forgotten(void **state)
+static void a_client_that_leaves_is_forgotten(void **state)
 {
     (void)state;
     static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -333,7 +326,8 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     ki_apiserver_free(server);
 }
 
-/* A watch whose client reads nothing while more events occur than the kernel and the history can hold. */
+/* Opens a watch whose client reads nothing while more events occur than the kernel and the history can
+ * hold. */
 static int open_slow_watch(ki_apiserver *server)
 {
     enum { DATA_BYTES = 100 * 1024, CHANGES = 100 };
@@ -351,9 +345,9 @@ static int open_slow_watch(ki_apiserver *server)
     return fd;
 }
 
-/* It reads nothing, so that nothing is taken for it, until the history has dropped what it missed. On a busy
- * machine the connection may be cut first: then it tries again. */
-static void a_slow_client_is_told_that_it_is_too_slow(void **state)
+/* The client reads nothing, so the server sends nothing more, until the history has dropped what it missed.
+ * On a busy machine the connection may be cut first: then the test tries again. */
+static void a_client_that_is_too_slow_gets_an_error(void **state)
 {
     bool is_told = false;
     for (int tries = 0; !is_told && tries < 20; tries++) {
@@ -379,11 +373,11 @@ static void a_client_that_never_reads_is_cut(void **state)
     ki_apiserver_free(server);
 }
 
-/* ---- many ---------------------------------------------------------------------------------------------- */
+/* ---- many clients -------------------------------------------------------------------------------------- */
 
 enum { MANY = 1000 };
 
-static void a_thousand_watch_at_once(void **state)
+static void a_thousand_clients_watch_at_once(void **state)
 {
     static const char request[] =
         "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -417,28 +411,28 @@ static void a_thousand_watch_at_once(void **state)
         close(fds[i]);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, api_rig_stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_a_version_it_tells_what_there_is),
-        TEST(from_a_version_it_tells_what_came_after),
+        TEST(a_watch_without_a_version_begins_with_all_objects),
+        TEST(a_watch_from_a_version_sends_later_changes),
         TEST(a_streamed_list_ends_with_its_marker),
-        TEST(a_streamed_list_wants_its_match),
+        TEST(a_streamed_list_needs_resource_version_match),
         TEST(a_websocket_is_refused_in_an_error_event),
         TEST(an_old_version_is_410_in_the_stream),
-        TEST(a_version_of_the_future_is_silence),
-        TEST(objects_come_and_go_as_they_match),
-        TEST(bookmarks_come_so_often_and_at_the_end),
-        TEST(a_table_tells_its_columns_once),
-        TEST(an_event_comes_at_once),
+        TEST(a_watch_from_a_future_version_is_silent),
+        TEST(objects_are_added_and_deleted_as_they_match),
+        TEST(bookmarks_come_periodically_and_at_the_end),
+        TEST(a_table_sends_its_columns_once),
+        TEST(an_event_is_sent_at_once),
         TEST(a_watch_ends_with_its_definition),
-        TEST(a_watch_ends_when_its_definition_goes_as_it_comes),
-        TEST(a_client_that_goes_away_is_forgotten),
-        TEST(a_slow_client_is_told_that_it_is_too_slow),
+        TEST(a_watch_ends_if_its_definition_is_deleted_while_it_opens),
+        TEST(a_client_that_leaves_is_forgotten),
+        TEST(a_client_that_is_too_slow_gets_an_error),
         cmocka_unit_test(a_client_that_never_reads_is_cut),
-        cmocka_unit_test(a_thousand_watch_at_once),
+        cmocka_unit_test(a_thousand_clients_watch_at_once),
     };
     return RUN_TESTS(tests);
 }

@@ -66,7 +66,7 @@ static ki_object *get(ki_client *client, const char *name, ki_error *err)
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
-static void a_server_reads_what_a_format_says(void **state)
+static void a_server_accepts_a_formatted_body(void **state)
 {
     world *w = *state;
     static const char nasty[] = "\"},\"x\":{\"\\ \n\t\x01 \xe2\x82\xac '%s";
@@ -76,7 +76,7 @@ static void a_server_reads_what_a_format_says(void **state)
     ki_object_unref(made);
 }
 
-static void an_object_is_changed_as_it_was_read(void **state)
+static void an_object_is_read_and_changed(void **state)
 {
     world *w = *state;
     ki_error err = {0};
@@ -176,7 +176,7 @@ static void no_increment_is_lost(void **state)
 
 /* ---- delays and the gate ------------------------------------------------------------------------------- */
 
-static void a_write_that_is_put_off_is_not_waited_for(void **state)
+static void a_delayed_write_blocks_nothing(void **state)
 {
     world *w = *state;
     ki_error err = {0};
@@ -197,7 +197,7 @@ static int ask_flag(const ki_write *write, ki_error *why, void *user)
     return !*(atomic_bool *)user;
 }
 
-static void nothing_changes_while_the_gate_is_shut(void **state)
+static void nothing_is_written_while_the_gate_is_closed(void **state)
 {
     world *w = *state;
     atomic_bool is_open = true;
@@ -223,11 +223,11 @@ static void nothing_changes_while_the_gate_is_shut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_server_reads_what_a_format_says),
-        TEST(an_object_is_changed_as_it_was_read),
+        TEST(a_server_accepts_a_formatted_body),
+        TEST(an_object_is_read_and_changed),
         TEST(no_increment_is_lost),
-        TEST(a_write_that_is_put_off_is_not_waited_for),
-        TEST(nothing_changes_while_the_gate_is_shut),
+        TEST(a_delayed_write_blocks_nothing),
+        TEST(nothing_is_written_while_the_gate_is_closed),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the program ends, whatever it is doing; and input of unusual size. */
+/* The program ends properly, whatever it is doing; and input of unusual size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void play_to_its_end(const scenario *s)
 
 /* ---- huge objects -------------------------------------------------------------------------------------- */
 
-/* The most memory that a process has had. */
+/* The peak memory of a process. */
 static long peak_mib(pid_t pid)
 {
     char line[256];
@@ -79,7 +79,7 @@ static void play_huge_object(const scenario *s)
 
 /* ---- long versions ------------------------------------------------------------------------------------- */
 
-/* The text with versions of this many bytes in it: #l is one that begins with l. The caller frees it. */
+/* The text with versions of this many bytes: #l becomes one that begins with l. The caller frees it. */
 static char *with_versions(const char *text, size_t bytes)
 {
     text_log log = {0};
@@ -134,11 +134,11 @@ static void play_versions_of_4097(const scenario *s)
 
 #define LONG_VERSIONS(bytes)                                                                                 \
     {                                                                                                        \
-        .name = "versions of " #bytes " bytes are as good as any", .play = play_versions_of_##bytes,         \
+        .name = "versions of " #bytes " bytes are accepted", .play = play_versions_of_##bytes,               \
         .requests = "list=0 watch=#l watch=#m watch=#b", .events = "*a@#r synced ~a@#m"                      \
     }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- scenarios ----------------------------------------------------------------------------------------- */
 
 static const scenario scenarios[] = {
     {.name = "a signal ends it while the server is silent", .lists = REPLIES(SILENCE), .requests = "list=0"},
@@ -152,7 +152,7 @@ static const scenario scenarios[] = {
      .streams = REPLIES(HOLD(ADDED("a", "5"))),
      .requests = "stream=",
      .events = "*a@5"},
-    {.name = "a signal ends it while it waits as long as it was told to",
+    {.name = "a signal ends it while it waits for a Retry-After",
      .lists = REPLIES(REFUSE_FOR("503", "ServiceUnavailable", "500")),
      .requests = "list=0",
      .events = "",
@@ -161,12 +161,12 @@ static const scenario scenarios[] = {
      .lists = REPLIES(WHOLE(LIST_MORE("10", "two", A)), SILENCE),
      .requests = "list=0 page=two",
      .events = "*a@5"},
-    {.name = "a reader that goes ends it",
+    {.name = "it ends when its reader goes away",
      .play = play_closed_output,
      .lists = REPLIES(GOOD),
      .requests = "list=0 watch=10",
      .events = SYNCED},
-    {.name = "it ends by itself when it was told to sync alone",
+    {.name = "it ends by itself with --until-synced",
      .play = play_to_its_end,
      .arguments = "--watch-list never --until-synced",
      .lists = REPLIES(REFUSE("503", "ServiceUnavailable"), GOOD),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists as a user sees them: refusals, pages, what is not a list, what is unchanged,
+/* Lists as a user sees them: refusals, pages, bodies that are not lists, unchanged objects,
  * lists that lag behind. */
 #include "flow/support/blackbox.h"
 
@@ -7,10 +7,10 @@
 #define SYNCED "*a@5 synced"
 #define GOOD WHOLE(LIST("10", A))
 #define GONE HOLD(ERROR("410", "Expired"))
-/* Three pages of which each has the token of the next. */
+/* Three pages, each with the token of the next one. */
 #define ROUND                                                                                                \
     WHOLE(LIST_MORE("10", "one", A)), WHOLE(LIST_MORE("10", "two", A)), WHOLE(LIST_MORE("10", "three", A))
-/* What is in the place of a list, and then a good one. */
+/* Something else instead of a list, and then a good list. */
 #define NO_LIST(title, text, reason)                                                                         \
     {                                                                                                        \
         .name = title " is not a list", .lists = REPLIES(WHOLE(text), GOOD),                                 \
@@ -19,7 +19,7 @@
     }
 
 static const scenario scenarios[] = {
-    {.name = "a list and the watch behind it",
+    {.name = "a list and the watch after it",
      .lists = REPLIES(GOOD),
      .watches = REPLIES(HOLD(ADDED("b", "11") MODIFIED("b", "12") DELETED("b", "13"))),
      .requests = "list=0 watch=10",
@@ -70,7 +70,7 @@ static const scenario scenarios[] = {
      .events = SYNCED},
     {.name = "410 on each list does not cause a hot loop",
      .lists = REPLIES(REFUSE("410", "Expired")),
-     .requests = "list=0 list= list= ...",
+     .requests = "list=0 list= list=0 ...",
      .events = "",
      .phases = "BACKING_OFF:Expired",
      .settle_ms = 2000},
@@ -98,12 +98,12 @@ static const scenario scenarios[] = {
      .phases = "BACKING_OFF:ServerError LISTING:ServerError WATCHING",
      .pause_before = 2,
      .pause_ms = 750},
-    {.name = "a Retry-After of a time that is over is ignored",
+    {.name = "a Retry-After in the past is ignored",
      .lists = REPLIES(REFUSE_FOR("503", "ServiceUnavailable", "Fri, 31 Dec 1999 23:59:59 GMT"), GOOD),
      .requests = "list=0 list=0 watch=10",
      .events = SYNCED,
      .phases = "BACKING_OFF:ServerError WATCHING"},
-    {.name = "a Retry-After that is nonsense is ignored",
+    {.name = "an invalid Retry-After is ignored",
      .lists = REPLIES(REFUSE_FOR("503", "ServiceUnavailable", "soon"), GOOD),
      .requests = "list=0 list=0 watch=10",
      .events = SYNCED,
@@ -150,7 +150,7 @@ static const scenario scenarios[] = {
      .requests = "list=0 list=0 watch=10",
      .events = "*a@5 *b@6 synced",
      .phases = "BACKING_OFF:ConnectionLost WATCHING"},
-    {.name = "a list that is cut sweeps nothing",
+    {.name = "a list that is cut deletes nothing",
      .lists = REPLIES(WHOLE(LIST("10", A "," POD("b", "6"))),
                       CUT("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
                           "\"12\"},\"items\":[" A),
@@ -159,7 +159,7 @@ static const scenario scenarios[] = {
      .requests = "list=0 watch=10 list=10 list=10 watch=12",
      .events = "*a@5 *b@6 synced"},
 
-    /* ---- what is not a list -------------------------------------------------------------------------- */
+    /* ---- bodies that are not lists ------------------------------------------------------------------- */
     NO_LIST("an object", A, "Malformed"),
     NO_LIST("a Status with 200", FAILURE("500", "InternalError"), "ServerError"),
     NO_LIST("a body without items",
@@ -169,20 +169,20 @@ static const scenario scenarios[] = {
             "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"
             "\"resourceVersion\":\"10\"},\"columnDefinitions\":[],\"rows\":[]}",
             "Malformed"),
-    NO_LIST("a page to log in at", "<html>Please log in</html>", "Malformed"),
+    NO_LIST("a login page", "<html>Please log in</html>", "Malformed"),
     NO_LIST("an empty body", "", "ConnectionLost"),
     {.name = "an item without a name is never delivered",
      .lists = REPLIES(WHOLE(LIST("10", A ",{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"6\"}}"))),
      .events = SYNCED,
      .phases = "WATCHING"},
 
-    /* ---- again ---------------------------------------------------------------------------------------- */
-    {.name = "what is unchanged in a list is not delivered again",
+    /* ---- later lists ---------------------------------------------------------------------------------- */
+    {.name = "unchanged objects of a list are not delivered again",
      .lists = REPLIES(GOOD, WHOLE(LIST("12", A))),
      .watches = REPLIES(GONE, HOLD("")),
      .requests = "list=0 watch=10 list=10 watch=12",
      .events = SYNCED},
-    {.name = "a list shows what was missed",
+    {.name = "a list delivers missed changes",
      .lists = REPLIES(WHOLE(LIST("10", A "," POD("b", "6") "," POD("c", "7"))),
                       WHOLE(LIST("20", A "," POD("b", "16") "," POD("d", "17")))),
      .watches = REPLIES(GONE, HOLD("")),
@@ -206,30 +206,30 @@ static const scenario scenarios[] = {
      .requests = "list=0 page=two page=two page=two list=0 watch=12",
      .events = "*a@5 *b@6 synced",
      .phases = "BACKING_OFF:ServerError WATCHING"},
-    {.name = "a token that comes back at once is an error",
+    {.name = "a token that repeats at once is an error",
      .lists = REPLIES(WHOLE(LIST_MORE("10", "one", A)), WHOLE(LIST_MORE("10", "one", A)), GOOD),
      .requests = "list=0 page=one list=0 watch=10",
      .events = SYNCED,
      .phases = "BACKING_OFF:EndlessList WATCHING"},
-    {.name = "tokens that come round again are an error",
+    {.name = "tokens that form a cycle are an error",
      .lists = REPLIES(ROUND, ROUND, ROUND, ROUND, ROUND, ROUND, ROUND, ROUND),
      .requests = "list=0 page=one page=two page=three ...",
      .events = "*a@5",
      .phases = "BACKING_OFF:EndlessList",
      .requests_max = 20},
-    {.name = "pages without items keep to the pace",
+    {.name = "empty pages are not requested too fast",
      .lists = REPLIES(WHOLE(LIST_MORE("10", "1", "")), WHOLE(LIST_MORE("10", "2", "")),
                       WHOLE(LIST_MORE("10", "3", "")), WHOLE(LIST_MORE("10", "4", "")),
                       WHOLE(LIST_MORE("10", "5", "")), WHOLE(LIST_MORE("10", "6", "")), GOOD),
      .requests = "list=0 page=1 page=2 page=3 page=4 page=5 page=6 watch=10",
      .events = SYNCED,
      .phases = "BACKING_OFF:Paced WATCHING"},
-    {.name = "a list that lags behind does not bring back what was deleted",
+    {.name = "a list that lags behind does not bring back deleted objects",
      .lists = REPLIES(GOOD, WHOLE(LIST("8", A)), WHOLE(LIST("12", ""))),
      .watches = REPLIES(HOLD(DELETED("a", "11") ERROR("410", "Expired")), HOLD("")),
      .requests = "list=0 watch=10 list=11 list= watch=12",
      .events = SYNCED " -a@11"},
-    {.name = "a list that lags behind and says so last does not bring back what was deleted",
+    {.name = "a list that reports its old version last does not bring back deleted objects",
      .lists = REPLIES(GOOD,
                       WHOLE("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[" A
                             "],\"metadata\":{\"resourceVersion\":\"8\"}}"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streamed lists as a user sees them: what follows when they are refused, fail, or go on as the watch. */
+/* Streamed lists as a user sees them: what follows when they are refused, fail, or continue as the watch. */
 #include "flow/support/blackbox.h"
 
 #define A POD("a", "5")
@@ -7,12 +7,12 @@
 #define GOOD WHOLE(LIST("10", A))
 #define STREAM ADDED("a", "5") MARKER("10")
 #define GONE HOLD(ERROR("410", "Expired"))
-/* In JSON it lists first: what follows the 410 is streamed. */
+/* In JSON the first list is not streamed; the one after the 410 is. */
 #define LISTS REPLIES(GOOD, WHOLE(LIST("12", A)))
 #define WATCHES REPLIES(GONE, HOLD(""))
 #define STREAM_AGAIN HOLD(ADDED("a", "5") MARKER("12"))
 
-/* Servers that do not know streams are listed at once. */
+/* A server that does not support streams is listed at once. */
 #define NOT_KNOWN(code, word)                                                                                \
     {                                                                                                        \
         .name = code " to a stream leads to a list at once", .arguments = "--wire json",                     \
@@ -20,7 +20,7 @@
         .requests = "list=0 watch=10 stream=10 list=10 watch=12", .events = SYNCED                           \
     }
 
-/* Servers that should know them, and do not get them through, are listed the third time. */
+/* If a server should support streams, but they fail twice, a list is requested instead. */
 #define FAILS_TWICE(title, ...)                                                                              \
     {                                                                                                        \
         .name = title " twice lead to a list", .arguments = "--wire json", .streams = REPLIES(__VA_ARGS__),  \
@@ -30,7 +30,7 @@
     }
 
 static const scenario scenarios[] = {
-    {.name = "where protobuf may come, the first list is streamed by default",
+    {.name = "with protobuf, the first list is streamed by default",
      .arguments = "",
      .streams = REPLIES(HOLD(STREAM ADDED("b", "11"))),
      .requests = "stream=",
@@ -42,7 +42,7 @@ static const scenario scenarios[] = {
      .requests = "stream=",
      .events = SYNCED " +b@11",
      .phases = "STREAMING_LIST WATCHING"},
-    {.name = "a stream that is cut behind its end continues with a watch",
+    {.name = "a stream that is cut after its end continues with a watch",
      .arguments = "--watch-list always",
      .streams = REPLIES(CUT(STREAM ADDED("b", "11"))),
      .requests = "stream= watch=11",
@@ -61,7 +61,7 @@ static const scenario scenarios[] = {
     FAILS_TWICE("resets within a stream", RESET(ADDED("a", "5"))),
     FAILS_TWICE("cuts within a stream", CUT(ADDED("a", "5"))),
     FAILS_TWICE("ends of a stream before its marker", WHOLE(ADDED("a", "5"))),
-    {.name = "a list in the place of streams may fail as well",
+    {.name = "the list instead of a stream may fail as well",
      .arguments = "--wire json",
      .streams = REPLIES(REFUSE("503", "ServiceUnavailable")),
      .lists = REPLIES(GOOD, REFUSE("503", "ServiceUnavailable"), WHOLE(LIST("12", A))),
@@ -87,7 +87,7 @@ static const scenario scenarios[] = {
      .requests = "stream= stream=",
      .events = SYNCED,
      .phases = "BACKING_OFF:NoEndOfList STREAMING_LIST:NoEndOfList WATCHING"},
-    {.name = "a stream that lags behind does not bring back what was deleted",
+    {.name = "a stream that lags behind does not bring back deleted objects",
      .arguments = "--watch-list always",
      .streams = REPLIES(HOLD(STREAM DELETED("a", "11") ERROR("410", "Expired")),
                         HOLD(ADDED("a", "5") MARKER("8")), HOLD(MARKER("12"))),
@@ -111,19 +111,19 @@ static const scenario scenarios[] = {
      .streams = REPLIES(HOLD(STREAM ERROR("410", "Expired")), HOLD(ADDED("a", "5") MARKER("12"))),
      .requests = "stream= stream=10",
      .events = SYNCED},
-    {.name = "what is unchanged in a stream is not delivered again and what is missing is deleted",
+    {.name = "unchanged objects of a stream are not delivered again and missing ones are deleted",
      .arguments = "--watch-list always",
      .streams = REPLIES(HOLD(ADDED("a", "5") ADDED("b", "6") MARKER("10") ERROR("410", "Expired")),
                         HOLD(ADDED("a", "5") MARKER("12"))),
      .requests = "stream= stream=10",
      .events = "*a@5 *b@6 synced -b@6?"},
-    {.name = "streams that are wanted stand in for lists when watches bring nothing",
+    {.name = "with --watch-list always, streams replace lists when watches bring nothing",
      .arguments = "--watch-list always",
      .streams = REPLIES(CUT(STREAM), HOLD(ADDED("a", "5") ADDED("b", "11") MARKER("12"))),
      .watches = REPLIES(WHOLE("")),
      .requests = "stream= watch=10 watch=10 ...",
      .events = SYNCED " +b@11"},
-    {.name = "streams that are wanted are never replaced by a list",
+    {.name = "with --watch-list always, streams are never replaced by a list",
      .arguments = "--watch-list always",
      .streams =
          REPLIES(REFUSE("503", "ServiceUnavailable"), REFUSE("503", "ServiceUnavailable"), HOLD(STREAM)),

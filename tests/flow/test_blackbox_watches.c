@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches as a user sees them: how they end, how they are refused, what comes in them. */
+/* Watches as a user sees them: how they end, how they are refused, and their events. */
 #include "flow/support/blackbox.h"
 
 #define A POD("a", "5")
 #define SYNCED "*a@5 synced"
 #define GOOD WHOLE(LIST("10", A))
 
-/* A server whose watches bring nothing is listed instead. */
+/* If watches bring nothing, the server is listed instead. */
 #define FRUITLESS(title, ...)                                                                                \
     {                                                                                                        \
         .name = "watches that " title " lead to a list",                                                     \
@@ -29,7 +29,7 @@ static const scenario scenarios[] = {
      .phases = "WATCHING BACKING_OFF:ShortWatch WATCHING",
      .pause_before = 3,
      .pause_ms = 750},
-    {.name = "a watch that is reset behind its head resumes where it was",
+    {.name = "a watch that is reset after its head resumes where it was",
      .lists = REPLIES(GOOD),
      .watches = REPLIES(RESET(""), HOLD(ADDED("b", "11"))),
      .requests = "list=0 watch=10 watch=10",
@@ -53,14 +53,14 @@ static const scenario scenarios[] = {
      .requests = "list=0 watch=10 watch=20",
      .events = SYNCED},
 
-    {.name = "a bookmark without a version is not",
+    {.name = "a watch does not resume at a bookmark without a version",
      .lists = REPLIES(GOOD),
      .watches = REPLIES(CUT(EVENT("BOOKMARK", "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{}}")),
                         HOLD("")),
      .requests = "list=0 watch=10 watch=10",
      .events = SYNCED},
 
-    {.name = "watches that are cut behind each event lose none",
+    {.name = "watches that are cut after each event lose none",
      .lists = REPLIES(GOOD),
      .watches = REPLIES(CUT(ADDED("b", "11")), CUT(MODIFIED("b", "12")), CUT(MODIFIED("b", "13")),
                         CUT(DELETED("b", "14")), CUT(ADDED("b", "15")), CUT(MODIFIED("a", "16")),
@@ -115,7 +115,7 @@ static const scenario scenarios[] = {
      .requests = "list=0 watch=10 ...",
      .events = SYNCED " +b@11",
      .phases = "BACKING_OFF:Forbidden WATCHING"},
-    {.name = "a watch that is redirected does not follow",
+    {.name = "a watch does not follow a redirect",
      .lists = REPLIES(GOOD),
      .watches = REPLIES({.status = "307 Temporary Redirect",
                          .headers = "Location: http://127.0.0.1:1/elsewhere\r\n",
@@ -126,7 +126,7 @@ static const scenario scenarios[] = {
      .events = SYNCED,
      .phases = "BACKING_OFF:Redirected WATCHING",
      .says = "http://127.0.0.1:1/elsewhere"},
-    {.name = "the head of a refusal is enough of a reason",
+    {.name = "a refusal gives its reason without waiting for its body",
      .lists = REPLIES(GOOD),
      .watches = REPLIES({.body = "", .end = REPLY_WHOLE, .lives_ms = 1200},
                         {.status = "503 Service Unavailable", .body = "", .end = REPLY_HOLD}),
@@ -134,15 +134,15 @@ static const scenario scenarios[] = {
      .events = SYNCED,
      .phases = "WATCHING BACKING_OFF:ServerError"},
 
-    /* ---- in vain -------------------------------------------------------------------------------------- */
+    /* ---- without results ------------------------------------------------------------------------------ */
     FRUITLESS("end at once", WHOLE("")),
-    FRUITLESS("are reset behind their head", RESET("")),
+    FRUITLESS("are reset after their head", RESET("")),
     FRUITLESS("are refused with 401", REFUSE("401", "Unauthorized")),
     FRUITLESS("are refused with 403", REFUSE("403", "Forbidden")),
     FRUITLESS("are refused with 500", REFUSE("500", "InternalError")),
     FRUITLESS("are refused with 503", REFUSE("503", "ServiceUnavailable")),
     FRUITLESS("fail in several ways", WHOLE(""), REFUSE("503", "ServiceUnavailable"), RESET("")),
-    {.name = "watches that bring bookmarks alone lead to no list",
+    {.name = "watches that bring only bookmarks lead to no list",
      .lists = REPLIES(GOOD),
      .watches = REPLIES(CUT(BOOKMARK("11")), CUT(BOOKMARK("12")), CUT(BOOKMARK("13")), CUT(BOOKMARK("14")),
                         HOLD("")),
@@ -154,7 +154,7 @@ static const scenario scenarios[] = {
                         REFUSE("429", "TooManyRequests"), HOLD("")),
      .requests = "list=0 watch=10 watch=10 watch=10 watch=10",
      .events = SYNCED},
-    {.name = "a history that was reset is noticed in the silence behind a cut",
+    {.name = "a history that was reset is noticed in the silence after a cut",
      .lists = REPLIES(WHOLE(LIST("20", A)), WHOLE(LIST("3", POD("b", "2")))),
      .watches = REPLIES(RESET(""), HOLD("")),
      .requests = "list=0 watch=20 watch=20 one= ...",
@@ -162,14 +162,14 @@ static const scenario scenarios[] = {
      .phases = "BACKING_OFF:ConnectionLost WATCHING LISTING",
      .is_new_history = true},
 
-    /* ---- what comes in it ----------------------------------------------------------------------------- */
-    {.name = "what is older than known or the same is not delivered",
+    /* ---- events --------------------------------------------------------------------------------------- */
+    {.name = "objects that are older than known or the same are not delivered",
      .lists = REPLIES(GOOD),
      .watches = REPLIES(HOLD(MODIFIED("a", "5") MODIFIED("a", "4") ADDED("b", "9") ADDED("c", "11")
                                  ADDED("c", "11") MODIFIED("c", "12") DELETED("d", "13"))),
      .events = SYNCED " +c@11 ~c@12",
      .settle_ms = 500},
-    {.name = "an event that makes no sense is skipped and leads to a list",
+    {.name = "an event of an unknown type is skipped and leads to a list",
      .lists = REPLIES(GOOD, WHOLE(LIST("12", A "," POD("b", "11")))),
      .watches = REPLIES(HOLD(EVENT("FROBBED", A) ADDED("b", "11")), HOLD("")),
      .requests = "list=0 watch=10 list=11 watch=12",
@@ -188,7 +188,7 @@ static const scenario scenarios[] = {
                         HOLD("")),
      .requests = "list=0 watch=10 list=10 watch=12",
      .events = SYNCED},
-    {.name = "what is not JSON ends a watch and nothing is lost",
+    {.name = "invalid JSON ends a watch and nothing is lost",
      .lists = REPLIES(GOOD, WHOLE(LIST("12", A "," POD("b", "11")))),
      .watches = REPLIES(HOLD(ADDED("b", "11") "<html>"), HOLD("")),
      .requests = "list=0 watch=10 ...",

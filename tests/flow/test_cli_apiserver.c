@@ -25,7 +25,7 @@ typedef struct process {
     unsigned port;
 } process;
 
-/* Reads until `part` has come; fails the test when the other side ends before. */
+/* Reads until `part` has arrived; fails the test if the other side ends before. */
 static void read_until(int fd, const char *part, char text[TEXT_BYTES])
 {
     size_t len = 0;
@@ -38,7 +38,8 @@ static void read_until(int fd, const char *part, char text[TEXT_BYTES])
     }
 }
 
-/* Whether a line of stderr has `part` when it is started with the flags; without one the line is empty. */
+/* Whether stderr has a line with `part` when the program is started with these flags;
+ * without a warning the line is empty. */
 static int warns(const char *bind, const char *token, const char *part)
 {
     char text[TEXT_BYTES] = "";
@@ -50,7 +51,7 @@ static int warns(const char *bind, const char *token, const char *part)
         int nowhere = open("/dev/null", O_WRONLY);
         dup2(ends[1], STDERR_FILENO);
         dup2(nowhere, STDOUT_FILENO);
-        /* A file that is not there ends it, behind the warning. */
+        /* A missing file ends the program, after the warning. */
         execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", "0", "--load", "/nowhere", "--bind",
               bind, token == NULL ? NULL : "--token", token, NULL);
         _exit(127);
@@ -63,7 +64,7 @@ static int warns(const char *bind, const char *token, const char *part)
     return strstr(text, part) != NULL;
 }
 
-static void it_warns_when_others_reach_it(void **state)
+static void it_warns_when_it_is_reachable_from_outside(void **state)
 {
     (void)state;
     assert_true(warns("0.0.0.0", NULL, "WARNING: without --token"));
@@ -73,7 +74,7 @@ static void it_warns_when_others_reach_it(void **state)
     assert_false(warns("localhost", NULL, "WARNING"));
 }
 
-/* `fd` is 1 or 2: which of its outputs is read. `path` NULL: nothing is loaded. `port` "0": any. */
+/* `fd` is 1 or 2: the output that is read. `path` NULL: nothing is loaded. `port` "0": any. */
 static process run(int fd, const char *path, const char *port)
 {
     process p = {.port = (unsigned)strtoul(port, NULL, 10)};
@@ -81,10 +82,11 @@ static process run(int fd, const char *path, const char *port)
     assert_int_equal(pipe(ends), 0);
     p.pid = fork();
     if (p.pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails, nothing else ends it */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* otherwise nothing would end it if a check fails */
         dup2(ends[1], fd);
-        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", port, path == NULL ? NULL : "--load",
-              path, NULL);
+        /* The replicas of the one Deployment that a test loads become available. */
+        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", port, "--simulate", "deployments",
+              path == NULL ? NULL : "--load", path, NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -92,17 +94,22 @@ static process run(int fd, const char *path, const char *port)
     return p;
 }
 
-static process start(void)
+static unsigned port_of(const char *text)
 {
     static const char url[] = "http://127.0.0.1:";
+    return (unsigned)strtoul(strstr(text, url) + sizeof(url) - 1, NULL, 10);
+}
+
+static process start(void)
+{
     char text[TEXT_BYTES];
     process p = run(STDOUT_FILENO, NULL, "0");
     read_until(p.out, "get namespaces\n", text);
-    p.port = (unsigned)strtoul(strstr(text, url) + sizeof(url) - 1, NULL, 10);
+    p.port = port_of(text);
     return p;
 }
 
-/* -1: it is refused. */
+/* Returns -1 if the connection is refused. */
 static int try_connect(const process *p)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->port)};
@@ -146,7 +153,7 @@ static void a_signal_ends_it_at_once_despite_watches(void **state)
         process p = start();
         int fd = open_watch(&p);
         expect_end(&p, signals[i]);
-        /* The client hears of it: the stream ends, or the connection does. */
+        /* The client notices: the stream ends, or the connection does. */
         while (read(fd, text, sizeof(text)) > 0)
             ;
         close(fd);
@@ -160,7 +167,7 @@ static void a_signal_ends_it_without_clients(void **state)
     expect_end(&p, SIGTERM);
 }
 
-static void it_says_what_it_has_loaded(void **state)
+static void it_prints_what_it_has_loaded(void **state)
 {
     (void)state;
     char text[TEXT_BYTES];
@@ -227,8 +234,48 @@ static void clients_find_everything_that_was_loaded(void **state)
     temp_dir_remove(&dir);
 }
 
-/* What is not served ends it, so that no client waits for it. */
-static void it_warns_of_fields_that_a_kind_does_not_have(void **state)
+/* Whether the whole response contains `part`. */
+static int says(const process *p, const char *request, const char *part)
+{
+    char text[TEXT_BYTES] = "";
+    size_t len = 0;
+    ssize_t n = 0;
+    int fd = try_connect(p);
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+    while ((n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
+        len += (size_t)n;
+    close(fd);
+    return strstr(text, part) != NULL;
+}
+
+static void replicas_become_available_when_they_are_simulated(void **state)
+{
+    (void)state;
+    static const char request[] = "GET /apis/apps/v1/namespaces/default/deployments/web HTTP/1.1\r\n"
+                                  "Host: localhost\r\nConnection: close\r\n\r\n";
+    char text[TEXT_BYTES];
+    temp_dir dir;
+    temp_dir_make(&dir);
+    process p = run(STDOUT_FILENO,
+                    temp_dir_write(&dir, "web.yaml",
+                                   "{kind: Deployment, apiVersion: apps/v1, metadata: {name: web},"
+                                   " spec: {replicas: 2, selector: {matchLabels: {app: web}},"
+                                   " template: {metadata: {labels: {app: web}},"
+                                   " spec: {containers: [{name: c, image: i}]}}}}\n"),
+                    "0");
+    read_until(p.out, "get namespaces\n", text);
+    p.port = port_of(text);
+    uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
+    while (!says(&p, request, "\"availableReplicas\":2") && ki_clock_now_ms(ki_clock_real()) < until_ms)
+        continue;
+    assert_true(says(&p, request, "\"availableReplicas\":2"));
+    expect_end(&p, SIGTERM);
+    temp_dir_remove(&dir);
+}
+
+/* A kind that is not served ends the program, so that no client waits for it. */
+static void it_warns_about_unknown_fields(void **state)
 {
     (void)state;
     char text[TEXT_BYTES];
@@ -252,8 +299,8 @@ static void it_warns_of_fields_that_a_kind_does_not_have(void **state)
     temp_dir_remove(&dir);
 }
 
-/* More than an error of the library can hold. */
-static void it_says_in_full_what_it_could_not_load(void **state)
+/* Longer than an error of the library can be. */
+static void it_prints_load_errors_in_full(void **state)
 {
     (void)state;
     char text[TEXT_BYTES] = "";
@@ -286,13 +333,14 @@ static void it_says_in_full_what_it_could_not_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_warns_when_others_reach_it),
+        cmocka_unit_test(it_warns_when_it_is_reachable_from_outside),
         cmocka_unit_test(a_signal_ends_it_at_once_despite_watches),
         cmocka_unit_test(a_signal_ends_it_without_clients),
-        cmocka_unit_test(it_says_what_it_has_loaded),
+        cmocka_unit_test(it_prints_what_it_has_loaded),
         cmocka_unit_test(clients_find_everything_that_was_loaded),
-        cmocka_unit_test(it_warns_of_fields_that_a_kind_does_not_have),
-        cmocka_unit_test(it_says_in_full_what_it_could_not_load),
+        cmocka_unit_test(replicas_become_available_when_they_are_simulated),
+        cmocka_unit_test(it_warns_about_unknown_fields),
+        cmocka_unit_test(it_prints_load_errors_in_full),
     };
     return RUN_TESTS(tests);
 }

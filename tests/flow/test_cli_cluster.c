@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer watch` against servers that know several resources, ways to list, and users. */
+/* `kinformer watch` with servers that have several resources, kinds of lists, and users. */
 #include <kinformer/apiserver.h>
 #include <kinformer/resources.h>
 #include <signal.h>
@@ -17,11 +17,11 @@
 typedef struct world {
     scripted_http *server;
     atomic_int lists;
-    atomic_int streams; /* lists that were asked for as watches */
+    atomic_int streams; /* streamed lists requested */
     atomic_int refusals_left;
-    char last_list[4096]; /* the last list request and its user; read when the program has ended */
+    char last_list[4096]; /* the last list request and its user; read after the program has ended */
     char last_client[64];
-    atomic_bool is_rotated; /* only the second certificate, or the second token, counts */
+    atomic_bool is_rotated; /* only the second certificate or token is accepted */
 } world;
 
 #define OBJECT(kind, name, version)                                                                          \
@@ -48,7 +48,7 @@ static bool asks(const scripted_request *r, const char *part)
     return strstr(r->target, part) != NULL;
 }
 
-/* A watch that gives the list as well, if the server is in the mood. */
+/* A streamed list, if the server supports it at the moment. */
 static scripted_next serve_stream(world *w, scripted_connection *c)
 {
     w->streams++;
@@ -140,7 +140,7 @@ static void a_resync_repeats_what_has_not_changed(void **state)
     scripted_http_stop(w.server);
 }
 
-static void watch_list_always_never_lists_and_says_why(void **state)
+static void watch_list_always_never_lists_and_gives_a_reason(void **state)
 {
     (void)state;
     world w = {.refusals_left = 2};
@@ -159,7 +159,7 @@ static void watch_list_always_never_lists_and_says_why(void **state)
     scripted_http_stop(w.server);
 }
 
-/* Runs until all has been written, and well. */
+/* Runs until everything has been written, and the program must exit with 0. */
 static void run(world *w, cli_process *p, const char *line)
 {
     world_init(w, NULL);
@@ -168,7 +168,7 @@ static void run(world *w, cli_process *p, const char *line)
     scripted_http_stop(w->server);
 }
 
-static void flags_become_what_is_asked_for(void **state)
+static void flags_become_parts_of_requests(void **state)
 {
     (void)state;
     static const char *const parts[] = {"/api/v1/namespaces/web/pods?", "labelSelector=app%3Dx",
@@ -260,7 +260,7 @@ static void a_server_that_restarts_is_followed_again(void **state)
     cli_process_wait_for(&p, &p.written, "\"name\":\"meanwhile\"");
     cli_process_wait_for(&p, &p.said, "configmaps: watching again after ");
     assert_int_equal(lines_with(&p.said, "watching again"), 1);
-    assert_in_range(lines_with(&p.said, "configmaps: Connection"), 1, 2); /* lost, and perhaps refused */
+    assert_in_range(lines_with(&p.said, "configmaps: Connection"), 1, 2); /* lost, and possibly refused */
     assert_int_equal(lines_with(&p.written, "\"type\":\"SYNCED\""), 1);
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
@@ -269,7 +269,7 @@ static void a_server_that_restarts_is_followed_again(void **state)
 
 /* ---- users ------------------------------------------------------------------------------------------- */
 
-/* The user's part is written by the test. */
+/* The test writes the user's part. */
 static const char *write_kubeconfig(const temp_dir *dir, const world *w, const char *user)
 {
     char text[2048];
@@ -321,8 +321,7 @@ static void start_with_kubeconfig(cli_process *p, const char *path)
     cli_process_start(p, NULL, line);
 }
 
-/* The files are replaced, the server accepts the new certificate only,
- * and nothing has to be restarted. */
+/* The files are replaced, the server accepts only the new certificate, and nothing has to be restarted. */
 static void a_rotated_certificate_is_used_on_a_new_connection(void **state)
 {
     (void)state;
@@ -389,7 +388,7 @@ static void a_certificate_can_be_given_by_flags(void **state)
     certificate_free(&authority);
 }
 
-static void a_signal_ends_it_while_a_plug_in_thinks(void **state)
+static void a_signal_ends_it_while_a_plug_in_runs(void **state)
 {
     (void)state;
     world w = {0};
@@ -416,7 +415,7 @@ static void a_signal_ends_it_while_a_plug_in_thinks(void **state)
     certificate_free(&authority);
 }
 
-/* Says "one" the first time, and "two" from then on. */
+/* Prints "one" the first time, and "two" from then on. */
 static const char plug_in[] = "if [ -e ran ]; then token=two; else token=one; fi\n"
                               "echo x >>ran\n"
                               "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":"
@@ -460,15 +459,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_resources_sync_at_once),
         cmocka_unit_test(a_resync_repeats_what_has_not_changed),
-        cmocka_unit_test(watch_list_always_never_lists_and_says_why),
+        cmocka_unit_test(watch_list_always_never_lists_and_gives_a_reason),
         cmocka_unit_test(a_server_that_restarts_is_followed_again),
-        cmocka_unit_test(flags_become_what_is_asked_for),
+        cmocka_unit_test(flags_become_parts_of_requests),
         cmocka_unit_test(a_name_selects_one_object),
         cmocka_unit_test(only_fields_of_keep_are_written),
         cmocka_unit_test(the_namespace_is_the_contexts_unless_one_is_given),
         cmocka_unit_test(a_rotated_certificate_is_used_on_a_new_connection),
         cmocka_unit_test(a_certificate_can_be_given_by_flags),
-        cmocka_unit_test(a_signal_ends_it_while_a_plug_in_thinks),
+        cmocka_unit_test(a_signal_ends_it_while_a_plug_in_runs),
         cmocka_unit_test(a_plug_in_runs_again_when_its_token_is_refused),
     };
     (void)signal(SIGPIPE, SIG_IGN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer demo` as a process of its own, with lines and on a terminal. */
+/* `kinformer demo` as a process, with lines and on a terminal. */
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ enum { WORDS_MAX = 24, COLUMNS = 80, ROWS = 30 };
 
 typedef struct process {
     pid_t pid;
-    int out; /* what it writes; a terminal's other end, or a pipe */
+    int out; /* its output: the other end of a terminal, or a pipe */
     text_log written;
 } process;
 
@@ -31,7 +31,7 @@ static uint64_t now_ms(void)
     return ki_clock_now_ms(ki_clock_real());
 }
 
-/* Never returns. Words have a space between them. */
+/* Never returns. Words are separated by spaces. */
 static void become(const char *line)
 {
     static char words[512];
@@ -65,7 +65,7 @@ static void spawn_piped(process *p, const char *line)
     p->out = ends[0];
 }
 
-/* Ctrl-C is a signal, and does not appear on the screen. */
+/* Ctrl-C sends a signal, and is not echoed on the screen. */
 static void spawn_on_terminal(process *p, const char *line)
 {
     struct winsize size = {.ws_row = ROWS, .ws_col = COLUMNS};
@@ -80,13 +80,13 @@ static void spawn_on_terminal(process *p, const char *line)
     }
 }
 
-/* Returns 0 at the end: of a terminal that is an error. */
+/* Returns 0 at the end, which is an error on a terminal. */
 static int read_some(process *p)
 {
     char bytes[4096];
     struct pollfd fd = {.fd = p->out, .events = POLLIN};
     if (poll(&fd, 1, HANG_MS) <= 0)
-        fail_msg("it says nothing, after: %s", p->written.text == NULL ? "" : p->written.text);
+        fail_msg("timed out waiting for output, after: %s", p->written.text == NULL ? "" : p->written.text);
     ssize_t n = read(p->out, bytes, sizeof(bytes));
     if (n > 0)
         text_log_add(&p->written, "%.*s", (int)n, bytes);
@@ -101,7 +101,7 @@ static void read_until(process *p, const char *part)
             fail_msg("it does not say \"%s\": %s", part, p->written.text == NULL ? "" : p->written.text);
 }
 
-/* Returns what it ends with. */
+/* Returns its exit status. */
 static int finish(process *p)
 {
     int status = 0;
@@ -154,7 +154,7 @@ static void a_signal_ends_it_with_the_comparison(void **state)
     }
 }
 
-static void a_signal_while_the_server_is_away_ends_it_likewise(void **state)
+static void a_signal_while_the_server_is_down_ends_it_with_the_comparison(void **state)
 {
     (void)state;
     process p;
@@ -166,7 +166,7 @@ static void a_signal_while_the_server_is_away_ends_it_likewise(void **state)
     text_log_free(&p.written);
 }
 
-static void a_cluster_in_which_nothing_happens_is_equal_too(void **state)
+static void an_idle_cluster_is_equal_too(void **state)
 {
     (void)state;
     process p;
@@ -201,7 +201,7 @@ static const char *last(const char *text, const char *part)
     return found;
 }
 
-/* Columns that are written between two ends of lines; what begins with ESC moves or colours. */
+/* Counts the columns between two line ends; sequences that begin with ESC move or colour. */
 static void expect_narrow(const char *text)
 {
     int column = 0;
@@ -215,7 +215,7 @@ static void expect_narrow(const char *text)
     }
 }
 
-static void a_terminal_gets_a_picture_and_its_screen_back(void **state)
+static void a_terminal_shows_the_picture_and_is_restored(void **state)
 {
     (void)state;
     process p;
@@ -236,7 +236,7 @@ static void a_terminal_gets_a_picture_and_its_screen_back(void **state)
     text_log_free(&p.written);
 }
 
-static void it_follows_when_the_terminal_becomes_smaller(void **state)
+static void it_adapts_when_the_terminal_becomes_smaller(void **state)
 {
     (void)state;
     process p;
@@ -282,11 +282,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_happens_and_the_cache_is_equal_in_the_end),
         cmocka_unit_test(a_signal_ends_it_with_the_comparison),
-        cmocka_unit_test(a_signal_while_the_server_is_away_ends_it_likewise),
-        cmocka_unit_test(a_cluster_in_which_nothing_happens_is_equal_too),
+        cmocka_unit_test(a_signal_while_the_server_is_down_ends_it_with_the_comparison),
+        cmocka_unit_test(an_idle_cluster_is_equal_too),
         cmocka_unit_test(a_reader_that_goes_away_ends_it_quietly),
-        cmocka_unit_test(a_terminal_gets_a_picture_and_its_screen_back),
-        cmocka_unit_test(it_follows_when_the_terminal_becomes_smaller),
+        cmocka_unit_test(a_terminal_shows_the_picture_and_is_restored),
+        cmocka_unit_test(it_adapts_when_the_terminal_becomes_smaller),
         cmocka_unit_test(no_color_is_honoured),
         cmocka_unit_test(a_terminal_can_show_lines_instead),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the demonstration, with caches that are as they should be, and with one that is not. */
+/* The end of the demonstration, with caches that are correct, and with one that is not. */
 #include <kinformer/apiserver.h>
 #include <kinformer/resources.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 static cli_output output;
 static cli_demo demo;
-static int ends[2]; /* of the pipe that is written to */
+static int ends[2]; /* the two ends of the pipe that is written to */
 
 static void put_pod(const char *name, const char *color)
 {
@@ -66,7 +66,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What was written: it fits into a pipe. */
+/* Returns the output, which fits into a pipe. */
 static const char *written(void)
 {
     static char text[8192];
@@ -91,7 +91,7 @@ static void caches_that_are_current_are_equal(void **state)
     expect(text, "\nequal: ");
 }
 
-static void a_cache_that_lags_behind_is_found_out_and_the_keys_are_named(void **state)
+static void a_cache_that_lags_behind_is_reported_with_its_keys(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -109,7 +109,7 @@ static void a_cache_that_lags_behind_is_found_out_and_the_keys_are_named(void **
     assert_null(strstr(text, "\nequal"));
 }
 
-static void a_handler_that_knows_of_other_objects_than_the_cache_is_found_out(void **state)
+static void a_handler_that_differs_from_the_cache_is_reported(void **state)
 {
     (void)state;
     demo.followers.items[CLI_DEMO_PODS].objects++;
@@ -121,10 +121,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(caches_that_are_current_are_equal, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_cache_that_lags_behind_is_found_out_and_the_keys_are_named, set_up,
+        cmocka_unit_test_setup_teardown(a_cache_that_lags_behind_is_reported_with_its_keys, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_handler_that_knows_of_other_objects_than_the_cache_is_found_out,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_handler_that_differs_from_the_cache_is_reported, set_up, tear_down),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer watch widgets`: a resource that only the server knows. */
+/* `kinformer watch widgets`: a resource that is not built in. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@
 
 typedef struct world {
     atomic_int refusals_left;
+    atomic_int pages_left; /* wrong pages that a gateway still sends */
     atomic_int asked;
     atomic_bool is_silent;
 } world;
@@ -38,6 +39,9 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     if (strcmp(r->target, "/apis") == 0 && w->refusals_left > 0) {
         w->refusals_left--;
         (void)scripted_answer(c, "500 Internal Server Error", NULL, "oh");
+    } else if (strcmp(r->target, "/apis") == 0 && w->pages_left > 0) {
+        w->pages_left--;
+        (void)scripted_answer(c, "200 OK", NULL, "<html>");
     } else if (strcmp(r->target, "/apis") == 0) {
         (void)scripted_answer(c, "200 OK", NULL, ALL);
     } else if (strncmp(r->target, "/apis/example.com/v1/widgets?", 29) == 0) {
@@ -53,7 +57,7 @@ static scripted_http *start(world *w)
     return scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
 }
 
-static void the_server_is_asked_for_a_name_that_is_not_built_in(void **state)
+static void a_name_that_is_not_built_in_is_looked_up_on_the_server(void **state)
 {
     (void)state;
     static const char *const names[] = {"widgets", "wd", "Widget", "widgets.example.com"};
@@ -73,7 +77,7 @@ static void the_server_is_asked_for_a_name_that_is_not_built_in(void **state)
     }
 }
 
-static void several_names_of_one_resource_are_one(void **state)
+static void several_names_of_one_resource_are_watched_once(void **state)
 {
     (void)state;
     world w = {0};
@@ -86,7 +90,7 @@ static void several_names_of_one_resource_are_one(void **state)
     scripted_http_stop(server);
 }
 
-static void a_built_in_name_is_not_asked_for(void **state)
+static void a_built_in_name_is_not_looked_up(void **state)
 {
     (void)state;
     world w = {0};
@@ -100,7 +104,7 @@ static void a_built_in_name_is_not_asked_for(void **state)
     scripted_http_stop(server);
 }
 
-static void a_name_that_the_server_does_not_know_is_wrong_usage(void **state)
+static void a_name_unknown_to_the_server_is_wrong_usage(void **state)
 {
     (void)state;
     world w = {0};
@@ -130,7 +134,7 @@ static void a_name_that_cannot_be_watched_is_not_called_unknown(void **state)
     scripted_http_stop(server);
 }
 
-static void a_server_that_cannot_say_is_asked_again(void **state)
+static void a_failed_lookup_is_retried(void **state)
 {
     (void)state;
     world w = {.refusals_left = 1};
@@ -146,7 +150,21 @@ static void a_server_that_cannot_say_is_asked_again(void **state)
     scripted_http_stop(server);
 }
 
-static void a_signal_ends_it_while_the_server_thinks(void **state)
+static void a_malformed_response_does_not_end_it(void **state)
+{
+    (void)state;
+    world w = {.pages_left = 1};
+    cli_process p;
+    scripted_http *server = start(&w);
+    cli_process_start(&p, server, "widgets -o name --until-synced --watch-list never");
+    assert_int_equal(cli_process_finish(&p), 0);
+    assert_true(cli_process_has(&p.said, "the server's list of resources cannot be read; retrying in 1 s"));
+    assert_int_equal(w.asked, 2);
+    cli_process_free(&p);
+    scripted_http_stop(server);
+}
+
+static void a_signal_ends_it_during_the_lookup(void **state)
 {
     (void)state;
     world w = {.is_silent = true};
@@ -163,13 +181,14 @@ static void a_signal_ends_it_while_the_server_thinks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_server_is_asked_for_a_name_that_is_not_built_in),
-        cmocka_unit_test(several_names_of_one_resource_are_one),
-        cmocka_unit_test(a_built_in_name_is_not_asked_for),
-        cmocka_unit_test(a_name_that_the_server_does_not_know_is_wrong_usage),
+        cmocka_unit_test(a_name_that_is_not_built_in_is_looked_up_on_the_server),
+        cmocka_unit_test(several_names_of_one_resource_are_watched_once),
+        cmocka_unit_test(a_built_in_name_is_not_looked_up),
+        cmocka_unit_test(a_name_unknown_to_the_server_is_wrong_usage),
         cmocka_unit_test(a_name_that_cannot_be_watched_is_not_called_unknown),
-        cmocka_unit_test(a_server_that_cannot_say_is_asked_again),
-        cmocka_unit_test(a_signal_ends_it_while_the_server_thinks),
+        cmocka_unit_test(a_failed_lookup_is_retried),
+        cmocka_unit_test(a_malformed_response_does_not_end_it),
+        cmocka_unit_test(a_signal_ends_it_during_the_lookup),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return RUN_TESTS(tests);

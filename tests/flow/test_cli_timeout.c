@@ -14,12 +14,17 @@
 #define LIST                                                                                                 \
     "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":["      \
     "{\"metadata\":{\"namespace\":\"default\",\"name\":\"a\",\"uid\":\"a\",\"resourceVersion\":\"5\"}}]}"
+#define STREAM                                                                                               \
+    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":"    \
+    "\"default\",\"name\":\"a\",\"uid\":\"a\",\"resourceVersion\":\"5\"}}}\n"                                \
+    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"               \
+    "\"resourceVersion\":\"10\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n"
 #define REFUSAL(code, reason)                                                                                \
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"no\",\"reason\":"       \
     "\"" reason "\",\"code\":" code "}"
 
-/* Pods can be listed, services are refused, nodes need other credentials; for anything else there is no
- * response. */
+/* Pods can be listed, services are refused, nodes need different credentials;
+ * other requests get no response. */
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)user;
@@ -47,7 +52,29 @@ static scripted_next serve_nothing(scripted_connection *c, const scripted_reques
     return SCRIPTED_CLOSE;
 }
 
-/* A list with more than a pipe can hold. */
+/* A LIST gets no response, a streamed list does. */
+static scripted_next serve_streams(scripted_connection *c, const scripted_request *r, void *user)
+{
+    if (strstr(r->target, "sendInitialEvents=true") == NULL)
+        return serve_nothing(c, r, user);
+    (void)(scripted_begin(c, "200 OK") && scripted_chunk(c, STREAM));
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+/* A LIST is refused, a streamed list fails. */
+static scripted_next serve_a_refusal_and_a_failure(scripted_connection *c, const scripted_request *r,
+                                                   void *user)
+{
+    (void)user;
+    if (strstr(r->target, "watch=") == NULL)
+        (void)scripted_answer(c, "403 Forbidden", NULL, REFUSAL("403", "Forbidden"));
+    else
+        (void)scripted_answer(c, "502 Bad Gateway", NULL, "no");
+    return SCRIPTED_KEEP;
+}
+
+/* A list that is larger than a pipe can hold. */
 static scripted_next serve_a_large_list(scripted_connection *c, const scripted_request *r, void *user)
 {
     char item[2200];
@@ -98,7 +125,7 @@ static void check_rows(scripted_serve_cb function, const row *rows, size_t count
         cli_process *p = &processes[i];
         int code = cli_process_finish(p);
         if (code != rows[i].code || (rows[i].reason != NULL && !cli_process_has(&p->said, rows[i].reason)))
-            fail_msg("%s: %d, said:\n%s", rows[i].words, code, p->said.text);
+            fail_msg("%s: exit status %d, stderr:\n%s", rows[i].words, code, p->said.text);
         cli_process_free(p);
     }
     scripted_http_stop(server);
@@ -129,6 +156,22 @@ static void missing_permission_is_4(void **state)
     check_rows(serve, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+/* The kinds are tried in turn; it does not matter which one was last. */
+static void missing_permission_for_one_kind_of_list_is_4(void **state)
+{
+    (void)state;
+    scripted_http *server = start(serve_a_refusal_and_a_failure);
+    cli_process p;
+    cli_process_start(&p, server, "pods --wire json -o name --until-synced --timeout 2s");
+    int code = cli_process_finish(&p);
+    int is_failure_last = cli_process_has(&p.said, "not synced after 2.0s: ServerError: ");
+    if (code != 4 ||
+        (is_failure_last && !cli_process_has(&p.said, "; permission was refused before (403)\n")))
+        fail_msg("%d, said:\n%s", code, p.said.text);
+    cli_process_free(&p);
+    scripted_http_stop(server);
+}
+
 static void synced_in_time_is_0(void **state)
 {
     (void)state;
@@ -136,14 +179,29 @@ static void synced_in_time_is_0(void **state)
     check_rows(serve, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void the_lookup_of_a_resource_counts_for_the_timeout(void **state)
+/* Otherwise the LIST would have 60 s, and a streamed list would never be tried. */
+static void within_the_timeout_another_kind_of_list_is_tried(void **state)
+{
+    (void)state;
+    scripted_http *server = start(serve_streams);
+    cli_process p;
+    cli_process_start(&p, server, "pods --wire json -o name --until-synced --timeout 30s");
+    int code = cli_process_finish(&p);
+    if (code != 0)
+        fail_msg("%d, said:\n%s", code, p.said.text);
+    assert_string_equal(p.written.text, "pod/a\n");
+    cli_process_free(&p);
+    scripted_http_stop(server);
+}
+
+static void the_timeout_includes_the_lookup_of_a_resource(void **state)
 {
     (void)state;
     static const row rows[] = {{"widgets --timeout 3s", 3, "could not be asked: it has not responded\n"}};
     check_rows(serve_nothing, rows, 1);
 }
 
-/* It waits in a write when the time is over. */
+/* It is blocked in a write when the timeout expires. */
 static void a_reader_that_does_not_read_does_not_delay_the_timeout(void **state)
 {
     (void)state;
@@ -174,7 +232,7 @@ static void a_signal_before_the_timeout_is_success(void **state)
 
 /* ---- --quiet ------------------------------------------------------------------------------------------- */
 
-static void quiet_leaves_errors_only(void **state)
+static void quiet_prints_only_errors(void **state)
 {
     (void)state;
     scripted_http *server = start(serve);
@@ -240,7 +298,7 @@ static void a_closed_stdout_ends_it_while_it_looks_up_a_resource(void **state)
     scripted_http_stop(server);
 }
 
-/* A file that is not there yet, as far as the program can see. */
+/* To the program, a FIFO looks like a file that is not there yet. */
 static void a_signal_ends_it_while_it_reads_a_password(void **state)
 {
     (void)state;
@@ -252,7 +310,7 @@ static void a_signal_ends_it_while_it_reads_a_password(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     (void)snprintf(line, sizeof(line), "pods -s https://127.0.0.1:1 --username a --password-file %s", path);
     cli_process_start(&p, NULL, line);
-    (void)poll(NULL, 0, 300); /* if it does not wait for the file yet, the test proves less */
+    (void)poll(NULL, 0, 300); /* if it is not waiting for the file yet, the test proves less */
     cli_process_stop(&p, SIGINT);
     while (cli_process_read(&p))
         continue;
@@ -266,11 +324,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(not_synced_in_time_is_3_with_the_reason),
         cmocka_unit_test(missing_permission_is_4),
+        cmocka_unit_test(missing_permission_for_one_kind_of_list_is_4),
         cmocka_unit_test(synced_in_time_is_0),
-        cmocka_unit_test(the_lookup_of_a_resource_counts_for_the_timeout),
+        cmocka_unit_test(within_the_timeout_another_kind_of_list_is_tried),
+        cmocka_unit_test(the_timeout_includes_the_lookup_of_a_resource),
         cmocka_unit_test(a_reader_that_does_not_read_does_not_delay_the_timeout),
         cmocka_unit_test(a_signal_before_the_timeout_is_success),
-        cmocka_unit_test(quiet_leaves_errors_only),
+        cmocka_unit_test(quiet_prints_only_errors),
         cmocka_unit_test(quiet_reports_a_lost_watch_and_not_its_recovery),
         cmocka_unit_test(a_closed_stdout_ends_it_while_it_looks_up_a_resource),
         cmocka_unit_test(a_signal_ends_it_while_it_reads_a_password),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The command line without a server: help, wrong usage, and what it ends with.
+# The command line without a server: help, wrong usage, and exit statuses.
 #
 #   tests/flow/test_cli_usage.sh PROGRAM VERSION
 set -eu
@@ -61,6 +61,8 @@ for flag in kubeconfig context cluster user server token token-file password-fil
     expect_stdout 0 " --$flag" watch --help
 done
 
+expect_stdout 0 'A number is the name of a member' watch --help
+
 code=0
 "$program" watch --help >/dev/full 2>"$work/err" || code=$?
 [ $code -eq 1 ] || complain "a full disk ends it with $code, not 1"
@@ -77,9 +79,15 @@ expect_refusal 'unexpected argument "pods"' apiserver pods
 expect_refusal '65535' apiserver --port 70000
 expect_refusal 'is not an address' apiserver --port 0 --bind nowhere
 expect_refusal 'must be used together' apiserver --port 0 --tls-cert-file "$work/none"
+expect_refusal 'not a certificate and its key' \
+    apiserver --port 0 --tls-cert-file /etc/passwd --tls-private-key-file /etc/passwd
 expect_refusal "$work/none" apiserver --port 0 --load "$work/none"
+printf 'kind: Pod\n' >"$work/pod.yaml"
+expect_refusal 'document 1: has no apiVersion' apiserver --port 0 --load "$work/pod.yaml"
 expect_refusal 'unknown action "frob"' apiserver --port 0 --fault frob
 expect_refusal 'no action given' apiserver --port 0 --fault times=3
+expect_refusal 'on= lacks a value' apiserver --port 0 --fault reset,on=
+expect_refusal 'method= lacks a value' apiserver --port 0 --fault reset,method=
 expect_refusal 'on=nobody' apiserver --port 0 --fault reset,on=nobody
 expect_refusal 'needs a code' apiserver --port 0 --fault status
 expect_refusal 'delay needs a duration' apiserver --port 0 --fault delay
@@ -96,7 +104,7 @@ expect_refusal '"here" is not an address' apiserver --port 0 --fault reset,user-
 expect_refusal '"pods" cannot be simulated' apiserver --port 0 --simulate pods
 expect_refusal 'token is empty' apiserver --port 0 --token ''
 
-# It says where it is, writes how to reach it, and ends with 0 when it is told to.
+# It prints its address, writes a kubeconfig, and ends with 0 on a signal.
 "$program" apiserver --port 0 --tls --token secret --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
 server=$!
 tries=0
@@ -104,7 +112,7 @@ while ! grep -q 'kubectl --kubeconfig' "$work/out" && [ $tries -lt 200 ]; do
     tries=$((tries + 1))
     sleep 0.1
 done
-grep -q '^listening at https://127.0.0.1:' "$work/out" || complain "apiserver does not say where it listens"
+grep -q '^listening at https://127.0.0.1:' "$work/out" || complain "apiserver does not print its address"
 [ "$(stat -c %a "$work/kubeconfig")" = 600 ] || complain "apiserver writes a kubeconfig that others can read"
 "$program" watch namespaces --kubeconfig "$work/kubeconfig" --until-synced -o name >"$work/names" 2>"$work/err" ||
     complain "watch does not reach apiserver: $(cat "$work/err")"
@@ -112,9 +120,9 @@ grep -qx 'namespace/kube-system' "$work/names" || complain "watch of apiserver d
 kill "$server"
 got=0
 wait "$server" || got=$?
-[ $got -eq 0 ] || complain "apiserver ends with $got when it is told to end"
+[ $got -eq 0 ] || complain "apiserver ends with $got after a signal"
 
-# What is secret does not stay readable on the command line, and need not be there at all.
+# Secrets are hidden on the command line, and need not be passed there.
 expect_hidden() {
     tr '\0' ' ' <"/proc/$1/cmdline" >"$work/line"
     grep -q kinformer "$work/line" || complain "$2 has no command line"
@@ -128,7 +136,7 @@ wait_for_line() {
     done
 }
 echo hush-of-file >"$work/token"
-: >"$work/out" # what is started in the background empties it later than it is looked at
+: >"$work/out" # the background process may truncate it after the loop has begun to read it
 "$program" apiserver --port 0 --tls --token hush-one --token=hush-two --token-file "$work/token" \
     --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
 server=$!
@@ -189,6 +197,16 @@ expect_refusal 'together with -A' watch pods web -A
 expect_refusal 'is not a valid object name' watch pods a/b
 expect_refusal 'is not a valid object name' watch pods ''
 expect_refusal 'is not a valid object name' watch pods ..
+expect_refusal 'is not a valid object name' watch pods .
+expect_refusal 'is not a valid object name' watch pods a%b
+expect_refusal 'is not a valid object name' watch pods "$(printf 'a\377')"
+expect_refusal 'is not a valid object name' watch pods "$(printf '%0254d' 0)"
+expect_refusal 'is not a valid namespace' watch pods -n a/b
+expect_refusal 'is not a valid namespace' watch pods -n ..
+expect_refusal 'is not a valid namespace' watch pods -n 'a b'
+expect_refusal 'is not a valid namespace' watch pods -n "$(printf 'a\377')"
+expect_refusal 'is not a valid namespace' watch pods -n "$(printf '%064d' 0)"
+expect_refusal '--field-selector: expected UTF-8' watch pods --field-selector "$(printf 'a=\377')"
 expect_refusal 'watch pod web-0' watch pod/web-0
 expect_refusal '-n (--namespace) and -A (--all-namespaces) cannot be used together' watch pods -n web -A
 expect_refusal '--timeout can only be used together with --until-synced' watch pods --timeout 3s
@@ -229,9 +247,9 @@ expect_refusal '--port' demo --port 70000
 got=0
 timeout 20 "$program" watch pods --server http://127.0.0.1:1 >&- 2>"$work/err" || got=$?
 [ $got -eq 0 ] || complain "watch ends with $got without a stdout"
-[ ! -s "$work/err" ] || complain "watch says without a stdout: $(cat "$work/err")"
+[ ! -s "$work/err" ] || complain "watch prints without a stdout: $(cat "$work/err")"
 
-# A reader that has gone is not a failure; a full disk is one.
+# A reader that has gone away is not a failure; a full disk is.
 got=0
 { "$program" --help 2>"$work/err" || echo $? >"$work/code"; } | true
 [ ! -e "$work/code" ] || complain "--help fails without a reader"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer watch` as a process of its own, against a server that does what each test wants. */
+/* `kinformer watch` as a process, against a server that does what each test wants. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int is_watch(const scripted_request *request)
     return strstr(request->target, "watch=") != NULL;
 }
 
-/* One pod, and three events of another. */
+/* One pod, and three events of another pod. */
 static scripted_next serve_well(scripted_connection *connection, const scripted_request *request, void *user)
 {
     (void)user;
@@ -53,7 +53,17 @@ static scripted_next serve_refusal(scripted_connection *connection, const script
     return SCRIPTED_KEEP;
 }
 
-/* Takes a request and never answers. */
+/* Lists work; watches, and therefore streamed lists, do not. */
+static scripted_next serve_lists_only(scripted_connection *connection, const scripted_request *request,
+                                      void *user)
+{
+    if (!is_watch(request))
+        return serve_well(connection, request, user);
+    scripted_answer(connection, "429 Too Many Requests", NULL, STATUS("429", "TooManyRequests"));
+    return SCRIPTED_KEEP;
+}
+
+/* Accepts a request and never responds. */
 static scripted_next serve_silence(scripted_connection *connection, const scripted_request *request,
                                    void *user)
 {
@@ -63,7 +73,7 @@ static scripted_next serve_silence(scripted_connection *connection, const script
     return SCRIPTED_CLOSE;
 }
 
-/* A watch that is cut at once, the first time. */
+/* The first watch is cut at once. */
 static scripted_next serve_with_a_cut(scripted_connection *connection, const scripted_request *request,
                                       void *user)
 {
@@ -75,7 +85,7 @@ static scripted_next serve_with_a_cut(scripted_connection *connection, const scr
     return serve_well(connection, request, NULL);
 }
 
-/* The first watch is told that its version is too old; the pod "a" has gone by the next list. */
+/* The first watch gets an error because its version is too old; the pod "a" is gone in the next list. */
 static scripted_next serve_with_a_gap(scripted_connection *connection, const scripted_request *request,
                                       void *user)
 {
@@ -97,7 +107,7 @@ static scripted_next serve_with_a_gap(scripted_connection *connection, const scr
     return SCRIPTED_CLOSE;
 }
 
-/* Events without an end. */
+/* An endless stream of events. */
 static scripted_next serve_a_flood(scripted_connection *connection, const scripted_request *request,
                                    void *user)
 {
@@ -121,7 +131,15 @@ static scripted_http *start(scripted_serve_cb serve, void *user)
     return scripted_http_start(&(scripted_http_options){.serve = serve, .user = user});
 }
 
-/* ---- what it writes ------------------------------------------------------------------------------------ */
+/* Ends the program by a signal, and then its server. */
+static void stop_both(cli_process *p, scripted_http *server, int number)
+{
+    cli_process_stop(p, number);
+    cli_process_free(p);
+    scripted_http_stop(server);
+}
+
+/* ---- output -------------------------------------------------------------------------------------------- */
 
 #define STATUS_LINE(phase, version)                                                                          \
     HEAD("STATUS", "pods")                                                                                   \
@@ -187,9 +205,9 @@ static void the_other_formats_are_for_people(void **state)
     scripted_http_stop(server);
 }
 
-/* ---- what it survives ---------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------------------- */
 
-static void a_server_that_refuses_does_not_end_it_and_it_says_why(void **state)
+static void a_refusal_does_not_end_it_and_is_explained(void **state)
 {
     (void)state;
     scripted_http *server = start(serve_refusal, NULL);
@@ -198,24 +216,32 @@ static void a_server_that_refuses_does_not_end_it_and_it_says_why(void **state)
     cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Forbidden\"");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"LISTING\",\"reason\":\"Forbidden\"");
     cli_process_wait_for(&p, &p.said, "the user needs the verbs list and watch");
-    cli_process_stop(&p, SIGTERM);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    stop_both(&p, server, SIGTERM);
 }
 
-static void a_refusal_of_the_stream_and_the_list_comes_with_advice(void **state)
+static void a_refusal_of_stream_and_list_is_explained(void **state)
 {
     (void)state;
     scripted_http *server = start(serve_refusal, NULL);
     cli_process p;
     cli_process_start(&p, server, "pods -o none");
     cli_process_wait_for(&p, &p.said, "the user needs the verbs list and watch");
-    cli_process_stop(&p, SIGTERM);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    stop_both(&p, server, SIGTERM);
 }
 
-static void a_watch_that_is_cut_is_taken_up_again(void **state)
+/* Before the list, the stream has failed for the same reason. */
+static void a_failure_of_the_watch_after_the_list_is_reported(void **state)
+{
+    (void)state;
+    scripted_http *server = start(serve_lists_only, NULL);
+    cli_process p;
+    cli_process_start(&p, server, "pods -o none");
+    cli_process_wait_for(&p, &p.said, "pods: synced: 1 object");
+    cli_process_wait_for(&p, &p.said, "pods: TooManyRequests: the store is not updated");
+    stop_both(&p, server, SIGTERM);
+}
+
+static void a_watch_that_is_cut_is_resumed(void **state)
 {
     (void)state;
     int cuts = 0;
@@ -226,9 +252,7 @@ static void a_watch_that_is_cut_is_taken_up_again(void **state)
     cli_process_wait_for(&p, &p.written, "DELETED");
     cli_process_wait_for(&p, &p.said, "pods: watching again after ");
     cli_process_wait_for(&p, &p.said, "s: resumed\n");
-    cli_process_stop(&p, SIGTERM);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    stop_both(&p, server, SIGTERM);
 }
 
 static void a_gap_in_the_history_is_closed_by_a_list(void **state)
@@ -245,12 +269,10 @@ static void a_gap_in_the_history_is_closed_by_a_list(void **state)
     cli_process_wait_for(&p, &p.said, "s: relisted\n");
     assert_true(cli_process_has(&p.said, "pods: watching again after "));
     assert_true(cli_process_has(&p.said, "pods: Expired: "));
-    cli_process_stop(&p, SIGTERM);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    stop_both(&p, server, SIGTERM);
 }
 
-static void an_answer_that_does_not_begin_in_time_is_asked_for_again(void **state)
+static void a_response_that_does_not_begin_in_time_is_requested_again(void **state)
 {
     (void)state;
     scripted_http *server = start(serve_silence, NULL);
@@ -258,12 +280,10 @@ static void an_answer_that_does_not_begin_in_time_is_asked_for_again(void **stat
     cli_process_start(&p, server, "pods -o events --watch-list never --request-timeout 300ms");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Timeout\"");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"LISTING\",\"reason\":\"Timeout\"");
-    cli_process_stop(&p, SIGTERM);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    stop_both(&p, server, SIGTERM);
 }
 
-/* ---- how it ends --------------------------------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------------------------------------- */
 
 static void a_signal_ends_it_while_the_server_is_silent(void **state)
 {
@@ -272,9 +292,7 @@ static void a_signal_ends_it_while_the_server_is_silent(void **state)
     cli_process p;
     cli_process_start(&p, server, "pods,services -o events");
     cli_process_wait_for(&p, &p.said, "services: listing");
-    cli_process_stop(&p, SIGINT);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    stop_both(&p, server, SIGINT);
 }
 
 static void a_signal_ends_it_while_its_reader_does_not_read(void **state)
@@ -284,14 +302,11 @@ static void a_signal_ends_it_while_its_reader_does_not_read(void **state)
     cli_process p;
     cli_process_start(&p, server, "pods -o events --watch-list never");
     cli_process_wait_for(&p, &p.said, "synced");
-    (void)poll(NULL, 0,
-               300); /* the pipe is full by now; if it is not, the test proves less and is still true */
-    cli_process_stop(&p, SIGTERM);
-    cli_process_free(&p);
-    scripted_http_stop(server);
+    (void)poll(NULL, 0, 300); /* the pipe should be full by now; if it is not, the test proves less */
+    stop_both(&p, server, SIGTERM);
 }
 
-static void a_reader_that_goes_ends_it_quietly_also_when_nothing_happens(void **state)
+static void it_ends_quietly_when_its_reader_leaves_even_without_events(void **state)
 {
     (void)state;
     scripted_http *server = start(serve_well, NULL);
@@ -314,14 +329,15 @@ int main(void)
         cmocka_unit_test(events_are_json_lines),
         cmocka_unit_test(until_synced_ends_with_the_list_and_stats_come_last),
         cmocka_unit_test(the_other_formats_are_for_people),
-        cmocka_unit_test(a_server_that_refuses_does_not_end_it_and_it_says_why),
-        cmocka_unit_test(a_refusal_of_the_stream_and_the_list_comes_with_advice),
-        cmocka_unit_test(a_watch_that_is_cut_is_taken_up_again),
+        cmocka_unit_test(a_refusal_does_not_end_it_and_is_explained),
+        cmocka_unit_test(a_refusal_of_stream_and_list_is_explained),
+        cmocka_unit_test(a_failure_of_the_watch_after_the_list_is_reported),
+        cmocka_unit_test(a_watch_that_is_cut_is_resumed),
         cmocka_unit_test(a_gap_in_the_history_is_closed_by_a_list),
-        cmocka_unit_test(an_answer_that_does_not_begin_in_time_is_asked_for_again),
+        cmocka_unit_test(a_response_that_does_not_begin_in_time_is_requested_again),
         cmocka_unit_test(a_signal_ends_it_while_the_server_is_silent),
         cmocka_unit_test(a_signal_ends_it_while_its_reader_does_not_read),
-        cmocka_unit_test(a_reader_that_goes_ends_it_quietly_also_when_nothing_happens),
+        cmocka_unit_test(it_ends_quietly_when_its_reader_leaves_even_without_events),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return RUN_TESTS(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A controller with real writes to the embedded API server: a Secret for each ConfigMap, with its number.
- * ConfigMaps change all the time, so that keys are worked on while the cache does not yet know the last
- * write. */
+ * ConfigMaps change all the time, so that keys are reconciled while the cache does not have the last write
+ * yet. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@ typedef struct site {
     atomic_int put_off; /* writes that ended with a Retry-After */
 } site;
 
-/* A write that is under way in event-loop mode. */
+/* A write in progress in event-loop mode. */
 typedef struct writing {
     site *site;
     ki_request *request;
@@ -103,8 +103,7 @@ static ki_result reconcile(ki_request *request, void *user)
                                 .resource = &KI_CORE_V1_SECRETS,
                                 .ns = "default",
                                 .name = secret == NULL ? NULL : name,
-                                .content = body,
-                                .retries_max = s->mode == KI_MODE_THREADS ? 0 : -1};
+                                .content = body};
         result = write_it(s, request, &call);
         ki_body_free(body);
     }
@@ -113,7 +112,7 @@ static ki_result reconcile(ki_request *request, void *user)
     return result;
 }
 
-/* ---- the stage ----------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------- */
 
 static void begin(site *s, int mode)
 {
@@ -210,21 +209,21 @@ static void settle(site *s)
         turn(s);
         clock_gettime(CLOCK_MONOTONIC, &now);
         if ((now.tv_sec - began.tv_sec) * 1000 > HANG_MS)
-            fail_msg("not every key ended as it should");
+            fail_msg("not every key has the expected state");
     }
 }
 
-/* ---- what the server has seen -------------------------------------------------------------------------- */
+/* ---- the server's log ---------------------------------------------------------------------------------- */
 
 typedef struct seen {
     int writes;
-    int conflicts; /* that no fault has made */
-    int faulty;    /* writes that met a fault */
-    int too_early; /* writes of a name before its Retry-After was over */
+    int conflicts; /* not caused by a fault */
+    int faulty;    /* writes with a fault */
+    int too_early; /* writes of a name before its Retry-After had passed */
     int64_t not_before_us[MAPS];
 } seen;
 
-/* Of a create, which has no name in its path, nothing is known. */
+/* A create has no name in its path, so it is not checked. */
 static void look(const ki_apiserver_request *request, void *user)
 {
     seen *r = user;
@@ -249,7 +248,7 @@ static void in_both_modes(void (*test)(int mode))
     test(KI_MODE_EVENT_LOOP);
 }
 
-/* The events of secrets come late: without the expectations each second write would be a conflict. */
+/* The events of secrets come late: without the expectations, every second write would be a conflict. */
 static void no_write_meets_a_conflict_with_one_of_its_own_in(int mode)
 {
     site s;
@@ -269,7 +268,7 @@ static void no_write_meets_a_conflict_with_one_of_its_own_in(int mode)
     end(&s);
 }
 
-static void no_write_meets_a_conflict_with_one_of_its_own(void **state)
+static void no_write_conflicts_with_an_own_write(void **state)
 {
     (void)state;
     in_both_modes(no_write_meets_a_conflict_with_one_of_its_own_in);
@@ -307,13 +306,13 @@ static void every_key_ends_well_whatever_the_server_answers_in(int mode)
     end(&s);
 }
 
-static void every_key_ends_well_whatever_the_server_answers(void **state)
+static void every_key_converges_whatever_the_server_responds(void **state)
 {
     (void)state;
     in_both_modes(every_key_ends_well_whatever_the_server_answers_in);
 }
 
-/* A write whose answer is lost may have been carried out: conflicts are allowed here. */
+/* A write whose response is lost may have been carried out, so conflicts are allowed here. */
 static void every_key_ends_well_when_connections_are_cut_in(int mode)
 {
     site s;
@@ -329,13 +328,13 @@ static void every_key_ends_well_when_connections_are_cut_in(int mode)
     end(&s);
 }
 
-static void every_key_ends_well_when_connections_are_cut(void **state)
+static void every_key_converges_when_connections_are_cut(void **state)
 {
     (void)state;
     in_both_modes(every_key_ends_well_when_connections_are_cut_in);
 }
 
-/* As many writes as there are workers are put off for longer than the others take. */
+/* As many writes as there are workers are delayed for longer than the others take. */
 static void a_write_that_the_server_puts_off_occupies_no_worker_in(int mode)
 {
     site s;
@@ -356,7 +355,7 @@ static void a_write_that_the_server_puts_off_occupies_no_worker_in(int mode)
     end(&s);
 }
 
-static void a_write_that_the_server_puts_off_occupies_no_worker(void **state)
+static void a_delayed_write_occupies_no_worker(void **state)
 {
     (void)state;
     in_both_modes(a_write_that_the_server_puts_off_occupies_no_worker_in);
@@ -365,10 +364,10 @@ static void a_write_that_the_server_puts_off_occupies_no_worker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_write_meets_a_conflict_with_one_of_its_own),
-        cmocka_unit_test(every_key_ends_well_whatever_the_server_answers),
-        cmocka_unit_test(every_key_ends_well_when_connections_are_cut),
-        cmocka_unit_test(a_write_that_the_server_puts_off_occupies_no_worker),
+        cmocka_unit_test(no_write_conflicts_with_an_own_write),
+        cmocka_unit_test(every_key_converges_whatever_the_server_responds),
+        cmocka_unit_test(every_key_converges_when_connections_are_cut),
+        cmocka_unit_test(a_delayed_write_occupies_no_worker),
     };
     return RUN_TESTS(tests);
 }

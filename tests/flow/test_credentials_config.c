@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configurations that are loaded before they are used, in memory, and tokens that the program renews. */
+/* Configurations that are loaded before they are used, or given as text,
+ * and tokens that the program renews. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* clearenv; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -19,19 +20,19 @@
 #include "support/temp_dir.h"
 #include "support/unit.h"
 
-/* ---- the bench ----------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------- */
 
 typedef struct world {
     temp_dir dir;
     certificate authority;
     certificate own;
     certificate client;
-    scripted_http *server; /* by TLS; wants a certificate of the authority's. NULL: another process has it */
+    scripted_http *server; /* with TLS and client certificates; NULL: it runs in another process */
     pid_t server_pid;      /* that process; 0: none */
     char url[64];
 } world;
 
-/* Lets in by any token but "old", and says who came, with which. */
+/* Accepts any token except "old", and responds with the client's name and token. */
 static scripted_next serve(scripted_connection *connection, const scripted_request *request, void *user)
 {
     (void)user;
@@ -72,7 +73,8 @@ static int set_up(void **state)
     return 0;
 }
 
-/* A process that is to fork has no threads: what they hold at that moment would be held for ever. */
+/* A process that will fork must not have threads: locks that they hold at that moment would be held for
+ * ever. */
 static int set_up_apart(void **state)
 {
     world *w = make_world();
@@ -153,7 +155,7 @@ static void expect(ki_client_options options, const char *expected)
     ki_client_free(client);
 }
 
-/* All that a client needs, in files beside a kubeconfig. */
+/* Everything that a client needs, in files beside a kubeconfig. */
 static const char *write_files(const world *w)
 {
     char text[1024];
@@ -178,10 +180,10 @@ static ki_config *config_of(ki_client_options options)
     return config;
 }
 
-/* ---- loaded before ------------------------------------------------------------------------------------- */
+/* ---- loaded in advance --------------------------------------------------------------------------------- */
 
-/* What a worker does: without rights, where the system allows to give them up; without an environment, and
- * without a file. Ends the process. */
+/* The work of a worker: without permissions, if the system allows dropping them; without an environment, and
+ * without files. Ends the process. */
 static void work(const ki_config *config, const char *root)
 {
     heard what = {0};
@@ -200,7 +202,7 @@ static void work(const ki_config *config, const char *root)
     _exit(is_good ? 0 : 4);
 }
 
-static void a_worker_without_rights_uses_what_its_master_has_loaded(void **state)
+static void a_worker_without_permissions_uses_the_masters_configuration(void **state)
 {
     world *w = *state;
     ki_config *config = config_of((ki_client_options){.kubeconfig = write_files(w)});
@@ -218,7 +220,7 @@ static void a_worker_without_rights_uses_what_its_master_has_loaded(void **state
     ki_config_free(config);
 }
 
-static void a_configuration_may_be_freed_when_the_client_is_made(void **state)
+static void a_configuration_may_be_freed_once_the_client_exists(void **state)
 {
     world *w = *state;
     heard what;
@@ -230,7 +232,7 @@ static void a_configuration_may_be_freed_when_the_client_is_made(void **state)
     ki_client_free(client);
 }
 
-static void files_that_can_be_read_are_looked_at_again(void **state)
+static void readable_files_are_read_again(void **state)
 {
     world *w = *state;
     ki_config *config = config_of((ki_client_options){.kubeconfig = write_files(w)});
@@ -243,7 +245,7 @@ static void files_that_can_be_read_are_looked_at_again(void **state)
     ki_config_free(config);
 }
 
-static void nothing_else_is_said_beside_a_configuration(void **state)
+static void other_options_are_refused_beside_a_configuration(void **state)
 {
     world *w = *state;
     ki_config *config = config_of((ki_client_options){.kubeconfig = write_files(w)});
@@ -272,7 +274,7 @@ static void nothing_else_is_said_beside_a_configuration(void **state)
     ki_config_free(NULL);
 }
 
-static void what_cannot_be_loaded_is_an_error(void **state)
+static void a_configuration_that_cannot_be_loaded_is_an_error(void **state)
 {
     const world *w = *state;
     ki_error err = {0};
@@ -283,9 +285,9 @@ static void what_cannot_be_loaded_is_an_error(void **state)
     assert_non_null(strstr(err.message, "tokenFile: "));
 }
 
-/* ---- in memory ----------------------------------------------------------------------------------------- */
+/* ---- as text ------------------------------------------------------------------------------------------- */
 
-static void all_can_be_given_as_text(void **state)
+static void everything_can_be_given_as_text(void **state)
 {
     const world *w = *state;
     ki_client_options options = {.server = w->url,
@@ -339,7 +341,7 @@ static void errors_in_a_text_are_described(void **state)
     }
 }
 
-/* ---- tokens that change -------------------------------------------------------------------------------- */
+/* ---- renewed tokens ------------------------------------------------------------------------------------ */
 
 static ki_client_options trusting(const world *w)
 {
@@ -361,7 +363,7 @@ static void a_token_file_needs_no_kubeconfig(void **state)
     ki_client_free(client);
     temp_dir_write(&w->dir, "token", "old\n");
     client = client_of(options);
-    ask(client, &what); /* it is refused, and read again */
+    ask(client, &what); /* the token is refused, and the file is read again */
     assert_string_equal(what.text, "the server answers 401: jane with Bearer old");
     temp_dir_write(&w->dir, "token", "second\n");
     ask(client, &what);
@@ -393,7 +395,7 @@ static void a_program_may_renew_the_token(void **state)
     }
 }
 
-static void a_client_without_a_token_may_be_given_one(void **state)
+static void a_client_without_a_token_can_get_one(void **state)
 {
     const world *w = *state;
     heard what;
@@ -406,7 +408,7 @@ static void a_client_without_a_token_may_be_given_one(void **state)
     ki_client_free(client);
 }
 
-static void an_impossible_token_is_refused(void **state)
+static void an_invalid_token_is_refused(void **state)
 {
     const world *w = *state;
     heard what;
@@ -467,7 +469,7 @@ static void tokens_may_be_renewed_while_requests_are_made(void **state)
     ki_client_free(r.client);
 }
 
-static void a_token_of_the_program_does_not_go_out_in_clear(void **state)
+static void a_token_of_the_program_is_not_sent_in_plaintext(void **state)
 {
     (void)state;
     heard what;
@@ -485,21 +487,21 @@ static void a_token_of_the_program_does_not_go_out_in_clear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_worker_without_rights_uses_what_its_master_has_loaded, set_up_apart,
-                                        tear_down),
-        TEST(a_configuration_may_be_freed_when_the_client_is_made),
-        TEST(files_that_can_be_read_are_looked_at_again),
-        TEST(nothing_else_is_said_beside_a_configuration),
-        TEST(what_cannot_be_loaded_is_an_error),
-        TEST(all_can_be_given_as_text),
+        cmocka_unit_test_setup_teardown(a_worker_without_permissions_uses_the_masters_configuration,
+                                        set_up_apart, tear_down),
+        TEST(a_configuration_may_be_freed_once_the_client_exists),
+        TEST(readable_files_are_read_again),
+        TEST(other_options_are_refused_beside_a_configuration),
+        TEST(a_configuration_that_cannot_be_loaded_is_an_error),
+        TEST(everything_can_be_given_as_text),
         TEST(a_kubeconfig_can_be_given_as_text),
         TEST(errors_in_a_text_are_described),
         TEST(a_token_file_needs_no_kubeconfig),
         TEST(a_program_may_renew_the_token),
-        TEST(a_client_without_a_token_may_be_given_one),
-        TEST(an_impossible_token_is_refused),
+        TEST(a_client_without_a_token_can_get_one),
+        TEST(an_invalid_token_is_refused),
         TEST(tokens_may_be_renewed_while_requests_are_made),
-        TEST(a_token_of_the_program_does_not_go_out_in_clear),
+        TEST(a_token_of_the_program_is_not_sent_in_plaintext),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers of a real kubeconfig, whose credentials change while they watch. */
+/* Informers with a real kubeconfig, whose credentials change while they watch. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -25,7 +25,7 @@
     "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","                       \
     "\"status\":{\"token\":\"" token "\"}}\n"
 
-/* ---- the bench ----------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------- */
 
 typedef struct world {
     temp_dir dir;
@@ -34,11 +34,11 @@ typedef struct world {
     ki_informer *informer;
     atomic_int lists;
     atomic_int refusals; /* by the server */
-    atomic_int from_11;  /* watches that were begun there */
+    atomic_int from_11;  /* watches from version 11 */
     ki_informer_error last;
     char message[KI_ERROR_MESSAGE_BYTES];
-    int failures;                        /* that the informer told of */
-    char answer[KI_ERROR_MESSAGE_BYTES]; /* to a call */
+    int failures;                        /* reported to the error handler */
+    char answer[KI_ERROR_MESSAGE_BYTES]; /* the result of a call */
 } world;
 
 static bool has(const scripted_request *request, const char *text)
@@ -46,7 +46,7 @@ static bool has(const scripted_request *request, const char *text)
     return strstr(request->head, text) != NULL;
 }
 
-/* By what the test has laid beside it, if it has. On a thread of the server's. */
+/* Replaces a file by the one that the test has prepared, if there is one. Runs on a thread of the server. */
 static void replace(const world *w, const char *name)
 {
     char next[256];
@@ -64,7 +64,8 @@ static void send_back(scripted_connection *connection, const scripted_request *r
     scripted_answer(connection, "401 Unauthorized", NULL, body);
 }
 
-/* The first watch brings b and ends; from then on another token is wanted, with which c comes. */
+/* The first watch delivers b and ends; from then on a different token is required,
+ * with which c is delivered. */
 static scripted_next serve(scripted_connection *connection, const scripted_request *request, void *user)
 {
     world *w = user;
@@ -118,10 +119,10 @@ static ki_informer *follow(world *w)
     return informer;
 }
 
-/* What the kubeconfig says of user and cluster, in YAML; and as whom the server speaks TLS. */
+/* The user and the cluster of the kubeconfig, in YAML; and the server's certificate. */
 typedef struct scene {
     const char *user;
-    const char *trust; /* "" without TLS, as the next */
+    const char *trust; /* "" without TLS, like the next */
     const certificate *server;
 } scene;
 
@@ -140,7 +141,7 @@ static void world_open(world *w, const scene *with)
              "clusters: [{name: k, cluster: {server: \"%s\"%s}}]\nusers:\n- name: u\n  user: %s\n",
              scripted_http_url(w->server), with->trust, with->user);
     const char *path = temp_dir_write(&w->dir, "config", text);
-    temp_dir_write(&w->dir, "token", "first\n"); /* for a user that has its token in a file */
+    temp_dir_write(&w->dir, "token", "first\n"); /* for a user with a token file */
     w->client = ki_client_new(&(ki_client_options){.kubeconfig = path,
                                                    .mode = KI_MODE_EVENT_LOOP,
                                                    .allow_plaintext_credentials = with->server == NULL},
@@ -188,7 +189,7 @@ static void wait_for(world *w, ki_informer *informer, const char *name)
     }
 }
 
-/* ---- credentials that are refused while a watch is under way ------------------------------------------- */
+/* ---- credentials that are refused during a watch ----------------------------------------------------- */
 
 static void expect_the_same_watch(world *w)
 {
@@ -205,7 +206,7 @@ static void expect_the_same_watch(world *w)
     assert_int_equal(status.phase, KI_PHASE_WATCHING);
 }
 
-static void a_token_file_that_changes_lets_the_same_watch_go_on(void **state)
+static void a_watch_resumes_with_a_changed_token_file(void **state)
 {
     (void)state;
     static world w;
@@ -221,7 +222,7 @@ static void keep_message(const ki_rest_answer *answer, void *user)
     snprintf(w->answer, sizeof(w->answer), "%s", answer->error.message);
 }
 
-static void a_token_that_the_server_sends_back_is_not_told(void **state)
+static void a_token_that_the_server_sends_back_is_masked(void **state)
 {
     (void)state;
     static world w;
@@ -255,7 +256,7 @@ static void write_plugin(world *w)
     temp_dir_script(&w->dir, "plugin", "cd \"${0%/*}\"; echo run >>runs; cat answer");
 }
 
-static void a_plug_in_is_run_again_and_the_same_watch_continues(void **state)
+static void a_plug_in_is_run_again_and_the_watch_resumes(void **state)
 {
     (void)state;
     static world w;
@@ -266,7 +267,7 @@ static void a_plug_in_is_run_again_and_the_same_watch_continues(void **state)
     world_fini(&w);
 }
 
-static void one_run_of_a_plug_in_does_for_all_informers(void **state)
+static void one_run_of_a_plug_in_is_enough_for_all_informers(void **state)
 {
     (void)state;
     static world w;
@@ -284,7 +285,7 @@ static void one_run_of_a_plug_in_does_for_all_informers(void **state)
     world_fini(&w);
 }
 
-static void a_plug_in_that_is_not_there_is_named_with_its_hint(void **state)
+static void a_missing_plug_in_is_reported_with_its_hint(void **state)
 {
     (void)state;
     static world w;
@@ -301,9 +302,9 @@ static void a_plug_in_that_is_not_there_is_named_with_its_hint(void **state)
     world_fini(&w);
 }
 
-/* ---- which server we trust------------------------------------------------------------------------------ */
+/* ---- trusted servers ----------------------------------------------------------------------------------- */
 
-static void an_authority_that_is_replaced_is_trusted(void **state)
+static void a_replaced_ca_is_trusted(void **state)
 {
     (void)state;
     static world w;
@@ -334,12 +335,12 @@ static void an_authority_that_is_replaced_is_trusted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_file_that_changes_lets_the_same_watch_go_on),
-        cmocka_unit_test(a_token_that_the_server_sends_back_is_not_told),
-        cmocka_unit_test(a_plug_in_is_run_again_and_the_same_watch_continues),
-        cmocka_unit_test(one_run_of_a_plug_in_does_for_all_informers),
-        cmocka_unit_test(a_plug_in_that_is_not_there_is_named_with_its_hint),
-        cmocka_unit_test(an_authority_that_is_replaced_is_trusted),
+        cmocka_unit_test(a_watch_resumes_with_a_changed_token_file),
+        cmocka_unit_test(a_token_that_the_server_sends_back_is_masked),
+        cmocka_unit_test(a_plug_in_is_run_again_and_the_watch_resumes),
+        cmocka_unit_test(one_run_of_a_plug_in_is_enough_for_all_informers),
+        cmocka_unit_test(a_missing_plug_in_is_reported_with_its_hint),
+        cmocka_unit_test(a_replaced_ca_is_trusted),
     };
     return RUN_TESTS(tests);
 }

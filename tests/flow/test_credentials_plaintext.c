@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers without TLS: they are asked without any secret, unless the program says otherwise. */
+/* Servers without TLS get no secrets, unless the program allows it. */
 #include <kinformer.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,16 +14,16 @@
     "no credentials were sent, because its address begins with http:// (use https://, or "                   \
     "allow_plaintext_credentials / --allow-plaintext-credentials)"
 
-/* ---- the bench ----------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------- */
 
 typedef struct world {
     temp_dir dir;
     scripted_http *server;
     ki_client *client;
-    atomic_int sent; /* requests with an Authorization */
+    atomic_int sent; /* requests with an Authorization header */
     const char *status;
-    char message[KI_ERROR_MESSAGE_BYTES]; /* of the answer to a call */
-    int warnings;                         /* that something is withheld */
+    char message[KI_ERROR_MESSAGE_BYTES]; /* of the response to a call */
+    int warnings;                         /* that credentials are withheld */
 } world;
 
 static scripted_next serve(scripted_connection *connection, const scripted_request *request, void *user)
@@ -62,7 +62,7 @@ static void world_fini(world *w)
     temp_dir_remove(&w->dir);
 }
 
-/* Two requests of a client with these options; the mode is set here. */
+/* Makes two requests with a client of these options; the mode is set here. */
 static void ask(world *w, ki_client_options options)
 {
     ki_error err = {0};
@@ -81,7 +81,7 @@ static void ask(world *w, ki_client_options options)
     ki_client_free(w->client);
 }
 
-/* A kubeconfig for the server; `server` NULL: by its whole address. */
+/* Writes a kubeconfig for the server; `server` NULL: its whole address. */
 static const char *kubeconfig(world *w, const char *server, const char *user)
 {
     char text[2048];
@@ -98,13 +98,13 @@ static const char *kubeconfig(world *w, const char *server, const char *user)
 
 static void expect_withheld(const world *w)
 {
-    assert_true(scripted_http_requests(w->server) >= 2); /* each is tried once more */
+    assert_true(scripted_http_requests(w->server) >= 2); /* each request is retried once */
     assert_int_equal(w->sent, 0);
     assert_int_equal(w->warnings, 1);
     assert_string_equal(w->message, "the server answers 401, and " WITHHELD ": who are you");
 }
 
-/* ---- what is withheld ---------------------------------------------------------------------------------- */
+/* ---- withheld ------------------------------------------------------------------------------------------ */
 
 static const char *const users[] = {
     "{token: from-the-kubeconfig}",
@@ -114,7 +114,7 @@ static const char *const users[] = {
 };
 enum { USERS = sizeof(users) / sizeof(users[0]) };
 
-static void nothing_of_a_kubeconfig_goes_out_in_clear(void **state)
+static void nothing_of_a_kubeconfig_is_sent_in_plaintext(void **state)
 {
     (void)state;
     for (int i = 0; i < USERS; i++) {
@@ -127,7 +127,7 @@ static void nothing_of_a_kubeconfig_goes_out_in_clear(void **state)
     }
 }
 
-static void nor_to_another_server_than_its_own(void **state)
+static void nothing_of_a_kubeconfig_is_sent_to_another_plaintext_server(void **state)
 {
     (void)state;
     for (int i = 0; i < USERS; i++) {
@@ -140,7 +140,7 @@ static void nor_to_another_server_than_its_own(void **state)
     }
 }
 
-static void a_server_without_a_scheme_is_one_in_clear(void **state)
+static void a_server_without_a_scheme_is_plaintext(void **state)
 {
     (void)state;
     for (int i = 0; i < USERS; i++) {
@@ -153,7 +153,7 @@ static void a_server_without_a_scheme_is_one_in_clear(void **state)
     }
 }
 
-static void nothing_of_the_options_goes_out_in_clear(void **state)
+static void nothing_of_the_options_is_sent_in_plaintext(void **state)
 {
     (void)state;
     world w;
@@ -168,8 +168,8 @@ static void nothing_of_the_options_goes_out_in_clear(void **state)
     world_fini(&w);
 }
 
-/* A server that allows no impersonation responds with 403. */
-static void a_403_says_so_too(void **state)
+/* A server that does not allow impersonation responds with 403. */
+static void a_403_reports_withheld_credentials(void **state)
 {
     (void)state;
     world w;
@@ -180,7 +180,7 @@ static void a_403_says_so_too(void **state)
     world_fini(&w);
 }
 
-/* After its first answer. */
+/* Runs until the first response. */
 static void expect_informer_says_so(ki_client *client)
 {
     ki_informer_status status = {0};
@@ -194,7 +194,7 @@ static void expect_informer_says_so(ki_client *client)
     ki_informer_free(informer);
 }
 
-static void an_informer_says_so_too(void **state)
+static void an_informer_reports_withheld_credentials(void **state)
 {
     (void)state;
     world w;
@@ -207,8 +207,8 @@ static void an_informer_says_so_too(void **state)
     world_fini(&w);
 }
 
-/* Also the first answer: the token was given before it was asked for. */
-static void a_token_that_is_set_later_is_withheld_too(void **state)
+/* This includes the first response: the token was set before the request. */
+static void a_token_that_is_set_later_is_withheld(void **state)
 {
     (void)state;
     world w;
@@ -228,8 +228,8 @@ static void a_token_that_is_set_later_is_withheld_too(void **state)
     world_fini(&w);
 }
 
-/* However often one is set. */
-static void that_tokens_are_withheld_is_logged_once(void **state)
+/* However often a token is set. */
+static void withheld_tokens_are_logged_once(void **state)
 {
     (void)state;
     world w;
@@ -250,7 +250,7 @@ static void that_tokens_are_withheld_is_logged_once(void **state)
     world_fini(&w);
 }
 
-static void an_informer_says_so_of_a_token_that_is_set_later(void **state)
+static void an_informer_reports_a_withheld_token_that_is_set_later(void **state)
 {
     (void)state;
     world w;
@@ -263,9 +263,9 @@ static void an_informer_says_so_of_a_token_that_is_set_later(void **state)
     world_fini(&w);
 }
 
-/* ---- what is not --------------------------------------------------------------------------------------- */
+/* ---- sent ---------------------------------------------------------------------------------------------- */
 
-static void with_the_permission_they_are_sent(void **state)
+static void credentials_are_sent_in_plaintext_if_allowed(void **state)
 {
     (void)state;
     for (int i = 0; i < USERS; i++) {
@@ -280,7 +280,7 @@ static void with_the_permission_they_are_sent(void **state)
     }
 }
 
-static void over_tls_they_are_sent(void **state)
+static void credentials_are_sent_over_tls(void **state)
 {
     (void)state;
     certificate authority = certificate_make("authority", NULL, NULL);
@@ -313,17 +313,17 @@ static void without_credentials_there_is_no_warning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_of_a_kubeconfig_goes_out_in_clear),
-        cmocka_unit_test(nor_to_another_server_than_its_own),
-        cmocka_unit_test(a_server_without_a_scheme_is_one_in_clear),
-        cmocka_unit_test(nothing_of_the_options_goes_out_in_clear),
-        cmocka_unit_test(a_403_says_so_too),
-        cmocka_unit_test(an_informer_says_so_too),
-        cmocka_unit_test(a_token_that_is_set_later_is_withheld_too),
-        cmocka_unit_test(that_tokens_are_withheld_is_logged_once),
-        cmocka_unit_test(an_informer_says_so_of_a_token_that_is_set_later),
-        cmocka_unit_test(with_the_permission_they_are_sent),
-        cmocka_unit_test(over_tls_they_are_sent),
+        cmocka_unit_test(nothing_of_a_kubeconfig_is_sent_in_plaintext),
+        cmocka_unit_test(nothing_of_a_kubeconfig_is_sent_to_another_plaintext_server),
+        cmocka_unit_test(a_server_without_a_scheme_is_plaintext),
+        cmocka_unit_test(nothing_of_the_options_is_sent_in_plaintext),
+        cmocka_unit_test(a_403_reports_withheld_credentials),
+        cmocka_unit_test(an_informer_reports_withheld_credentials),
+        cmocka_unit_test(a_token_that_is_set_later_is_withheld),
+        cmocka_unit_test(withheld_tokens_are_logged_once),
+        cmocka_unit_test(an_informer_reports_a_withheld_token_that_is_set_later),
+        cmocka_unit_test(credentials_are_sent_in_plaintext_if_allowed),
+        cmocka_unit_test(credentials_are_sent_over_tls),
         cmocka_unit_test(without_credentials_there_is_no_warning),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Proxies whose address is wrong: nothing is sent past them, and their password is not revealed. */
+/* Proxies with an invalid address: nothing is sent past them, and their password is not revealed. */
 #include <kinformer.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static void a_malformed_proxy_is_refused_before_anything_is_sent(void **state)
     certificate_free(&authority);
 }
 
-static void so_is_one_of_the_environment(void **state)
+static void a_malformed_proxy_of_the_environment_is_refused(void **state)
 {
     (void)state;
     unsetenv("NO_PROXY");
@@ -102,7 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_malformed_proxy_is_refused_before_anything_is_sent),
-        cmocka_unit_test(so_is_one_of_the_environment),
+        cmocka_unit_test(a_malformed_proxy_of_the_environment_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking a server for a resource by name, over real sockets in each mode; and for any path. */
+/* Looks up resources by name on a server, over real sockets in each mode; and reads any path. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const int modes[REST_MODES] = {KI_MODE_THREADS, KI_MODE_HANDLERS_ON_LOOP,
 
 typedef enum server_age { NEW, OLD, REFUSING, ODD } server_age;
 
-/* An old one does not look at what is welcome, and one of its groups is served by someone who is away. */
+/* An old server ignores the Accept header, and one of its groups is served by an API service that is down. */
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     const server_age *age = user;
@@ -73,14 +73,14 @@ typedef struct row {
     const char *message;
 } row;
 
-static void what_is_not_found_has_a_reason(void **state)
+static void a_failed_lookup_has_a_reason(void **state)
 {
     (void)state;
     static const row rows[] = {{NEW, "gadgets", KI_ERR_RESOURCE, "the server has no resource \"gadgets\""},
                                {OLD, "gadgets.example.com", KI_ERR_RESOURCE, "\"gadgets.example.com\""},
                                {OLD, "gadgets", KI_ERR_HTTP, "503"},
                                {REFUSING, "widgets", KI_ERR_FORBIDDEN, "403"},
-                               {ODD, "widgets", KI_ERR_TYPE, "cannot be read"}};
+                               {ODD, "widgets", KI_ERR_NOT_A_LIST, "cannot be read"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         server_age age = rows[i].age;
         rest_world w = {.mode = modes[i % REST_MODES]};
@@ -114,7 +114,7 @@ static void note_end(ki_resource *found, const ki_error *err, void *user)
     times++;
 }
 
-static void a_search_ends_with_its_client(void **state)
+static void a_lookup_ends_with_its_client(void **state)
 {
     (void)state;
     for (size_t i = 0; i < REST_MODES; i++) {
@@ -130,7 +130,7 @@ static void a_search_ends_with_its_client(void **state)
     }
 }
 
-static void what_cannot_be_asked_is_refused(void **state)
+static void invalid_lookups_are_refused(void **state)
 {
     (void)state;
     server_age age = NEW;
@@ -171,17 +171,14 @@ static void any_path_can_be_read(void **state)
     rest_world_fini(&w);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_resource_is_found_in_each_mode_on_new_and_old_servers),
-        FLOW_TEST(what_is_not_found_has_a_reason),
-        FLOW_TEST(a_search_ends_with_its_client),
-        FLOW_TEST(what_cannot_be_asked_is_refused),
-        FLOW_TEST(any_path_can_be_read),
+        WITH_MEMORY_CHECK(a_resource_is_found_in_each_mode_on_new_and_old_servers),
+        WITH_MEMORY_CHECK(a_failed_lookup_has_a_reason),
+        WITH_MEMORY_CHECK(a_lookup_ends_with_its_client),
+        WITH_MEMORY_CHECK(invalid_lookups_are_refused),
+        WITH_MEMORY_CHECK(any_path_can_be_read),
     };
     return RUN_TESTS(tests);
 }

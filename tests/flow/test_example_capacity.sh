@@ -5,14 +5,7 @@
 set -eu
 example=$1
 program=$2
-work=$(mktemp -d)
-server_pid=
-
-end_all() {
-    [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap end_all EXIT
+. "$(dirname "$0")/support/example_server.sh"
 
 for claim in a:db:1Gi b:db:512Mi c:web:7; do
     rest=${claim#*:}
@@ -41,16 +34,7 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 END
 
-# What it writes is read up to its address: nothing sleeps.
-mkfifo "$work/server"
-"$program" apiserver --port 0 --load "$work/crd.yaml" --load "$work/objects.yaml" --kubeconfig-out "$work/kubeconfig" >"$work/server" &
-server_pid=$!
-exec 3<"$work/server"
-while read -r line <&3; do
-    case $line in
-    'listening at '*) break ;;
-    esac
-done
+start_server "$program" --load "$work/crd.yaml" --load "$work/objects.yaml" --kubeconfig-out "$work/kubeconfig"
 
 expect() {
     output=$("$example" "$work/kubeconfig" "$1" "$2" "$3")

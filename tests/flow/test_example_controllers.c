@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two smaller controllers of examples/, as processes: a ConfigMap "settings" in each namespace. */
+/* The two smaller controllers of examples/ as processes: they keep a ConfigMap "settings" in each
+ * namespace. */
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
@@ -38,9 +39,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    if (process.pid > 0)
-        (void)kill(process.pid, SIGKILL); /* of a test that failed */
-    process = (example_process){0};
+    example_discard(&process);
     ki_apiserver_free(server);
     return 0;
 }
@@ -55,7 +54,8 @@ static int team_is(int number, const char *team)
     return is_so;
 }
 
-/* Made, changed, and restored when it is deleted; after a server that refuses and goes away. */
+/* The ConfigMap is created, changed, and restored when it is deleted,
+ * also after a server that refuses and goes down. */
 static void follow(const char *program)
 {
     assert_int_equal(ki_apiserver_fault(server,
@@ -100,13 +100,13 @@ static int count_threads(pid_t pid)
     return count;
 }
 
-static void the_controller_in_a_loop_does_the_same_on_one_thread(void **state)
+static void the_event_loop_controller_does_the_same_on_one_thread(void **state)
 {
     (void)state;
     follow("loop_controller");
     assert_int_equal(count_threads(process.pid), 1);
     assert_int_equal(write(process.input, "\n", 1), 1);
-    close(process.input); /* the end of its input is its own */
+    close(process.input); /* the end of its input ends the program */
     process.input = -1;
     example_wait(&process);
 }
@@ -116,7 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_small_controller_keeps_a_configmap_in_each_namespace, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(the_controller_in_a_loop_does_the_same_on_one_thread, setup,
+        cmocka_unit_test_setup_teardown(the_event_loop_controller_does_the_same_on_one_thread, setup,
                                         teardown),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two sample-controllers with leader election: one acts, judged by the log of the server and by the history
- * of the Lease. */
+/* Two sample-controllers with leader election: only one acts.
+ * The server's log and the history of the Lease show it. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,25 +32,18 @@ static int setup(void **state)
     return 0;
 }
 
-static void kill_left(example_process *p)
-{
-    if (p->pid > 0)
-        (void)kill(p->pid, SIGKILL); /* of a test that failed */
-    *p = (example_process){0};
-}
-
 static int teardown(void **state)
 {
     (void)state;
-    kill_left(&a);
-    kill_left(&b);
+    example_discard(&a);
+    example_discard(&b);
     ki_apiserver_free(server);
     return 0;
 }
 
 /* ---- the lease --------------------------------------------------------------------------------------- */
 
-/* A version of the Lease, by the server's count. */
+/* A version of the Lease, as counted by the server. */
 typedef struct lease_event {
     uint64_t version;
     char holder[16];
@@ -69,7 +62,7 @@ static void count_write(const ki_apiserver_request *request, void *user)
     *writes += strcmp(request->resource, "leases") == 0 && request->version != 0;
 }
 
-/* The log says how many versions there are, so the watch that reads them ends with the last one. */
+/* The log shows how many versions there are, so the watch that reads them ends with the last one. */
 static void end_watch_after_last(void)
 {
     size_t writes = 0;
@@ -105,7 +98,7 @@ static void read_history(void)
     api_answer_fini(&answer);
 }
 
-/* Who held it just before a version. */
+/* The holder just before a version. */
 static const char *holder_before(uint64_t version)
 {
     const char *holder = "";
@@ -122,14 +115,14 @@ static int is_held_by(const char *identity)
     return is_held;
 }
 
-/* ---- the judge --------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------ */
 
 typedef struct verdict {
-    size_t writes[2];   /* of a and b, to Foos and Deployments */
-    size_t stray[2];    /* of these, and of those that were refused: while the Lease was another's */
+    size_t writes[2];   /* by a and b, to Foos and Deployments */
+    size_t stray[2];    /* of these, and of refused ones: those made while the other held the Lease */
     const char *holder; /* in the order of the log */
-    int is_whole;       /* nothing of the log was forgotten */
-    int64_t renewed_us; /* a's last write of the Lease, and b's first */
+    int is_whole;       /* no entry of the log was dropped */
+    int64_t renewed_us; /* a's last write of the Lease, and b's first one */
     int64_t taken_us;
 } verdict;
 
@@ -144,7 +137,7 @@ static void judge_lease(verdict *v, const ki_apiserver_request *request, int is_
         v->taken_us = request->time_us;
 }
 
-/* The version of a write says who held the Lease then; of one that was refused, its place in the log. */
+/* The version of a write shows who held the Lease then; for a refused write, its position in the log does. */
 static void judge_one(const ki_apiserver_request *request, void *user)
 {
     verdict *v = user;
@@ -172,7 +165,7 @@ static verdict judge(void)
     return v;
 }
 
-/* Not before the lease had ended; and not much later, as far as this machine's load lets one say so. */
+/* Not before the lease had ended, and not much later, as far as the load of this machine allows. */
 static void assert_taken_in_time(const verdict *v)
 {
     int64_t took_ms = (v->taken_us - v->renewed_us) / 1000;
@@ -182,7 +175,7 @@ static void assert_taken_in_time(const verdict *v)
 
 /* ---- the work ---------------------------------------------------------------------------------------- */
 
-/* There is always something to be written. */
+/* Makes sure that there is always something to write. */
 static void churn(void)
 {
     round_number++;
@@ -205,7 +198,7 @@ static size_t writes_of(const char *agent)
     return sample_count(server, &(sample_query){.method = "PUT", .resource = "foos", .user_agent = agent});
 }
 
-/* a leads and works, b is there and waits. */
+/* a leads and works, b runs and waits. */
 static void start_both(void)
 {
     sample_start(&a, server, FLAGS "a");
@@ -215,7 +208,7 @@ static void start_both(void)
     assert_int_equal(writes_of(" b"), 0);
 }
 
-static void b_takes_over_from_a_leader_that_is_killed(void **state)
+static void b_takes_over_from_a_killed_leader(void **state)
 {
     (void)state;
     start_both();
@@ -223,7 +216,7 @@ static void b_takes_over_from_a_leader_that_is_killed(void **state)
     CHURN_UNTIL(writes_of(" b") > 10);
     sample_wait_settled(server);
     example_end(&b);
-    assert_true(is_held_by("")); /* given back */
+    assert_true(is_held_by("")); /* released */
     verdict v = judge();
     assert_int_equal(v.stray[0] + v.stray[1], 0);
     assert_taken_in_time(&v);
@@ -242,8 +235,8 @@ static void b_takes_over_at_once_from_a_leader_that_ends(void **state)
     assert_int_equal(v.stray[0] + v.stray[1], 0);
 }
 
-/* What was between the check and the socket when it stopped may follow: one request for each worker. */
-static void a_leader_that_was_paused_does_not_act_when_it_continues(void **state)
+/* Requests between the check and the socket when it was stopped may follow: one for each worker. */
+static void a_paused_leader_does_not_act_when_it_continues(void **state)
 {
     (void)state;
     start_both();
@@ -262,9 +255,9 @@ static void a_leader_that_was_paused_does_not_act_when_it_continues(void **state
     assert_taken_in_time(&v);
 }
 
-/* Both workers of a wait for an answer when it is paused,
- * and have the status of a Foo to write afterwards. */
-static void a_reconcile_that_was_paused_in_its_middle_writes_nothing_more(void **state)
+/* Both workers of a are waiting for a response when a is paused,
+ * and have to write the status of a Foo afterwards. */
+static void a_paused_reconcile_writes_nothing_more(void **state)
 {
     (void)state;
     sample_start(&a, server, FLAGS "a");
@@ -283,10 +276,10 @@ static void a_reconcile_that_was_paused_in_its_middle_writes_nothing_more(void *
     sample_put_foo(server, 2, 1);
     SAMPLE_WAIT_UNTIL(ki_apiserver_count(server, &KI_APPS_V1_DEPLOYMENTS) == 2);
     example_signal(&a, SIGSTOP);
-    sample_wait_settled(server); /* b's work */
+    sample_wait_settled(server); /* done by b */
     example_signal(&a, SIGCONT);
     uint64_t since = sample_now(server);
-    ki_apiserver_heal(server);
+    ki_apiserver_clear_faults(server);
     SAMPLE_WAIT_UNTIL(
         sample_count(server, &(sample_query){.resource = "leases", .user_agent = " a", .since = since}) > 2);
     example_end(&a);
@@ -302,7 +295,7 @@ static void lose_contact(const ki_fault *fault)
     assert_int_equal(ki_apiserver_fault(server, fault, NULL), 0);
     ki_apiserver_cut(server, 1);
     CHURN_UNTIL(writes_of(" b") > 10);
-    ki_apiserver_heal(server);
+    ki_apiserver_clear_faults(server);
     uint64_t since = sample_now(server);
     CHURN_UNTIL(
         sample_count(
@@ -326,8 +319,8 @@ static void a_leader_without_a_server_stops_acting_and_contends_again(void **sta
     lose_contact(&(ki_fault){.action = KI_FAULT_RESET, .user_agent = " a"});
 }
 
-/* Its requests are carried out, and their answers lost. */
-static void a_leader_that_hears_nothing_stops_acting_and_contends_again(void **state)
+/* Its requests are carried out, but the responses are lost. */
+static void a_leader_without_responses_stops_acting_and_contends_again(void **state)
 {
     (void)state;
     lose_contact(&(ki_fault){.action = KI_FAULT_RESET, .user_agent = " a", .after_bytes = 1});
@@ -336,15 +329,13 @@ static void a_leader_that_hears_nothing_stops_acting_and_contends_again(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(b_takes_over_from_a_leader_that_is_killed, setup, teardown),
+        cmocka_unit_test_setup_teardown(b_takes_over_from_a_killed_leader, setup, teardown),
         cmocka_unit_test_setup_teardown(b_takes_over_at_once_from_a_leader_that_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_leader_that_was_paused_does_not_act_when_it_continues, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_reconcile_that_was_paused_in_its_middle_writes_nothing_more, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_paused_leader_does_not_act_when_it_continues, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_paused_reconcile_writes_nothing_more, setup, teardown),
         cmocka_unit_test_setup_teardown(a_leader_without_a_server_stops_acting_and_contends_again, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(a_leader_that_hears_nothing_stops_acting_and_contends_again, setup,
+        cmocka_unit_test_setup_teardown(a_leader_without_responses_stops_acting_and_contends_again, setup,
                                         teardown),
     };
     return RUN_TESTS(tests);

@@ -6,17 +6,7 @@ set -eu
 example=$1
 program=$2
 source=$3/examples/pod_by_ip.c
-work=$(mktemp -d)
-server_pid=
-
-end_all() {
-    [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap end_all EXIT
-HOME=$work
-export HOME
-unset KUBECONFIG KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT 2>/dev/null || true
+. "$(dirname "$0")/support/example_server.sh"
 
 for number in 1 2; do
     cat <<END
@@ -29,17 +19,7 @@ status: {podIPs: [{ip: 10.0.0.$number}, {ip: "fd00::$number"}]}
 END
 done >"$work/pods.yaml"
 
-# What it writes is read up to its address: nothing sleeps.
-mkfifo "$work/server"
-"$program" apiserver --port 0 --load "$work/pods.yaml" >"$work/server" &
-server_pid=$!
-url=
-exec 3<"$work/server"
-while [ -z "$url" ] && read -r line <&3; do
-    case $line in
-    'listening at '*) url=${line#listening at } ;;
-    esac
-done
+start_server "$program" --load "$work/pods.yaml"
 
 for address in 10.0.0.1 fd00::2 10.0.0.3; do
     "$example" "$address" "$url"

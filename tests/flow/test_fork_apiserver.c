@@ -17,7 +17,7 @@
 
 enum { CHILD_SECONDS = 60, FORKS = 20 };
 
-/* A sanitizer looks for leaks in _exit(), and would report the parent's memory in the child. */
+/* A sanitizer checks for leaks in _exit(), and would report the parent's memory in the child. */
 static void leave(int status)
 {
     (void)syscall(SYS_exit_group, status);
@@ -50,23 +50,24 @@ static const char pod[] = "{\"metadata\":{\"name\":\"late\"}}";
 static void call_everything(ki_apiserver *server)
 {
     ki_error err = {0};
-    ki_apiserver_loaded loaded;
+    ki_apiserver_loaded loaded = {.objects = 1};
     const ki_fault fault = {.action = KI_FAULT_CLOSE};
     CHECK(ki_apiserver_put(server, &KI_CORE_V1_PODS, pod, &err) == KI_ERR_FORKED);
     CHECK(err.code == KI_ERR_FORKED && strstr(err.message, "the process that started it") != NULL);
     CHECK(ki_apiserver_delete(server, &KI_CORE_V1_PODS, "default", "web", NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_load(server, "/nowhere", &loaded, NULL) == KI_ERR_FORKED);
+    CHECK(loaded.objects == 0 && strstr(loaded.message, "the process that started it") != NULL);
     CHECK(ki_apiserver_fault(server, &fault, NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_rewind(server, 1, NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_up(server, NULL) == KI_ERR_FORKED);
     CHECK(ki_apiserver_count(server, &KI_CORE_V1_PODS) == 0);
     CHECK(ki_apiserver_version(server) == 0);
-    ki_apiserver_heal(server);
+    ki_apiserver_clear_faults(server);
     ki_apiserver_compact(server);
     ki_apiserver_cut(server, 1);
     ki_apiserver_down(server);
     ki_apiserver_free(server);
-    ki_apiserver_free(server); /* it frees nothing */
+    ki_apiserver_free(server); /* frees nothing in a child */
     CHECK(strncmp(ki_apiserver_url(server), "http://127.0.0.1:", 17) == 0);
     CHECK(ki_apiserver_certificate(server) == NULL);
 }
@@ -106,7 +107,7 @@ static void use_the_url(ki_apiserver *server)
     temp_dir_remove(&dir);
 }
 
-static void a_child_is_served_as_any_other_process(void **state)
+static void a_child_is_served_like_any_other_process(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -126,7 +127,7 @@ static void serve_in_the_child(ki_apiserver *parents)
     ki_apiserver_free(parents);
 }
 
-static void a_child_may_start_a_server_of_its_own(void **state)
+static void a_child_may_start_its_own_server(void **state)
 {
     (void)state;
     ki_apiserver *server = api_rig_start(NULL);
@@ -134,7 +135,7 @@ static void a_child_may_start_a_server_of_its_own(void **state)
     ki_apiserver_free(server);
 }
 
-/* ---- busy ---------------------------------------------------------------------------------------------- */
+/* ---- a busy server ------------------------------------------------------------------------------------- */
 
 typedef struct writer {
     ki_apiserver *server;
@@ -171,8 +172,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_cannot_change_its_parents_server_and_does_not_disturb_it),
-        cmocka_unit_test(a_child_is_served_as_any_other_process),
-        cmocka_unit_test(a_child_may_start_a_server_of_its_own),
+        cmocka_unit_test(a_child_is_served_like_any_other_process),
+        cmocka_unit_test(a_child_may_start_its_own_server),
         cmocka_unit_test(no_call_in_a_child_hangs_while_the_parent_writes),
     };
     return RUN_TESTS(tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients and fork(): a client belongs to the process that made it. The server is a child of the test, and
- * what is tried is tried in other children, which have no threads but those of their own clients: the
- * allocator of a sanitizer does not survive a fork() beside threads that allocate, as a server's do. */
+/* Clients and fork(): a client belongs to the process that created it. The server is a child of the test, and
+ * the tests run in other children, which have no threads except those of their own clients: a sanitizer's
+ * allocator does not survive a fork() beside threads that allocate, as those of a server do. */
 #include <curl/curl.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,15 +28,15 @@
 enum { PODS = 5, EVENTS = 25, MODES = 3, CHILD_SECONDS = 60 };
 
 static char server_url[64];
-static int is_tls; /* the server */
+static int is_tls; /* the server uses TLS */
 
-/* A sanitizer looks for leaks in _exit(), and would find in a child what is its parent's. */
+/* A sanitizer checks for leaks in _exit(), and would report the parent's memory in the child. */
 static void leave(int status)
 {
     (void)syscall(SYS_exit_group, status);
 }
 
-/* In a child there is no cmocka: it says what is wrong and ends. */
+/* There is no cmocka in a child: it prints the failure and exits. */
 #define CHECK(condition)                                                                                     \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \
@@ -51,14 +51,14 @@ static pid_t begin_child(void (*call)(void *user), void *user)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        (void)alarm(CHILD_SECONDS); /* what hangs is found */
+        (void)alarm(CHILD_SECONDS); /* detects a hang */
         call(user);
         leave(0);
     }
     return pid;
 }
 
-/* Whether it ended well. */
+/* Returns whether the child succeeded. */
 static int end_child(pid_t pid)
 {
     int status = 0;
@@ -76,7 +76,7 @@ static int descriptors(void)
     return count;
 }
 
-/* All others: with these nothing is excused. */
+/* All other descriptors: none of these may remain. */
 static int other_descriptors(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -92,9 +92,9 @@ static int other_descriptors(void)
 
 typedef struct world {
     int mode;
-    int descriptors; /* before */
-    int others;      /* of these, what libcurl cannot wake itself with */
-    int wake_fds;    /* that a child may keep */
+    int descriptors; /* before the client was made */
+    int others;      /* those that libcurl cannot use to wake itself */
+    int wake_fds;    /* those that a child may keep */
     ki_client *client;
     ki_informer *informer;
     ki_registration *registration;
@@ -168,7 +168,7 @@ static void await_adds(world *w, int expected)
     CHECK(w->adds == expected);
 }
 
-/* ---- what a child may do with what it has inherited -------------------------------------------------- */
+/* ---- what a child may do with an inherited client ---------------------------------------------------- */
 
 static void do_nothing(void *user)
 {
@@ -235,14 +235,14 @@ static void read_stores(world *w)
     CHECK(status.objects == PODS);
     ki_informer_retry_now(w->informer);
     ki_registration_remove(w->registration);
-    ki_feed_room(w->feed);
+    ki_feed_resume(w->feed);
 }
 
 static void inherit(void *user)
 {
     world *w = user;
     refuse_to_run(w);
-    ki_read_lock(); /* as in a child that was made inside a read section */
+    ki_read_lock(); /* as in a child that was forked in a read section */
     refuse_to_run(w);
     ki_read_unlock();
     read_stores(w);
@@ -252,7 +252,7 @@ static void inherit(void *user)
     free_all(w);
     CHECK(descriptors() <= w->descriptors + w->wake_fds);
     CHECK(other_descriptors() == w->others);
-    ki_client_free(w->client); /* and again: as a garbage collector might that has inherited the pointer */
+    ki_client_free(w->client); /* again, as a garbage collector with an inherited pointer might do */
     CHECK(descriptors() <= w->descriptors + w->wake_fds);
 }
 
@@ -287,7 +287,7 @@ static void create_pod(int mode, int number)
     curl_slist_free_all(headers);
 }
 
-/* A child that does all of this, and the parent hears of every pod that is made meanwhile. */
+/* Forks a child that does all of this, while the parent receives every pod that is created meanwhile. */
 static void be_a_parent(void *user)
 {
     world w = {.mode = *(int *)user,
@@ -310,7 +310,7 @@ static void be_a_parent(void *user)
 /* ---- the server -------------------------------------------------------------------------------------- */
 
 static pid_t server_process;
-static int server_end[2]; /* it ends when the last writer is gone */
+static int server_end[2]; /* the server ends when the last writer has closed it */
 
 static void be_a_server(int url_fd)
 {
@@ -393,7 +393,7 @@ static void run_workers(void)
         CHECK(end_child(workers[i]));
 }
 
-/* As nginx and postgres do: the configuration is read, checked and perhaps tried before there are workers. */
+/* Like nginx and postgres: the configuration is read, checked and perhaps used before there are workers. */
 static void be_a_master(void *user)
 {
     world w = {.mode = *(int *)user};
@@ -405,7 +405,7 @@ static void be_a_master(void *user)
     run_workers();
 }
 
-static void workers_have_clients_of_their_own_after_the_masters_was_freed(void **state)
+static void workers_have_their_own_clients_after_the_masters_was_freed(void **state)
 {
     (void)state;
     start_server();
@@ -414,7 +414,7 @@ static void workers_have_clients_of_their_own_after_the_masters_was_freed(void *
     stop_server();
 }
 
-/* One that was made and never started, say to check the configuration. */
+/* The master's client was created and never started, for example to check the configuration. */
 static void be_a_master_with_a_client(void *user)
 {
     world w = {.mode = *(int *)user};
@@ -424,7 +424,7 @@ static void be_a_master_with_a_client(void *user)
     ki_client_free(w.client);
 }
 
-static void workers_have_clients_of_their_own_beside_the_masters(void **state)
+static void workers_have_their_own_clients_beside_the_masters(void **state)
 {
     (void)state;
     start_server();
@@ -437,8 +437,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_cannot_run_its_parents_client_and_does_not_disturb_it),
-        cmocka_unit_test(workers_have_clients_of_their_own_after_the_masters_was_freed),
-        cmocka_unit_test(workers_have_clients_of_their_own_beside_the_masters),
+        cmocka_unit_test(workers_have_their_own_clients_after_the_masters_was_freed),
+        cmocka_unit_test(workers_have_their_own_clients_beside_the_masters),
     };
     return RUN_TESTS(tests);
 }

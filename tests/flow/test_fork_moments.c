@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children that are made at an awkward moment of a client: while a connection is being made, and while a
- * transfer is paused. The child frees what it has inherited, and has no descriptor of the client's left; the
- * parent continues as if there had been none. A child that hangs is ended by its alarm. */
+/* Children are forked at an awkward moment of a client: while a connection is being opened, and while a
+ * transfer is paused. The child frees what it has inherited, and keeps no descriptor of the client; the
+ * parent continues unaffected. A child that hangs is ended by its alarm. */
 #include <arpa/inet.h>
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -24,7 +24,7 @@
 
 enum { CHILD_SECONDS = 60, MODES = 3, PODS = 3000, FILLERS = 8, URL_BYTES = 64 };
 
-/* A sanitizer looks for leaks in _exit(), and would find in a child what is its parent's. */
+/* A sanitizer checks for leaks in _exit(), and would report the parent's memory in the child. */
 static pid_t begin_child(int (*call)(void *user), void *user)
 {
     pid_t pid = fork();
@@ -35,7 +35,7 @@ static pid_t begin_child(int (*call)(void *user), void *user)
     return pid;
 }
 
-/* Returns what it returned, or -1. */
+/* Returns the child's result, or -1. */
 static int end_child(pid_t pid)
 {
     int status = 0;
@@ -44,8 +44,8 @@ static int end_child(pid_t pid)
 
 typedef struct world {
     int mode;
-    int descriptors; /* before there was a client */
-    int spare;       /* that a child may keep: see docs/embedding.md */
+    int descriptors; /* before the client was made */
+    int spare;       /* those that a child may keep: see docs/embedding.md */
     ki_client *client;
     ki_informer *informer;
 } world;
@@ -74,7 +74,7 @@ static void world_init(world *w, int mode, const char *url, const ki_informer_op
     assert_non_null(w->informer);
 }
 
-/* For a moment, as the program of the mode would. */
+/* Does what a program would do in this mode, for a moment. */
 static void live(world *w)
 {
     struct pollfd fd = {.fd = ki_client_fd(w->client), .events = POLLIN};
@@ -85,11 +85,11 @@ static void live(world *w)
 
 /* ---- connecting ---------------------------------------------------------------------------------------- */
 
-/* A port without responses. With a full queue the kernel does not even accept connections. */
+/* A port that never responds. With a full queue, the kernel does not even accept connections. */
 typedef struct dead_end {
     int listener;
     int fillers[FILLERS];
-    int last_fd; /* of these */
+    int last_fd; /* of the connections that fill the queue */
     uint16_t port;
 } dead_end;
 
@@ -129,7 +129,7 @@ static void dead_end_close(dead_end *d)
     (void)close(d->listener);
 }
 
-/* Whether the process has a socket that leads to the port, in this state of TCP. */
+/* Whether the process has a socket for this port in this TCP state. */
 static bool has_socket(uint16_t port, int tcp_state, int first_fd)
 {
     for (int fd = first_fd; fd < 256; fd++) {
@@ -147,7 +147,7 @@ static bool has_socket(uint16_t port, int tcp_state, int first_fd)
     return false;
 }
 
-/* The server that is there later has the same port. */
+/* The server that is started later has the same port. */
 static void fork_while_connecting(int mode, bool is_full)
 {
     world w;
@@ -177,14 +177,14 @@ static void fork_while_connecting(int mode, bool is_full)
     assert_int_equal(process_descriptors(), before);
 }
 
-static void a_child_is_made_while_a_connection_is(void **state)
+static void a_child_is_forked_while_connecting(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++)
         fork_while_connecting(mode, true);
 }
 
-static void a_child_is_made_during_a_handshake(void **state)
+static void a_child_is_forked_during_a_handshake(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++)
@@ -210,7 +210,7 @@ static void hold_up(const ki_event *event, void *user)
     h->adds++;
 }
 
-/* In a process of its own, which has no server. */
+/* Runs in its own process, which has no server. */
 static int be_held_up(void *user)
 {
     held h = {0};
@@ -242,7 +242,7 @@ static int be_held_up(void *user)
     return process_descriptors() == h.world.descriptors ? 0 : 15;
 }
 
-static void a_child_is_made_while_a_transfer_is_paused(void **state)
+static void a_child_is_forked_while_a_transfer_is_paused(void **state)
 {
     (void)state;
     for (int is_tls = 0; is_tls < 2; is_tls++) {
@@ -253,7 +253,7 @@ static void a_child_is_made_while_a_transfer_is_paused(void **state)
             api_put_pod(server, name, "web", "node-1");
         }
 #if defined(__SANITIZE_ADDRESS__)
-        aside_pause(500); /* its allocator takes no locks over a fork: the server has to be at rest */
+        aside_pause(500); /* a sanitizer does not handle its locks at a fork: the server must be idle */
 #endif
         assert_int_equal(end_child(begin_child(be_held_up, NULL)), 0);
         ki_apiserver_free(server);
@@ -263,9 +263,9 @@ static void a_child_is_made_while_a_transfer_is_paused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_is_made_while_a_connection_is),
-        cmocka_unit_test(a_child_is_made_during_a_handshake),
-        cmocka_unit_test(a_child_is_made_while_a_transfer_is_paused),
+        cmocka_unit_test(a_child_is_forked_while_connecting),
+        cmocka_unit_test(a_child_is_forked_during_a_handshake),
+        cmocka_unit_test(a_child_is_forked_while_a_transfer_is_paused),
     };
     return RUN_TESTS(tests);
 }

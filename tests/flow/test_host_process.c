@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client inside a program that has libcurl, signals and an allocator of its own. The server is the
- * embedded one: ki_apiserver_start(). */
+/* A client inside a program that has its own libcurl, signals and allocator.
+ * The server is the embedded one: ki_apiserver_start(). */
 #include <curl/curl.h>
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -92,7 +92,7 @@ static void use_libcurl(const world *w)
     curl_easy_cleanup(easy);
 }
 
-/* It may begin and end with libcurl whenever it likes; what it ends is its own share. */
+/* The program may initialize and clean up libcurl at any time; libcurl counts these calls. */
 static void the_program_uses_libcurl_itself(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void count_signal(int number)
     signals++;
 }
 
-/* Each millisecond one, whose handler makes whatever waits return early. */
+/* Raises a signal each millisecond; its handler makes waiting calls return early. */
 static void begin_storm(struct sigaction *old)
 {
     struct sigaction action = {.sa_handler = count_signal}; /* no SA_RESTART */
@@ -142,8 +142,8 @@ static void end_storm(const struct sigaction *old)
     assert_true(signals > 0);
 }
 
-/* Nothing is shorter than it should be, and nothing fails. */
-static void every_wait_outlasts_signals(void **state)
+/* No wait is too short, and nothing fails. */
+static void every_wait_continues_after_signals(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++) {
@@ -172,7 +172,7 @@ static void every_wait_outlasts_signals(void **state)
 static atomic_int changed_dispositions;
 static atomic_int transforms;
 
-/* Inside libcurl, which reads the connection. */
+/* Runs inside libcurl, which is reading the connection. */
 static int look_at_disposition(const ki_object **object, void *user)
 {
     struct sigaction now;
@@ -183,9 +183,9 @@ static int look_at_disposition(const ki_object **object, void *user)
     return 0;
 }
 
-/* Connections that are cut where they are written to. What is done about SIGPIPE is its default: it would end
- * the program. In KI_MODE_EVENT_LOOP the library writes on the program's own thread. */
-static void a_write_to_a_connection_that_is_gone_raises_no_signal(void **state)
+/* Connections are cut while they are written to. SIGPIPE has its default action, which would end the program.
+ * In KI_MODE_EVENT_LOOP the library writes on the program's own thread. */
+static void a_write_to_a_closed_connection_raises_no_signal(void **state)
 {
     (void)state;
     struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -250,9 +250,9 @@ static void *book_reallocate(void *memory, size_t size, void *user)
     return fresh;
 }
 
-/* From the first call to the last everything of the library's comes from there and goes back there, whichever
- * way a client is freed. */
-static void an_allocator_gets_back_all_that_it_gave(void **state)
+/* From the first call to the last, all memory of the library comes from this allocator and returns to it,
+ * however a client is freed. */
+static void an_allocator_gets_back_all_its_memory(void **state)
 {
     (void)state;
     static books b;
@@ -277,9 +277,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_program_uses_libcurl_itself),
-        cmocka_unit_test(every_wait_outlasts_signals),
-        cmocka_unit_test(a_write_to_a_connection_that_is_gone_raises_no_signal),
-        cmocka_unit_test(an_allocator_gets_back_all_that_it_gave),
+        cmocka_unit_test(every_wait_continues_after_signals),
+        cmocka_unit_test(a_write_to_a_closed_connection_raises_no_signal),
+        cmocka_unit_test(an_allocator_gets_back_all_its_memory),
     };
     return RUN_TESTS(tests);
 }

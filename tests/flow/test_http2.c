@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that share a connection. The server speaks just as much HTTP/2 as that needs. */
+/* Watches that share a connection. The server implements just enough HTTP/2 for that. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static bool send_data(scripted_connection *c, unsigned stream, const char *text,
 static atomic_int streams_seen;
 static atomic_int resets_seen;
 
-/* Each stream gets a head and some bytes; when one is given up, the others get more, and end. */
+/* Each stream gets a head and some bytes; when one is cancelled, the others get more, and end. */
 static bool answer_frame(scripted_connection *c, const frame *f, unsigned *streams, int *count)
 {
     static frame settings_ack = {.type = SETTINGS, .flags = ACK};
@@ -118,7 +118,7 @@ static void bench_init(http_bench *bench, bool is_offered)
     http_bench_init(bench, &server, &(ki_http_options){.use_http2 = true});
 }
 
-static const ki_request watch = {.target = {"/watch", 6}, .may_be_cut = true};
+static const ki_transfer_request watch = {.target = {"/watch", 6}, .may_be_cut = true};
 
 static void watches_share_a_connection(void **state)
 {
@@ -141,7 +141,7 @@ static void watches_share_a_connection(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_watch_that_would_be_paused_is_cut_and_the_others_go_on(void **state)
+static void a_watch_that_would_be_paused_is_cut_and_the_others_continue(void **state)
 {
     (void)state;
     http_bench bench;
@@ -168,15 +168,15 @@ static void a_watch_that_would_be_paused_is_cut_and_the_others_go_on(void **stat
     http_bench_fini(&bench);
 }
 
-/* So does a write that the gate refuses. */
-static void what_is_cancelled_as_it_is_sent_leaves_no_trace(void **state)
+/* The same is true for a write that the gate refuses. */
+static void a_request_cancelled_while_it_is_sent_leaves_no_trace(void **state)
 {
     (void)state;
     http_bench bench;
     fetch steady = {0};
     fetch refused = {.cancels_when_sent = true};
     fetch next = {0};
-    ki_request write = {
+    ki_transfer_request write = {
         .method = "POST", .target = KI_STR("/pods"), .body = KI_STR("{}"), .may_be_cut = true};
     bench_init(&bench, true);
     fetch_begin(&steady, &bench, &watch);
@@ -197,7 +197,7 @@ static void what_is_cancelled_as_it_is_sent_leaves_no_trace(void **state)
     http_bench_fini(&bench);
 }
 
-static void what_may_not_be_cut_has_a_connection_of_its_own(void **state)
+static void a_request_that_may_not_be_cut_has_its_own_connection(void **state)
 {
     (void)state;
     http_bench bench;
@@ -213,7 +213,7 @@ static void what_may_not_be_cut_has_a_connection_of_its_own(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_server_that_speaks_no_http2_is_spoken_to_as_ever(void **state)
+static void a_server_without_http2_gets_http1(void **state)
 {
     (void)state;
     http_bench bench;
@@ -232,17 +232,14 @@ static void a_server_that_speaks_no_http2_is_spoken_to_as_ever(void **state)
     http_bench_fini(&bench);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(watches_share_a_connection),
-        FLOW_TEST(a_watch_that_would_be_paused_is_cut_and_the_others_go_on),
-        FLOW_TEST(what_is_cancelled_as_it_is_sent_leaves_no_trace),
-        FLOW_TEST(what_may_not_be_cut_has_a_connection_of_its_own),
-        FLOW_TEST(a_server_that_speaks_no_http2_is_spoken_to_as_ever),
+        WITH_MEMORY_CHECK(watches_share_a_connection),
+        WITH_MEMORY_CHECK(a_watch_that_would_be_paused_is_cut_and_the_others_continue),
+        WITH_MEMORY_CHECK(a_request_cancelled_while_it_is_sent_leaves_no_trace),
+        WITH_MEMORY_CHECK(a_request_that_may_not_be_cut_has_its_own_connection),
+        WITH_MEMORY_CHECK(a_server_without_http2_gets_http1),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -25,14 +25,14 @@ typedef struct world {
     ki_client *client;
     ki_informer *informers[INFORMERS];
     ki_mutex mu;
-    int last_version;    /* guarded by mu, as all below: what the server has come to */
-    int watches;         /* that have begun */
-    char links[256][64]; /* the connection of each, as the proxy names it */
-    int versions[256];   /* from which each continues */
-    int one_by_one;      /* of them, those not by HTTP/2 */
+    int last_version;    /* guarded by mu, like all below: the server's current version */
+    int watches;         /* watches begun */
+    char links[256][64]; /* the connection of each, as named by the proxy */
+    int versions[256];   /* the version that each continues from */
+    int one_by_one;      /* watches that do not use HTTP/2 */
     int lists_by_http2;
     int calls;
-    int calls_apart; /* of them, those not on the connection of the first watch */
+    int calls_apart; /* calls that are not on the connection of the first watch */
 } world;
 
 static const char *header(const scripted_request *r, const char *name, char *out, size_t size)
@@ -78,7 +78,7 @@ static bool send_event(scripted_connection *c, int version)
     return scripted_chunk(c, text);
 }
 
-/* One object per version. Waits for what comes next until it is poked with the number of the version. */
+/* Sends one object per version. Before the next one, waits until it is poked with its version. */
 static void serve_watch(world *w, scripted_connection *c, int version)
 {
     bool is_well = scripted_begin(c, "200 OK");
@@ -89,7 +89,7 @@ static void serve_watch(world *w, scripted_connection *c, int version)
     }
 }
 
-/* Answers with an object that says what it was sent. */
+/* Responds with an object that contains what it was sent. */
 static scripted_next serve_call(world *w, scripted_connection *c, const scripted_request *r)
 {
     static const char format[] =
@@ -207,7 +207,7 @@ static void wait_for_watches(world *w, int count)
     }
 }
 
-/* Of the last `count` watches. */
+/* Checks the last `count` watches. */
 static void expect_one_link(world *w, int count)
 {
     ki_mutex_lock(&w->mu);
@@ -220,7 +220,7 @@ static void expect_one_link(world *w, int count)
 
 /* ---- tests ------------------------------------------------------------------------------------------- */
 
-static void informers_sync_and_watch_by_one_connection(void **state)
+static void informers_sync_and_watch_over_one_connection(void **state)
 {
     (void)state;
     world w;
@@ -276,7 +276,8 @@ static void wait_for_reconnect(world *w, int i)
     }
 }
 
-/* The first has no room, and the connection is not its alone: the others hear all, and it continues later. */
+/* The first informer has no room, and shares its connection: the others receive everything,
+ * and it continues later. */
 static void a_full_queue_cuts_its_stream_and_no_other(void **state)
 {
     (void)state;
@@ -318,7 +319,7 @@ static void wait_for_phase(world *w, int i, ki_phase phase)
     }
 }
 
-static void a_proxy_that_is_killed_and_comes_back_costs_nothing(void **state)
+static void a_proxy_that_is_killed_and_restarted_loses_nothing(void **state)
 {
     (void)state;
     world w;
@@ -345,7 +346,7 @@ static void a_proxy_that_is_killed_and_comes_back_costs_nothing(void **state)
 
 typedef struct heard_call {
     const char *method;
-    const char *sent; /* what is found at /sent, as it was written */
+    const char *sent; /* the expected text at /sent */
     atomic_int *good;
     atomic_int *bad;
 } heard_call;
@@ -359,7 +360,7 @@ static void hear(const ki_rest_answer *answer, void *user)
     (*(is_good ? heard->good : heard->bad))++;
 }
 
-/* Bodies larger than a frame of HTTP/2, and small ones, beside watches that go on. */
+/* Bodies larger than an HTTP/2 frame, and small ones, beside watches that continue. */
 static void calls_share_the_connection_of_the_watches(void **state)
 {
     (void)state;
@@ -399,16 +400,13 @@ static void calls_share_the_connection_of_the_watches(void **state)
     world_fini(&w);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(informers_sync_and_watch_by_one_connection),
-        FLOW_TEST(a_full_queue_cuts_its_stream_and_no_other),
-        FLOW_TEST(calls_share_the_connection_of_the_watches),
-        FLOW_TEST(a_proxy_that_is_killed_and_comes_back_costs_nothing),
+        WITH_MEMORY_CHECK(informers_sync_and_watch_over_one_connection),
+        WITH_MEMORY_CHECK(a_full_queue_cuts_its_stream_and_no_other),
+        WITH_MEMORY_CHECK(calls_share_the_connection_of_the_watches),
+        WITH_MEMORY_CHECK(a_proxy_that_is_killed_and_restarted_loses_nothing),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As whom requests are sent: certificates, tokens and impersonation. */
+/* The identity of requests: certificates, tokens and impersonation. */
 #include <string.h>
 
 #include "flow/support/fake_credentials.h"
@@ -21,7 +21,7 @@ static ki_credentials *begin(http_bench *bench)
     return credentials;
 }
 
-static void the_server_sees_our_certificate(void **state)
+static void the_server_gets_our_certificate(void **state)
 {
     (void)state;
     http_bench bench;
@@ -33,7 +33,7 @@ static void the_server_sees_our_certificate(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_new_certificate_makes_a_new_connection(void **state)
+static void a_new_certificate_needs_a_new_connection(void **state)
 {
     (void)state;
     http_bench bench;
@@ -49,8 +49,8 @@ static void a_new_certificate_makes_a_new_connection(void **state)
     ki_credentials_free(credentials);
 }
 
-/* Nor does libcurl keep anything here: see a_line_larger_than_the_limit_is_refused. */
-static void a_key_of_another_certificate_is_named(void **state)
+/* libcurl does not keep memory here, either: see a_line_larger_than_the_limit_is_refused. */
+static void a_key_of_another_certificate_is_reported(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = certs.authority.pem};
@@ -68,7 +68,7 @@ static void a_key_of_another_certificate_is_named(void **state)
     ki_credentials_free(credentials);
 }
 
-static void without_a_certificate_that_is_asked_for_it_fails(void **state)
+static void a_missing_client_certificate_is_a_failure(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = certs.authority.pem};
@@ -101,7 +101,7 @@ static void authorization_and_impersonation_are_sent(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_request_waits_until_it_is_known_who_we_are(void **state)
+static void a_request_waits_for_its_credentials(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -155,7 +155,7 @@ static scripted_next serve_401(scripted_connection *c, const scripted_request *r
     return SCRIPTED_KEEP;
 }
 
-static void credentials_hear_that_they_were_refused(void **state)
+static void credentials_are_notified_of_a_refusal(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -174,20 +174,17 @@ static void credentials_hear_that_they_were_refused(void **state)
     ki_credentials_free(credentials);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(the_server_sees_our_certificate),
-        FLOW_TEST(a_new_certificate_makes_a_new_connection),
-        FLOW_TEST(a_key_of_another_certificate_is_named),
-        FLOW_TEST(without_a_certificate_that_is_asked_for_it_fails),
-        FLOW_TEST(authorization_and_impersonation_are_sent),
-        FLOW_TEST(a_request_waits_until_it_is_known_who_we_are),
-        FLOW_TEST(credentials_that_cannot_be_read_end_the_request),
-        FLOW_TEST(credentials_hear_that_they_were_refused),
+        WITH_MEMORY_CHECK(the_server_gets_our_certificate),
+        WITH_MEMORY_CHECK(a_new_certificate_needs_a_new_connection),
+        WITH_MEMORY_CHECK(a_key_of_another_certificate_is_reported),
+        WITH_MEMORY_CHECK(a_missing_client_certificate_is_a_failure),
+        WITH_MEMORY_CHECK(authorization_and_impersonation_are_sent),
+        WITH_MEMORY_CHECK(a_request_waits_for_its_credentials),
+        WITH_MEMORY_CHECK(credentials_that_cannot_be_read_end_the_request),
+        WITH_MEMORY_CHECK(credentials_are_notified_of_a_refusal),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that seem dead, or are another's, are not used again: under a clock that the test moves. */
+/* Connections that seem dead, or belong to another identity,
+ * are not reused: under a clock that the test moves. */
 #include "http/pool.h"
 
 #include <stdio.h>
@@ -14,7 +15,8 @@
 
 enum { AT_A_TIME = 4 };
 
-/* Says on which connection a request came; "/silent": says only half, and "/nothing" not even that. */
+/* Responds with the number of the connection; "/silent" sends only half of it,
+ * and "/nothing" sends nothing. */
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     char text[128];
@@ -48,8 +50,8 @@ static void bench_init(http_bench *bench)
     http_bench_init(bench, &server, &(ki_http_options){.connect_timeout_ms = 5000, .head_timeout_ms = 5000});
 }
 
-/* As many requests at a time as there are, each of which says on which connection it came. */
-static void ask(http_bench *bench, char (*out_links)[64], const ki_request *request)
+/* Makes several requests at a time; each returns the number of its connection. */
+static void ask(http_bench *bench, char (*out_links)[64], const ki_transfer_request *request)
 {
     fetch f[AT_A_TIME] = {0};
     for (int i = 0; i < AT_A_TIME; i++)
@@ -62,7 +64,7 @@ static void ask(http_bench *bench, char (*out_links)[64], const ki_request *requ
     }
 }
 
-static const ki_request plain = {.target = {"/", 1}};
+static const ki_transfer_request plain = {.target = {"/", 1}};
 
 static bool is_among(const char *link, char (*links)[64])
 {
@@ -86,7 +88,7 @@ static void expect_the_same(char (*links)[64], char (*before)[64])
 
 /* ---- HTTP/1.1 ---------------------------------------------------------------------------------------- */
 
-static void connections_are_used_again_while_all_is_well(void **state)
+static void connections_are_reused_while_nothing_fails(void **state)
 {
     (void)state;
     http_bench bench;
@@ -99,7 +101,7 @@ static void connections_are_used_again_while_all_is_well(void **state)
     http_bench_fini(&bench);
 }
 
-static void after_a_suspend_none_is_used_again(void **state)
+static void after_a_suspend_no_connection_is_reused(void **state)
 {
     (void)state;
     http_bench bench;
@@ -112,7 +114,7 @@ static void after_a_suspend_none_is_used_again(void **state)
     http_bench_fini(&bench);
 }
 
-static void the_calendar_may_jump_either_way(void **state)
+static void the_wall_clock_may_jump_in_either_direction(void **state)
 {
     (void)state;
     http_bench bench;
@@ -128,16 +130,16 @@ static void the_calendar_may_jump_either_way(void **state)
     http_bench_fini(&bench);
 }
 
-/* A request that gives up a silent connection assumes that the network is gone: all idle connections are
- * closed too. */
-static void after_a_silent_one_none_is_used_again(void **state)
+/* A request that gives up a silent connection takes the network to be gone: all idle connections are closed,
+ * too. */
+static void after_a_silent_connection_none_is_reused(void **state)
 {
     (void)state;
     http_bench bench;
     fetch silent = {0};
     char links[2][AT_A_TIME][64];
     bench_init(&bench);
-    fetch_begin(&silent, &bench, &(ki_request){.target = KI_STR("/silent")});
+    fetch_begin(&silent, &bench, &(ki_transfer_request){.target = KI_STR("/silent")});
     fetch_run_until_bytes(&silent, 1);
     ask(&bench, links[0], &plain);
     ki_clock_advance_ms(&clock_of_test, 20 * 1000);
@@ -147,14 +149,14 @@ static void after_a_silent_one_none_is_used_again(void **state)
     http_bench_fini(&bench);
 }
 
-static void one_that_was_given_up_at_once_says_nothing_of_the_others(void **state)
+static void a_connection_that_is_given_up_at_once_does_not_affect_others(void **state)
 {
     (void)state;
     http_bench bench;
     fetch f = {0};
     char links[2][AT_A_TIME][64];
     bench_init(&bench);
-    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/silent")});
+    fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/silent")});
     fetch_run_until_bytes(&f, 1);
     ask(&bench, links[0], &plain);
     fetch_free(&f);
@@ -163,7 +165,7 @@ static void one_that_was_given_up_at_once_says_nothing_of_the_others(void **stat
     http_bench_fini(&bench);
 }
 
-static void without_an_answer_none_is_used_again(void **state)
+static void without_a_response_no_connection_is_reused(void **state)
 {
     (void)state;
     http_bench bench;
@@ -171,7 +173,7 @@ static void without_an_answer_none_is_used_again(void **state)
     char links[2][AT_A_TIME][64];
     bench_init(&bench);
     ask(&bench, links[0], &plain);
-    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/nothing")});
+    fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/nothing")});
     for (int i = 0; i < 20; i++)
         http_bench_step(&bench);
     ki_clock_advance_ms(&clock_of_test, 11 * 1000);
@@ -185,8 +187,8 @@ static void without_an_answer_none_is_used_again(void **state)
 
 /* ---- HTTP/2 ------------------------------------------------------------------------------------------ */
 
-static const ki_request watch = {.target = {"/", 1}, .may_be_cut = true};
-static const ki_request silent_watch = {.target = {"/silent", 7}, .may_be_cut = true};
+static const ki_transfer_request watch = {.target = {"/", 1}, .may_be_cut = true};
+static const ki_transfer_request silent_watch = {.target = {"/silent", 7}, .may_be_cut = true};
 
 typedef struct proxied {
     http_bench bench;
@@ -210,7 +212,7 @@ static void proxied_fini(proxied *p)
     nghttpx_fini(&p->proxy);
 }
 
-/* Of those that share a silent connection, one after the other notices;
+/* The requests that share a silent connection notice it one after the other;
  * meanwhile no new request uses it. */
 static void no_request_joins_a_connection_that_seems_dead(void **state)
 {
@@ -266,21 +268,18 @@ static void a_watch_does_not_get_the_connection_of_a_list(void **state)
     proxied_fini(&p);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(connections_are_used_again_while_all_is_well),
-        FLOW_TEST(after_a_suspend_none_is_used_again),
-        FLOW_TEST(the_calendar_may_jump_either_way),
-        FLOW_TEST(after_a_silent_one_none_is_used_again),
-        FLOW_TEST(one_that_was_given_up_at_once_says_nothing_of_the_others),
-        FLOW_TEST(without_an_answer_none_is_used_again),
-        FLOW_TEST(no_request_joins_a_connection_that_seems_dead),
-        FLOW_TEST(requests_with_another_certificate_do_not_join),
-        FLOW_TEST(a_watch_does_not_get_the_connection_of_a_list),
+        WITH_MEMORY_CHECK(connections_are_reused_while_nothing_fails),
+        WITH_MEMORY_CHECK(after_a_suspend_no_connection_is_reused),
+        WITH_MEMORY_CHECK(the_wall_clock_may_jump_in_either_direction),
+        WITH_MEMORY_CHECK(after_a_silent_connection_none_is_reused),
+        WITH_MEMORY_CHECK(a_connection_that_is_given_up_at_once_does_not_affect_others),
+        WITH_MEMORY_CHECK(without_a_response_no_connection_is_reused),
+        WITH_MEMORY_CHECK(no_request_joins_a_connection_that_seems_dead),
+        WITH_MEMORY_CHECK(requests_with_another_certificate_do_not_join),
+        WITH_MEMORY_CHECK(a_watch_does_not_get_the_connection_of_a_list),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

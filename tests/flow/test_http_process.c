@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How requests behave as guests in a process: descriptors, threads, names that are never resolved, memory. */
+/* What requests use in a process: descriptors, threads, host names that cannot be resolved, memory. */
 #include <curl/curl.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -32,10 +32,11 @@ static struct {
     ki_cond changed;
     bool hangs;
     int inside;
-    sigset_t mask; /* of the last thread that came */
+    sigset_t mask; /* of the last thread that called */
 } resolver;
 
-/* In place of the C library's, for libcurl: it hangs as long as the test wants, and then knows no name. */
+/* Replaces the C library's function for libcurl: it blocks as long as the test wants,
+ * and then finds no name. */
 __attribute__((visibility("default"))) int getaddrinfo(const char *node, const char *service,
                                                        const struct addrinfo *hints, struct addrinfo **out);
 
@@ -65,7 +66,7 @@ static void set_hangs(bool hangs)
     ki_mutex_unlock(&resolver.mu);
 }
 
-/* That are under way. */
+/* The number of lookups in progress. */
 static int lookups(void)
 {
     ki_mutex_lock(&resolver.mu);
@@ -74,7 +75,7 @@ static int lookups(void)
     return inside;
 }
 
-/* For one name there is one; since libcurl 8.20 there may be one for each kind of address. */
+/* One name has one lookup; since libcurl 8.20 there may be one for each address family. */
 static void assert_one_name_is_looked_up(void)
 {
     enum { ONE_FOR_EACH_KIND = 0x081400 };
@@ -82,7 +83,7 @@ static void assert_one_name_is_looked_up(void)
     assert_in_range(lookups(), 1, most);
 }
 
-/* A local socket without a name: half of a pair that libcurl has for itself. */
+/* A local socket without a name: one end of a pair that libcurl uses internally. */
 static bool is_libcurls_own(int fd)
 {
     struct sockaddr_un name = {0};
@@ -91,7 +92,8 @@ static bool is_libcurls_own(int fd)
            size == sizeof(name.sun_family);
 }
 
-/* Descriptors that are open; optionally those of the library that a started program would inherit. */
+/* The number of open descriptors; optionally only those of the library that a started program would
+ * inherit. */
 static int count_fds(bool inherited_only)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -107,8 +109,8 @@ static int count_fds(bool inherited_only)
     return count;
 }
 
-/* The thread of the lookup is detached, and keeps its descriptor; some releases of libcurl close that
- * before. */
+/* The thread of the lookup is detached, and keeps its descriptor;
+ * some releases of libcurl close it earlier. */
 static void wait_for_fds(int count)
 {
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
@@ -132,8 +134,8 @@ static void an_unknown_host_name_is_a_dns_failure(void **state)
     http_bench_fini(&bench);
 }
 
-/* The loop may be the program's, with signals that it waits for. */
-static void no_signal_of_the_program_ends_up_in_a_lookup(void **state)
+/* The loop may run on the program's thread, with signals that the program waits for. */
+static void no_signal_of_the_program_is_delivered_to_a_lookup(void **state)
 {
     (void)state;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGALRM, SIGPROF};
@@ -176,7 +178,7 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     wait_for_fds(fds);
 }
 
-static void a_lookup_takes_no_longer_than_connecting_may(void **state)
+static void a_lookup_takes_no_longer_than_the_connect_timeout(void **state)
 {
     (void)state;
     http_bench bench = {.config.server = unknown_server};
@@ -186,7 +188,7 @@ static void a_lookup_takes_no_longer_than_connecting_may(void **state)
     http_bench_init(&bench, NULL, &(ki_http_options){.connect_timeout_ms = 50});
     fetch_get(&f, &bench, "/");
     assert_true(f.reason == KI_REASON_TIMEOUT || f.reason == KI_REASON_DNS);
-    while (lookups() == 0) /* on a busy machine its thread comes later than the time that it has */
+    while (lookups() == 0) /* on a busy machine the thread may start after its timeout */
         (void)poll(NULL, 0, 1);
     assert_one_name_is_looked_up();
     fetch_free(&f);
@@ -304,7 +306,7 @@ static int number_of(int fd, int level, int option)
     return getsockopt(fd, level, option, &value, &size) == 0 ? value : -1;
 }
 
-/* The client's end of the connection to this port; -1: none. */
+/* The client's end of the connection to this port, or -1. */
 static int find_connection(int port)
 {
     for (int fd = 0; fd < 256; fd++) {
@@ -390,7 +392,7 @@ static void note_end(ki_transfer *transfer, ki_reason reason, const char *messag
     *(ki_reason *)user = reason;
 }
 
-static void when_out_of_memory_a_request_fails_and_says_so(void **state)
+static void when_out_of_memory_a_request_fails_with_that_error(void **state)
 {
     (void)state;
     static const ki_transfer_events events = {no_head, no_body, note_end, NULL};
@@ -399,7 +401,7 @@ static void when_out_of_memory_a_request_fails_and_says_so(void **state)
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_hello}, NULL);
     for (size_t n = 1; has_failed; n++) {
         ki_reason reason = KI_REASON_OTHER;
-        ki_request request = {
+        ki_transfer_request request = {
             .target = KI_STR("/"), .method = "PUT", .body = KI_STR("{}"), .events = &events, .user = &reason};
         failing_allocator_fail_at(n);
         ki_transfer *transfer = ki_transfer_new(bench.http, &request, NULL);
@@ -416,23 +418,20 @@ static void when_out_of_memory_a_request_fails_and_says_so(void **state)
     http_bench_fini(&bench);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(an_unknown_host_name_is_a_dns_failure),
-        FLOW_TEST(no_signal_of_the_program_ends_up_in_a_lookup),
-        FLOW_TEST(a_cancel_during_a_name_lookup_does_not_wait),
-        FLOW_TEST(a_lookup_takes_no_longer_than_connecting_may),
-        FLOW_TEST(a_client_is_freed_while_a_name_is_looked_up),
-        FLOW_TEST(an_informer_reports_an_unknown_host_name),
-        FLOW_TEST(a_started_program_inherits_no_descriptor_of_the_library),
-        FLOW_TEST(no_descriptor_is_left_at_the_end),
-        FLOW_TEST(a_dead_peer_is_noticed_within_a_minute),
-        FLOW_TEST(when_out_of_memory_nothing_is_made_and_nothing_leaks),
-        FLOW_TEST(when_out_of_memory_a_request_fails_and_says_so),
+        WITH_MEMORY_CHECK(an_unknown_host_name_is_a_dns_failure),
+        WITH_MEMORY_CHECK(no_signal_of_the_program_is_delivered_to_a_lookup),
+        WITH_MEMORY_CHECK(a_cancel_during_a_name_lookup_does_not_wait),
+        WITH_MEMORY_CHECK(a_lookup_takes_no_longer_than_the_connect_timeout),
+        WITH_MEMORY_CHECK(a_client_is_freed_while_a_name_is_looked_up),
+        WITH_MEMORY_CHECK(an_informer_reports_an_unknown_host_name),
+        WITH_MEMORY_CHECK(a_started_program_inherits_no_descriptor_of_the_library),
+        WITH_MEMORY_CHECK(no_descriptor_is_left_at_the_end),
+        WITH_MEMORY_CHECK(a_dead_peer_is_noticed_within_a_minute),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_made_and_nothing_leaks),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_request_fails_with_that_error),
     };
     ki_mutex_init(&resolver.mu);
     ki_cond_init(&resolver.changed);

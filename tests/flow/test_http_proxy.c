@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SOCKS5 and HTTPS proxies: what they are asked, how they are verified, and what they never see. */
+/* SOCKS5 and HTTPS proxies: the requests they get, how they are verified, and what they never see. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,11 +20,11 @@ typedef struct scene {
     proxied notes;
     scripted_http *proxy;
     char proxy_url[128];
-    http_bench bench; /* its server is the one behind the proxy */
+    http_bench bench; /* its server is behind the proxy */
     fetch f;
 } scene;
 
-/* `prefix` is what stands before the address of the proxy. What the scene's configuration says is kept. */
+/* `prefix` precedes the address of the proxy. The scene's configuration is kept. */
 static void scene_init(scene *s, const scripted_http_options *proxy, const char *prefix)
 {
     scripted_http_options used = *proxy;
@@ -68,7 +68,7 @@ static void expect_answer(const scene *s)
     assert_int_equal(s->f.head.status, 200);
 }
 
-/* With the address of the proxy in the place of its "%s". */
+/* "%s" in the format is the address of the proxy. */
 static void expect_failure(const scene *s, ki_reason reason, const char *format)
 {
     char begin[256];
@@ -91,8 +91,8 @@ static scripted_http_options https_with(const certificate *own)
 
 /* ---- SOCKS5 ------------------------------------------------------------------------------------------ */
 
-/* The names of a cluster may mean something behind the proxy only. */
-static void a_socks5_proxy_looks_names_up_itself(void **state)
+/* The names of a cluster may be known only behind the proxy. */
+static void a_socks5_proxy_resolves_names_itself(void **state)
 {
     (void)state;
     scene s = {0};
@@ -130,8 +130,8 @@ static void a_socks5_proxy_gets_user_and_password(void **state)
     assert_string_equal(s.notes.user, "jane:s@cret");
 }
 
-/* Whatever the version of libcurl decodes of it. */
-static void user_and_password_may_have_any_character(void **state)
+/* Whichever characters this version of libcurl decodes. */
+static void user_and_password_may_contain_any_character(void **state)
 {
     (void)state;
     static const struct {
@@ -145,7 +145,7 @@ static void user_and_password_may_have_any_character(void **state)
         (void)snprintf(prefix, sizeof(prefix), "socks5://%s", cases[i].written);
         scene_init(&s, &socks5, prefix);
         scene_run(&s, NULL);
-        if (cases[i].user[strlen(cases[i].user) - 1] != ':') /* SOCKS has no empty password */
+        if (cases[i].user[strlen(cases[i].user) - 1] != ':') /* SOCKS does not allow an empty password */
             expect_answer(&s);
         scene_fini(&s);
         if (cases[i].user[strlen(cases[i].user) - 1] != ':')
@@ -179,7 +179,7 @@ static void a_socks5_proxy_leads_to_a_server_without_tls(void **state)
     assert_string_equal(s.notes.asked, "address 10.1.2.3:8080");
 }
 
-static void the_name_of_tls_is_not_where_a_socks5_proxy_goes(void **state)
+static void the_tls_server_name_is_not_the_target_of_a_socks5_proxy(void **state)
 {
     (void)state;
     char server[] = "https://10.1.2.3:6443", name[] = "api.example";
@@ -191,7 +191,7 @@ static void the_name_of_tls_is_not_where_a_socks5_proxy_goes(void **state)
     assert_string_equal(s.notes.asked, "address 10.1.2.3:6443");
 }
 
-static void a_socks5_proxy_that_refuses_is_named_without_its_password(void **state)
+static void a_socks5_proxy_that_refuses_is_reported_without_its_password(void **state)
 {
     (void)state;
     scene s = {.notes.wants_user = true, .notes.port = 1};
@@ -203,7 +203,7 @@ static void a_socks5_proxy_that_refuses_is_named_without_its_password(void **sta
     scene_fini(&s);
 }
 
-static void a_socks5_proxy_that_wants_a_user_is_named(void **state)
+static void a_socks5_proxy_that_requires_a_user_is_reported(void **state)
 {
     (void)state;
     scene s = {.notes.wants_user = true};
@@ -233,7 +233,7 @@ static void an_https_proxy_is_verified_with_the_cas_of_the_cluster(void **state)
     assert_int_equal(s.notes.tunnels, 1);
 }
 
-static void an_https_proxy_of_another_authority_is_not_trusted(void **state)
+static void an_https_proxy_of_another_ca_is_not_trusted(void **state)
 {
     (void)state;
     scene s = {.bench.config.ca_pem = certs.stranger.pem};
@@ -261,7 +261,7 @@ static void an_https_proxy_needs_no_alternative_name_but_the_server_does(void **
         if (i == 0)
             expect_answer(&s);
         else
-            assert_int_equal(s.f.reason, KI_REASON_TLS); /* libcurl 7.88 has no better words for it here */
+            assert_int_equal(s.f.reason, KI_REASON_TLS); /* libcurl 7.88 has no clearer message here */
         assert_int_equal(scripted_http_requests(other), 0);
         scene_fini(&s);
         scripted_http_stop(other);
@@ -270,7 +270,7 @@ static void an_https_proxy_needs_no_alternative_name_but_the_server_does(void **
     certificate_free(&nameless);
 }
 
-static void a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it(void **state)
+static void a_server_of_another_ca_behind_an_https_proxy_is_not_taken_for_the_proxy(void **state)
 {
     (void)state;
     scene s = {0};
@@ -288,8 +288,8 @@ static void a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_
     certificate_free(&other);
 }
 
-/* Also when another name of the server is told: that is not the proxy's. */
-static void an_https_proxy_has_to_prove_its_own_name(void **state)
+/* This is also true if tls-server-name is set: it does not apply to the proxy. */
+static void an_https_proxy_must_prove_its_own_name(void **state)
 {
     (void)state;
     char name[] = "api.example";
@@ -310,7 +310,7 @@ static void an_https_proxy_has_to_prove_its_own_name(void **state)
     }
 }
 
-static void verification_that_is_off_is_off_for_an_https_proxy_too(void **state)
+static void disabled_verification_also_applies_to_an_https_proxy(void **state)
 {
     (void)state;
     scene s = {.bench.config.insecure_skip_tls_verify = true};
@@ -321,7 +321,7 @@ static void verification_that_is_off_is_off_for_an_https_proxy_too(void **state)
     scene_fini(&s);
 }
 
-static void an_https_proxy_that_asks_sees_our_certificate_and_no_token(void **state)
+static void an_https_proxy_that_asks_gets_our_certificate_and_no_token(void **state)
 {
     (void)state;
     scene s = {0};
@@ -344,7 +344,7 @@ static void an_https_proxy_that_asks_sees_our_certificate_and_no_token(void **st
     assert_non_null(strstr(s.notes.head, "Proxy-Authorization: Basic amFuZTpzM2NyZXQ=\r\n"));
 }
 
-static void a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy(void **state)
+static void a_key_of_another_certificate_is_not_blamed_on_an_https_proxy(void **state)
 {
     (void)state;
     scene s = {0};
@@ -369,7 +369,7 @@ static void answer_plainly(scripted_connection *c, void *user)
         (void)scripted_answer(c, "400 Bad Request", "", "");
 }
 
-static void an_https_proxy_without_tls_is_asked_for_by_http(void **state)
+static void an_https_proxy_without_tls_is_reported_with_a_hint(void **state)
 {
     (void)state;
     scene s = {0};
@@ -394,13 +394,13 @@ static void an_https_proxy_that_refuses_the_tunnel_is_not_a_tls_failure(void **s
 
 /* ---- ports ------------------------------------------------------------------------------------------- */
 
-static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
+static void a_proxy_without_a_port_has_the_same_default_as_in_kubectl(void **state)
 {
     (void)state;
     static const struct {
         const char *url;
-        long port;        /* that we tell libcurl; 0: its own is the same */
-        const char *said; /* by libcurl: by 8.14 and before in any case */
+        long port;        /* the port that we pass to libcurl; 0: its own default is the same */
+        const char *said; /* the message of libcurl, always of 8.14 and before */
     } cases[] = {{"http://127.0.0.1", 80, " port 80 "},
                  {"http://[::1]/", 80, " port 80 "},
                  {"https://127.0.0.1", 0, " port 443 "},
@@ -420,31 +420,28 @@ static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
     }
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_socks5_proxy_looks_names_up_itself),
-        FLOW_TEST(the_scheme_of_a_proxy_may_be_in_capitals),
-        FLOW_TEST(a_socks5_proxy_gets_user_and_password),
-        FLOW_TEST(user_and_password_may_have_any_character),
-        FLOW_TEST(a_socks5_proxy_leads_to_a_server_without_tls),
-        FLOW_TEST(the_name_of_tls_is_not_where_a_socks5_proxy_goes),
-        FLOW_TEST(a_socks5_proxy_that_refuses_is_named_without_its_password),
-        FLOW_TEST(a_socks5_proxy_that_wants_a_user_is_named),
-        FLOW_TEST(an_https_proxy_is_verified_with_the_cas_of_the_cluster),
-        FLOW_TEST(an_https_proxy_of_another_authority_is_not_trusted),
-        FLOW_TEST(an_https_proxy_needs_no_alternative_name_but_the_server_does),
-        FLOW_TEST(a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it),
-        FLOW_TEST(an_https_proxy_has_to_prove_its_own_name),
-        FLOW_TEST(verification_that_is_off_is_off_for_an_https_proxy_too),
-        FLOW_TEST(an_https_proxy_that_asks_sees_our_certificate_and_no_token),
-        FLOW_TEST(a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy),
-        FLOW_TEST(an_https_proxy_without_tls_is_asked_for_by_http),
-        FLOW_TEST(an_https_proxy_that_refuses_the_tunnel_is_not_a_tls_failure),
-        FLOW_TEST(a_proxy_without_a_port_has_the_one_that_kubectl_takes),
+        WITH_MEMORY_CHECK(a_socks5_proxy_resolves_names_itself),
+        WITH_MEMORY_CHECK(the_scheme_of_a_proxy_may_be_in_capitals),
+        WITH_MEMORY_CHECK(a_socks5_proxy_gets_user_and_password),
+        WITH_MEMORY_CHECK(user_and_password_may_contain_any_character),
+        WITH_MEMORY_CHECK(a_socks5_proxy_leads_to_a_server_without_tls),
+        WITH_MEMORY_CHECK(the_tls_server_name_is_not_the_target_of_a_socks5_proxy),
+        WITH_MEMORY_CHECK(a_socks5_proxy_that_refuses_is_reported_without_its_password),
+        WITH_MEMORY_CHECK(a_socks5_proxy_that_requires_a_user_is_reported),
+        WITH_MEMORY_CHECK(an_https_proxy_is_verified_with_the_cas_of_the_cluster),
+        WITH_MEMORY_CHECK(an_https_proxy_of_another_ca_is_not_trusted),
+        WITH_MEMORY_CHECK(an_https_proxy_needs_no_alternative_name_but_the_server_does),
+        WITH_MEMORY_CHECK(a_server_of_another_ca_behind_an_https_proxy_is_not_taken_for_the_proxy),
+        WITH_MEMORY_CHECK(an_https_proxy_must_prove_its_own_name),
+        WITH_MEMORY_CHECK(disabled_verification_also_applies_to_an_https_proxy),
+        WITH_MEMORY_CHECK(an_https_proxy_that_asks_gets_our_certificate_and_no_token),
+        WITH_MEMORY_CHECK(a_key_of_another_certificate_is_not_blamed_on_an_https_proxy),
+        WITH_MEMORY_CHECK(an_https_proxy_without_tls_is_reported_with_a_hint),
+        WITH_MEMORY_CHECK(an_https_proxy_that_refuses_the_tunnel_is_not_a_tls_failure),
+        WITH_MEMORY_CHECK(a_proxy_without_a_port_has_the_same_default_as_in_kubectl),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP proxies: what they are asked, what they never see, and how their refusals are reported. */
+/* HTTP proxies: the requests they get, what they never see, and how their refusals are reported. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-static void a_proxy_is_asked_for_the_whole_url(void **state)
+static void a_proxy_gets_the_whole_url(void **state)
 {
     (void)state;
     char server[] = "http://api.example:8080/prefix";
@@ -63,7 +63,7 @@ static scripted_next serve_locked_proxy(scripted_connection *c, const scripted_r
     return SCRIPTED_CLOSE;
 }
 
-static void a_proxy_that_wants_credentials_is_named(void **state)
+static void a_proxy_that_requires_credentials_is_reported(void **state)
 {
     (void)state;
     char server[] = "https://api.example:6443";
@@ -79,7 +79,7 @@ static void a_proxy_that_wants_credentials_is_named(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **state)
+static void a_proxy_that_refuses_our_credentials_is_reported_without_them(void **state)
 {
     (void)state;
     char server[] = "https://api.example:6443", proxy[64];
@@ -95,7 +95,7 @@ static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **st
     http_bench_fini(&bench);
 }
 
-/* libcurl reads such a body in one piece, to its end. */
+/* libcurl reads such a body as a whole, to its end. */
 static scripted_next serve_endless_refusal(scripted_connection *c, const scripted_request *r, void *user)
 {
     const char *first = user;
@@ -106,7 +106,7 @@ static scripted_next serve_endless_refusal(scripted_connection *c, const scripte
     return SCRIPTED_CLOSE;
 }
 
-static void a_proxy_that_refuses_without_an_end_is_given_up(void **state)
+static void a_proxy_with_an_endless_refusal_is_given_up(void **state)
 {
     (void)state;
     static const char *const firsts[] = {
@@ -137,7 +137,7 @@ static scripted_next serve_503(scripted_connection *c, const scripted_request *r
     return SCRIPTED_CLOSE;
 }
 
-static void a_proxy_that_does_not_lead_to_the_server_is_named(void **state)
+static void a_proxy_that_cannot_reach_the_server_is_reported(void **state)
 {
     (void)state;
     char server[] = "https://api.example:6443";
@@ -179,7 +179,7 @@ static void a_redirect_is_reported_without_the_password_of_the_proxy(void **stat
     http_bench_fini(&bench);
 }
 
-static void a_proxy_that_is_not_there_is_named_without_its_password(void **state)
+static void a_missing_proxy_is_reported_without_its_password(void **state)
 {
     (void)state;
     char server[] = "https://api.example:6443", proxy[] = "http://jane:s3cret@127.0.0.1:1";
@@ -194,20 +194,17 @@ static void a_proxy_that_is_not_there_is_named_without_its_password(void **state
     http_bench_fini(&bench);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
-        FLOW_TEST(a_proxy_that_wants_credentials_is_named),
-        FLOW_TEST(a_proxy_that_refuses_our_credentials_is_named_without_them),
-        FLOW_TEST(a_proxy_that_refuses_without_an_end_is_given_up),
-        FLOW_TEST(a_proxy_that_does_not_lead_to_the_server_is_named),
-        FLOW_TEST(a_redirect_is_reported_without_the_password_of_the_proxy),
-        FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
-        FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
+        WITH_MEMORY_CHECK(a_proxy_gets_the_whole_url),
+        WITH_MEMORY_CHECK(a_proxy_that_requires_credentials_is_reported),
+        WITH_MEMORY_CHECK(a_proxy_that_refuses_our_credentials_is_reported_without_them),
+        WITH_MEMORY_CHECK(a_proxy_with_an_endless_refusal_is_given_up),
+        WITH_MEMORY_CHECK(a_proxy_that_cannot_reach_the_server_is_reported),
+        WITH_MEMORY_CHECK(a_redirect_is_reported_without_the_password_of_the_proxy),
+        WITH_MEMORY_CHECK(a_missing_proxy_is_reported_without_its_password),
+        WITH_MEMORY_CHECK(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };
     return RUN_TESTS(tests);
 }

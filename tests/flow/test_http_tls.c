@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which servers are trusted, and bodies and broken connections over TLS. */
+/* Which servers are trusted; bodies and broken connections over TLS. */
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-static void a_server_of_our_authority_is_trusted(void **state)
+static void a_server_of_our_ca_is_trusted(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = certs.authority.pem};
@@ -24,7 +24,7 @@ static void a_server_of_our_authority_is_trusted(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_request_is_sent_once_there_is_trust(void **state)
+static void a_request_is_sent_once_the_server_is_verified(void **state)
 {
     (void)state;
     const certificate *const authorities[] = {&certs.stranger, &certs.authority};
@@ -32,7 +32,7 @@ static void a_request_is_sent_once_there_is_trust(void **state)
         http_bench bench = {.config.ca_pem = authorities[i]->pem};
         scripted_http_options server = http_bench_tls_server(&certs.for_address);
         http_bench_init(&bench, &server, NULL);
-        for (int again = 0; again < 2; again++) { /* on a connection that is there */
+        for (int again = 0; again < 2; again++) { /* on an open connection */
             fetch f = {0};
             fetch_get(&f, &bench, "/");
             assert_int_equal(f.sends, i);
@@ -42,7 +42,7 @@ static void a_request_is_sent_once_there_is_trust(void **state)
     }
 }
 
-static void a_server_of_another_authority_is_not(void **state)
+static void a_server_of_another_ca_is_not_trusted(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = certs.stranger.pem};
@@ -53,7 +53,7 @@ static void a_server_of_another_authority_is_not(void **state)
     http_bench_fini(&bench);
 }
 
-static void without_an_authority_the_system_decides(void **state)
+static void without_a_ca_the_systems_cas_are_used(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -73,7 +73,7 @@ static void a_certificate_of_another_name_is_not_trusted(void **state)
     http_bench_fini(&bench);
 }
 
-static void the_name_to_expect_can_be_told(void **state)
+static void the_expected_name_can_be_set(void **state)
 {
     (void)state;
     char name[] = "api.example";
@@ -90,7 +90,7 @@ static void the_name_to_expect_can_be_told(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_name_that_is_told_and_wrong_is_not_trusted(void **state)
+static void a_wrong_expected_name_is_not_trusted(void **state)
 {
     (void)state;
     char name[] = "other.example";
@@ -101,7 +101,7 @@ static void a_name_that_is_told_and_wrong_is_not_trusted(void **state)
     http_bench_fini(&bench);
 }
 
-/* A slash in it would lead to another path of the server. */
+/* A slash in the name would change the path on the server. */
 static void an_invalid_name_is_refused(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void a_user_agent_with_a_line_end_is_refused(void **state)
     }
 }
 
-/* Nor one that has other names only. */
+/* A certificate that has only other names is not trusted, either. */
 static void a_certificate_without_an_alternative_name_is_not_trusted(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void a_certificate_without_an_alternative_name_is_not_trusted(void **stat
 }
 
 /* The server's identity is not verified. */
-static void without_verification_no_alternative_name_is_wanted(void **state)
+static void without_verification_no_alternative_name_is_needed(void **state)
 {
     (void)state;
     certificate own = certificate_make("127.0.0.1", NULL, &certs.authority);
@@ -202,7 +202,7 @@ static void verification_can_be_turned_off(void **state)
     http_bench_fini(&bench);
 }
 
-static void old_versions_of_tls_are_not_spoken(void **state)
+static void old_versions_of_tls_are_refused(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = certs.authority.pem};
@@ -213,7 +213,7 @@ static void old_versions_of_tls_are_not_spoken(void **state)
     http_bench_fini(&bench);
 }
 
-static void tls_1_2_is_spoken(void **state)
+static void tls_1_2_is_supported(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = certs.authority.pem};
@@ -241,7 +241,7 @@ static void a_server_without_tls_is_an_error(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_server_that_wants_tls_is_asked_for_by_https(void **state)
+static void a_server_that_requires_tls_is_reported_with_a_hint(void **state)
 {
     (void)state;
     char url[64];
@@ -258,7 +258,7 @@ static void a_server_that_wants_tls_is_asked_for_by_https(void **state)
     http_bench_fini(&bench);
 }
 
-/* ---- a file of authorities --------------------------------------------------------------------------- */
+/* ---- a CA file --------------------------------------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
 {
@@ -268,7 +268,7 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void a_file_of_authorities_is_read_again_after_a_failure(void **state)
+static void a_ca_file_is_read_again_after_a_failure(void **state)
 {
     (void)state;
     char path[] = "/tmp/kinformer-ca-XXXXXX";
@@ -290,7 +290,7 @@ static void a_file_of_authorities_is_read_again_after_a_failure(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_file_that_is_not_there_is_a_bad_configuration(void **state)
+static void a_missing_ca_file_is_a_configuration_error(void **state)
 {
     (void)state;
     char path[] = "/nowhere/ca.pem";
@@ -321,8 +321,8 @@ static scripted_next serve_large(scripted_connection *c, const scripted_request 
     return SCRIPTED_KEEP;
 }
 
-/* What TLS has read from the socket and the caller has not taken yet must not be forgotten. */
-static void a_body_that_is_paused_at_each_piece_comes_whole(void **state)
+/* Bytes that TLS has read from the socket and that were not delivered yet must not be lost. */
+static void a_body_that_is_paused_at_each_piece_is_complete(void **state)
 {
     (void)state;
     for (int is_long = 0; is_long < 2; is_long++) {
@@ -331,7 +331,7 @@ static void a_body_that_is_paused_at_each_piece_comes_whole(void **state)
         fetch f = {.pause_after = 1, .keeps_nothing = true};
         server.serve = serve_large;
         http_bench_init(&bench, &server, NULL);
-        fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/"), .is_long = is_long});
+        fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/"), .is_long = is_long});
         for (size_t bytes = 0; f.transfer != NULL; bytes = f.bytes) {
             fetch_run_until_bytes(&f, bytes + 1);
             if (f.transfer != NULL)
@@ -368,8 +368,9 @@ static void a_connection_that_breaks_while_sending_raises_no_signal(void **state
             server = http_bench_tls_server(&certs.for_address);
         server.serve = reset_at_once;
         http_bench_init(&bench, &server, NULL);
-        fetch_begin(&f, &bench,
-                    &(ki_request){.method = "PUT", .target = KI_STR("/"), .body = {body, BODY_BYTES}});
+        fetch_begin(
+            &f, &bench,
+            &(ki_transfer_request){.method = "PUT", .target = KI_STR("/"), .body = {body, BODY_BYTES}});
         fetch_run(&f);
         assert_int_equal(f.reason, KI_REASON_CONNECTION_LOST);
         fetch_free(&f);
@@ -378,33 +379,30 @@ static void a_connection_that_breaks_while_sending_raises_no_signal(void **state
     free(body);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_server_of_our_authority_is_trusted),
-        FLOW_TEST(a_request_is_sent_once_there_is_trust),
-        FLOW_TEST(a_server_of_another_authority_is_not),
-        FLOW_TEST(without_an_authority_the_system_decides),
-        FLOW_TEST(a_certificate_of_another_name_is_not_trusted),
-        FLOW_TEST(the_name_to_expect_can_be_told),
-        FLOW_TEST(a_name_that_is_told_and_wrong_is_not_trusted),
-        FLOW_TEST(an_invalid_name_is_refused),
-        FLOW_TEST(the_name_may_be_an_address_of_ipv6),
-        FLOW_TEST(a_user_agent_with_a_line_end_is_refused),
-        FLOW_TEST(a_certificate_without_an_alternative_name_is_not_trusted),
-        FLOW_TEST(without_verification_no_alternative_name_is_wanted),
-        FLOW_TEST(verification_can_be_turned_off),
-        FLOW_TEST(old_versions_of_tls_are_not_spoken),
-        FLOW_TEST(tls_1_2_is_spoken),
-        FLOW_TEST(a_server_without_tls_is_an_error),
-        FLOW_TEST(a_server_that_wants_tls_is_asked_for_by_https),
-        FLOW_TEST(a_file_of_authorities_is_read_again_after_a_failure),
-        FLOW_TEST(a_file_that_is_not_there_is_a_bad_configuration),
-        FLOW_TEST(a_body_that_is_paused_at_each_piece_comes_whole),
-        FLOW_TEST(a_connection_that_breaks_while_sending_raises_no_signal),
+        WITH_MEMORY_CHECK(a_server_of_our_ca_is_trusted),
+        WITH_MEMORY_CHECK(a_request_is_sent_once_the_server_is_verified),
+        WITH_MEMORY_CHECK(a_server_of_another_ca_is_not_trusted),
+        WITH_MEMORY_CHECK(without_a_ca_the_systems_cas_are_used),
+        WITH_MEMORY_CHECK(a_certificate_of_another_name_is_not_trusted),
+        WITH_MEMORY_CHECK(the_expected_name_can_be_set),
+        WITH_MEMORY_CHECK(a_wrong_expected_name_is_not_trusted),
+        WITH_MEMORY_CHECK(an_invalid_name_is_refused),
+        WITH_MEMORY_CHECK(the_name_may_be_an_address_of_ipv6),
+        WITH_MEMORY_CHECK(a_user_agent_with_a_line_end_is_refused),
+        WITH_MEMORY_CHECK(a_certificate_without_an_alternative_name_is_not_trusted),
+        WITH_MEMORY_CHECK(without_verification_no_alternative_name_is_needed),
+        WITH_MEMORY_CHECK(verification_can_be_turned_off),
+        WITH_MEMORY_CHECK(old_versions_of_tls_are_refused),
+        WITH_MEMORY_CHECK(tls_1_2_is_supported),
+        WITH_MEMORY_CHECK(a_server_without_tls_is_an_error),
+        WITH_MEMORY_CHECK(a_server_that_requires_tls_is_reported_with_a_hint),
+        WITH_MEMORY_CHECK(a_ca_file_is_read_again_after_a_failure),
+        WITH_MEMORY_CHECK(a_missing_ca_file_is_a_configuration_error),
+        WITH_MEMORY_CHECK(a_body_that_is_paused_at_each_piece_is_complete),
+        WITH_MEMORY_CHECK(a_connection_that_breaks_while_sending_raises_no_signal),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the log shows of requests at its most talkative. */
+/* What the log shows about requests at its most detailed level. */
 #include <kinformer/log.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     return SCRIPTED_KEEP;
 }
 
-/* One request with credentials, through a proxy or not, at this level. */
+/* Makes one request with credentials, with or without a proxy, at this log level. */
 static void get(ki_log_level level, bool with_proxy)
 {
     http_bench bench = {0};
@@ -80,7 +80,7 @@ static void credentials_for_a_proxy_are_not_shown(void **state)
     (void)state;
     get(KI_LOG_TRACE, true);
     assert_true(has("> Proxy-Authorization: Basic <masked>\n"));
-    assert_true(has("< X-Echo: ***!\n")); /* in either direction */
+    assert_true(has("< X-Echo: ***!\n")); /* in both directions */
     assert_true(has("< X-Basic: <masked>\n"));
     assert_true(has("< X-Other: Basic (<masked>)\n"));
     assert_false(has("s3cret"));
@@ -105,7 +105,7 @@ static void no_secret_is_shown_however_a_head_is_sent(void **state)
     ki_set_log(NULL, KI_LOG_TRACE, NULL);
 }
 
-static void nothing_is_shown_to_who_does_not_ask_for_it(void **state)
+static void nothing_is_shown_at_other_levels(void **state)
 {
     (void)state;
     get(KI_LOG_DEBUG, false);
@@ -118,7 +118,7 @@ int main(void)
         WITH_MEMORY_CHECK(heads_are_shown_without_their_secrets),
         WITH_MEMORY_CHECK(credentials_for_a_proxy_are_not_shown),
         WITH_MEMORY_CHECK(no_secret_is_shown_however_a_head_is_sent),
-        WITH_MEMORY_CHECK(nothing_is_shown_to_who_does_not_ask_for_it),
+        WITH_MEMORY_CHECK(nothing_is_shown_at_other_levels),
     };
     return RUN_TESTS(tests);
 }

@@ -14,7 +14,7 @@
 
 enum { MANY = 20 * 1000, PADDING = 1500, BLOCK = 500 };
 
-/* BLOCK items, the first of them this one, in one chunk, so that a server is faster than its client. */
+/* Sends BLOCK items from `first` on in one chunk, so that the server is faster than its client. */
 static bool send_items(scripted_connection *c, int first)
 {
     size_t size = (size_t)BLOCK * (PADDING + 256);
@@ -77,7 +77,7 @@ static uint64_t last_bytes;
 
 static int quiet_rounds;
 
-/* Nothing more is read. */
+/* Whether nothing more is read. */
 static bool is_stuck(informer_world *w)
 {
     uint64_t bytes = informer_world_status(w).bytes_read;
@@ -119,7 +119,7 @@ static bool has_synced(informer_world *w)
     return ki_informer_has_synced(w->informer);
 }
 
-static void a_small_queue_takes_a_large_list_in_each_mode(void **state)
+static void a_large_list_passes_a_small_queue_in_each_mode(void **state)
 {
     (void)state;
     for (size_t i = 0; i < INFORMER_WORLD_MODES; i++) {
@@ -132,8 +132,8 @@ static void a_small_queue_takes_a_large_list_in_each_mode(void **state)
     }
 }
 
-/* So that a call is not much longer than its budget, whatever the server sends. */
-static void on_a_loop_no_job_reads_more_than_some_pieces(void **state)
+/* So that a call does not take much longer than its budget, whatever the server sends. */
+static void on_an_event_loop_no_job_reads_more_than_a_few_pieces(void **state)
 {
     (void)state;
     enum { PIECE = 128 * 1024 };
@@ -152,15 +152,12 @@ static void on_a_loop_no_job_reads_more_than_some_pieces(void **state)
     informer_world_fini(&w);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_full_queue_stops_the_transfer_until_there_is_room),
-        FLOW_TEST(a_small_queue_takes_a_large_list_in_each_mode),
-        FLOW_TEST(on_a_loop_no_job_reads_more_than_some_pieces),
+        WITH_MEMORY_CHECK(a_full_queue_stops_the_transfer_until_there_is_room),
+        WITH_MEMORY_CHECK(a_large_list_passes_a_small_queue_in_each_mode),
+        WITH_MEMORY_CHECK(on_an_event_loop_no_job_reads_more_than_a_few_pieces),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers, or gateways before them, that answer some kinds of requests and break others for ever. */
+/* Servers, or gateways in front of them, that respond to some kinds of requests and always break others. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -67,7 +67,7 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
         return serve_list(c, 1 + atomic_fetch_add(&w->list_count, 1));
     if (strstr(r->target, "sendInitialEvents=true") == NULL && atomic_exchange(&w->expiring, 0)) {
         (void)scripted_answer(c, "410 Gone", "", "no");
-        return SCRIPTED_CLOSE; /* a reset on a connection that was used before is tried again by libcurl */
+        return SCRIPTED_CLOSE; /* libcurl itself would retry after a reset on a reused connection */
     }
     if (strstr(r->target, "sendInitialEvents=true") == NULL)
         return serve_watch(c, w->watches);
@@ -105,7 +105,7 @@ static ki_informer *start(world *w, const ki_resource *resource, ki_watch_list c
     return informer;
 }
 
-/* Until the store has this object. */
+/* Waits until the store has this object. */
 static void wait_for(world *w, ki_informer *informer, const char *name)
 {
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
@@ -121,8 +121,8 @@ static void wait_for(world *w, ki_informer *informer, const char *name)
 
 /* ---- tests --------------------------------------------------------------------------------------------- */
 
-/* In JSON the first list of each is a plain one; the next, after a 410, is streamed. */
-static void where_streams_fail_lists_are_used_and_two_resources_speak_for_all(void **state)
+/* In JSON the first list is not streamed; the next one, after a 410, is. */
+static void where_streams_fail_lists_are_used_and_two_resources_decide_for_all(void **state)
 {
     (void)state;
     static const ki_resource *const resources[] = {&KI_CORE_V1_CONFIGMAPS, &KI_CORE_V1_PODS,
@@ -145,8 +145,8 @@ static void where_streams_fail_lists_are_used_and_two_resources_speak_for_all(vo
     }
 }
 
-/* Each list has another object: only one that follows the watches shows the second. */
-static void where_watches_bring_nothing_lists_follow(void **state)
+/* Each list has a different object: only an informer that lists again sees the second one. */
+static void where_watches_bring_nothing_lists_are_used(void **state)
 {
     (void)state;
     for (manner how = ANSWERS_401; how < MANNERS; how++) {
@@ -165,14 +165,11 @@ static void where_watches_bring_nothing_lists_follow(void **state)
     }
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(where_streams_fail_lists_are_used_and_two_resources_speak_for_all),
-        FLOW_TEST(where_watches_bring_nothing_lists_follow),
+        WITH_MEMORY_CHECK(where_streams_fail_lists_are_used_and_two_resources_decide_for_all),
+        WITH_MEMORY_CHECK(where_watches_bring_nothing_lists_are_used),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real informer follows a real socket, in each mode. */
+/* An informer with real sockets, in each mode. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "support/scripted_http.h"
 #include "support/unit.h"
 
-/* ---- the bench ----------------------------------------------------------------------------------------- */
+/* ---- conditions ---------------------------------------------------------------------------------------- */
 
 static bool has_object(informer_world *w, const char *name)
 {
@@ -41,7 +41,7 @@ static bool has_no_a(informer_world *w)
     return ki_informer_has_synced(w->informer) && !has_object(w, "a");
 }
 
-/* ---- what servers say -------------------------------------------------------------------------------- */
+/* ---- servers ----------------------------------------------------------------------------------------- */
 
 #define ITEM(name, version)                                                                                  \
     "{\"metadata\":{\"namespace\":\"default\",\"name\":\"" name "\",\"uid\":\"" name                         \
@@ -90,7 +90,7 @@ static void an_informer_lists_and_watches(void **state)
     }
 }
 
-static void it_stops_and_continues_from_where_it_was(void **state)
+static void an_informer_stops_and_resumes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < INFORMER_WORLD_MODES; i++) {
@@ -106,7 +106,7 @@ static void it_stops_and_continues_from_where_it_was(void **state)
     }
 }
 
-/* Each byte of the version takes three in a URL. */
+/* Each byte of the version takes three bytes in a URL. */
 static const char *long_version(void)
 {
     static char text[KI_RESOURCE_VERSION_BYTES_MAX + 1];
@@ -168,7 +168,7 @@ static scripted_next serve_bytewise(scripted_connection *c, const scripted_reque
     return SCRIPTED_CLOSE;
 }
 
-static void chunks_of_one_byte_are_enough(void **state)
+static void chunks_of_one_byte_are_accepted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < INFORMER_WORLD_MODES; i++) {
@@ -181,7 +181,7 @@ static void chunks_of_one_byte_are_enough(void **state)
     }
 }
 
-/* The first watch is cut in the middle of an event, the second continues from what was whole. */
+/* The first watch is cut in the middle of an event; the second one resumes after the last complete event. */
 static scripted_next serve_cut_watch(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)user;
@@ -201,7 +201,7 @@ static scripted_next serve_cut_watch(scripted_connection *c, const scripted_requ
     return SCRIPTED_CLOSE;
 }
 
-static void a_watch_that_is_cut_continues_from_the_last_event(void **state)
+static void a_watch_that_is_cut_resumes_from_the_last_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < INFORMER_WORLD_MODES; i++) {
@@ -215,7 +215,7 @@ static void a_watch_that_is_cut_continues_from_the_last_event(void **state)
     }
 }
 
-/* The first request fails in the way that the test wants; the others do not. */
+/* The first request fails in the way that the test wants; the others succeed. */
 typedef struct failure {
     const char *status;
     const char *headers;
@@ -247,7 +247,7 @@ static bool has_failed(informer_world *w)
     return informer_world_status(w).reason == current_failure->reason;
 }
 
-static void a_list_that_fails_is_reported_and_tried_again(void **state)
+static void a_list_that_fails_is_reported_and_retried(void **state)
 {
     (void)state;
     static const failure failures[] = {
@@ -295,7 +295,7 @@ static scripted_next serve_expired_watch(scripted_connection *c, const scripted_
     return SCRIPTED_CLOSE;
 }
 
-static void a_watch_that_is_too_old_lists_again(void **state)
+static void a_watch_that_is_too_old_causes_a_relist(void **state)
 {
     (void)state;
     for (size_t i = 0; i < INFORMER_WORLD_MODES; i++) {
@@ -308,7 +308,7 @@ static void a_watch_that_is_too_old_lists_again(void **state)
     }
 }
 
-/* The first watch is refused, and the refusal has no end. */
+/* The first watch is refused, and the refusal never ends. */
 static scripted_next serve_stalled_refusal(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)user;
@@ -320,7 +320,7 @@ static scripted_next serve_stalled_refusal(scripted_connection *c, const scripte
     return serve_list_and_watch(c, r, user);
 }
 
-static void a_refusal_that_does_not_end_is_tried_again(void **state)
+static void a_watch_is_retried_after_an_endless_refusal(void **state)
 {
     (void)state;
     for (size_t i = 0; i < INFORMER_WORLD_MODES; i++) {
@@ -351,7 +351,7 @@ static scripted_next serve_and_note(scripted_connection *c, const scripted_reque
     return SCRIPTED_CLOSE;
 }
 
-static void what_is_asked_stands_in_the_query(void **state)
+static void the_query_has_the_options_of_the_informer(void **state)
 {
     (void)state;
     informer_world w = {.mode = KI_MODE_EVENT_LOOP};
@@ -367,7 +367,7 @@ static void what_is_asked_stands_in_the_query(void **state)
     informer_world_fini(&w);
 }
 
-/* ---- many -------------------------------------------------------------------------------------------- */
+/* ---- many informers ---------------------------------------------------------------------------------- */
 
 static void informers_share_one_thread_and_stop_together(void **state)
 {
@@ -392,22 +392,19 @@ static void informers_share_one_thread_and_stop_together(void **state)
     }
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(an_informer_lists_and_watches),
-        FLOW_TEST(a_watch_continues_from_a_version_of_4096_bytes),
-        FLOW_TEST(it_stops_and_continues_from_where_it_was),
-        FLOW_TEST(chunks_of_one_byte_are_enough),
-        FLOW_TEST(a_watch_that_is_cut_continues_from_the_last_event),
-        FLOW_TEST(a_list_that_fails_is_reported_and_tried_again),
-        FLOW_TEST(a_watch_that_is_too_old_lists_again),
-        FLOW_TEST(a_refusal_that_does_not_end_is_tried_again),
-        FLOW_TEST(what_is_asked_stands_in_the_query),
-        FLOW_TEST(informers_share_one_thread_and_stop_together),
+        WITH_MEMORY_CHECK(an_informer_lists_and_watches),
+        WITH_MEMORY_CHECK(a_watch_continues_from_a_version_of_4096_bytes),
+        WITH_MEMORY_CHECK(an_informer_stops_and_resumes),
+        WITH_MEMORY_CHECK(chunks_of_one_byte_are_accepted),
+        WITH_MEMORY_CHECK(a_watch_that_is_cut_resumes_from_the_last_event),
+        WITH_MEMORY_CHECK(a_list_that_fails_is_reported_and_retried),
+        WITH_MEMORY_CHECK(a_watch_that_is_too_old_causes_a_relist),
+        WITH_MEMORY_CHECK(a_watch_is_retried_after_an_endless_refusal),
+        WITH_MEMORY_CHECK(the_query_has_the_options_of_the_informer),
+        WITH_MEMORY_CHECK(informers_share_one_thread_and_stop_together),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time leaps, the network is another, a server falls silent: real sockets under a clock that the test
+/* The clock jumps, the network changes, a server falls silent: real sockets under a clock that the test
  * moves. */
 #include <kinformer.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/client.h"
+#include "flow/support/scripted_client.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/scripted_http.h"
@@ -23,8 +23,8 @@ typedef struct world {
     scripted_http *server;
     ki_client *client;
     ki_informer *informers[INFORMERS];
-    atomic_int hole;         /* connections up to this number have fallen silent */
-    atomic_int lost_watches; /* watches that came by one of those, too late */
+    atomic_int hole;         /* connections up to this number have become silent */
+    atomic_int lost_watches; /* watches that used one of those, too late */
 } world;
 
 #define ITEM(name, version)                                                                                  \
@@ -38,7 +38,7 @@ typedef struct world {
     "\"metadata\":{\"resourceVersion\":\"11\"}}}\n"
 #define ADDED "{\"type\":\"ADDED\",\"object\":" ITEM("b", "12") "}\n"
 
-/* A watch from before 11 gets two bookmarks when it is poked; one from there on gets an object at once. */
+/* A watch from before 11 gets two bookmarks when it is poked; a later one gets an object at once. */
 static void serve_watch(scripted_connection *c, const scripted_request *r)
 {
     bool is_later = strstr(r->target, "resourceVersion=11&") != NULL;
@@ -76,16 +76,10 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
 
 static void world_init(world *w)
 {
-    ki_config config = {0};
     ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .backoff_ms = 10, .backoff_max_ms = 50};
     ki_error err = {0};
-    ki_clock_init_virtual(&w->clock, ki_ns_of_ms(HOUR_MS), INT64_C(1700000000) * 1000000000);
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
-    config.server = (char *)(uintptr_t)scripted_http_url(w->server);
-    w->client = ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1},
-                                        &w->clock, 0, &err);
-    assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, NULL, &err), 0);
+    w->client = scripted_client_new_simulated(&w->clock, w->server);
     for (int i = 0; i < INFORMERS; i++) {
         w->informers[i] = ki_informer_new(w->client, &KI_CORE_V1_CONFIGMAPS, &options, &err);
         assert_non_null(w->informers[i]);
@@ -108,7 +102,7 @@ static ki_informer_status status_of(const world *w, int i)
     return status;
 }
 
-/* Lets the sockets speak first, then moves the time. */
+/* Lets the sockets deliver first, then advances the clock. */
 static void live(world *w, uint64_t ms)
 {
     struct pollfd polled = {.fd = ki_client_fd(w->client), .events = POLLIN};
@@ -120,7 +114,7 @@ static void live(world *w, uint64_t ms)
 
 typedef bool (*condition)(const world *w, int i);
 
-/* Returns how long it took by the clock of the test. */
+/* Returns how long it took by the test's clock. */
 static uint64_t wait_for_all(world *w, condition is_met, uint64_t step_ms)
 {
     uint64_t began_ms = ki_clock_now_ms(&w->clock);
@@ -150,7 +144,7 @@ static bool has_two(const world *w, int i)
     return status_of(w, i).objects == 2;
 }
 
-/* All watch, and have heard of version 11 by bookmarks that came a minute apart. */
+/* All informers watch, and have received version 11 in bookmarks that came a minute apart. */
 static void settle(world *w)
 {
     (void)wait_for_all(w, is_watching, 1);
@@ -170,8 +164,8 @@ static void expect_one_list_each(const world *w)
 
 /* ---- tests ------------------------------------------------------------------------------------------- */
 
-/* No byte comes any more, and no end of the connection either. */
-static void a_network_that_is_gone_is_noticed_by_its_silence(void **state)
+/* No bytes arrive any more, and the connection is not closed, either. */
+static void a_lost_network_is_noticed_by_its_silence(void **state)
 {
     (void)state;
     world w = {0};
@@ -186,8 +180,8 @@ static void a_network_that_is_gone_is_noticed_by_its_silence(void **state)
     world_fini(&w);
 }
 
-/* What was sent while the machine slept is lost, and the server may have forgotten us. */
-static void after_a_suspend_each_continues_from_where_it_was(void **state)
+/* Data that was sent while the machine slept is lost, and the server may have dropped the connection. */
+static void after_a_suspend_each_informer_resumes(void **state)
 {
     (void)state;
     world w = {0};
@@ -201,7 +195,7 @@ static void after_a_suspend_each_continues_from_where_it_was(void **state)
     world_fini(&w);
 }
 
-static void a_calendar_that_jumps_is_not_noticed(void **state)
+static void a_jump_of_the_wall_clock_has_no_effect(void **state)
 {
     (void)state;
     static const int64_t days[] = {-20000, 20000, 0};
@@ -220,15 +214,12 @@ static void a_calendar_that_jumps_is_not_noticed(void **state)
     world_fini(&w);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_network_that_is_gone_is_noticed_by_its_silence),
-        FLOW_TEST(after_a_suspend_each_continues_from_where_it_was),
-        FLOW_TEST(a_calendar_that_jumps_is_not_noticed),
+        WITH_MEMORY_CHECK(a_lost_network_is_noticed_by_its_silence),
+        WITH_MEMORY_CHECK(after_a_suspend_each_informer_resumes),
+        WITH_MEMORY_CHECK(a_jump_of_the_wall_clock_has_no_effect),
     };
     return RUN_TESTS(tests);
 }

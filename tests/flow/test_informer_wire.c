@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers and servers that speak protobuf, JSON, both, or something else, over real sockets. */
+/* Informers with servers that use protobuf, JSON, both, or something else, over real sockets. */
 #include <kinformer.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/client.h"
-#include "flow/support/fake_credentials.h"
+#include "flow/support/scripted_client.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
@@ -17,29 +17,21 @@
 #define ACCEPT_BOTH "Accept: application/vnd.kubernetes.protobuf,application/json\r\n"
 #define ACCEPT_JSON "Accept: application/json\r\n"
 
-/* ---- the bench ----------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------- */
 
 typedef struct world {
     scripted_http *server;
     ki_client *client;
     ki_informer *informer;
-    atomic_int json_requests; /* those that accept JSON alone */
+    atomic_int json_requests; /* those that accept only JSON */
     atomic_int proto_requests;
 } world;
 
 static void connect_to(world *w, scripted_serve_cb serve, ki_wire wire)
 {
-    ki_client_options client = {.no_cluster = 1, .wire = wire};
-    ki_config config = {0};
-    ki_error err = {0};
-    fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
-    config.server = (char *)(uintptr_t)scripted_http_url(w->server);
-    w->client = ki_client_new(&client, &err);
-    assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, &(ki_http_options){.error_timeout_ms = 50}, &err),
-                     0);
-    fake_credentials_take_over(w->client->credentials);
+    w->client = scripted_client_new((ki_client_options){.wire = wire}, w->server,
+                                    &(ki_http_options){.error_timeout_ms = 50});
 }
 
 static ki_informer *follow(world *w, const ki_resource *resource, const ki_informer_options *options)
@@ -92,19 +84,16 @@ static int has(const world *w, const char *name)
 
 static void expect_metric(const world *w, const char *name, int value)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    assert_int_equal(ki_metrics_render(ki_client_metrics(w->client), &text, NULL), 0);
-    exposition_read(&read, text.bytes);
+    exposition_render(&read, ki_client_metrics(w->client));
     const exposition_sample *sample =
         exposition_find(&read, name, "name=pods,group=,version=v1,resource=pods");
     assert_non_null(sample);
     assert_int_equal((int)sample->value, value);
     exposition_free(&read);
-    ki_metrics_text_fini(&text);
 }
 
-/* ---- what servers send --------------------------------------------------------------------------------- */
+/* ---- responses ----------------------------------------------------------------------------------------- */
 
 #define ITEM(name, version)                                                                                  \
     "{\"metadata\":{\"namespace\":\"d\",\"name\":\"" name "\",\"uid\":\"" name "\",\"resourceVersion\":\""   \
@@ -115,7 +104,7 @@ static void expect_metric(const world *w, const char *name, int value)
 #define EVENT(type, item) "{\"type\":\"" type "\",\"object\":" item "}\n"
 #define CONTENT_JSON "Content-Type: application/json\r\n"
 
-/* Counts it. Returns whether protobuf is accepted. */
+/* Counts the request. Returns whether it accepts protobuf. */
 static bool accepts_protobuf(world *w, const scripted_request *r)
 {
     if (strstr(r->head, ACCEPT_BOTH) != NULL)
@@ -156,7 +145,7 @@ static bool begin_proto_watch(scripted_connection *c)
 static const proto_pod a9 = {.name = "a", .version = "9"};
 static const proto_pod b11 = {.name = "b", .version = "11"};
 
-/* As JSON, whatever is accepted. */
+/* Responds in JSON, whatever is accepted. */
 static scripted_next serve_as_json(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)accepts_protobuf(user, r);
@@ -198,7 +187,7 @@ static void an_informer_follows_a_server_in_protobuf(void **state)
     world_fini(&w);
 }
 
-static void json_alone_is_accepted_when_the_program_wants_it(void **state)
+static void only_json_is_accepted_when_the_program_wants_it(void **state)
 {
     (void)state;
     world w;
@@ -209,7 +198,7 @@ static void json_alone_is_accepted_when_the_program_wants_it(void **state)
     world_fini(&w);
 }
 
-static void the_options_of_an_informer_come_before_those_of_the_client(void **state)
+static void the_options_of_an_informer_override_those_of_the_client(void **state)
 {
     (void)state;
     world w = {0};
@@ -220,7 +209,7 @@ static void the_options_of_an_informer_come_before_those_of_the_client(void **st
     world_fini(&w);
 }
 
-static void a_custom_resource_accepts_json_alone(void **state)
+static void a_custom_resource_accepts_only_json(void **state)
 {
     (void)state;
     const ki_resource widgets = {"example.com", "v1", "widgets", "Pod", KI_SCOPE_NAMESPACED, 0};
@@ -233,9 +222,9 @@ static void a_custom_resource_accepts_json_alone(void **state)
     world_fini(&w);
 }
 
-/* ---- servers without it -------------------------------------------------------------------------------- */
+/* ---- servers without protobuf -------------------------------------------------------------------------- */
 
-static void a_server_that_answers_in_json_is_remembered_for_all_informers(void **state)
+static void a_server_that_responds_in_json_is_remembered_for_all_informers(void **state)
 {
     (void)state;
     world w;
@@ -336,7 +325,7 @@ static void an_unknown_field_leads_to_json_and_nothing_is_lost(void **state)
     }
 }
 
-/* Each connection ends one byte before the end of what was announced, and the last one does not. */
+/* Each connection ends one byte early, except the last one. */
 static scripted_next serve_cut(scripted_connection *c, const scripted_request *r, void *user)
 {
     world *w = user;
@@ -355,7 +344,7 @@ static scripted_next serve_cut(scripted_connection *c, const scripted_request *r
     return SCRIPTED_KEEP;
 }
 
-static void what_is_cut_off_is_requested_again_in_protobuf(void **state)
+static void truncated_responses_are_requested_again_in_protobuf(void **state)
 {
     (void)state;
     world w;
@@ -367,7 +356,7 @@ static void what_is_cut_off_is_requested_again_in_protobuf(void **state)
     world_fini(&w);
 }
 
-/* JSON that is called protobuf, or a page of a proxy. */
+/* JSON with the content type of protobuf, or a page of a proxy. */
 static scripted_next serve_wrong_type(scripted_connection *c, const scripted_request *r, void *user)
 {
     if (!accepts_protobuf(user, r))
@@ -384,7 +373,7 @@ static scripted_next serve_page(scripted_connection *c, const scripted_request *
     return SCRIPTED_KEEP;
 }
 
-static void a_wrong_content_type_is_an_error_and_no_list(void **state)
+static void a_wrong_content_type_is_an_error_not_a_list(void **state)
 {
     (void)state;
     static const scripted_serve_cb servers[] = {serve_wrong_type, serve_page};
@@ -398,22 +387,19 @@ static void a_wrong_content_type_is_an_error_and_no_list(void **state)
     }
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(an_informer_follows_a_server_in_protobuf),
-        FLOW_TEST(json_alone_is_accepted_when_the_program_wants_it),
-        FLOW_TEST(the_options_of_an_informer_come_before_those_of_the_client),
-        FLOW_TEST(a_custom_resource_accepts_json_alone),
-        FLOW_TEST(a_server_that_answers_in_json_is_remembered_for_all_informers),
-        FLOW_TEST(a_406_is_followed_by_json),
-        FLOW_TEST(an_error_in_protobuf_is_read),
-        FLOW_TEST(an_unknown_field_leads_to_json_and_nothing_is_lost),
-        FLOW_TEST(what_is_cut_off_is_requested_again_in_protobuf),
-        FLOW_TEST(a_wrong_content_type_is_an_error_and_no_list),
+        WITH_MEMORY_CHECK(an_informer_follows_a_server_in_protobuf),
+        WITH_MEMORY_CHECK(only_json_is_accepted_when_the_program_wants_it),
+        WITH_MEMORY_CHECK(the_options_of_an_informer_override_those_of_the_client),
+        WITH_MEMORY_CHECK(a_custom_resource_accepts_only_json),
+        WITH_MEMORY_CHECK(a_server_that_responds_in_json_is_remembered_for_all_informers),
+        WITH_MEMORY_CHECK(a_406_is_followed_by_json),
+        WITH_MEMORY_CHECK(an_error_in_protobuf_is_read),
+        WITH_MEMORY_CHECK(an_unknown_field_leads_to_json_and_nothing_is_lost),
+        WITH_MEMORY_CHECK(truncated_responses_are_requested_again_in_protobuf),
+        WITH_MEMORY_CHECK(a_wrong_content_type_is_an_error_not_a_list),
     };
     return RUN_TESTS(tests);
 }

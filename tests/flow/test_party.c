@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which party the error handler of an informer is told: the server, a proxy or this program. */
+/* Which party an informer's error handler gets: the server, a proxy or this program. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 
 #define HTTPS "https://api.example:6443"
 
-/* What answers, and what the handler has to be told. */
+/* The responses, and what the handler must get. */
 typedef struct scene {
     const char *status;    /* of each response; NULL: nothing listens */
     const char *user_yaml; /* of the kubeconfig */
-    const char *behind;    /* it is a proxy before this server; NULL: it is the server */
+    const char *behind;    /* it is a proxy for this server; NULL: it is the server */
     ki_party party;
     int http_status;
 } scene;
@@ -81,13 +81,13 @@ static void expect_party(const scene *s)
     scripted_http_stop(server);
 }
 
-static void a_proxy_that_is_not_there_has_failed(void **state)
+static void a_missing_proxy_is_the_party(void **state)
 {
     (void)state;
     expect_party(&(scene){.behind = HTTPS, .party = KI_PARTY_PROXY});
 }
 
-static void a_proxy_that_wants_credentials_has_failed(void **state)
+static void a_proxy_that_requires_credentials_is_the_party(void **state)
 {
     (void)state;
     expect_party(&(scene){.behind = HTTPS, .status = "407 Who", .party = KI_PARTY_PROXY});
@@ -95,25 +95,25 @@ static void a_proxy_that_wants_credentials_has_failed(void **state)
         .behind = "http://api.example", .status = "407 Who", .party = KI_PARTY_PROXY, .http_status = 407});
 }
 
-static void a_proxy_that_does_not_connect_has_failed(void **state)
+static void a_proxy_that_does_not_connect_is_the_party(void **state)
 {
     (void)state;
     expect_party(&(scene){.behind = HTTPS, .status = "503 No", .party = KI_PARTY_PROXY});
 }
 
-static void a_server_that_is_not_there_has_failed(void **state)
+static void a_missing_server_is_the_party(void **state)
 {
     (void)state;
     expect_party(&(scene){.party = KI_PARTY_SERVER});
 }
 
-static void a_server_that_answers_with_an_error_has_failed(void **state)
+static void a_server_that_responds_with_an_error_is_the_party(void **state)
 {
     (void)state;
     expect_party(&(scene){.status = "503 No", .party = KI_PARTY_SERVER, .http_status = 503});
 }
 
-static void a_plug_in_that_is_not_there_is_this_program(void **state)
+static void for_a_missing_plug_in_this_program_is_the_party(void **state)
 {
     (void)state;
     expect_party(&(scene){.status = "200 OK",
@@ -126,12 +126,12 @@ static void a_plug_in_that_is_not_there_is_this_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_proxy_that_is_not_there_has_failed),
-        cmocka_unit_test(a_proxy_that_wants_credentials_has_failed),
-        cmocka_unit_test(a_proxy_that_does_not_connect_has_failed),
-        cmocka_unit_test(a_server_that_is_not_there_has_failed),
-        cmocka_unit_test(a_server_that_answers_with_an_error_has_failed),
-        cmocka_unit_test(a_plug_in_that_is_not_there_is_this_program),
+        cmocka_unit_test(a_missing_proxy_is_the_party),
+        cmocka_unit_test(a_proxy_that_requires_credentials_is_the_party),
+        cmocka_unit_test(a_proxy_that_does_not_connect_is_the_party),
+        cmocka_unit_test(a_missing_server_is_the_party),
+        cmocka_unit_test(a_server_that_responds_with_an_error_is_the_party),
+        cmocka_unit_test(for_a_missing_plug_in_this_program_is_the_party),
     };
     return RUN_TESTS(tests);
 }

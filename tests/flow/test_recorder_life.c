@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of an event recorder: when it may be freed, what it then sends, and what it refuses. */
+/* The life of an event recorder: when it may be freed, what it sends then, and what it refuses. */
 #include <kinformer.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,20 +9,12 @@
 
 #include "flow/support/recorder_rig.h"
 #include "support/api_rig.h"
+#include "support/exposition.h"
 #include "support/patience.h"
 #include "support/unit.h"
 #include "util/units.h"
 
-static bool metrics_have(ki_client *client, const char *line)
-{
-    ki_metrics_text text = {0};
-    assert_int_equal(ki_metrics_render(ki_client_metrics(client), &text, NULL), 0);
-    bool is_there = strstr(text.bytes, line) != NULL;
-    ki_metrics_text_fini(&text);
-    return is_there;
-}
-
-static void a_free_sends_what_waits(void **state)
+static void a_free_sends_waiting_events(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
@@ -39,8 +31,8 @@ static void a_free_sends_what_waits(void **state)
     }
 }
 
-/* Returns, or the test hangs. */
-static void a_free_does_not_wait_for_a_server_that_is_silent_or_away(void **state)
+/* If the free does not return, the test hangs. */
+static void a_free_does_not_wait_for_a_server_that_is_silent_or_down(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
@@ -60,7 +52,7 @@ static void a_free_does_not_wait_for_a_server_that_is_silent_or_away(void **stat
     }
 }
 
-static void a_free_tries_once_when_there_is_no_answer(void **state)
+static void a_free_tries_once_when_there_is_no_response(void **state)
 {
     (void)state;
     recorder_rig r;
@@ -73,12 +65,12 @@ static void a_free_tries_once_when_there_is_no_answer(void **state)
         recorder_rig_turn(&r);
     ki_recorder_free(r.recorder);
     r.recorder = NULL;
-    assert_in_range(recorder_rig_requests(&r).posts, 1, 4); /* 1: the first one was still under way */
+    assert_in_range(recorder_rig_requests(&r).posts, 1, 4); /* 1: the first one was still in progress */
     assert_int_equal(recorder_rig_requests(&r).patches, 0);
     recorder_rig_fini(&r);
 }
 
-static void after_its_client_a_recorder_records_nothing(void **state)
+static void a_recorder_records_nothing_after_its_client_was_freed(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
@@ -179,7 +171,7 @@ static void a_forked_child_records_nothing(void **state)
     recorder_rig_fini(&r);
 }
 
-static void what_became_of_events_is_in_the_metrics(void **state)
+static void the_metrics_show_the_results_of_events(void **state)
 {
     (void)state;
     recorder_rig r;
@@ -187,16 +179,17 @@ static void what_became_of_events_is_in_the_metrics(void **state)
     for (int i = 0; i < 30; i++)
         assert_int_equal(recorder_rig_say(&r, "Synced", "ok"), 0);
     recorder_rig_flush(&r);
-    assert_true(
-        metrics_have(r.client, "event_recorder_events_total{name=\"tester\",result=\"created\"} 1\n"));
-    assert_true(
-        metrics_have(r.client, "event_recorder_events_total{name=\"tester\",result=\"patched\"} 24\n"));
-    assert_true(metrics_have(r.client, "event_recorder_events_total{name=\"tester\",result=\"spam\"} 5\n"));
-    assert_true(metrics_have(r.client, "event_recorder_queued{name=\"tester\"} 0\n"));
+    assert_true(exposition_has(ki_client_metrics(r.client),
+                               "event_recorder_events_total{name=\"tester\",result=\"created\"} 1\n"));
+    assert_true(exposition_has(ki_client_metrics(r.client),
+                               "event_recorder_events_total{name=\"tester\",result=\"patched\"} 24\n"));
+    assert_true(exposition_has(ki_client_metrics(r.client),
+                               "event_recorder_events_total{name=\"tester\",result=\"spam\"} 5\n"));
+    assert_true(exposition_has(ki_client_metrics(r.client), "event_recorder_queued{name=\"tester\"} 0\n"));
     recorder_rig_fini(&r);
 }
 
-static void what_cannot_be_recorded_is_invalid(void **state)
+static void invalid_events_are_refused(void **state)
 {
     (void)state;
     recorder_rig r;
@@ -249,15 +242,15 @@ static void bad_options_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_free_sends_what_waits),
-        cmocka_unit_test(a_free_does_not_wait_for_a_server_that_is_silent_or_away),
-        cmocka_unit_test(a_free_tries_once_when_there_is_no_answer),
-        cmocka_unit_test(after_its_client_a_recorder_records_nothing),
+        cmocka_unit_test(a_free_sends_waiting_events),
+        cmocka_unit_test(a_free_does_not_wait_for_a_server_that_is_silent_or_down),
+        cmocka_unit_test(a_free_tries_once_when_there_is_no_response),
+        cmocka_unit_test(a_recorder_records_nothing_after_its_client_was_freed),
         cmocka_unit_test(callbacks_may_record_and_free),
         cmocka_unit_test(events_can_be_recorded_inside_a_read_section),
         cmocka_unit_test(a_forked_child_records_nothing),
-        cmocka_unit_test(what_became_of_events_is_in_the_metrics),
-        cmocka_unit_test(what_cannot_be_recorded_is_invalid),
+        cmocka_unit_test(the_metrics_show_the_results_of_events),
+        cmocka_unit_test(invalid_events_are_refused),
         cmocka_unit_test(bad_options_are_named),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event recorder when no answer comes, when time passes and when memory is out: real sockets under a
- * clock that the test moves. */
+/* The event recorder without responses, as time passes, and when out of memory: real sockets under a clock
+ * that the test moves. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -10,6 +10,7 @@
 
 #include "client/client.h"
 #include "flow/support/fake_credentials.h"
+#include "flow/support/scripted_client.h"
 #include "support/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
@@ -23,8 +24,8 @@ typedef struct world {
     ki_client *client;
     ki_recorder *recorder;
     ki_object *pod;
-    atomic_int is_broken; /* requests get no answer */
-    atomic_int has_it;    /* the event of a create is there already */
+    atomic_int is_broken; /* requests get no response */
+    atomic_int has_it;    /* the event of a create already exists */
     atomic_int creates;
     atomic_int patches;
     char names[3][64]; /* of the first creates */
@@ -51,22 +52,16 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     else
         (void)scripted_answer(c, is_create ? "201 Created" : "200 OK", "Connection: close\r\n",
                               "{\"metadata\":{\"name\":\"e\",\"namespace\":\"default\"}}");
-    return SCRIPTED_CLOSE; /* a connection that is kept delays the next answer */
+    return SCRIPTED_CLOSE; /* a kept connection would delay the next response */
 }
 
 static void world_init(world *w, int api)
 {
-    ki_config config = {0};
     ki_error err = {0};
     *w = (world){.pod = event_make_pod("web", "1")};
-    ki_clock_init_virtual(&w->clock, ki_ns_of_ms(3600 * 1000), INT64_C(1700000000) * 1000000000);
     fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
-    config.server = (char *)(uintptr_t)scripted_http_url(w->server);
-    w->client = ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1},
-                                        &w->clock, 0, &err);
-    assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, NULL, &err), 0);
+    w->client = scripted_client_new_simulated(&w->clock, w->server);
     w->recorder = ki_recorder_new(
         w->client, &(ki_recorder_options){.component = "tester", .api = (ki_recorder_api)api}, &err);
 }
@@ -98,7 +93,7 @@ static int say(const world *w, const char *reason)
     return ki_recorder_event(w->recorder, w->pod, KI_RECORD_NORMAL, reason, NULL, "m");
 }
 
-/* Turns until there were this many requests. */
+/* Runs the loop until there were this many requests. */
 static void wait_for(world *w, int creates, int patches)
 {
     for (int i = 0; w->creates < creates || w->patches < patches; i++) {
@@ -107,7 +102,7 @@ static void wait_for(world *w, int creates, int patches)
     }
 }
 
-/* Turns until nothing is queued. */
+/* Runs the loop until nothing is queued. */
 static void wait_empty(world *w)
 {
     for (int i = 0; stats_of(w).queued > 0; i++) {
@@ -116,15 +111,15 @@ static void wait_empty(world *w)
     }
 }
 
-/* Some more turns, in which nothing is to happen. */
+/* Runs the loop some more; nothing may happen. */
 static void idle(world *w)
 {
     for (int i = 0; i < 20; i++)
         turn(w);
 }
 
-/* At most 10 s between two requests. The next event has its turn when the first is given up. */
-static void without_an_answer_an_event_is_sent_twelve_times(void **state)
+/* Two requests are at most 10 s apart. The next event is sent when the first one is given up. */
+static void without_a_response_an_event_is_sent_twelve_times(void **state)
 {
     (void)state;
     world w;
@@ -135,7 +130,7 @@ static void without_an_answer_an_event_is_sent_twelve_times(void **state)
     for (int tries = 1; tries <= 12; tries++) {
         wait_for(&w, tries, 0);
         idle(&w);
-        assert_int_equal(w.creates, tries == 12 ? 13 : tries); /* no storm: the clock stands still */
+        assert_int_equal(w.creates, tries == 12 ? 13 : tries); /* no more, because the clock stands still */
         w.is_broken = tries < 12;
         ki_clock_advance_ms(&w.clock, 10000);
     }
@@ -147,7 +142,7 @@ static void without_an_answer_an_event_is_sent_twelve_times(void **state)
     world_fini(&w);
 }
 
-static void an_event_that_was_created_although_no_answer_came_is_not_lost(void **state)
+static void an_event_that_was_created_without_a_response_is_not_lost(void **state)
 {
     (void)state;
     world w;
@@ -161,7 +156,7 @@ static void an_event_that_was_created_although_no_answer_came_is_not_lost(void *
     ki_clock_advance_ms(&w.clock, 10000);
     wait_empty(&w);
     assert_int_equal(stats_of(&w).created, 1);
-    assert_int_equal(say(&w, "B"), 0); /* at the first attempt, it is another's */
+    assert_int_equal(say(&w, "B"), 0); /* at the first attempt, it belongs to another event */
     wait_empty(&w);
     assert_int_equal(stats_of(&w).dropped_refused, 1);
     world_fini(&w);
@@ -178,7 +173,7 @@ static void series_are_written_as_time_passes(void **state)
     idle(&w);
     assert_int_equal(w.creates, 1);
     assert_int_equal(w.patches, 1);
-    for (int i = 0; i < 30; i++) { /* every minute one more */
+    for (int i = 0; i < 30; i++) { /* one more every minute */
         ki_clock_advance_ms(&w.clock, 60 * 1000);
         assert_int_equal(say(&w, "A"), 0);
         wait_empty(&w);
@@ -193,7 +188,7 @@ static void series_are_written_as_time_passes(void **state)
     idle(&w);
     assert_int_equal(stats_of(&w).refreshed, 2);
     assert_int_equal(say(&w, "A"), 0);
-    wait_for(&w, 2, 3); /* a new one */
+    wait_for(&w, 2, 3); /* a new series */
     wait_empty(&w);
     ki_recorder_stats s = stats_of(&w);
     assert_int_equal(s.recorded, 37);
@@ -203,7 +198,7 @@ static void series_are_written_as_time_passes(void **state)
     world_fini(&w);
 }
 
-static void names_differ_although_the_clock_stands_still(void **state)
+static void names_differ_even_if_the_clock_stands_still(void **state)
 {
     (void)state;
     world w;
@@ -218,7 +213,7 @@ static void names_differ_although_the_clock_stands_still(void **state)
     world_fini(&w);
 }
 
-/* Fails one allocation; returns whether there were that many. */
+/* The n-th allocation fails; returns whether there were that many. */
 static bool run_without_memory(int api, size_t n)
 {
     world w;
@@ -269,10 +264,10 @@ static void when_out_of_memory_events_are_counted_or_sent_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(without_an_answer_an_event_is_sent_twelve_times),
-        WITH_MEMORY_CHECK(an_event_that_was_created_although_no_answer_came_is_not_lost),
+        WITH_MEMORY_CHECK(without_a_response_an_event_is_sent_twelve_times),
+        WITH_MEMORY_CHECK(an_event_that_was_created_without_a_response_is_not_lost),
         WITH_MEMORY_CHECK(series_are_written_as_time_passes),
-        WITH_MEMORY_CHECK(names_differ_although_the_clock_stands_still),
+        WITH_MEMORY_CHECK(names_differ_even_if_the_clock_stands_still),
         WITH_MEMORY_CHECK(when_out_of_memory_events_are_counted_or_sent_later),
     };
     return RUN_TESTS(tests);

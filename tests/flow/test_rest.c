@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single calls over real sockets (support/scripted_http.c), in each mode: what is sent,
- * and what comes back. */
+/* Single calls over real sockets (support/scripted_http.c),
+ * in each mode: their requests and their results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-/* ---- what is sent ------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 typedef struct row {
     ki_rest_request request;
@@ -105,7 +105,7 @@ static void check_row(rest_world *w, const row *r)
     ki_rest_answer_fini(&answer);
 }
 
-static void each_verb_is_sent_as_it_should_be(void **state)
+static void each_verb_is_sent_correctly(void **state)
 {
     (void)state;
     for (int mode = 0; mode < REST_MODES; mode++) {
@@ -120,7 +120,7 @@ static void each_verb_is_sent_as_it_should_be(void **state)
 
 /* ---- callbacks --------------------------------------------------------------------------------------- */
 
-static void each_call_has_its_callback_once(void **state)
+static void each_call_is_called_back_once(void **state)
 {
     (void)state;
     enum { CALLS = 30 };
@@ -203,7 +203,7 @@ static void a_callback_may_begin_the_next_call_and_keep_the_object(void **state)
     }
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------- */
+/* ---- responses --------------------------------------------------------------------------------------- */
 
 #define ITEM(name) "{\"metadata\":{\"namespace\":\"web\",\"name\":\"" name "\",\"resourceVersion\":\"7\"}}"
 #define PAGE(metadata, items)                                                                                \
@@ -294,7 +294,7 @@ static scripted_next serve_too_much(scripted_connection *c, const scripted_reque
     return SCRIPTED_CLOSE;
 }
 
-static void an_endless_answer_is_cut(void **state)
+static void an_endless_response_is_cut(void **state)
 {
     (void)state;
     for (int mode = 0; mode < REST_MODES; mode++) {
@@ -312,7 +312,7 @@ static void an_endless_answer_is_cut(void **state)
     }
 }
 
-/* ---- who waits --------------------------------------------------------------------------------------- */
+/* ---- waiting threads --------------------------------------------------------------------------------- */
 
 static void run_aside(void *user)
 {
@@ -336,13 +336,14 @@ static void any_thread_may_wait_if_io_has_a_thread(void **state)
         assert_true(aside_ends_within(&waiter, HANG_MS));
         aside_join(&waiter);
         if (mode == KI_MODE_HANDLERS_ON_LOOP)
-            assert_int_equal(told.times, 0); /* no thread has dispatched, and the waiter must not */
+            assert_int_equal(told.times,
+                             0); /* nothing has been dispatched, and the waiting thread must not dispatch */
         rest_world_wait(&w, &told, 1);
         rest_world_fini(&w);
     }
 }
 
-static void threads_may_call_all_at_once(void **state)
+static void threads_may_call_at_the_same_time(void **state)
 {
     (void)state;
     enum { THREADS = 8 };
@@ -357,7 +358,7 @@ static void threads_may_call_all_at_once(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- what is counted --------------------------------------------------------------------------------- */
+/* ---- metrics ----------------------------------------------------------------------------------------- */
 
 static void assert_sample(const char *text, const char *format, int port)
 {
@@ -379,7 +380,7 @@ static scripted_next serve_missing(scripted_connection *c, const scripted_reques
     return SCRIPTED_KEEP;
 }
 
-static void requests_are_counted_as_client_go_does(void **state)
+static void requests_are_counted_as_in_client_go(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS, .options = {.requests_per_second = 1000}};
@@ -407,7 +408,7 @@ static void requests_are_counted_as_client_go_does(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- what cannot be begun ---------------------------------------------------------------------------- */
+/* ---- calls that cannot begin ------------------------------------------------------------------------- */
 
 static void a_call_that_cannot_begin_is_not_called_back(void **state)
 {
@@ -437,23 +438,20 @@ static void a_call_that_cannot_begin_is_not_called_back(void **state)
     assert_int_equal(id, 77);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(each_verb_is_sent_as_it_should_be),
-        FLOW_TEST(each_call_has_its_callback_once),
-        FLOW_TEST(a_call_needs_no_callback),
-        FLOW_TEST(a_callback_may_begin_the_next_call_and_keep_the_object),
-        FLOW_TEST(a_list_is_read_page_by_page),
-        FLOW_TEST(a_refusal_comes_with_its_status),
-        FLOW_TEST(an_endless_answer_is_cut),
-        FLOW_TEST(any_thread_may_wait_if_io_has_a_thread),
-        FLOW_TEST(threads_may_call_all_at_once),
-        FLOW_TEST(requests_are_counted_as_client_go_does),
-        FLOW_TEST(a_call_that_cannot_begin_is_not_called_back),
+        WITH_MEMORY_CHECK(each_verb_is_sent_correctly),
+        WITH_MEMORY_CHECK(each_call_is_called_back_once),
+        WITH_MEMORY_CHECK(a_call_needs_no_callback),
+        WITH_MEMORY_CHECK(a_callback_may_begin_the_next_call_and_keep_the_object),
+        WITH_MEMORY_CHECK(a_list_is_read_page_by_page),
+        WITH_MEMORY_CHECK(a_refusal_comes_with_its_status),
+        WITH_MEMORY_CHECK(an_endless_response_is_cut),
+        WITH_MEMORY_CHECK(any_thread_may_wait_if_io_has_a_thread),
+        WITH_MEMORY_CHECK(threads_may_call_at_the_same_time),
+        WITH_MEMORY_CHECK(requests_are_counted_as_in_client_go),
+        WITH_MEMORY_CHECK(a_call_that_cannot_begin_is_not_called_back),
     };
     return RUN_TESTS(tests);
 }

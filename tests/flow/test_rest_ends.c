@@ -3,17 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/callback.h"
 #include "flow/support/fake_credentials.h"
 #include "flow/support/rest_world.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* Does what the first requests get, this many, and then echoes. */
+/* Handles the first requests, this many, in one way, and then echoes. */
 typedef struct opening {
     int requests;
     const char *status;
     const char *headers;
-    scripted_next next; /* RESET: nothing is answered */
+    scripted_next next; /* RESET: no response */
 } opening;
 
 static scripted_next serve_opening(scripted_connection *c, const scripted_request *r, void *user)
@@ -58,9 +59,9 @@ static outcome run_against(const opening *o, int mode, const ki_rest_request *re
     return result;
 }
 
-/* ---- trying again ------------------------------------------------------------------------------------ */
+/* ---- retries ----------------------------------------------------------------------------------------- */
 
-static void retry_after_is_honoured_also_by_what_writes(void **state)
+static void retry_after_is_honoured_also_by_writes(void **state)
 {
     (void)state;
     const opening busy = {1, "429 Too Many Requests", "Retry-After: 1\r\n", SCRIPTED_KEEP};
@@ -79,7 +80,7 @@ static void retry_after_is_honoured_also_by_what_writes(void **state)
     assert_true(o.ms >= 2000);
 }
 
-static void without_retry_after_nothing_is_tried_again(void **state)
+static void without_retry_after_nothing_is_retried(void **state)
 {
     (void)state;
     const opening down = {9, "500 Internal Server Error", "", SCRIPTED_KEEP};
@@ -155,7 +156,7 @@ static void credentials_that_cannot_be_read_are_an_error(void **state)
     rest_world_fini(&w);
 }
 
-static void what_was_lost_is_asked_again_but_not_written_again(void **state)
+static void lost_reads_are_retried_but_not_lost_writes(void **state)
 {
     (void)state;
     const opening lost = {1, "", "", SCRIPTED_RESET};
@@ -214,7 +215,7 @@ static void a_call_ends_when_its_time_is_over(void **state)
         assert_int_equal(o.code, 0);
         assert_true(o.ms >= 200 && o.ms < AT_ONCE_MS);
         get.name = "half";
-        do { /* the head has come in that time, however busy the machine is */
+        do { /* the head has arrived in that time, however busy the machine is */
             o = run(&w, &get);
             assert_int_equal(o.rc, KI_ERR_TIMEOUT);
             get.timeout_ms *= 2;
@@ -233,7 +234,7 @@ static scripted_next serve_stalled_error(scripted_connection *c, const scripted_
     return SCRIPTED_CLOSE;
 }
 
-static void an_error_without_an_end_is_that_error(void **state)
+static void an_endless_error_response_gives_that_error(void **state)
 {
     (void)state;
     for (int mode = 0; mode < REST_MODES; mode++) {
@@ -249,7 +250,7 @@ static void an_error_without_an_end_is_that_error(void **state)
     }
 }
 
-static void the_client_says_how_long_a_call_may_take(void **state)
+static void the_clients_timeout_applies_to_calls(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS, .http = {.request_timeout_ms = 100}};
@@ -265,7 +266,7 @@ static void the_client_says_how_long_a_call_may_take(void **state)
     "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"web\",\"name\":\"" name                   \
     "\",\"resourceVersion\":\"11\"}}}\n"
 
-/* The first list is never answered; the watch is silent until it is poked. */
+/* The first list gets no response; the watch is silent until it is poked. */
 static scripted_next serve_slowly(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)user;
@@ -281,7 +282,7 @@ static scripted_next serve_slowly(scripted_connection *c, const scripted_request
     return SCRIPTED_CLOSE;
 }
 
-static void a_list_has_to_begin_in_time_and_a_watch_may_be_silent(void **state)
+static void a_list_must_begin_in_time_and_a_watch_may_be_silent(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS, .http = {.request_timeout_ms = 1000}};
@@ -304,7 +305,7 @@ static void a_list_has_to_begin_in_time_and_a_watch_may_be_silent(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- giving up --------------------------------------------------------------------------------------- */
+/* ---- cancelling -------------------------------------------------------------------------------------- */
 
 static void a_cancelled_call_ends_at_once(void **state)
 {
@@ -322,7 +323,7 @@ static void a_cancelled_call_ends_at_once(void **state)
         ki_rest_cancel(w.client, id);
         rest_world_wait(&w, &told, 1);
         assert_int_equal(told.error, KI_ERR_STOPPED);
-        assert_int_equal(ki_rest_begin(w.client, &get, &id, NULL), 0); /* before it is sent */
+        assert_int_equal(ki_rest_begin(w.client, &get, &id, NULL), 0); /* cancelled before it is sent */
         ki_rest_cancel(w.client, id);
         rest_world_wait(&w, &told, 2);
         assert_int_equal(told.error, KI_ERR_STOPPED);
@@ -350,6 +351,42 @@ static void a_call_that_waits_for_its_next_attempt_can_be_cancelled(void **state
     assert_int_equal(told.error, KI_ERR_STOPPED);
     assert_int_equal(told.code, 429);
     rest_world_fini(&w);
+}
+
+typedef struct chain {
+    ki_client *client;
+    ki_rest_request next;
+} chain;
+
+static void begin_next(const ki_rest_answer *answer, void *user)
+{
+    chain *c = user;
+    assert_int_equal(answer->error.retry_after_ms, 50 * 1000);
+    assert_int_equal(ki_rest_begin(c->client, &c->next, NULL, NULL), 0);
+}
+
+/* Calls that its callback begins are not retried, either: the key of the reconcile waits instead. */
+static void a_call_of_a_reconcile_is_not_retried(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        opening busy = {99, "429 Too Many Requests", "Retry-After: 50\r\n", SCRIPTED_KEEP};
+        rest_world w = {.mode = mode};
+        told_answer told = {0};
+        rest_world_init(&w, serve_opening, &busy);
+        chain c = {w.client, rest_request_heard(KI_REST_GET, &told)};
+        ki_rest_request get = rest_request(KI_REST_GET);
+        get.on_answer = begin_next;
+        get.user = &c;
+        assert_false(ki_callback_set_reconcile(true));
+        assert_int_equal(ki_rest_begin(w.client, &get, NULL, NULL), 0);
+        assert_true(ki_callback_set_reconcile(false));
+        rest_world_wait(&w, &told, 1);
+        assert_int_equal(told.code, 429);
+        assert_int_equal(told.attempts, 1);
+        assert_false(ki_callback_is_in_reconcile());
+        rest_world_fini(&w);
+    }
 }
 
 static void a_client_that_is_freed_ends_its_calls(void **state)
@@ -419,8 +456,8 @@ static void free_its_client(const ki_rest_answer *answer, void *user)
     ki_client_free(user);
 }
 
-/* It runs the callback itself, and is the last to leave the client. */
-static void a_call_that_is_waited_for_ends_when_a_callback_frees_the_client(void **state)
+/* The waiting call runs the callback itself, and is the last to leave the client. */
+static void a_waiting_call_ends_when_a_callback_frees_the_client(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_EVENT_LOOP};
@@ -438,7 +475,7 @@ static void a_call_that_is_waited_for_ends_when_a_callback_frees_the_client(void
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
-/* Returns whether the failure happened. */
+/* Returns whether the planned failure happened. */
 static bool try_without_memory(int verb, size_t n)
 {
     rest_world w = {.mode = KI_MODE_EVENT_LOOP};
@@ -473,30 +510,28 @@ static void each_allocation_may_fail(void **state)
     }
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(retry_after_is_honoured_also_by_what_writes),
-        FLOW_TEST(without_retry_after_nothing_is_tried_again),
-        FLOW_TEST(attempts_are_counted),
-        FLOW_TEST(a_timeout_shorter_than_retry_after_ends_the_call_at_once),
-        FLOW_TEST(refused_credentials_are_renewed_once),
-        FLOW_TEST(credentials_that_cannot_be_read_are_an_error),
-        FLOW_TEST(what_was_lost_is_asked_again_but_not_written_again),
-        FLOW_TEST(a_missing_server_is_reported_at_once),
-        FLOW_TEST(a_call_ends_when_its_time_is_over),
-        FLOW_TEST(an_error_without_an_end_is_that_error),
-        FLOW_TEST(the_client_says_how_long_a_call_may_take),
-        FLOW_TEST(a_list_has_to_begin_in_time_and_a_watch_may_be_silent),
-        FLOW_TEST(a_cancelled_call_ends_at_once),
-        FLOW_TEST(a_call_that_waits_for_its_next_attempt_can_be_cancelled),
-        FLOW_TEST(a_client_that_is_freed_ends_its_calls),
-        FLOW_TEST(a_client_that_is_freed_begins_no_call),
-        FLOW_TEST(a_call_that_is_waited_for_ends_when_a_callback_frees_the_client),
-        FLOW_TEST(each_allocation_may_fail),
+        WITH_MEMORY_CHECK(retry_after_is_honoured_also_by_writes),
+        WITH_MEMORY_CHECK(without_retry_after_nothing_is_retried),
+        WITH_MEMORY_CHECK(attempts_are_counted),
+        WITH_MEMORY_CHECK(a_timeout_shorter_than_retry_after_ends_the_call_at_once),
+        WITH_MEMORY_CHECK(refused_credentials_are_renewed_once),
+        WITH_MEMORY_CHECK(credentials_that_cannot_be_read_are_an_error),
+        WITH_MEMORY_CHECK(lost_reads_are_retried_but_not_lost_writes),
+        WITH_MEMORY_CHECK(a_missing_server_is_reported_at_once),
+        WITH_MEMORY_CHECK(a_call_ends_when_its_time_is_over),
+        WITH_MEMORY_CHECK(an_endless_error_response_gives_that_error),
+        WITH_MEMORY_CHECK(the_clients_timeout_applies_to_calls),
+        WITH_MEMORY_CHECK(a_list_must_begin_in_time_and_a_watch_may_be_silent),
+        WITH_MEMORY_CHECK(a_cancelled_call_ends_at_once),
+        WITH_MEMORY_CHECK(a_call_that_waits_for_its_next_attempt_can_be_cancelled),
+        WITH_MEMORY_CHECK(a_call_of_a_reconcile_is_not_retried),
+        WITH_MEMORY_CHECK(a_client_that_is_freed_ends_its_calls),
+        WITH_MEMORY_CHECK(a_client_that_is_freed_begins_no_call),
+        WITH_MEMORY_CHECK(a_waiting_call_ends_when_a_callback_frees_the_client),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

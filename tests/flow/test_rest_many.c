@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many calls beside each other, and the limits that they keep to, over real sockets
+/* Many concurrent calls, and their limits, over real sockets
  * (support/scripted_http.c). */
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void threads_that_begin_and_cancel_lose_no_callback(void **state)
         aside_start(&threads[i], begin_and_cancel, &s);
     for (int i = 0; i < STRESS_THREADS; i++)
         aside_join(&threads[i]);
-    rest_world_fini(&w); /* with calls under way */
+    rest_world_fini(&w); /* calls are in progress */
     assert_int_equal(s.begun, STRESS_THREADS * STRESS_CALLS);
     assert_int_equal(s.told, s.begun);
 }
@@ -96,9 +96,9 @@ static void a_call_that_would_wait_too_long_fails_at_once(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- how many at once -------------------------------------------------------------------------------- */
+/* ---- concurrent calls -------------------------------------------------------------------------------- */
 
-/* Objects named "slow" are answered when poked. */
+/* Requests for objects named "slow" get their response when poked. */
 static scripted_next serve_when_poked(scripted_connection *c, const scripted_request *r, void *user)
 {
     if (strstr(r->target, "/slow") != NULL && !scripted_wait(c, 1))
@@ -106,7 +106,7 @@ static scripted_next serve_when_poked(scripted_connection *c, const scripted_req
     return rest_world_echo(c, r, user);
 }
 
-static void no_more_calls_than_allowed_are_under_way(void **state)
+static void no_more_calls_than_allowed_are_in_flight(void **state)
 {
     (void)state;
     enum { CALLS = 12, AT_ONCE = 3 };
@@ -140,7 +140,7 @@ static void no_more_calls_than_allowed_are_under_way(void **state)
     }
 }
 
-static void a_connection_is_kept_beside_many_that_are_in_use(void **state)
+static void a_connection_is_kept_beside_many_in_use(void **state)
 {
     (void)state;
     enum { BUSY = 40 };
@@ -161,17 +161,14 @@ static void a_connection_is_kept_beside_many_that_are_in_use(void **state)
     assert_int_equal(told.times, BUSY);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(threads_that_begin_and_cancel_lose_no_callback),
-        FLOW_TEST(more_calls_than_the_limit_have_to_wait),
-        FLOW_TEST(a_call_that_would_wait_too_long_fails_at_once),
-        FLOW_TEST(no_more_calls_than_allowed_are_under_way),
-        FLOW_TEST(a_connection_is_kept_beside_many_that_are_in_use),
+        WITH_MEMORY_CHECK(threads_that_begin_and_cancel_lose_no_callback),
+        WITH_MEMORY_CHECK(more_calls_than_the_limit_have_to_wait),
+        WITH_MEMORY_CHECK(a_call_that_would_wait_too_long_fails_at_once),
+        WITH_MEMORY_CHECK(no_more_calls_than_allowed_are_in_flight),
+        WITH_MEMORY_CHECK(a_connection_is_kept_beside_many_in_use),
     };
     return RUN_TESTS(tests);
 }

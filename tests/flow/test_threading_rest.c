@@ -1,35 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of single calls in the table "call × thread" of docs/threading.md, in each mode, over real sockets
- * (support/scripted_http.c). A cell that deadlocks is ended by the alarm. */
+/* The rows for single calls in the table "call × thread" of docs/threading.md, in each mode, over real
+ * sockets (support/scripted_http.c). If a cell deadlocks, the alarm ends the program. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "flow/support/rest_world.h"
+#include "support/armed_call.h"
 #include "support/unit.h"
 
 typedef enum place { OUTSIDE, ON_ANSWER, HANDLER, ON_ERROR, READ_SECTION, PLACES } place;
-
-typedef struct stage stage;
 
 struct stage {
     rest_world w;
     ki_informer *maps;    /* its handler is called */
     ki_informer *secrets; /* its error handler is called */
-    int (*call)(stage *s);
-    atomic_int armed; /* the place where the call is to be made next, or -1 */
-    atomic_int is_done;
+    armed_call armed;
     told_answer told;
-    int rc;
 };
 
 static void visit(stage *s, place here)
 {
-    int expected = (int)here;
-    if (!atomic_compare_exchange_strong(&s->armed, &expected, -1))
-        return;
-    s->rc = s->call(s);
-    s->is_done = 1;
+    armed_call_visit(&s->armed, s, (int)here);
 }
 
 static void on_add(const ki_event *event, void *user)
@@ -73,11 +65,11 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     return SCRIPTED_KEEP;
 }
 
-/* ---- the stage ----------------------------------------------------------------------------------------- */
+/* ---- setup --------------------------------------------------------------------------------------------- */
 
 static void stage_init(stage *s, int mode)
 {
-    *s = (stage){.w = {.mode = mode}, .armed = -1};
+    *s = (stage){.w = {.mode = mode}, .armed.place = -1};
     rest_world_init(&s->w, serve, NULL);
     ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .backoff_ms = 10, .backoff_max_ms = 20};
     s->maps = ki_informer_new(s->w.client, &KI_CORE_V1_CONFIGMAPS, &options, NULL);
@@ -105,7 +97,7 @@ static bool wait_for(stage *s, atomic_int *flag)
 
 static void go_to(stage *s, place where)
 {
-    s->armed = (int)where;
+    s->armed.place = (int)where;
     if (where == READ_SECTION)
         ki_read_lock();
     if (where == OUTSIDE || where == READ_SECTION)
@@ -186,7 +178,7 @@ static int retry(stage *s)
 typedef struct row {
     const char *name;
     int (*call)(stage *s);
-    int is_refused; /* everywhere but outside */
+    int is_refused; /* in all places except outside callbacks */
 } row;
 
 static const row rows[] = {
@@ -197,12 +189,12 @@ static void check_cell(const row *r, place where, int mode)
 {
     stage s;
     stage_init(&s, mode);
-    s.call = r->call;
+    s.armed.call = r->call;
     go_to(&s, where);
-    if (!wait_for(&s, &s.is_done))
+    if (!wait_for(&s, &s.armed.is_done))
         fail_msg("%s in place %d, mode %d: not called", r->name, (int)where, mode);
-    if (s.rc != (r->is_refused && where != OUTSIDE ? KI_ERR_WOULD_DEADLOCK : 0))
-        fail_msg("%s in place %d, mode %d: returned %d", r->name, (int)where, mode, s.rc);
+    if (s.armed.rc != (r->is_refused && where != OUTSIDE ? KI_ERR_WOULD_DEADLOCK : 0))
+        fail_msg("%s in place %d, mode %d: returned %d", r->name, (int)where, mode, s.armed.rc);
     if (!wait_for(&s, &s.told.times))
         fail_msg("%s in place %d, mode %d: nothing happened", r->name, (int)where, mode);
     stage_fini(&s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests and their answers, and the connections they use. */
+/* Requests and their responses, and the connections that they use. */
 #include "http/transfer.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-static void a_body_comes_whole_however_it_is_sent(void **state)
+static void a_body_is_complete_however_it_is_sent(void **state)
 {
     (void)state;
     static const char *const targets[] = {"/plain", "/chunked", "/until-closed", "/bytewise", "/interim"};
@@ -80,6 +80,11 @@ static void a_redirect_is_reported_and_not_followed(void **state)
     assert_non_null(strstr(f.message, "https://other.example/x"));
     assert_null(strstr(f.message, "secret"));
     fetch_free(&f);
+    f = (fetch){0};
+    fetch_get(&f, &bench, "/status/301");
+    assert_int_equal(f.reason, KI_REASON_REDIRECTED);
+    assert_string_equal(f.message, "the server answers 301 with a redirect; redirects are not followed");
+    fetch_free(&f);
     http_bench_fini(&bench);
 }
 
@@ -99,7 +104,7 @@ static void connections_are_kept_for_the_next_request(void **state)
     http_bench_fini(&bench);
 }
 
-static void requests_at_a_time_have_a_connection_each(void **state)
+static void concurrent_requests_have_a_connection_each(void **state)
 {
     (void)state;
     enum { COUNT = 20 };
@@ -107,7 +112,7 @@ static void requests_at_a_time_have_a_connection_each(void **state)
     fetch f[COUNT] = {0};
     http_bench_init(&bench, &target_server, NULL);
     for (int i = 0; i < COUNT; i++)
-        fetch_begin(&f[i], &bench, &(ki_request){.target = KI_STR("/wait")});
+        fetch_begin(&f[i], &bench, &(ki_transfer_request){.target = KI_STR("/wait")});
     while (scripted_http_requests(bench.server) < COUNT)
         http_bench_run_ms(&bench, 1);
     assert_int_equal(scripted_http_connections(bench.server), COUNT);
@@ -127,7 +132,7 @@ static void a_limit_of_connections_makes_requests_wait(void **state)
     fetch f[3] = {0};
     http_bench_init(&bench, &target_server, &(ki_http_options){.connections_max = 1});
     for (int i = 0; i < 3; i++)
-        fetch_begin(&f[i], &bench, &(ki_request){.target = KI_STR("/plain")});
+        fetch_begin(&f[i], &bench, &(ki_transfer_request){.target = KI_STR("/plain")});
     for (int i = 0; i < 3; i++) {
         fetch_run(&f[i]);
         assert_string_equal(f[i].body.text, "hello");
@@ -143,7 +148,7 @@ static void method_headers_and_body_are_sent(void **state)
     http_bench bench = {0};
     fetch f = {0};
     static const char *const headers[] = {"Accept: application/json", "X-One: 1", NULL};
-    ki_request request = {
+    ki_transfer_request request = {
         .method = "PUT", .target = KI_STR("/echo"), .headers = headers, .body = KI_STR("{}")};
     http_bench_init(&bench, &target_server, NULL);
     fetch_begin(&f, &bench, &request);
@@ -158,7 +163,7 @@ static void method_headers_and_body_are_sent(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_prefix_of_the_server_stands_before_the_path(void **state)
+static void a_prefix_of_the_server_precedes_the_path(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -174,7 +179,7 @@ static void a_prefix_of_the_server_stands_before_the_path(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_failed_connection_is_not_used_again(void **state)
+static void a_failed_connection_is_not_reused(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -189,7 +194,7 @@ static void a_failed_connection_is_not_used_again(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_server_that_is_not_an_address_is_refused(void **state)
+static void an_invalid_server_address_is_refused(void **state)
 {
     (void)state;
     static const char *const servers[] = {"ftp://host", "http://user:secret@host", "http://", "https://a b",
@@ -205,7 +210,7 @@ static void a_server_that_is_not_an_address_is_refused(void **state)
     ki_loop_fini(&loop);
 }
 
-static void a_server_without_a_scheme_speaks_http(void **state)
+static void a_server_without_a_scheme_is_used_over_http(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -222,18 +227,18 @@ static void a_server_without_a_scheme_speaks_http(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_body_comes_whole_however_it_is_sent),
+        WITH_MEMORY_CHECK(a_body_is_complete_however_it_is_sent),
         WITH_MEMORY_CHECK(a_body_that_is_cut_is_a_lost_connection),
         WITH_MEMORY_CHECK(a_status_is_reported_with_its_retry_after),
         WITH_MEMORY_CHECK(a_redirect_is_reported_and_not_followed),
         WITH_MEMORY_CHECK(connections_are_kept_for_the_next_request),
-        WITH_MEMORY_CHECK(requests_at_a_time_have_a_connection_each),
+        WITH_MEMORY_CHECK(concurrent_requests_have_a_connection_each),
         WITH_MEMORY_CHECK(a_limit_of_connections_makes_requests_wait),
         WITH_MEMORY_CHECK(method_headers_and_body_are_sent),
-        WITH_MEMORY_CHECK(a_prefix_of_the_server_stands_before_the_path),
-        WITH_MEMORY_CHECK(a_failed_connection_is_not_used_again),
-        WITH_MEMORY_CHECK(a_server_that_is_not_an_address_is_refused),
-        WITH_MEMORY_CHECK(a_server_without_a_scheme_speaks_http),
+        WITH_MEMORY_CHECK(a_prefix_of_the_server_precedes_the_path),
+        WITH_MEMORY_CHECK(a_failed_connection_is_not_reused),
+        WITH_MEMORY_CHECK(an_invalid_server_address_is_refused),
+        WITH_MEMORY_CHECK(a_server_without_a_scheme_is_used_over_http),
     };
     return RUN_TESTS(tests);
 }

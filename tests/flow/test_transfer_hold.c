@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pause does to the connection, with TLS and without: no thread is kept busy, nothing that has come is
+/* What a pause does to the connection, with TLS and without: no thread is kept busy, nothing received is
  * lost, and the socket is back in its place before libcurl needs it. */
 #include <dirent.h>
 #include <poll.h>
@@ -37,7 +37,7 @@ static scripted_next serve_forever(scripted_connection *c)
     return SCRIPTED_CLOSE;
 }
 
-/* Answers before it has read what the client sends, and then says whether that was right. */
+/* Responds before it has read what the client sends, and then reports whether that was correct. */
 static scripted_next serve_post(scripted_connection *c, const scripted_request *r)
 {
     char *body = malloc(POST_BYTES + 1);
@@ -49,7 +49,8 @@ static scripted_next serve_post(scripted_connection *c, const scripted_request *
     return SCRIPTED_KEEP;
 }
 
-/* Two pieces at once, so that the second has come when the first is paused. What follows says the target. */
+/* Sends two pieces at once, so that the second one has arrived when the first one is paused.
+ * The rest depends on the target. */
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     static const char pieces[] = "5\r\nhello\r\n6\r\n world\r\n";
@@ -76,7 +77,7 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
 typedef struct scene {
     http_bench bench;
     fetch f;
-    int fds; /* before all of it */
+    int fds; /* before the bench was made */
 } scene;
 
 static void scene_init(scene *s, bool is_tls, const char *target)
@@ -89,7 +90,7 @@ static void scene_init(scene *s, bool is_tls, const char *target)
         server.key_pem = certs.for_address.key_pem;
     }
     http_bench_init(&s->bench, &server, NULL);
-    fetch_begin(&s->f, &s->bench, &(ki_request){.target = ki_str_of(target)});
+    fetch_begin(&s->f, &s->bench, &(ki_transfer_request){.target = ki_str_of(target)});
     fetch_run_until_bytes(&s->f, 1);
     http_bench_run_ms(&s->bench, 50);
     assert_int_equal(s->f.pieces, 1);
@@ -105,7 +106,7 @@ static void scene_fini(scene *s)
 
 #define FOR_BOTH_WAYS(is_tls) for (int is_tls = 0; is_tls < 2; is_tls++)
 
-/* A timer of libcurl's may fall due once or twice. */
+/* A timer of libcurl may expire once or twice. */
 static void a_paused_request_keeps_no_thread_busy(void **state)
 {
     (void)state;
@@ -129,7 +130,7 @@ static void a_paused_request_keeps_no_thread_busy(void **state)
     }
 }
 
-static void what_has_come_is_given_without_another_byte(void **state)
+static void received_bytes_are_delivered_without_another_byte(void **state)
 {
     (void)state;
     FOR_BOTH_WAYS(is_tls)
@@ -151,7 +152,7 @@ static void what_has_come_is_given_without_another_byte(void **state)
     }
 }
 
-static void others_go_on_meanwhile(void **state)
+static void other_requests_continue_meanwhile(void **state)
 {
     (void)state;
     FOR_BOTH_WAYS(is_tls)
@@ -173,7 +174,7 @@ static void others_go_on_meanwhile(void **state)
     }
 }
 
-static void a_connection_whose_answer_is_complete_serves_others_meanwhile(void **state)
+static void a_connection_with_a_complete_response_serves_others_meanwhile(void **state)
 {
     (void)state;
     FOR_BOTH_WAYS(is_tls)
@@ -195,7 +196,7 @@ static void a_connection_whose_answer_is_complete_serves_others_meanwhile(void *
     }
 }
 
-static void what_came_before_a_failure_is_given_first(void **state)
+static void bytes_before_a_failure_are_delivered_first(void **state)
 {
     (void)state;
     FOR_BOTH_WAYS(is_tls)
@@ -213,7 +214,7 @@ static void what_came_before_a_failure_is_given_first(void **state)
     }
 }
 
-static void a_paused_request_is_cancelled_whole(void **state)
+static void a_paused_request_is_cancelled_completely(void **state)
 {
     (void)state;
     static const char *const targets[] = {"/forever", "/silent", "/complete", "/malformed"};
@@ -232,8 +233,8 @@ static void a_paused_request_is_cancelled_whole(void **state)
     }
 }
 
-/* The request goes out though the answer, which is taken in turns, has begun. */
-static void what_is_sent_is_not_lost_in_a_turn(void **state)
+/* The request is sent although the response, which is read in turns, has begun. */
+static void request_bytes_are_not_lost_in_a_turn(void **state)
 {
     (void)state;
     FOR_BOTH_WAYS(is_tls)
@@ -247,8 +248,9 @@ static void what_is_sent_is_not_lost_in_a_turn(void **state)
         assert_non_null(body);
         memset(body, 'p', POST_BYTES);
         http_bench_init(&bench, &server, &(ki_http_options){.bytes_at_once = 1});
-        fetch_begin(&f, &bench,
-                    &(ki_request){.method = "POST", .target = KI_STR("/post"), .body = {body, POST_BYTES}});
+        fetch_begin(
+            &f, &bench,
+            &(ki_transfer_request){.method = "POST", .target = KI_STR("/post"), .body = {body, POST_BYTES}});
         fetch_run(&f);
         assert_string_equal(f.body.text, "early whole");
         assert_int_equal(f.reason, KI_REASON_NONE);
@@ -260,7 +262,7 @@ static void what_is_sent_is_not_lost_in_a_turn(void **state)
 
 enum { TAKEN_MAX = 256 };
 
-/* Takes all numbers that the process may have; returns how many. */
+/* Opens all descriptors that the process may have; returns their number. */
 static int take_descriptors(int *out_fds, struct rlimit *out_before)
 {
     int count = 0;
@@ -313,7 +315,7 @@ static bool is_paused_without_memory(size_t n)
     http_bench bench = {0};
     fetch f = {.pause_after = 1};
     http_bench_init(&bench, &(scripted_http_options){.serve = serve}, NULL);
-    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/complete")});
+    fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/complete")});
     failing_allocator_fail_at(n);
     for (size_t bytes = 0; f.transfer != NULL; bytes = f.bytes) {
         fetch_run_until_bytes(&f, bytes + 1);
@@ -329,7 +331,7 @@ static bool is_paused_without_memory(size_t n)
     return has_failed;
 }
 
-static void without_memory_for_what_has_come_it_ends(void **state)
+static void a_request_ends_when_out_of_memory_for_received_bytes(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -338,21 +340,18 @@ static void without_memory_for_what_has_come_it_ends(void **state)
     assert_true(n > 1);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(a_paused_request_keeps_no_thread_busy),
-        FLOW_TEST(what_has_come_is_given_without_another_byte),
-        FLOW_TEST(others_go_on_meanwhile),
-        FLOW_TEST(a_connection_whose_answer_is_complete_serves_others_meanwhile),
-        FLOW_TEST(what_came_before_a_failure_is_given_first),
-        FLOW_TEST(a_paused_request_is_cancelled_whole),
-        FLOW_TEST(what_is_sent_is_not_lost_in_a_turn),
-        FLOW_TEST(a_pause_needs_no_descriptor),
-        FLOW_TEST(without_memory_for_what_has_come_it_ends),
+        WITH_MEMORY_CHECK(a_paused_request_keeps_no_thread_busy),
+        WITH_MEMORY_CHECK(received_bytes_are_delivered_without_another_byte),
+        WITH_MEMORY_CHECK(other_requests_continue_meanwhile),
+        WITH_MEMORY_CHECK(a_connection_with_a_complete_response_serves_others_meanwhile),
+        WITH_MEMORY_CHECK(bytes_before_a_failure_are_delivered_first),
+        WITH_MEMORY_CHECK(a_paused_request_is_cancelled_completely),
+        WITH_MEMORY_CHECK(request_bytes_are_not_lost_in_a_turn),
+        WITH_MEMORY_CHECK(a_pause_needs_no_descriptor),
+        WITH_MEMORY_CHECK(a_request_ends_when_out_of_memory_for_received_bytes),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

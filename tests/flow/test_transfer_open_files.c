@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that has as many open files as it may have. */
+/* A process that has reached its limit of open files. */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ static void give_back(taken *t)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &t->before), 0);
 }
 
-/* A request with no descriptor left. */
+/* Makes a request when no descriptor is left. */
 static void get_without_files(http_bench *bench, fetch *f)
 {
     taken t;
@@ -51,7 +51,7 @@ static void expect_limit(const fetch *f)
                                     "files, 128 (raise the limit: ulimit -n, LimitNOFILE=)");
 }
 
-/* Nothing listens there, which is found out as soon as there is room again. */
+/* Nothing listens there, which is noticed as soon as descriptors are available again. */
 static void a_limit_on_open_files_is_not_a_refused_connection(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void a_limit_on_open_files_is_not_a_refused_connection(void **state)
     http_bench_fini(&bench);
 }
 
-static void the_limit_is_not_the_fault_of_a_proxy(void **state)
+static void the_limit_is_not_blamed_on_a_proxy(void **state)
 {
     (void)state;
     http_bench bench = {.config = {.server = "http://127.0.0.1:1", .proxy_url = "http://127.0.0.1:1"}};
@@ -81,7 +81,7 @@ static void the_limit_is_not_the_fault_of_a_proxy(void **state)
 }
 
 /* Nothing is sent: a lookup opens a socket first. */
-static void a_lookup_that_fails_because_of_too_many_open_files_says_so(void **state)
+static void a_lookup_reports_too_many_open_files(void **state)
 {
     (void)state;
     http_bench bench = {.config = {.server = "http://nobody.invalid:1"}};
@@ -93,7 +93,7 @@ static void a_lookup_that_fails_because_of_too_many_open_files_says_so(void **st
     http_bench_fini(&bench);
 }
 
-static void the_limit_of_the_system_is_another_one(void **state)
+static void the_limit_of_the_system_is_reported_differently(void **state)
 {
     (void)state;
     char text[256];
@@ -108,9 +108,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_limit_on_open_files_is_not_a_refused_connection),
-        WITH_MEMORY_CHECK(the_limit_is_not_the_fault_of_a_proxy),
-        WITH_MEMORY_CHECK(a_lookup_that_fails_because_of_too_many_open_files_says_so),
-        WITH_MEMORY_CHECK(the_limit_of_the_system_is_another_one),
+        WITH_MEMORY_CHECK(the_limit_is_not_blamed_on_a_proxy),
+        WITH_MEMORY_CHECK(a_lookup_reports_too_many_open_files),
+        WITH_MEMORY_CHECK(the_limit_of_the_system_is_reported_differently),
     };
     return RUN_TESTS(tests);
 }

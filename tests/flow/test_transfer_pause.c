@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that are paused, opened or given up while they come. */
+/* Bodies that are paused, resumed or cancelled while they are received. */
 #include "http/transfer.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static scripted_next serve_forever(scripted_connection *c, const scripted_reques
     return SCRIPTED_CLOSE;
 }
 
-static void a_pause_stops_the_server_and_a_resume_lets_it_go_on(void **state)
+static void a_pause_stops_the_server_and_a_resume_lets_it_continue(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -53,15 +53,15 @@ static void a_pause_stops_the_server_and_a_resume_lets_it_go_on(void **state)
     http_bench_fini(&bench);
 }
 
-static void pieces_that_come_together_are_read_by_one_job(void **state)
+static void pieces_that_arrive_together_are_read_by_one_job(void **state)
 {
     (void)state;
     http_bench bench = {0};
     fetch f = {.keeps_nothing = true, .pause_after = 1};
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_forever}, NULL);
-    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/"), .is_long = true});
+    fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/"), .is_long = true});
     fetch_run_until_bytes(&f, 1);
-    http_bench_run_ms(&bench, 100); /* the server fills what the system holds for us */
+    http_bench_run_ms(&bench, 100); /* the server fills the system's buffers */
     int reads = f.reads;
     int pieces = f.pieces;
     f.pause_after = 0;
@@ -78,7 +78,7 @@ static void a_paused_request_that_is_complete_ends_after_its_resume(void **state
     http_bench bench = {0};
     fetch f = {.pause_after = 1};
     http_bench_init(&bench, &target_server, NULL);
-    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/chunked")});
+    fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/chunked")});
     fetch_run_until_bytes(&f, 1);
     http_bench_run_ms(&bench, 50);
     f.pause_after = 0;
@@ -99,7 +99,7 @@ static void nothing_is_called_after_a_cancel(void **state)
     http_bench_init(&bench, &target_server, NULL);
     for (int when = 0; when < 3; when++) {
         fetch f = {0};
-        fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/wait")});
+        fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/wait")});
         if (when > 0)
             http_bench_run_ms(&bench, when == 1 ? 1 : 20);
         ki_transfer_cancel(f.transfer);
@@ -111,7 +111,7 @@ static void nothing_is_called_after_a_cancel(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_request_may_be_cancelled_while_its_body_comes(void **state)
+static void a_request_may_be_cancelled_while_its_body_arrives(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -128,7 +128,8 @@ static void a_request_may_be_cancelled_while_its_body_comes(void **state)
 
 /* ---- turns ------------------------------------------------------------------------------------------- */
 
-/* Until it has got so far, one job after the other. Returns the most bytes that one of them has brought. */
+/* Runs one job after the other until this many bytes have arrived.
+ * Returns the most bytes that one job has delivered. */
 static size_t run_job_by_job(fetch *f, size_t bytes)
 {
     size_t most = 0;
@@ -143,7 +144,7 @@ static size_t run_job_by_job(fetch *f, size_t bytes)
 
 enum { AT_ONCE = 64 * 1024, PIECE = 64 * 1024, LARGE = 16 * 1000 * 1000 };
 
-static void a_body_leaves_others_their_turn(void **state)
+static void a_body_lets_other_requests_run(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -177,7 +178,7 @@ static void a_turn_does_not_undo_a_pause(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_body_in_turns_comes_whole(void **state)
+static void a_body_read_in_turns_is_complete(void **state)
 {
     (void)state;
     static const char *const targets[] = {"/plain", "/chunked", "/until-closed", "/bytewise"};
@@ -197,7 +198,7 @@ static void a_body_in_turns_comes_whole(void **state)
 
 enum { ZEROES = 4 * 1000 * 1000 };
 
-/* A small body that is a large one. */
+/* A small compressed body that expands to a large one. */
 static scripted_next serve_gzip(scripted_connection *c, const scripted_request *r, void *user)
 {
     char head[256];
@@ -225,7 +226,7 @@ static scripted_next serve_gzip(scripted_connection *c, const scripted_request *
     return SCRIPTED_KEEP;
 }
 
-static void a_gzip_body_is_opened_in_steps_that_can_be_paused(void **state)
+static void a_gzip_body_is_decompressed_in_steps_that_can_be_paused(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -247,7 +248,7 @@ static void a_gzip_body_is_opened_in_steps_that_can_be_paused(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_gzip_body_leaves_others_their_turn(void **state)
+static void a_gzip_body_lets_other_requests_run(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -275,7 +276,7 @@ static void a_gzip_body_that_is_cut_is_a_lost_connection(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_configuration_without_compression_has_the_last_word(void **state)
+static void a_configuration_can_disable_compression(void **state)
 {
     (void)state;
     http_bench bench = {.config.disable_compression = true};
@@ -305,18 +306,18 @@ static void a_gzip_body_that_was_not_requested_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_pause_stops_the_server_and_a_resume_lets_it_go_on),
-        WITH_MEMORY_CHECK(pieces_that_come_together_are_read_by_one_job),
+        WITH_MEMORY_CHECK(a_pause_stops_the_server_and_a_resume_lets_it_continue),
+        WITH_MEMORY_CHECK(pieces_that_arrive_together_are_read_by_one_job),
         WITH_MEMORY_CHECK(a_paused_request_that_is_complete_ends_after_its_resume),
         WITH_MEMORY_CHECK(nothing_is_called_after_a_cancel),
-        WITH_MEMORY_CHECK(a_request_may_be_cancelled_while_its_body_comes),
-        WITH_MEMORY_CHECK(a_body_leaves_others_their_turn),
+        WITH_MEMORY_CHECK(a_request_may_be_cancelled_while_its_body_arrives),
+        WITH_MEMORY_CHECK(a_body_lets_other_requests_run),
         WITH_MEMORY_CHECK(a_turn_does_not_undo_a_pause),
-        WITH_MEMORY_CHECK(a_body_in_turns_comes_whole),
-        WITH_MEMORY_CHECK(a_gzip_body_leaves_others_their_turn),
-        WITH_MEMORY_CHECK(a_gzip_body_is_opened_in_steps_that_can_be_paused),
+        WITH_MEMORY_CHECK(a_body_read_in_turns_is_complete),
+        WITH_MEMORY_CHECK(a_gzip_body_lets_other_requests_run),
+        WITH_MEMORY_CHECK(a_gzip_body_is_decompressed_in_steps_that_can_be_paused),
         WITH_MEMORY_CHECK(a_gzip_body_that_is_cut_is_a_lost_connection),
-        WITH_MEMORY_CHECK(a_configuration_without_compression_has_the_last_word),
+        WITH_MEMORY_CHECK(a_configuration_can_disable_compression),
         WITH_MEMORY_CHECK(a_gzip_body_that_was_not_requested_is_refused),
     };
     return RUN_TESTS(tests);

@@ -52,7 +52,7 @@ static scripted_next serve_head_of_kilobyte(scripted_connection *c, const script
     return SCRIPTED_KEEP;
 }
 
-static void the_limit_of_heads_can_be_set(void **state)
+static void the_limit_for_heads_can_be_set(void **state)
 {
     (void)state;
     static const struct {
@@ -86,9 +86,9 @@ static scripted_next serve_long_line(scripted_connection *c, const scripted_requ
     return SCRIPTED_CLOSE;
 }
 
-/* libcurl frees all that it has for such an answer, as a program without this library has shown with 7.88,
- * 8.14 and 8.23, under a leak checker and with a counting allocator: blocks that are left are those of a test
- * that has failed. */
+/* libcurl frees everything that it allocates for such a response; a program without this library has shown
+ * that with 7.88, 8.14 and 8.23, under a leak checker and with a counting allocator. Blocks that are left
+ * belong to a test that has failed. */
 static void a_line_larger_than_the_limit_is_refused(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static scripted_next serve_endless_status(scripted_connection *c, const scripted
     return SCRIPTED_CLOSE;
 }
 
-static void a_status_line_without_an_end_is_not_reported_as_out_of_memory(void **state)
+static void an_endless_status_line_is_not_reported_as_out_of_memory(void **state)
 {
     (void)state;
     static const char *const firsts[] = {"HTTP/1.1 200 ", "HTTP/1.1 200", "HTTP/1.1 ",
@@ -137,7 +137,7 @@ static void a_status_line_without_an_end_is_not_reported_as_out_of_memory(void *
     }
 }
 
-/* A watch that is over, and then lines without an end. */
+/* A watch that has ended, and then endless lines. */
 static scripted_next serve_trailers(scripted_connection *c, const scripted_request *r, void *user)
 {
     char line[1024];
@@ -150,7 +150,7 @@ static scripted_next serve_trailers(scripted_connection *c, const scripted_reque
     return SCRIPTED_CLOSE;
 }
 
-static void trailers_without_an_end_are_refused(void **state)
+static void endless_trailers_are_refused(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -172,7 +172,7 @@ static scripted_next serve_noise(scripted_connection *c, const scripted_request 
     return SCRIPTED_CLOSE;
 }
 
-static void what_is_not_http_is_refused(void **state)
+static void a_response_that_is_not_http_is_refused(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -184,7 +184,7 @@ static void what_is_not_http_is_refused(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_server_that_never_answers_is_given_up(void **state)
+static void a_server_that_never_responds_is_given_up(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -208,7 +208,7 @@ static scripted_next serve_stalled_error(scripted_connection *c, const scripted_
     return SCRIPTED_CLOSE;
 }
 
-static void an_error_without_an_end_ends_with_its_status(void **state)
+static void an_endless_error_response_ends_with_its_status(void **state)
 {
     (void)state;
     static const struct {
@@ -219,7 +219,7 @@ static void an_error_without_an_end_ends_with_its_status(void **state)
         {"/403", 403, KI_REASON_NONE}, {"/503", 503, KI_REASON_NONE}, {"/302", 302, KI_REASON_REDIRECTED}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         http_bench bench = {0};
-        fetch f = {.pause_after = i == 0}; /* and it is not resumed */
+        fetch f = {.pause_after = i == 0}; /* and never resumed */
         http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
                         &(ki_http_options){.error_timeout_ms = 30});
         fetch_get(&f, &bench, cases[i].target);
@@ -232,14 +232,14 @@ static void an_error_without_an_end_ends_with_its_status(void **state)
     }
 }
 
-static void a_good_answer_without_an_end_is_waited_for(void **state)
+static void an_endless_success_response_is_waited_for(void **state)
 {
     (void)state;
     http_bench bench = {0};
     fetch f = {0};
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
                     &(ki_http_options){.error_timeout_ms = 1});
-    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/200")});
+    fetch_begin(&f, &bench, &(ki_transfer_request){.target = KI_STR("/200")});
     fetch_run_until_bytes(&f, 1);
     http_bench_run_ms(&bench, 20);
     assert_int_equal(f.ends, 0);
@@ -247,7 +247,7 @@ static void a_good_answer_without_an_end_is_waited_for(void **state)
     http_bench_fini(&bench);
 }
 
-/* A port without a listener; it has just been released. */
+/* A port without a listener; it was released just before. */
 static int free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -274,7 +274,7 @@ static void a_port_without_a_listener_refuses_the_connection(void **state)
     http_bench_fini(&bench);
 }
 
-/* A socket that listens and never accepts, with its queue full: connecting to it takes for ever. */
+/* A socket that listens and never accepts, with a full queue: connecting to it takes for ever. */
 typedef struct mute {
     int fd;
     int fillers[8];
@@ -303,7 +303,7 @@ static void mute_fini(mute *m)
     (void)close(m->fd);
 }
 
-static void connecting_takes_no_longer_than_its_limit(void **state)
+static void connecting_takes_no_longer_than_its_timeout(void **state)
 {
     (void)state;
     http_bench bench = {0};
@@ -341,16 +341,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
-        WITH_MEMORY_CHECK(the_limit_of_heads_can_be_set),
+        WITH_MEMORY_CHECK(the_limit_for_heads_can_be_set),
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
-        WITH_MEMORY_CHECK(a_status_line_without_an_end_is_not_reported_as_out_of_memory),
-        WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
-        WITH_MEMORY_CHECK(what_is_not_http_is_refused),
-        WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),
-        WITH_MEMORY_CHECK(an_error_without_an_end_ends_with_its_status),
-        WITH_MEMORY_CHECK(a_good_answer_without_an_end_is_waited_for),
+        WITH_MEMORY_CHECK(an_endless_status_line_is_not_reported_as_out_of_memory),
+        WITH_MEMORY_CHECK(endless_trailers_are_refused),
+        WITH_MEMORY_CHECK(a_response_that_is_not_http_is_refused),
+        WITH_MEMORY_CHECK(a_server_that_never_responds_is_given_up),
+        WITH_MEMORY_CHECK(an_endless_error_response_ends_with_its_status),
+        WITH_MEMORY_CHECK(an_endless_success_response_is_waited_for),
         WITH_MEMORY_CHECK(a_port_without_a_listener_refuses_the_connection),
-        WITH_MEMORY_CHECK(connecting_takes_no_longer_than_its_limit),
+        WITH_MEMORY_CHECK(connecting_takes_no_longer_than_its_timeout),
         WITH_MEMORY_CHECK(a_cancel_while_connecting_does_not_wait),
     };
     return RUN_TESTS(tests);

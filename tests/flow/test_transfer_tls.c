@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bursts over TLS that end at every place of a record and of the buffer that is read ahead into, followed by
- * silence: the last event arrives at once. */
+/* Bursts over TLS that end at every position of a record and of the read-ahead buffer, followed by silence:
+ * the last event arrives at once. */
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -24,20 +24,20 @@ enum {
     URL_BYTES = 64
 };
 
-/* ---- a server that decides where records begin and what is sent at once ------------------------------- */
+/* ---- a server that controls where records begin and what is sent at once ------------------------------ */
 
-/* Records of a chunked body. The test writes it, then pokes the server, which does what it says. */
+/* The records of a chunked body. The test fills it in, then pokes the server, which sends it. */
 typedef struct script {
     char plain[PLAIN_MAX];
-    size_t sizes[RECORDS_MAX]; /* of the plain text of each record */
+    size_t sizes[RECORDS_MAX]; /* plain text bytes of each record */
     int record_count;
-    size_t body_bytes; /* in the chunks */
-    size_t until;      /* of the encrypted bytes: more are sent when it is poked again */
+    size_t body_bytes; /* bytes in the chunks */
+    size_t until;      /* position in the encrypted bytes: the rest is sent when the server is poked again */
     bool is_new;       /* not yet encrypted */
-    bool closes;       /* when all of it was sent */
+    bool closes;       /* closes the connection after sending everything */
     int version;       /* of TLS */
     size_t encrypted_bytes;
-    atomic_int done; /* the pokes that were obeyed: until then the script is the server's */
+    atomic_int done; /* the number of pokes handled; until then the script belongs to the server */
 } script;
 
 typedef struct engine {
@@ -57,7 +57,7 @@ static bool engine_flush(engine *e)
     return is_sent;
 }
 
-/* One record of the client's. */
+/* Reads one record of the client. */
 static bool engine_feed(engine *e)
 {
     unsigned char record[5 + RECORD_MAX + 512];
@@ -101,7 +101,7 @@ static void engine_close(engine *e)
     OPENSSL_thread_stop();
 }
 
-/* A request. */
+/* Reads a request. */
 static bool engine_hear(engine *e)
 {
     char request[4096];
@@ -155,8 +155,8 @@ static void serve_script(scripted_connection *c, void *user)
     engine_close(&e);
 }
 
-/* The second answer of a connection does not come: the first ended with the end of what the server says, in
- * the same segment. The connection stays open. */
+/* The second response of a connection never comes: in the same segment as the first response, the server has
+ * ended its side of TLS. The connection stays open. */
 static void serve_last_words(scripted_connection *c, void *user)
 {
     static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -177,7 +177,7 @@ static void engine_write_chunk(engine *e)
     (void)SSL_write(e->ssl, chunk, sizeof(chunk) - 1);
 }
 
-/* Asks for a new handshake between chunks, and goes on when there was one. */
+/* Asks for a new handshake between chunks, and continues after it. */
 static void serve_renegotiation(scripted_connection *c, void *user)
 {
     char none[1];
@@ -227,7 +227,7 @@ static void script_add(script *s, const char *bytes, size_t n)
     s->sizes[s->record_count++] = n;
 }
 
-/* A chunk that fills one record. */
+/* Adds a chunk that fills one record. */
 static void script_add_chunk(script *s, size_t n)
 {
     static char bytes[RECORD_MAX + 8];
@@ -247,7 +247,7 @@ static size_t record_extra(const script *s)
     return s->version == TLS1_3_VERSION ? 5 + 1 + 16 : 5 + 8 + 16;
 }
 
-/* Records of `record` plain bytes, the last one shorter, whose encrypted bytes are `total`. */
+/* Records of `record` plain bytes, the last one shorter, with `total` encrypted bytes. */
 static void script_fill(script *s, size_t record, size_t total)
 {
     size_t extra = record_extra(s);
@@ -281,7 +281,7 @@ static void scene_begin(scene *s, const ki_http_options *options)
 {
     s->f.keeps_nothing = true;
     http_bench_init(&s->bench, NULL, options);
-    fetch_begin(&s->f, &s->bench, &(ki_request){.target = KI_STR("/watch"), .is_watch = true});
+    fetch_begin(&s->f, &s->bench, &(ki_transfer_request){.target = KI_STR("/watch"), .is_watch = true});
     while (s->f.heads == 0)
         http_bench_step(&s->bench);
 }
@@ -300,7 +300,7 @@ static void scene_fini(scene *s)
     http_bench_fini(&s->bench);
 }
 
-/* What the script says is sent. */
+/* Sends the script. */
 static void scene_poke(scene *s)
 {
     scripted_http_poke(s->bench.server, ++s->pokes);
@@ -312,7 +312,7 @@ static void scene_poke(scene *s)
 static void scene_wait(scene *s, size_t bytes)
 {
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + AT_ONCE_MS;
-    int pieces = 0; /* one may have come already */
+    int pieces = 0; /* one may have arrived already */
     while (s->f.bytes < bytes) {
         assert_non_null(s->f.transfer);
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
@@ -361,7 +361,8 @@ static void the_last_event_arrives_at_every_alignment(void **state)
     }
 }
 
-/* The record before the last event does not reach the program, so only OpenSSL knows that there is more. */
+/* The record before the last event is not delivered to the program,
+ * so only OpenSSL knows that there is more. */
 static void an_event_in_parts_of_chunks_arrives(void **state)
 {
     (void)state;
@@ -383,7 +384,7 @@ static void an_event_in_parts_of_chunks_arrives(void **state)
     }
 }
 
-/* In its last record: inside the header, at both ends of it, inside the text and in the tag. */
+/* The last record is split inside the header, at both ends of it, inside the text and in the tag. */
 static void an_event_in_several_segments_arrives(void **state)
 {
     (void)state;
@@ -424,7 +425,7 @@ static void a_handler_that_pauses_gets_everything(void **state)
     }
 }
 
-/* Others run in turns: so the transfer is paused and continues by itself. */
+/* Other requests run in turns, so the transfer is paused and continues by itself. */
 static void a_turn_that_ends_inside_a_burst_continues(void **state)
 {
     (void)state;
@@ -437,8 +438,8 @@ static void a_turn_that_ends_inside_a_burst_continues(void **state)
     scene_fini(&s);
 }
 
-/* There is something to read, but not enough. */
-static void part_of_a_record_keeps_nobody_busy(void **state)
+/* There is something to read, but not a complete record. */
+static void part_of_a_record_keeps_no_thread_busy(void **state)
 {
     (void)state;
     enum { LOOKS = 20 };
@@ -461,7 +462,7 @@ static void part_of_a_record_keeps_nobody_busy(void **state)
 }
 
 /* Without the end of the body, then with it. */
-static void what_comes_before_the_end_of_the_connection_arrives(void **state)
+static void bytes_before_the_end_of_the_connection_arrive(void **state)
 {
     (void)state;
     static scene s;
@@ -484,9 +485,9 @@ static void what_comes_before_the_end_of_the_connection_arrives(void **state)
         }
 }
 
-/* A timer of libcurl's falls due after the connection timeout, when data has arrived that the loop has not
+/* A timer of libcurl expires after the connection timeout, when data has arrived that the loop has not
  * noticed yet. */
-static void what_libcurl_reads_by_a_timer_is_read_to_the_end(void **state)
+static void data_that_libcurl_reads_in_a_timer_is_read_completely(void **state)
 {
     (void)state;
     enum { TIMER_MS = 1000 };
@@ -501,7 +502,7 @@ static void what_libcurl_reads_by_a_timer_is_read_to_the_end(void **state)
     scene_fini(&s);
 }
 
-/* What was read behind the end of a response is all that the next request on its connection hears. */
+/* The next request on the connection receives only what was read after the end of the response. */
 static void a_request_on_a_connection_that_has_ended_is_sent_again(void **state)
 {
     (void)state;
@@ -540,22 +541,19 @@ static void a_renegotiation_inside_a_burst_is_not_forgotten(void **state)
     scene_fini(&s);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(the_last_event_arrives_at_every_alignment),
-        FLOW_TEST(an_event_in_parts_of_chunks_arrives),
-        FLOW_TEST(an_event_in_several_segments_arrives),
-        FLOW_TEST(part_of_a_record_keeps_nobody_busy),
-        FLOW_TEST(a_handler_that_pauses_gets_everything),
-        FLOW_TEST(a_turn_that_ends_inside_a_burst_continues),
-        FLOW_TEST(what_comes_before_the_end_of_the_connection_arrives),
-        FLOW_TEST(what_libcurl_reads_by_a_timer_is_read_to_the_end),
-        FLOW_TEST(a_request_on_a_connection_that_has_ended_is_sent_again),
-        FLOW_TEST(a_renegotiation_inside_a_burst_is_not_forgotten),
+        WITH_MEMORY_CHECK(the_last_event_arrives_at_every_alignment),
+        WITH_MEMORY_CHECK(an_event_in_parts_of_chunks_arrives),
+        WITH_MEMORY_CHECK(an_event_in_several_segments_arrives),
+        WITH_MEMORY_CHECK(part_of_a_record_keeps_no_thread_busy),
+        WITH_MEMORY_CHECK(a_handler_that_pauses_gets_everything),
+        WITH_MEMORY_CHECK(a_turn_that_ends_inside_a_burst_continues),
+        WITH_MEMORY_CHECK(bytes_before_the_end_of_the_connection_arrive),
+        WITH_MEMORY_CHECK(data_that_libcurl_reads_in_a_timer_is_read_completely),
+        WITH_MEMORY_CHECK(a_request_on_a_connection_that_has_ended_is_sent_again),
+        WITH_MEMORY_CHECK(a_renegotiation_inside_a_burst_is_not_forgotten),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, certificates_set_up, certificates_tear_down);
 }

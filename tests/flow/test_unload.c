@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared library as plug-ins and other languages use it: loaded by name,
- * and let go whenever they like. */
+/* The shared library as plug-ins and other languages use it: loaded by name, and unloaded at any time. */
 #include <dlfcn.h>
 #include <kinformer/informer.h>
 #include <poll.h>
@@ -10,7 +9,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-/* What is used of it, by the addresses that it was loaded at. */
+/* The functions in use, at the addresses where the library was loaded. */
 typedef struct loaded {
     void *handle;
     ki_client *(*client_new)(const ki_client_options *options, ki_error *err);
@@ -22,7 +21,7 @@ typedef struct loaded {
     void (*informer_free)(ki_informer *informer);
 } loaded;
 
-/* A pointer to an object is not a pointer to a function for the language, though it is here. */
+/* In C, a pointer to an object is not a pointer to a function, but on this system it is. */
 static void find(const loaded *library, const char *name, void *out_function)
 {
     void *found = dlsym(library->handle, name);
@@ -114,7 +113,7 @@ static void assert_io_runs(const loaded *library, ki_client *client)
 
 /* ---- tests ------------------------------------------------------------------------------------------- */
 
-static void it_can_be_loaded_and_let_go_again_and_again(void **state)
+static void it_can_be_loaded_and_unloaded_repeatedly(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -128,8 +127,8 @@ static void it_can_be_loaded_and_let_go_again_and_again(void **state)
     }
 }
 
-/* As the finalizers of an interpreter do that ends: the library first. */
-static void its_threads_run_on_after_it_was_let_go(void **state)
+/* Like the finalizers of an interpreter that ends: the library is unloaded first. */
+static void its_threads_continue_after_it_was_unloaded(void **state)
 {
     (void)state;
     loaded library;
@@ -145,8 +144,8 @@ static void its_threads_run_on_after_it_was_let_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_can_be_loaded_and_let_go_again_and_again),
-        cmocka_unit_test(its_threads_run_on_after_it_was_let_go),
+        cmocka_unit_test(it_can_be_loaded_and_unloaded_repeatedly),
+        cmocka_unit_test(its_threads_continue_after_it_was_unloaded),
     };
     return RUN_TESTS(tests);
 }

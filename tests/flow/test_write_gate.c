@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate that is asked before each write is sent, and what a caller learns about waiting and conflicts;
+/* The gate that is called before each write is sent, and what a caller learns about delays and conflicts;
  * over real sockets (support/scripted_http.c), in each mode. */
 #include <stdio.h>
 #include <string.h>
 
+#include "client/client.h"
 #include "flow/support/rest_world.h"
 #include "support/unit.h"
 #include "util/thread.h"
 
 /* ---- the gate ---------------------------------------------------------------------------------------- */
 
-/* Refuses from question number `refuses_from` on; 0: never. */
+/* Refuses from call number `refuses_from` on; 0: never. */
 typedef struct gate_notes {
     atomic_int asked;
     int refuses_from;
     const char *message;
     char method[16];
     char target[256];
-    int requests_seen; /* by the server when it was asked last */
+    int requests_seen; /* requests that the server had received at the last call */
     scripted_http *server;
 } gate_notes;
 
@@ -42,7 +43,7 @@ static int run(rest_world *w, int verb, ki_error *err)
     return ki_rest_run(w->client, &request, NULL, err);
 }
 
-static void the_gate_is_asked_about_writes_and_never_about_reads(void **state)
+static void the_gate_is_called_for_writes_and_never_for_reads(void **state)
 {
     (void)state;
     static const struct {
@@ -110,7 +111,7 @@ static void a_callback_gets_the_refusal(void **state)
     }
 }
 
-/* ---- when it is asked -------------------------------------------------------------------------------- */
+/* ---- when it is called ------------------------------------------------------------------------------- */
 
 static scripted_next serve_busy(scripted_connection *c, const scripted_request *r, void *user)
 {
@@ -124,7 +125,7 @@ static scripted_next serve_busy(scripted_connection *c, const scripted_request *
     return SCRIPTED_KEEP;
 }
 
-static void each_attempt_asks_again(void **state)
+static void each_attempt_calls_the_gate(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
@@ -148,9 +149,9 @@ static scripted_next serve_when_poked(scripted_connection *c, const scripted_req
     return rest_world_echo(c, r, NULL);
 }
 
-/* The second waits for the first, since one may be under way at a time; what counts is what the gate says
- * when it is its turn. */
-static void a_write_that_waits_in_the_queue_is_not_asked_about_before_its_turn(void **state)
+/* Only one call may be in flight, so the second one waits for the first.
+ * The gate decides when it is the second one's turn. */
+static void a_queued_write_calls_the_gate_only_at_its_turn(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_THREADS, .options = {.requests_at_once = 1}};
@@ -182,8 +183,8 @@ static scripted_next serve_once_each(scripted_connection *c, const scripted_requ
     return SCRIPTED_CLOSE;
 }
 
-/* Whether a connection is fresh or kept makes no difference. */
-static void each_connection_asks(void **state)
+/* This is the same on new and on kept connections. */
+static void each_connection_calls_the_gate(void **state)
 {
     (void)state;
     rest_world w = {.mode = KI_MODE_EVENT_LOOP};
@@ -216,7 +217,7 @@ static int ask_and_replace(const ki_write *write, ki_error *why, void *user)
     return 0;
 }
 
-static void a_gate_may_take_itself_away_but_not_wait(void **state)
+static void a_gate_may_remove_itself_but_not_wait(void **state)
 {
     (void)state;
     for (int mode = 0; mode < REST_MODES; mode++) {
@@ -232,7 +233,8 @@ static void a_gate_may_take_itself_away_but_not_wait(void **state)
     assert_int_equal(ki_client_set_write_gate(NULL, NULL, NULL), KI_ERR_INVALID);
 }
 
-/* Two gates whose memory is marked while they may be called: one that runs after it was replaced notices. */
+/* Two gates whose memory is marked while they may be called, so that a gate that runs after it was replaced
+ * is detected. */
 typedef struct guarded {
     atomic_int is_set;
     atomic_int was_late;
@@ -265,7 +267,7 @@ static void keep_writing(void *user)
             self->errors++;
 }
 
-static void a_gate_that_was_replaced_does_not_run_any_more(void **state)
+static void a_replaced_gate_does_not_run_any_more(void **state)
 {
     (void)state;
     enum { WRITERS = 3, ROUNDS = 200 };
@@ -299,15 +301,16 @@ static void a_gate_that_was_replaced_does_not_run_any_more(void **state)
     rest_world_fini(&w);
 }
 
-/* A gate that returns only after a thread has begun to remove it, and a while later. */
+/* A gate that returns only a while after a thread has begun to remove it. */
 typedef struct removal {
     ki_client *client;
     ki_mutex mu;
     ki_cond changed;
-    bool is_asked; /* guarded by mu, as all below */
+    bool is_asked; /* guarded by mu, like all below */
     bool has_begun;
     bool has_returned;
     bool was_early;
+    void (*remove)(struct removal *r); /* constant, not guarded by mu */
 } removal;
 
 static int ask_and_stay(const ki_write *write, ki_error *why, void *user)
@@ -336,18 +339,17 @@ static void take_away(void *user)
     r->has_begun = true;
     ki_cond_broadcast(&r->changed);
     ki_mutex_unlock(&r->mu);
-    (void)ki_client_set_write_gate(r->client, NULL, NULL);
+    r->remove(r);
     ki_mutex_lock(&r->mu);
     r->has_returned = true;
     ki_cond_broadcast(&r->changed);
     ki_mutex_unlock(&r->mu);
 }
 
-static void removing_a_gate_waits_until_it_has_returned(void **state)
+static void expect_that_it_waits(void (*remove)(removal *r))
 {
-    (void)state;
     rest_world w = {.mode = KI_MODE_THREADS};
-    removal r = {0};
+    removal r = {.remove = remove};
     ki_thread thread = {0};
     ki_mutex_init(&r.mu);
     ki_cond_init(&r.changed);
@@ -364,9 +366,51 @@ static void removing_a_gate_waits_until_it_has_returned(void **state)
     ki_mutex_fini(&r.mu);
 }
 
-/* ---- waiting and conflicts --------------------------------------------------------------------------- */
+static void remove_gate(removal *r)
+{
+    (void)ki_client_set_write_gate(r->client, NULL, NULL);
+}
 
-/* In seconds; in the header, or if that is "" in a Status. */
+static void removing_a_gate_waits_until_it_has_returned(void **state)
+{
+    (void)state;
+    expect_that_it_waits(remove_gate);
+}
+
+static void put_another(void *user)
+{
+    removal *r = user;
+    static gate_notes notes;
+    (void)ki_client_set_write_gate(r->client, ask, &notes);
+}
+
+/* Another thread has replaced the gate, and waits for it as well. */
+static void remove_replaced_gate(removal *r)
+{
+    ki_write_gate *gate = &r->client->gate;
+    ki_thread other = {0};
+    assert_int_equal(ki_thread_start(&other, &(ki_thread_options){"other", put_another, r, 0}, NULL), 0);
+    for (bool is_replaced = false; !is_replaced;) {
+        ki_mutex_lock(&gate->mu);
+        is_replaced = gate->ask == ask;
+        ki_mutex_unlock(&gate->mu);
+    }
+    ki_write_gate_replace(gate, ask_and_stay, r, NULL);
+    ki_mutex_lock(&r->mu);
+    r->has_returned = true; /* before the other thread */
+    ki_mutex_unlock(&r->mu);
+    ki_thread_join(&other);
+}
+
+static void removing_a_replaced_gate_waits_for_it_too(void **state)
+{
+    (void)state;
+    expect_that_it_waits(remove_replaced_gate);
+}
+
+/* ---- delays and conflicts ---------------------------------------------------------------------------- */
+
+/* In seconds; in the header or, if that is "", in a Status. */
 typedef struct delay_row {
     const char *headers;
     const char *body;
@@ -387,7 +431,7 @@ static scripted_next serve_delay(scripted_connection *c, const scripted_request 
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"no\","  \
     "\"reason\":\"TooManyRequests\",\"details\":{\"retryAfterSeconds\":" seconds "},\"code\":429}"
 
-static void a_write_that_is_put_off_says_for_how_long(void **state)
+static void a_delayed_write_reports_its_delay(void **state)
 {
     (void)state;
     static const delay_row rows[] = {
@@ -430,7 +474,7 @@ static int attempt(ki_error *err, void *user)
     return rc;
 }
 
-static void conflicts_are_tried_again_four_times(void **state)
+static void conflicts_are_retried_four_times(void **state)
 {
     (void)state;
     static const struct {
@@ -474,7 +518,7 @@ static int free_and_fail(ki_error *err, void *user)
     return KI_ERR_CONFLICT;
 }
 
-static void nothing_is_attempted_again_for_a_client_that_was_freed(void **state)
+static void nothing_is_retried_for_a_freed_client(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
@@ -489,18 +533,19 @@ static void nothing_is_attempted_again_for_a_client_that_was_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_gate_is_asked_about_writes_and_never_about_reads),
+        cmocka_unit_test(the_gate_is_called_for_writes_and_never_for_reads),
         cmocka_unit_test(a_refused_write_never_reaches_the_server),
         cmocka_unit_test(a_callback_gets_the_refusal),
-        cmocka_unit_test(each_attempt_asks_again),
-        cmocka_unit_test(a_write_that_waits_in_the_queue_is_not_asked_about_before_its_turn),
-        cmocka_unit_test(each_connection_asks),
-        cmocka_unit_test(a_gate_may_take_itself_away_but_not_wait),
+        cmocka_unit_test(each_attempt_calls_the_gate),
+        cmocka_unit_test(a_queued_write_calls_the_gate_only_at_its_turn),
+        cmocka_unit_test(each_connection_calls_the_gate),
+        cmocka_unit_test(a_gate_may_remove_itself_but_not_wait),
         cmocka_unit_test(removing_a_gate_waits_until_it_has_returned),
-        cmocka_unit_test(a_gate_that_was_replaced_does_not_run_any_more),
-        cmocka_unit_test(a_write_that_is_put_off_says_for_how_long),
-        cmocka_unit_test(conflicts_are_tried_again_four_times),
-        cmocka_unit_test(nothing_is_attempted_again_for_a_client_that_was_freed),
+        cmocka_unit_test(removing_a_replaced_gate_waits_for_it_too),
+        cmocka_unit_test(a_replaced_gate_does_not_run_any_more),
+        cmocka_unit_test(a_delayed_write_reports_its_delay),
+        cmocka_unit_test(conflicts_are_retried_four_times),
+        cmocka_unit_test(nothing_is_retried_for_a_freed_client),
     };
     return RUN_TESTS(tests);
 }

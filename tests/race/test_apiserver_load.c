@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients that write and watch at once, while connections are cut and the server goes down and up. */
+/* Clients write and watch at the same time, while connections are cut and the server goes down and comes back
+ * up. */
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <pthread.h>
@@ -76,7 +77,7 @@ static void disturb(ki_apiserver *server, int round)
             0);
         break;
     case 2:
-        ki_apiserver_heal(server);
+        ki_apiserver_clear_faults(server);
         break;
     case 3:
         ki_apiserver_compact(server);
@@ -91,7 +92,7 @@ static void disturb(ki_apiserver *server, int round)
     }
 }
 
-/* Not at once, perhaps: a write whose client was cut may still be under way. */
+/* Does not hold at once: a write whose client was disconnected may still be in progress. */
 static bool lists_what_it_counts(ki_apiserver *server)
 {
     api_answer answer = api_get(server, "/api/v1/configmaps");
@@ -102,7 +103,7 @@ static bool lists_what_it_counts(ki_apiserver *server)
     return is_equal;
 }
 
-static void the_server_stands_what_its_clients_and_its_tests_do(void **state)
+static void the_server_survives_its_clients_and_its_faults(void **state)
 {
     (void)state;
     pthread_t threads[WRITERS + WATCHERS];
@@ -113,7 +114,7 @@ static void the_server_stands_what_its_clients_and_its_tests_do(void **state)
                          0);
     for (int round = 0; round < ROUNDS; round++)
         disturb(l.server, round);
-    ki_apiserver_heal(l.server);
+    ki_apiserver_clear_faults(l.server);
     atomic_store(&l.is_over, 1);
     ki_apiserver_cut(l.server, 0);
     for (int i = 0; i < WRITERS + WATCHERS; i++)
@@ -125,8 +126,8 @@ static void the_server_stands_what_its_clients_and_its_tests_do(void **state)
     ki_apiserver_free(l.server);
 }
 
-/* One of them may be parked at any moment of this. */
-static void a_server_stops_in_the_midst_of_watches(void **state)
+/* A watch may be waiting for events at any point of this. */
+static void a_server_stops_while_clients_watch(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
@@ -149,8 +150,8 @@ static void a_server_stops_in_the_midst_of_watches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_server_stands_what_its_clients_and_its_tests_do),
-        cmocka_unit_test(a_server_stops_in_the_midst_of_watches),
+        cmocka_unit_test(the_server_survives_its_clients_and_its_faults),
+        cmocka_unit_test(a_server_stops_while_clients_watch),
     };
     return RUN_TESTS(tests);
 }

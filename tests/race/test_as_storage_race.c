@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writers, watchers and readers of pages of one storage, each on a thread of its own. */
+/* Writers, watchers and readers of pages use one storage, each on its own thread. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ struct writer {
     int number;
 };
 
-/* Creates, updates or deletes one key of its own, whatever is there. */
+/* Creates, updates or deletes one of the writer's own keys, depending on its state. */
 static void write_once(const struct writer *writer, ki_random *random, int step)
 {
     char name[KEY_BYTES];
@@ -76,9 +76,9 @@ struct watcher {
     struct ki_as_selector *selector;
     ki_mutex mu;
     ki_cond cond;
-    bool is_woken; /* guarded by mu, as the next */
+    bool is_woken; /* guarded by mu, like is_ending */
     bool is_ending;
-    uint64_t versions[WRITERS][KEYS]; /* of what is there; 0: nothing is */
+    uint64_t versions[WRITERS][KEYS]; /* of the objects that exist; 0: no object */
     uint64_t last;
 };
 
@@ -154,7 +154,7 @@ static void watcher_start(struct watcher *watcher, int number)
         ki_thread_start(&watcher->thread, &(ki_thread_options){"watcher", watch_all, watcher, 0}, NULL), 0);
 }
 
-/* What the events say is there is there, and nothing else. */
+/* The events have reported exactly the objects that exist and match. */
 static void watcher_finish(struct watcher *watcher)
 {
     ki_mutex_lock(&watcher->mu);
@@ -183,7 +183,8 @@ static void watcher_finish(struct watcher *watcher)
 
 /* ---- pages --------------------------------------------------------------------------------------------- */
 
-/* Pages of one version are in order, older than it, and as many as the first said. */
+/* The pages of one list are in order, contain nothing newer than the list's version, and add up to the count
+ * that the first page reported. */
 static void list_once(void)
 {
     char after[KEY_BYTES] = "";
@@ -232,8 +233,10 @@ static void watches_and_pages_agree_with_writers(void **state)
     struct ki_as_failure failure = {0};
     storage = ki_as_storage_new(&(struct ki_as_storage_options){.history_events_max = 10000, .seed = 1});
     assert_int_equal(ki_as_seed(storage, &failure), 0);
+    ki_as_storage_lock(storage);
     configmaps = ki_as_resources_find(ki_as_storage_resources(storage), KI_STR(""), KI_STR("v1"),
                                       KI_STR("configmaps"));
+    ki_as_storage_unlock(storage);
     writers_left = WRITERS;
     for (int i = 0; i < WATCHERS; i++)
         watcher_start(&watchers[i], i);
@@ -255,7 +258,7 @@ static void watches_and_pages_agree_with_writers(void **state)
     ki_as_storage_free(storage);
 }
 
-/* Watches come and go while changes wake them. */
+/* Watches are opened and closed while changes wake them. */
 static void open_and_close(void *user)
 {
     static const struct ki_as_watch_options none;
@@ -288,8 +291,10 @@ static void watches_may_be_closed_while_they_are_woken(void **state)
     struct ki_as_failure failure = {0};
     storage = ki_as_storage_new(&(struct ki_as_storage_options){.history_events_max = 50, .seed = 1});
     assert_int_equal(ki_as_seed(storage, &failure), 0);
+    ki_as_storage_lock(storage);
     configmaps = ki_as_resources_find(ki_as_storage_resources(storage), KI_STR(""), KI_STR("v1"),
                                       KI_STR("configmaps"));
+    ki_as_storage_unlock(storage);
     writers_left = 1;
     for (int i = 0; i < WATCHERS; i++) {
         ki_mutex_init(&watchers[i].mu);

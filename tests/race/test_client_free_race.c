@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients that are freed where nothing may be waited for: in callbacks of their own, of each other's, in read
- * sections, and when the system has no thread for that. What is left is looked at each time: threads,
- * descriptors, calls of on_release, and memory by the sanitizers. The threads are the library's, and those
- * that support/aside.c starts with ki_thread_start(). */
+/* Clients are freed where a call must not wait: in their own callbacks, in callbacks of each other, in read
+ * sections, and when the system cannot start the thread that is needed for it. Each test checks what is left:
+ * threads, descriptors and calls of on_release; the sanitizers check memory. Threads are the library's, and
+ * those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -19,7 +19,7 @@ enum { MODES = 3, ROUNDS = 20 };
 int __real_ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 
-static atomic_int refused_threads; /* this many are not started */
+static atomic_int refused_threads; /* the next attempts to start a thread that fail */
 
 int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *err)
 {
@@ -30,15 +30,15 @@ int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *
     return __real_ki_thread_start_detached(options, err);
 }
 
-/* ---- a client, and what it is told to free ------------------------------------------------------------ */
+/* ---- a client, and what its handler frees ------------------------------------------------------------- */
 
 typedef struct world {
     local_rig rig;
     atomic_int releases;
-    _Atomic(ki_client *) victim; /* freed by the next event; NULL: none */
+    _Atomic(ki_client *) victim; /* freed by the next event; NULL: nothing */
     atomic_bool has_freed;
-    bool frees_all;        /* its own informer and client, too; but the client is a partner's to free */
-    struct world *partner; /* who has to be inside its callback as well */
+    bool frees_all; /* also frees its own informer and client; with a partner, the partner frees the client */
+    struct world *partner; /* its handler must be in a callback at the same time */
     atomic_bool is_inside;
 } world;
 
@@ -57,7 +57,7 @@ static void assert_as(before b)
 {
     assert_true(process_has_threads(b.threads));
     for (int ms = 0; ms < AT_ONCE_MS && process_descriptors() > b.descriptors; ms++)
-        aside_pause(1); /* a thread that closes them may not have begun */
+        aside_pause(1); /* the thread that closes them may not have started yet */
     assert_int_equal(process_descriptors(), b.descriptors);
 }
 
@@ -94,7 +94,7 @@ static void world_init(world *w, int mode)
     assert_non_null(ki_informer_add_handler(w->rig.informer, &handler, NULL));
 }
 
-/* Until the condition holds, as the program of the mode would. */
+/* Dispatches, in modes that need it, until the condition holds. */
 static void pump_until(world *w, int mode, const atomic_bool *condition)
 {
     for (int ms = 0; ms < AT_ONCE_MS && !*condition; ms++) {
@@ -106,7 +106,7 @@ static void pump_until(world *w, int mode, const atomic_bool *condition)
     assert_true(*condition);
 }
 
-/* After its client was freed. */
+/* Call it after the client was freed. */
 static void world_fini(world *w)
 {
     if (!w->frees_all)
@@ -120,7 +120,7 @@ static void world_fini(world *w)
 
 /* ---- tests --------------------------------------------------------------------------------------------- */
 
-/* And of what was made with it nothing runs any more; it is freed as ever. */
+/* Nothing made with the client runs any more, and it is freed as usual. */
 static void a_handler_frees_its_client(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void a_handler_frees_its_client(void **state)
     }
 }
 
-/* On a loop of the program's everything happens there: it is done when the call has returned. */
-static void on_an_event_loop_no_thread_is_needed(void **state)
+/* In the mode of the program's own event loop, everything is done when the call returns. */
+static void no_thread_is_needed_on_an_event_loop(void **state)
 {
     (void)state;
     before b = look();
@@ -172,7 +172,7 @@ static void a_wait_runs_the_callback_that_frees_the_client(void **state)
     }
 }
 
-/* ---- what is waited for is freed ----------------------------------------------------------------------- */
+/* ---- a callback frees what is waited for --------------------------------------------------------------- */
 
 typedef struct waited {
     local_source *source;
@@ -239,12 +239,7 @@ static void waited_init(waited *w)
 {
     *w = (waited){.source = local_source_new()};
     (void)local_source_put(w->source, "a", "x", 0);
-    w->client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP,
-                                                   .source = local_source_open,
-                                                   .source_user = w->source},
-                              NULL);
-    assert_non_null(w->client);
-    local_source_attach(w->source, w->client);
+    w->client = local_source_client(w->source, (ki_client_options){.mode = KI_MODE_EVENT_LOOP});
     ki_handler handler = {.on_add = on_waited_event, .on_release = on_waited_release, .user = w};
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
     w->registration = ki_informer_add_handler(w->informer, &handler, NULL);
@@ -257,8 +252,7 @@ static void waited_init(waited *w)
     assert_true(w->registration != NULL && w->feed != NULL);
 }
 
-/* On the same thread, so the call cannot know: it has nothing of what it waits for in its hands
- * afterwards. */
+/* The callback runs on the thread that waits. After it, the waiting call must not use the freed object. */
 static void a_wait_ends_when_a_callback_frees_what_is_waited_for(void **state)
 {
     (void)state;
@@ -279,7 +273,7 @@ static void a_wait_ends_when_a_callback_frees_what_is_waited_for(void **state)
     }
 }
 
-/* ---- of others ----------------------------------------------------------------------------------------- */
+/* ---- other clients ------------------------------------------------------------------------------------- */
 
 /* Neither waits for the other. */
 static void two_clients_free_each_other(void **state)
@@ -305,7 +299,7 @@ static void two_clients_free_each_other(void **state)
     }
 }
 
-/* Both on the way, or not; each in every mode. */
+/* The other client is synced or was never started. Every pair of modes is tested. */
 static void a_handler_frees_another_client_and_its_own(void **state)
 {
     (void)state;
@@ -360,7 +354,7 @@ static void an_informer_is_freed_inside_a_read_section_after_its_client(void **s
         ki_informer_free(w.rig.informer);
         ki_read_unlock();
         assert_as(b);
-        w.frees_all = true; /* that is all there was */
+        w.frees_all = true; /* the test has freed them */
         world_fini(&w);
     }
 }
@@ -373,7 +367,7 @@ static int free_client(const ki_object *object, ki_index_emit *emit, void *user)
     return ki_index_emit_value(emit, ki_str_of("all"));
 }
 
-/* Under the locks of that store, too. */
+/* The function runs under the locks of that store. */
 static void the_index_function_of_another_store_frees_a_client(void **state)
 {
     (void)state;
@@ -414,7 +408,7 @@ static void a_source_frees_the_client_that_asks_it(void **state)
     assert_as(b);
 }
 
-static void the_client_goes_as_soon_as_the_system_has_a_thread(void **state)
+static void the_client_is_freed_as_soon_as_the_system_has_a_thread(void **state)
 {
     (void)state;
     before b = look();
@@ -433,7 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_handler_frees_its_client),
-        cmocka_unit_test(on_an_event_loop_no_thread_is_needed),
+        cmocka_unit_test(no_thread_is_needed_on_an_event_loop),
         cmocka_unit_test(a_wait_runs_the_callback_that_frees_the_client),
         cmocka_unit_test(a_wait_ends_when_a_callback_frees_what_is_waited_for),
         cmocka_unit_test(two_clients_free_each_other),
@@ -442,7 +436,7 @@ int main(void)
         cmocka_unit_test(an_informer_is_freed_inside_a_read_section_after_its_client),
         cmocka_unit_test(the_index_function_of_another_store_frees_a_client),
         cmocka_unit_test(a_source_frees_the_client_that_asks_it),
-        cmocka_unit_test(the_client_goes_as_soon_as_the_system_has_a_thread),
+        cmocka_unit_test(the_client_is_freed_as_soon_as_the_system_has_a_thread),
     };
     return RUN_TESTS(tests);
 }

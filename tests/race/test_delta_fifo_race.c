@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* io and dispatch at the two ends of a delta queue. Run under ThreadSanitizer. */
+/* io pushes to a delta queue while dispatch pops from it. Run under ThreadSanitizer. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -15,15 +15,16 @@
 
 enum { KEYS = 50, PUSHES = 10000, ITEMS_MAX = 16 };
 
-/* The object of push number v has version v, and was received with it; so pushes are the versions 1, 2, … */
+/* Push number v has an object of version v and the received version v, so the pushes have the versions 1,
+ * 2, … */
 typedef struct pipeline {
     ki_delta_fifo fifo;
     int key_of[PUSHES + 1];     /* by version; 0: a bookmark */
-    char is_popped[PUSHES + 1]; /* by version; of dispatch */
-    uint64_t popped_upto;       /* all versions up to this one are popped */
-    uint64_t last_of[KEYS + 1]; /* by key, the version popped last */
-    atomic_int has_failed;      /* of io: it may not use the assertions of the test's own thread */
-    atomic_int has_pushed;      /* all */
+    char is_popped[PUSHES + 1]; /* by version; used by dispatch */
+    uint64_t popped_upto;       /* all versions up to this one have been popped */
+    uint64_t last_of[KEYS + 1]; /* by key: the version popped last */
+    atomic_int has_failed;      /* set by io, which may not use assertions: only the test's main thread may */
+    atomic_int has_pushed;      /* all of them */
     atomic_int has_ended;
 } pipeline;
 
@@ -63,7 +64,7 @@ static void push_all(void *user)
     atomic_store(&p->has_pushed, 1);
 }
 
-/* A thread that asks how full the queue is. */
+/* A thread that reads the size of the queue. */
 static void watch_sizes(void *user)
 {
     pipeline *p = user;
@@ -105,14 +106,18 @@ static void take(pipeline *p, ki_delta_entry *entry)
         assert_true(version > p->last_of[key]);
         p->last_of[key] = version;
     }
-    ki_delta_entry_free(entry);
+    ki_list done;
+    ki_list_init(&done);
+    ki_delta_entry_clear(entry);
+    ki_list_push_back(&done, &entry->node);
+    ki_delta_fifo_give_back(&p->fifo, &done);
 }
 
-/* Returns whether there is something to pop; else all has been. */
+/* Returns 1 if there is something to pop, 0 if everything has been popped. */
 static int wait_for_more(pipeline *p)
 {
     for (;;) {
-        int has_pushed = atomic_load(&p->has_pushed); /* before the look at the queue */
+        int has_pushed = atomic_load(&p->has_pushed); /* read before the size of the queue */
         if (ki_delta_fifo_items(&p->fifo) > 0)
             return 1;
         if (has_pushed)
@@ -144,8 +149,8 @@ static void start(ki_thread *thread, const char *name, ki_thread_cb run, void *u
     assert_int_equal(ki_thread_start(thread, &options, NULL), 0);
 }
 
-/* Also: the version that a pop gives is exact whatever is pushed meanwhile. */
-static void all_that_is_pushed_comes_out_once_and_in_order_for_each_key(void **state)
+/* Also: the version that a pop returns is exact, whatever is pushed in the meantime. */
+static void every_push_is_popped_once_and_in_order_for_each_key(void **state)
 {
     (void)state;
     static pipeline p;
@@ -210,7 +215,7 @@ static void a_queue_can_be_reset_while_it_is_pushed_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(all_that_is_pushed_comes_out_once_and_in_order_for_each_key),
+        WITH_MEMORY_CHECK(every_push_is_popped_once_and_in_order_for_each_key),
         WITH_MEMORY_CHECK(a_queue_can_be_reset_while_it_is_pushed_to),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A producer and a consumer that keeps a store: whatever they do at the same time, in the end the store holds
- * what the producer meant, and no key has ever gone back. */
+/* A producer, and a consumer that keeps a store. Whatever they do at the same time, the store ends in the
+ * state that the producer intended, and the version of a key never decreases. */
 #include <inttypes.h>
 #include <kinformer/delta_queue.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { KEYS = 8, STEPS = 20000 };
 typedef struct shared {
     ki_delta_queue *queue;
     ki_store *store;
-    uint64_t newest[KEYS]; /* the consumer's: the version that each key was at last */
+    uint64_t newest[KEYS]; /* used by the consumer: the latest version of each key */
     size_t went_back;
     size_t refused;
 } shared;
@@ -57,7 +57,7 @@ typedef struct producer {
     shared *shared;
     ki_random random;
     uint64_t next_version;
-    uint64_t meant[KEYS]; /* 0: deleted */
+    uint64_t meant[KEYS]; /* the version that the store must end with; 0: deleted */
 } producer;
 
 static ki_object *new_object(producer *p, int key)
@@ -118,7 +118,7 @@ static void assert_store_is_as_meant(const producer *p)
     }
 }
 
-static void the_store_ends_as_the_producer_meant_it(void **state)
+static void the_store_ends_in_the_producers_state(void **state)
 {
     (void)state;
     shared s = {.store = ki_store_new(NULL, NULL)};
@@ -144,7 +144,7 @@ static void the_store_ends_as_the_producer_meant_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_store_ends_as_the_producer_meant_it),
+        cmocka_unit_test(the_store_ends_in_the_producers_state),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feeds on threads of the library, with a source that reports changes as the test makes them. */
+/* Feeds on the library's threads. Their source reports the changes that the test makes. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 enum { KEYS = 10, EVENTS = 3001, FIRST_VERSION = 100, TEXT_BYTES = 256, FREERS = 4, FREES = 300 };
 
-/* Event i is of key i % KEYS and has version FIRST_VERSION + i + 1; every seventh is a delete, not the last.
- * All but `written` is io's. */
+/* Event i has key i % KEYS and version FIRST_VERSION + i + 1. Every seventh event is a delete; the last event
+ * is not. Only io uses the fields other than `written`. */
 typedef struct source {
     _Atomic int written;
     ki_job job;
@@ -34,7 +34,7 @@ static int write_object(char *text, int event)
                     event % KEYS, FIRST_VERSION + event + 1);
 }
 
-/* The last event of the key up to there, or -1. */
+/* Returns the last of the written events that has this key, or -1. */
 static int last_event(int written, int key)
 {
     int event = written - 1;
@@ -119,11 +119,11 @@ typedef struct rig {
     ki_feed *feed;
     ki_store *store;
     ki_delta_queue *queue;
-    _Atomic bool has_failed; /* only the test's own thread may assert */
+    _Atomic bool has_failed; /* checked at the end: only the test's main thread may assert */
     ki_mutex mu;
     ki_cond changed;
-    int seen;    /* guarded by mu, as the next two: the highest event that has arrived, from 1 */
-    int waiting; /* changes that on_change has taken and that were not checked yet */
+    int seen;    /* guarded by mu, like the next two: the highest event that has arrived, counted from 1 */
+    int waiting; /* changes that on_change has accepted and that were not checked yet */
     int is_full;
 } rig;
 
@@ -237,7 +237,7 @@ static void disturb(void *user)
         ki_feed_read_status(r->feed, &status);
         (void)!ki_feed_start(r->feed, NULL);
         ki_feed_retry_now(r->feed);
-        ki_feed_room(r->feed);
+        ki_feed_resume(r->feed);
     }
 }
 
@@ -266,10 +266,10 @@ static void pop_all(void *user)
 {
     rig *r = user;
     while (ki_delta_queue_pop(r->queue, UINT64_MAX, process, r) == 0)
-        ki_feed_room(r->feed);
+        ki_feed_resume(r->feed);
 }
 
-static void thread_of_the_programs_own_pops_all(void **state)
+static void thread_of_the_program_pops_all(void **state)
 {
     (void)state;
     rig r;
@@ -313,7 +313,7 @@ static void make_room(void *user)
         r->waiting = r->is_full = 0;
         is_over = r->seen >= EVENTS;
         ki_mutex_unlock(&r->mu);
-        ki_feed_room(r->feed);
+        ki_feed_resume(r->feed);
     }
 }
 
@@ -353,7 +353,7 @@ static void store_is_read_while_it_is_fed(void **state)
     teardown(&r);
 }
 
-/* One thread of the program's that makes feeds and frees them while events come. */
+/* A thread of the program that creates and frees feeds while events arrive. */
 typedef struct freer {
     rig *rig;
     source source;
@@ -361,7 +361,7 @@ typedef struct freer {
     ki_thread thread;
 } freer;
 
-/* Each event wakes dispatch, which may go through with a free as soon as it sees it. */
+/* Each event wakes dispatch, which may complete a free as soon as it notices it. */
 static void make_and_free(void *user)
 {
     freer *f = user;
@@ -411,7 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(feed_that_is_stopped_and_started_processes_all),
-        cmocka_unit_test(thread_of_the_programs_own_pops_all),
+        cmocka_unit_test(thread_of_the_program_pops_all),
         cmocka_unit_test(room_that_is_made_at_once_is_noticed),
         cmocka_unit_test(store_is_read_while_it_is_fed),
         cmocka_unit_test(feed_is_freed_while_events_come),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children that are made while other threads are inside the library: whatever a child calls returns at once.
- * A child that hangs is ended by its alarm. Sanitizers have locks of their own, which they do not take over a
- * fork: this is for the other builds. The threads are those of support/aside.c, by ki_thread_start(). */
+/* Children are forked while other threads are inside the library. Whatever a child calls returns at once; a
+ * child that hangs is ended by its alarm. Some calls are left out under sanitizers, which do not handle their
+ * own locks at a fork. The threads are those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/feed.h>
 #include <kinformer/metrics.h>
 #include <kinformer/resources.h>
@@ -112,7 +112,7 @@ static void nothing_in_a_child_waits_for_a_thread_of_the_parent(void **state)
 }
 #endif
 
-/* ---- inside a callback ------------------------------------------------------------------------------- */
+/* ---- in a callback ----------------------------------------------------------------------------------- */
 
 static int use_a_client_of_its_own(void *user)
 {
@@ -138,7 +138,7 @@ static void fork_once(const ki_event *event, void *user)
         expect_of_child(use_a_client_of_its_own, NULL);
 }
 
-static void a_child_of_a_callback_has_clients_of_its_own(void **state)
+static void a_child_forked_in_a_callback_has_its_own_clients(void **state)
 {
     (void)state;
     local_rig rig;
@@ -159,7 +159,7 @@ int main(void)
 #if HAS_FORKABLE_MALLOC
         cmocka_unit_test(nothing_in_a_child_waits_for_a_thread_of_the_parent),
 #endif
-        cmocka_unit_test(a_child_of_a_callback_has_clients_of_its_own),
+        cmocka_unit_test(a_child_forked_in_a_callback_has_its_own_clients),
     };
     return RUN_TESTS(tests);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Informers, feeds, a factory and a client that several threads and all callbacks use: they add and remove
- * handlers, start, stop and wait, and give a thing up at a random moment. The last user frees it, wherever it
- * is: on a thread, in a callback, in a read section, in an index function. In all modes, with delays
- * (support/delays.c) and with forks in between. In the end nothing is left, and every handler was released
- * once. The threads are those that support/aside.c starts with ki_thread_start(). KI_FREES_MS and
- * KI_FREES_SEED: a longer run, another one. */
+ * handlers, start, stop and wait, and drop an object at a random moment. The last user frees it, wherever
+ * that happens: on a thread, in a callback, in a read section, in an index function. This runs in all modes,
+ * with delays (support/delays.c) and with forks in between. In the end nothing is left, and every handler was
+ * released once. The threads are those that support/aside.c starts with ki_thread_start(). Set KI_FREES_MS
+ * for a longer run and KI_FREES_SEED for a different one. */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -27,7 +27,7 @@ enum { RACE_MS = 2000, MODES = 3, INFORMERS = 3, FEEDS = 3, HANDS = 3, CHILD_SEC
 /* Everything that is freed: informers, then feeds, the factory, the client. */
 enum { FACTORY = INFORMERS + FEEDS, CLIENT, THINGS };
 
-/* Of the random numbers: in a run, in a round of it. */
+/* How far the seeds of two runs are apart, and those of two rounds of a run. */
 enum { SEEDS = 1000000, SEEDS_OF_ROUND = 100 };
 
 typedef struct world {
@@ -38,7 +38,7 @@ typedef struct world {
     ki_factory *factory;
     ki_store *store;
     ki_delta_queue *queue;
-    atomic_int users[THINGS];     /* calls that use it, and the world; the last frees it */
+    atomic_int users[THINGS];     /* calls that use it, plus 1 for the world; the last user frees it */
     atomic_bool given_up[THINGS]; /* by the world */
     atomic_int added;
     atomic_int released;
@@ -58,7 +58,7 @@ static uint32_t below(world *w, uint32_t bound)
     return (uint32_t)ki_random_below(&random, bound);
 }
 
-/* ---- having and freeing ------------------------------------------------------------------------------ */
+/* ---- using and freeing ------------------------------------------------------------------------------- */
 
 static _Thread_local bool is_dispatcher;
 
@@ -89,7 +89,7 @@ static void drop(world *w, int thing)
         free_thing(w, thing);
 }
 
-/* Without threads of the library's the client is the dispatching thread's. */
+/* Without library threads, only the dispatching thread may free the client. */
 static void give_up(world *w, int thing)
 {
     if (thing == CLIENT && w->mode != KI_MODE_THREADS && !is_dispatcher)
@@ -251,7 +251,7 @@ static void use_feed(world *w, ki_feed *feed)
         (void)!ki_feed_wait_for_sync(feed, 1, NULL);
         break;
     case 2:
-        ki_feed_room(feed);
+        ki_feed_resume(feed);
         break;
     default:
         (void)!ki_feed_start(feed, NULL);
@@ -271,7 +271,7 @@ static void use_factory(world *w)
         (void)!ki_factory_wait_for_sync(w->factory, 1, NULL);
         break;
     case 2:
-        (void)made; /* never removed, since others may use it */
+        (void)made; /* never removed, because other threads may use it */
         break;
     default:
         (void)!ki_factory_start(w->factory, NULL);
@@ -366,7 +366,7 @@ static void fork_once(world *w)
     drop(w, thing);
 }
 
-/* Of the program's: it dispatches where it must, and ends the round. */
+/* The main thread: it dispatches in the modes that need it, and ends the round. */
 static void run_main(world *w)
 {
     is_dispatcher = true;
@@ -403,7 +403,7 @@ static void make_informer(world *w, int i)
     assert_int_equal(ki_informer_add_index(w->informers[i], "all", index_function, w), 0);
 }
 
-/* One for each kind of destination. */
+/* Makes one feed for each kind of destination. */
 static void make_feed(world *w, int i)
 {
     ki_feed_options options = {.informer = {.backoff_ms = 1},
@@ -423,11 +423,7 @@ static void world_init(world *w, int mode)
     static unsigned rounds;
     *w = (world){.source = local_source_new(), .mode = mode};
     w->seed = (unsigned)number_of("KI_FREES_SEED", 0) * SEEDS + ++rounds * SEEDS_OF_ROUND;
-    w->client = ki_client_new(
-        &(ki_client_options){.mode = (ki_mode)mode, .source = local_source_open, .source_user = w->source},
-        NULL);
-    assert_non_null(w->client);
-    local_source_attach(w->source, w->client);
+    w->client = local_source_client(w->source, (ki_client_options){.mode = (ki_mode)mode});
     w->store = ki_store_new(NULL, NULL);
     w->queue = ki_delta_queue_new(&(ki_delta_queue_options){.items_max = 4}, NULL);
     for (int i = 0; i < INFORMERS; i++)
@@ -440,7 +436,7 @@ static void world_init(world *w, int mode)
         w->users[i] = 1;
 }
 
-/* What was freed in a read section may need a thread of the library's, and a moment. */
+/* An object that was freed in a read section may need a library thread and a moment to go away. */
 static void world_fini(world *w, int threads)
 {
     for (int i = 0; i < THINGS; i++)
@@ -468,14 +464,14 @@ static void run_round(int mode)
     w.is_over = true;
     for (int i = 0; i < HANDS; i++) {
         if (!aside_ends_within(&hands[i], HANG_MS))
-            fail_msg("mode %d: a hand hangs", mode);
+            fail_msg("mode %d: a thread hangs", mode);
         aside_join(&hands[i]);
     }
     world_fini(&w, threads);
     assert_int_equal(process_descriptors(), descriptors);
 }
 
-static void the_last_owner_frees_it(void **state)
+static void the_last_user_frees_it(void **state)
 {
     (void)state;
     uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + number_of("KI_FREES_MS", RACE_MS);
@@ -488,7 +484,7 @@ static void the_last_owner_frees_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_owner_frees_it),
+        cmocka_unit_test(the_last_user_frees_it),
     };
     return RUN_TESTS(tests);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything at once for a while: changes, cuts, forgotten histories, readers of every kind, handlers that
- * come and go, restarts, a factory that is used from two threads. Then all of it has to agree. Worth most
- * under a thread sanitizer; the threads are the library's, and those that support/aside.c starts with
- * ki_thread_start(). */
+/* Everything at once for a while: changes, cut connections, dropped histories, readers of every kind,
+ * handlers that are added and removed, restarts, and a factory that two threads use. Then all must agree.
+ * Most useful under a thread sanitizer. Threads are the library's,
+ * and those that support/aside.c starts with ki_thread_start(). */
 #include <inttypes.h>
 #include <kinformer/factory.h>
 #include <kinformer/lister.h>
@@ -23,7 +23,7 @@ enum {
     RACE_MS = 1500,
     KEYS = 30,
     SURVIVORS = 4, /* handlers that stay */
-    GUESTS = 3,    /* that come and go, at a time */
+    GUESTS = 3,    /* handlers at a time that are added and removed */
     INDEXES = 4,
 };
 
@@ -32,7 +32,7 @@ typedef struct race {
     ki_factory *factory;
     heard survivors[SURVIVORS];
     atomic_bool is_over;
-    atomic_int guests;   /* that were registered */
+    atomic_int guests;   /* registered so far */
     atomic_int releases; /* of guests */
     atomic_int reads;
     atomic_int restarts;
@@ -80,7 +80,7 @@ static void be_impatient(void *user)
 
 /* ---- readers ----------------------------------------------------------------------------------------- */
 
-/* The version of a key never goes back, also over its deletion. */
+/* The version of a key never decreases, not even after a deletion. */
 static void read_one(const ki_store *store, uint32_t key, uint64_t *last)
 {
     char ns[8];
@@ -112,7 +112,7 @@ static void read_many(const ki_store *store)
     ki_str_list values = {0};
     require(ki_store_walk(store, check_object, NULL) == 0);
     require(ki_store_list(store, &list) == 0);
-    require(list.count <= KEYS + 3); /* the rig has some of its own */
+    require(list.count <= KEYS + 3); /* the rig has a few objects of its own */
     ki_object_list_fini(&list);
     require(ki_store_list_index(store, KI_INDEX_NAMESPACE, ki_str_of("a"), &list) == 0);
     for (size_t i = 0; i < list.count; i++)
@@ -235,7 +235,8 @@ static void restart(void *user)
 
 /* ---- a factory --------------------------------------------------------------------------------------- */
 
-/* The only thread that removes, so what it gets from the factory is there until it does. */
+/* This is the only thread that removes informers, so an informer from the factory exists until this thread
+ * removes it. */
 static void get_and_remove(void *user)
 {
     race *r = user;
@@ -351,7 +352,7 @@ static void assert_something_happened(const race *r)
     assert_true(r->removals > 0);
 }
 
-static void everything_at_once_ends_in_agreement(void **state)
+static void everything_agrees_after_all_at_once(void **state)
 {
     (void)state;
     race r;
@@ -362,7 +363,7 @@ static void everything_at_once_ends_in_agreement(void **state)
     assert_something_happened(&r);
 }
 
-static void also_when_two_threads_call_all_handlers_and_the_queue_is_short(void **state)
+static void everything_agrees_with_two_handler_threads_and_a_short_queue(void **state)
 {
     (void)state;
     race r;
@@ -376,8 +377,8 @@ static void also_when_two_threads_call_all_handlers_and_the_queue_is_short(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_at_once_ends_in_agreement),
-        cmocka_unit_test(also_when_two_threads_call_all_handlers_and_the_queue_is_short),
+        cmocka_unit_test(everything_agrees_after_all_at_once),
+        cmocka_unit_test(everything_agrees_with_two_handler_threads_and_a_short_queue),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

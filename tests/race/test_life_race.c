@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client, its informers, its feed and its factory, each used and then freed by a thread of its own,
- * whenever that one likes; with delays wherever a lock is given away (support/delays.c). Worst under the
- * sanitizers. The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+/* A client, its informers, its feed and its factory are each used and then freed by their own thread, at any
+ * time; with delays after unlocks (support/delays.c). Most useful under the sanitizers. Threads are the
+ * library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -14,13 +14,14 @@
 #include "support/patience.h"
 #include "support/process.h"
 #include "support/require.h"
+#include "support/silent_source.h"
 #include "support/unit.h"
 #include "util/clock.h"
 #include "util/random.h"
 
 enum { RACE_MS = 2500, MODES = 3, OWNERS = 4, DOINGS_MAX = 6, GUESTS_MAX = 3 };
 
-/* Where a call can be held up, and some more. */
+/* At least the number of places where a call can be held up. */
 enum { PLACES = 40 };
 
 typedef struct world {
@@ -41,7 +42,7 @@ typedef struct owner {
     ki_random random;
 } owner;
 
-/* ---- what is called back ----------------------------------------------------------------------------- */
+/* ---- callbacks --------------------------------------------------------------------------------------- */
 
 static void count_event(const ki_event *event, void *user)
 {
@@ -82,7 +83,7 @@ static void linger(owner *o)
         aside_pause((int)ki_random_below(&o->random, 3));
 }
 
-/* What begins after the client was freed is refused, and nothing else. */
+/* A start fails only after the client was freed. */
 static void require_started(int rc)
 {
     require(rc == 0 || rc == KI_ERR_STOPPED);
@@ -101,7 +102,7 @@ static void use_handlers(owner *o, ki_informer *informer, ki_registration **gues
     *guest = NULL;
 }
 
-/* It is freed with whatever is there afterwards. */
+/* Afterwards the informer is freed with the handlers that are left. */
 static void use_informer(owner *o, ki_informer *informer)
 {
     ki_registration *guests[GUESTS_MAX] = {NULL};
@@ -165,11 +166,7 @@ static void world_init(world *w, int mode)
     *w = (world){.source = local_source_new(), .destination = ki_store_new(NULL, NULL), .expected = 1};
     for (int i = 0; i < 3; i++)
         (void)local_source_put(w->source, "a", (const char *[]){"x", "y", "z"}[i], i);
-    w->client = ki_client_new(
-        &(ki_client_options){.mode = (ki_mode)mode, .source = local_source_open, .source_user = w->source},
-        NULL);
-    assert_non_null(w->client);
-    local_source_attach(w->source, w->client);
+    w->client = local_source_client(w->source, (ki_client_options){.mode = (ki_mode)mode});
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
     w->factory = ki_factory_new(w->client, NULL);
     w->feed = ki_feed_new(w->client, &KI_CORE_V1_PODS,
@@ -205,7 +202,7 @@ static void run_round(uint64_t seed)
     assert_int_equal(process_descriptors(), before);
 }
 
-static void every_thread_frees_what_is_its_own(void **state)
+static void every_thread_frees_its_own_objects(void **state)
 {
     (void)state;
     uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + RACE_MS;
@@ -214,25 +211,22 @@ static void every_thread_frees_what_is_its_own(void **state)
     assert_int_equal(failures, 0);
 }
 
-/* A source that never answers, and knows nothing of the client: nothing but the informer refers to that. */
-static int begin(ki_answer *answer, const ki_list_options *options, void *user)
-{
-    (void)answer;
-    (void)options;
-    (void)user;
-    return 0;
-}
-
-static void ignore(ki_answer *answer, void *user)
-{
-    (void)answer;
-    (void)user;
-}
-
 typedef struct held_up {
     ki_informer *informer;
     int place;
 } held_up;
+
+/* The source does not know the client, so only the informer refers to the client. */
+static held_up held_up_start(int place, ki_client **out_client)
+{
+    held_up h = {.place = place};
+    *out_client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
+    h.informer = ki_informer_new(*out_client, &KI_CORE_V1_PODS,
+                                 &(ki_informer_options){.list_watch = &silent_source}, NULL);
+    assert_non_null(h.informer);
+    assert_int_equal(ki_informer_start(h.informer, NULL), 0);
+    return h;
+}
 
 static void free_informer_held_up(void *user)
 {
@@ -245,15 +239,10 @@ static void free_informer_held_up(void *user)
 static void a_free_is_overtaken_at_every_place(void **state)
 {
     (void)state;
-    static const ki_list_watch silent = {.begin = begin, .cancel = ignore, .resume = ignore};
     for (int place = 1; place <= PLACES; place++) {
         aside thread = {0};
-        ki_client *client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
-        held_up h = {.place = place};
-        h.informer =
-            ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent}, NULL);
-        assert_non_null(h.informer);
-        assert_int_equal(ki_informer_start(h.informer, NULL), 0);
+        ki_client *client = NULL;
+        held_up h = held_up_start(place, &client);
         aside_start(&thread, free_informer_held_up, &h);
         aside_pause(2);
         ki_client_free(client);
@@ -270,20 +259,15 @@ static void wait_held_up(void *user)
     delays_hold_up(0);
 }
 
-/* A call that waits is told, and the client is freed when it has left. */
+/* A waiting call is ended, and the client is freed after that call has left. */
 static void a_free_waits_for_calls_that_are_inside(void **state)
 {
     (void)state;
-    static const ki_list_watch silent = {.begin = begin, .cancel = ignore, .resume = ignore};
     for (int place = 1; place <= PLACES; place++) {
         aside thread = {0};
-        ki_client *client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
-        held_up h = {.place = place};
-        h.informer =
-            ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent}, NULL);
-        assert_non_null(h.informer);
-        assert_int_equal(ki_informer_start(h.informer, NULL), 0);
-        ki_client_ref(client); /* to look at it afterwards */
+        ki_client *client = NULL;
+        held_up h = held_up_start(place, &client);
+        ki_client_ref(client); /* to read it afterwards */
         aside_start(&thread, wait_held_up, &h);
         while (client->inside == 0)
             aside_pause(1);
@@ -321,7 +305,7 @@ static void post_held_up(void *user)
     delays_hold_up(0);
 }
 
-/* Who was called has what was posted, and may free the client. */
+/* The callback may run, and the client may be freed, before the call that posted it has returned. */
 static void a_post_is_overtaken_at_every_place(void **state)
 {
     (void)state;
@@ -345,7 +329,7 @@ static void a_post_is_overtaken_at_every_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_thread_frees_what_is_its_own),
+        cmocka_unit_test(every_thread_frees_its_own_objects),
         cmocka_unit_test(a_free_is_overtaken_at_every_place),
         cmocka_unit_test(a_free_waits_for_calls_that_are_inside),
         cmocka_unit_test(a_post_is_overtaken_at_every_place),

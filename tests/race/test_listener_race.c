@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch and a handler at the two ends of a listener, and a thread that reads its state.
+/* dispatch pushes to a listener, a handler is called from it, and a third thread reads its state.
  * Run under ThreadSanitizer. */
 #include "handler/listener.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/content.h"
+#include "api/object/object_layout.h"
 #include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"
@@ -16,16 +16,16 @@
 #include "util/alloc.h"
 #include "util/random.h"
 
-/* The handler begins with more than the backlog may hold, and with more than a push merges. */
+/* The handler starts with more events than the backlog may hold, and more than one push merges. */
 enum { KEYS = 10 * KI_BACKLOG_STEP, ITEMS_MAX = 100, UPDATES = 20000, BATCH = 16 };
 
 typedef struct stage {
     ki_listener listener;
-    ki_object *objects[KEYS]; /* dispatch's */
-    uint64_t heard[KEYS];     /* versions; the handler's */
+    ki_object *objects[KEYS]; /* used by dispatch */
+    uint64_t heard[KEYS];     /* versions; used by the handler */
     size_t adds;
     int is_wrong;
-    atomic_int has_ended; /* dispatch has */
+    atomic_int has_ended; /* dispatch has ended */
     atomic_int is_over;
 } stage;
 
@@ -67,7 +67,7 @@ static void begin(stage *s)
     for (; list.count < KEYS; list.count++) {
         s->objects[list.count] = make(list.count, 1);
         list.objects[list.count] = ki_object_ref(s->objects[list.count]);
-        bytes += ki_content_object_bytes(s->objects[list.count]);
+        bytes += ki_object_own_bytes(s->objects[list.count]);
     }
     ki_listener_begin(&s->listener, &list, bytes);
 }
@@ -124,7 +124,7 @@ static void deliver_until_the_end(stage *s)
     }
 }
 
-static void what_a_handler_hears_is_legal_and_ends_in_the_truth(void **state)
+static void a_handler_gets_valid_events_and_the_final_state(void **state)
 {
     (void)state;
     static stage s;
@@ -150,7 +150,7 @@ static void what_a_handler_hears_is_legal_and_ends_in_the_truth(void **state)
     ki_listener_fini(&s.listener);
 }
 
-static void a_handler_is_removed_while_events_come(void **state)
+static void a_handler_is_removed_while_events_arrive(void **state)
 {
     (void)state;
     static stage s;
@@ -174,8 +174,8 @@ static void a_handler_is_removed_while_events_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(what_a_handler_hears_is_legal_and_ends_in_the_truth),
-        WITH_MEMORY_CHECK(a_handler_is_removed_while_events_come),
+        WITH_MEMORY_CHECK(a_handler_gets_valid_events_and_the_final_state),
+        WITH_MEMORY_CHECK(a_handler_is_removed_while_events_arrive),
     };
     return RUN_TESTS(tests);
 }

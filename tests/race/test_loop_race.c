@@ -14,13 +14,13 @@
 
 enum { JOBS = 20, WAKERS = 3, WAKES = 3000, NS_PER_MS = 1000 * 1000 };
 
-/* A job that is given things and notes how many of them it has seen. */
+/* A job that counts how much of the work given to it it has seen. */
 typedef struct counter {
     ki_job job;
     atomic_int is_inside;
     atomic_int given;
     atomic_int seen;
-    atomic_int *has_failed; /* a thread of the loop may not use the assertions of the test's own thread */
+    atomic_int *has_failed; /* set instead of asserting: only the test's main thread may assert */
     char padding[64];
 } counter;
 
@@ -94,7 +94,7 @@ static int has_seen_all(const yard *y)
 static void yield_before(uint64_t deadline_ms)
 {
     if (ki_clock_now_ms(ki_clock_real()) > deadline_ms)
-        fail_msg("what was woken does not run");
+        fail_msg("a job that was woken does not run");
     sched_yield();
 }
 
@@ -158,7 +158,7 @@ static void grow_and_yield(void *user)
     }
 }
 
-/* A thread that ends has perhaps waited for the timer until one that has just begun relied on it. */
+/* The thread that ends may have been waiting for the timer while a new thread relied on it. */
 static void a_loop_grows_while_it_is_stopped(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void end_waking(void *user)
     ki_job_wake(&((yard *)user)->counters[0].job);
 }
 
-static void a_thread_that_polls_the_descriptor_misses_nothing(void **state)
+static void a_thread_that_polls_the_descriptor_misses_no_work(void **state)
 {
     (void)state;
     static yard y;
@@ -205,7 +205,7 @@ static void a_thread_that_polls_the_descriptor_misses_nothing(void **state)
     yard_fini(&y);
 }
 
-static void a_thread_that_waits_and_steps_misses_nothing(void **state)
+static void a_thread_that_waits_and_steps_misses_no_work(void **state)
 {
     (void)state;
     static yard y;
@@ -222,7 +222,7 @@ static void a_thread_that_waits_and_steps_misses_nothing(void **state)
     yard_fini(&y);
 }
 
-/* Keeps itself awake. */
+/* Wakes itself in each run. */
 static void run_for_ever(ki_job *job)
 {
     counter *self = KI_CONTAINER_OF(job, counter, job);
@@ -235,7 +235,7 @@ static void run_for_ever(ki_job *job)
     atomic_store(&self->is_inside, 0);
 }
 
-/* The memory goes at once: a loop that touches it after that is found by the sanitizers. */
+/* The memory is freed at once, so sanitizers detect a loop that still uses it. */
 static void fini_waits_for_the_run_and_nothing_runs_afterwards(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void run_blocker(ki_job *job)
         sched_yield();
 }
 
-/* Whichever thread waited for the timer, it may be the one that got the blocker. */
+/* The thread that was waiting for the timer may be the one that runs the blocker. */
 static void a_timer_is_waited_for_while_a_job_blocks_a_thread(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void an_earlier_timer_is_seen_by_threads_that_wait_for_a_later_one(void *
         ki_job_wake_at(&y.counters[1].job, now_ns + NS_PER_MS / 2);
         wait_until_all_is_seen(&y);
     }
-    /* One that is missed comes when a thread looks at the clock again, after 10 s. */
+    /* A timer that was missed would run when a thread looks at the clock again, after 10 s. */
     assert_in_range(ki_clock_now_ms(y.loop.clock) - begin_ms, 0, 9000);
     yard_fini(&y);
 }
@@ -365,8 +365,8 @@ int main(void)
         WITH_MEMORY_CHECK(no_wake_is_lost_and_no_job_overlaps_itself),
         WITH_MEMORY_CHECK(a_loop_grows_and_stops_while_jobs_are_woken),
         WITH_MEMORY_CHECK(a_loop_grows_while_it_is_stopped),
-        WITH_MEMORY_CHECK(a_thread_that_polls_the_descriptor_misses_nothing),
-        WITH_MEMORY_CHECK(a_thread_that_waits_and_steps_misses_nothing),
+        WITH_MEMORY_CHECK(a_thread_that_polls_the_descriptor_misses_no_work),
+        WITH_MEMORY_CHECK(a_thread_that_waits_and_steps_misses_no_work),
         WITH_MEMORY_CHECK(fini_waits_for_the_run_and_nothing_runs_afterwards),
         WITH_MEMORY_CHECK(jobs_end_and_free_themselves_on_the_threads),
         WITH_MEMORY_CHECK(a_timer_is_waited_for_while_a_job_blocks_a_thread),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that count, threads that come and go, and one that writes, all at once. */
+/* Threads count, other threads come and go, and one thread renders the metrics, all at once. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@ enum { COUNTERS = 3, ADDITIONS = 20000, VISITORS = 2, VISITS = 300, TEXTS_MIN = 
 
 typedef struct scene {
     ki_metrics *metrics;
-    _Atomic unsigned counting; /* threads that are not done */
-    _Atomic unsigned visitors; /* numbers them */
+    _Atomic unsigned counting; /* threads that are still counting */
+    _Atomic unsigned visitors; /* the number of the next visitor */
 } scene;
 
-/* All share one counter and one histogram; each begins with its own call for the cells. */
+/* All of these threads share one counter and one histogram; each asks for them itself. */
 static void count(void *user)
 {
     scene *s = user;
@@ -35,7 +35,7 @@ static void count(void *user)
     atomic_fetch_sub(&s->counting, 1);
 }
 
-/* Comes, counts and goes; now with labels of its own, now with those that other visitors use as well. */
+/* Counts and drops the metric again: with its own labels in one visit of three, else with shared ones. */
 static void visit(void *user)
 {
     scene *s = user;
@@ -57,15 +57,12 @@ static void visit(void *user)
 
 static exposition rendered(ki_metrics *metrics)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
-    exposition_read(&read, text.bytes);
-    ki_metrics_text_fini(&text);
+    exposition_render(&read, metrics);
     return read;
 }
 
-/* Every text is whole, and its counters never go back. */
+/* Each rendered text is complete, and no counter decreases. */
 static void write_until_done(scene *s)
 {
     double last = 0;
@@ -80,7 +77,7 @@ static void write_until_done(scene *s)
     }
 }
 
-static void counting_coming_going_and_writing_at_once(void **state)
+static void metrics_are_rendered_while_threads_count_and_come_and_go(void **state)
 {
     (void)state;
     ki_thread threads[COUNTERS + VISITORS] = {0};
@@ -108,14 +105,14 @@ static void counting_coming_going_and_writing_at_once(void **state)
     ki_metrics_free(s.metrics);
 }
 
-/* ---- what is asked for its number ---------------------------------------------------------------------- */
+/* ---- gauges that are read by a callback ---------------------------------------------------------------- */
 
 static int64_t read_number(const void *user)
 {
     return *(const int64_t *)user;
 }
 
-/* The number is gone when its owner is gone: it is not asked for any more. */
+/* The number is freed after the gauge has stopped following it, and must not be read after that. */
 static void be_asked(void *user)
 {
     scene *s = user;
@@ -134,7 +131,7 @@ static void be_asked(void *user)
     atomic_fetch_sub(&s->counting, 1);
 }
 
-static void a_source_that_is_gone_is_not_asked(void **state)
+static void a_gauge_does_not_read_a_freed_number(void **state)
 {
     (void)state;
     scene s = {.metrics = ki_metrics_new(NULL, NULL), .counting = VISITORS};
@@ -162,8 +159,8 @@ static void a_source_that_is_gone_is_not_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counting_coming_going_and_writing_at_once),
-        cmocka_unit_test(a_source_that_is_gone_is_not_asked),
+        cmocka_unit_test(metrics_are_rendered_while_threads_count_and_come_and_go),
+        cmocka_unit_test(a_gauge_does_not_read_a_freed_number),
     };
     return RUN_TESTS(tests);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several informers with tiny queues and backlogs of every kind, each in the hands of a monkey: handlers come
- * and go, it is stopped, started, freed and made again, from outside and from its own handlers, while the
- * server changes, replaces, cuts and forgets; with delays wherever a lock is given away (support/delays.c).
- * In the end every informer has what the server has, all is freed in any order, and each handler has been
- * released once. Once more beside a thread that forks: children read what they have inherited and free it.
- * The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+/* Several informers with tiny queues and backlogs of every kind are used at random: handlers are added and
+ * removed, and the informer is stopped, started, freed and created again, by its thread and by its own
+ * handlers, while the server changes objects, cuts connections and drops its history; with delays after
+ * unlocks (support/delays.c). In the end every informer has the server's objects, everything is freed in any
+ * order, and each handler was released once. The same runs beside a thread that forks: children read what
+ * they inherit and free it. Threads are the library's, and those that support/aside.c starts with
+ * ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <signal.h>
@@ -24,17 +25,17 @@
 
 enum { RACE_MS = 2500, MONKEYS = 3, HANDLERS = 4, KEYS = 8, CHILD_SECONDS = 60 };
 
-/* What is freed in the end: the informers, and the client. */
+/* The objects that are freed at the end: the informers and the client. */
 enum { THINGS = MONKEYS + 1, ORDERS = 24 };
 
 struct monkey;
 
-/* A handler, which may be told to do something from inside. */
+/* A handler; it may be told to stop its informer. */
 typedef struct guest {
     struct monkey *monkey;
-    ki_registration *registration; /* NULL: none; the monkey's */
+    ki_registration *registration; /* NULL: not registered; used by the monkey's thread */
     atomic_int inside;
-    atomic_bool stops; /* its informer, once */
+    atomic_bool stops; /* stops its informer in the next event */
 } guest;
 
 typedef struct monkey {
@@ -42,7 +43,7 @@ typedef struct monkey {
     struct jungle *jungle;
     ki_random random;
     ki_informer *informer;
-    _Atomic(ki_informer *) inherited; /* the same, but not while it is freed: for children */
+    _Atomic(ki_informer *) inherited; /* for children: the informer, or NULL while it is being freed */
     guest guests[HANDLERS];
     atomic_int added;
     atomic_int released;
@@ -101,7 +102,7 @@ static void add_handler(monkey *m, guest *g)
     require(g->registration != NULL);
 }
 
-/* A guest is waited for before it is used again. */
+/* Waits for the removal before the guest is used again. */
 static void toggle_handler(monkey *m, guest *g)
 {
     if (g->registration == NULL) {
@@ -190,7 +191,8 @@ static int count_object(const ki_object *object, void *user)
     return 0;
 }
 
-/* The allocators of sanitizers take none of their locks over a fork: there a child allocates nothing. */
+/* Sanitizer allocators do not handle their locks at a fork,
+ * so under a sanitizer a child allocates nothing. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static int read_more(const ki_store *store)
 {
@@ -260,7 +262,7 @@ static void fork_on(void *user)
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 
-/* What is deleted and put again is another object: its UID differs. */
+/* A deleted object that is put again gets a different UID. */
 static void change(jungle *j, uint64_t seed)
 {
     ki_random random;
@@ -279,7 +281,7 @@ static void change(jungle *j, uint64_t seed)
     }
 }
 
-/* A handler that was told to stop its informer may be at that still; it starts it again. */
+/* A handler that was told to stop its informer may still be doing so; then the informer is started again. */
 static int catch_up(monkey *m, ki_str version, ki_error *err)
 {
     int rc = KI_ERR_STOPPED;
@@ -311,11 +313,7 @@ static void assert_caught_up(monkey *m)
 static void jungle_init(jungle *j, uint64_t seed)
 {
     *j = (jungle){.source = local_source_new()};
-    j->client = ki_client_new(
-        &(ki_client_options){.source = local_source_open, .source_user = j->source, .handler_threads = 3},
-        NULL);
-    assert_non_null(j->client);
-    local_source_attach(j->source, j->client);
+    j->client = local_source_client(j->source, (ki_client_options){.handler_threads = 3});
     for (int i = 0; i < MONKEYS; i++) {
         monkey *m = &j->monkeys[i];
         m->jungle = j;
@@ -348,7 +346,7 @@ static void free_aside(void *user)
     free_thing(f->jungle, f->thing);
 }
 
-/* The n-th order, one after the other, or each by a thread of its own. */
+/* Frees everything in the n-th order, one after the other or each on its own thread. */
 static void free_all(jungle *j, int n, bool is_at_once)
 {
     int left[THINGS];
@@ -388,7 +386,7 @@ static void end_within_time(aside *thread)
 static void run_jungle(bool has_forks)
 {
     static jungle j;
-    const char *given = getenv("KI_MONKEY_SEED"); /* another life */
+    const char *given = getenv("KI_MONKEY_SEED"); /* for a different run */
     uint64_t seed = given == NULL ? 0 : strtoull(given, NULL, 10);
     jungle_init(&j, seed);
     for (int i = 0; i < MONKEYS; i++)
@@ -407,13 +405,13 @@ static void run_jungle(bool has_forks)
     jungle_fini(&j, seed);
 }
 
-static void monkeys_leave_the_caches_right(void **state)
+static void caches_are_right_after_random_use(void **state)
 {
     (void)state;
     run_jungle(false);
 }
 
-static void a_thread_that_forks_disturbs_no_other(void **state)
+static void caches_are_right_after_random_use_beside_forks(void **state)
 {
     (void)state;
     run_jungle(true);
@@ -422,8 +420,8 @@ static void a_thread_that_forks_disturbs_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(monkeys_leave_the_caches_right),
-        cmocka_unit_test(a_thread_that_forks_disturbs_no_other),
+        cmocka_unit_test(caches_are_right_after_random_use),
+        cmocka_unit_test(caches_are_right_after_random_use_beside_forks),
     };
     return RUN_TESTS(tests);
 }

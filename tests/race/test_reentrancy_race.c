@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every callback frees everything, in every order, the client at every place in it or after the callback,
- * while the main thread starts what is freed; with delays wherever a lock is given away (support/delays.c).
- * Worst under the sanitizers. The threads are the library's: ki_thread_start(). */
+/* Each kind of callback frees everything, in every order, and the client at every position in that order or
+ * after the callback, while the main thread starts what is freed; with delays after unlocks
+ * (support/delays.c). Most useful under the sanitizers. The threads are the library's: ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -36,19 +36,19 @@ typedef enum callback {
 
 enum { THINGS = 4, ORDERS = 24, MODES = 3 };
 
-/* When the client is freed: before the n-th of the others, after all of them, or by the main thread. */
+/* When the client is freed: before the n-th other object, after all of them, or later by the main thread. */
 enum { CLIENT_LAST = THINGS, CLIENT_AFTERWARDS, CLIENT_PLACES };
 
-/* Where a call can be held up, and some more. */
+/* At least the number of places where a call can be held up. */
 enum { PLACES = 24 };
 
-/* The changes of the first list: two objects, and its end. */
+/* The first list has three changes: two objects and its end. */
 enum { LISTED = 3 };
 
 typedef struct world {
     local_source *source;
     ki_client *client;
-    ki_informer *informer; /* with all the callbacks */
+    ki_informer *informer; /* has all the callbacks */
     ki_informer *other;
     ki_factory *factory;
     ki_feed *feed;
@@ -57,16 +57,16 @@ typedef struct world {
     int order[THINGS];
     int client_place;
     atomic_bool is_armed;
-    atomic_bool has_begun; /* to free */
+    atomic_bool has_begun; /* freeing has begun */
     atomic_bool is_freed;
-    int place_after_index; /* where its caller is held up when everything has been freed; 0: nowhere */
-    int place_of_stop;     /* likewise, the handler that stops another informer, once */
-    int threads;           /* before it began, as the next */
+    int place_after_index; /* where the index function's caller is held up after the frees; 0: nowhere */
+    int place_of_stop;     /* where the handler that stops another informer is held up, once; 0: nowhere */
+    int threads;           /* at the start of the round, like the next field */
     int descriptors;
     atomic_int handler_releases;
     atomic_int feed_releases;
-    atomic_int changes; /* of the feed */
-    atomic_int listing; /* how often this has been reported, as the next */
+    atomic_int changes; /* received by the feed */
+    atomic_int listing; /* how often this phase has been reported, like the next field */
     atomic_int watching;
 } world;
 
@@ -90,7 +90,7 @@ static void free_thing(world *w, int thing)
     }
 }
 
-/* The first time only: callbacks of several kinds may run at once, and again. */
+/* Only the first call does this: several callbacks may run at the same time, and repeatedly. */
 static void reenter(world *w, callback where)
 {
     if (w->where != where || !w->is_armed || atomic_exchange(&w->has_begun, true))
@@ -169,7 +169,7 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
     w->watching += status->phase == KI_PHASE_WATCHING && status->has_synced;
 }
 
-/* Returns 1 when the feed has to wait for ki_feed_room(). */
+/* Returns 1 when the feed has to wait for ki_feed_resume(). */
 static int on_change(const ki_change *change, void *user)
 {
     world *w = user;
@@ -196,13 +196,13 @@ static int index_function(const ki_object *object, ki_index_emit *emit, void *us
     (void)object;
     if (w->place_after_index > 0 && w->is_freed) {
         delays_hold_up(w->place_after_index);
-        return KI_ERR_INVALID; /* which is logged */
+        return KI_ERR_INVALID; /* the error is logged */
     }
     reenter(w, INDEX);
     return ki_index_emit_value(emit, ki_str_of("all"));
 }
 
-/* On threads of the library's, or inside ki_client_dispatch(). */
+/* Runs on the library's threads or inside ki_client_dispatch(). */
 static void on_log(const ki_log_record *record, void *user)
 {
     (void)record;
@@ -253,15 +253,9 @@ static void world_init_without_callbacks(world *w, int mode)
     w->source = local_source_new();
     (void)local_source_put(w->source, "a", "x", 0);
     (void)local_source_put(w->source, "a", "y", 0);
-    w->client = ki_client_new(&(ki_client_options){.mode = (ki_mode)mode,
-                                                   .source = local_source_open,
-                                                   .source_user = w->source,
-                                                   .log = on_log,
-                                                   .log_user = w,
-                                                   .log_level = KI_LOG_DEBUG},
-                              NULL);
-    assert_non_null(w->client);
-    local_source_attach(w->source, w->client);
+    w->client = local_source_client(
+        w->source,
+        (ki_client_options){.mode = (ki_mode)mode, .log = on_log, .log_user = w, .log_level = KI_LOG_DEBUG});
     ki_informer_options options = {.backoff_ms = 1};
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, NULL);
     w->other = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, NULL);
@@ -279,7 +273,8 @@ static void world_init(world *w, int mode)
     add_callbacks(w);
 }
 
-/* What has the callbacks comes last: they free all of it, perhaps before the start has returned. */
+/* The object with the callbacks is started last, because they free everything,
+ * perhaps before the start returns. */
 static void world_start(world *w)
 {
     bool is_feed_last = w->where == ON_CHANGE;
@@ -291,7 +286,7 @@ static void world_start(world *w)
     assert_true(rc == 0 || (rc == KI_ERR_STOPPED && w->has_begun));
 }
 
-/* Has the callback called that does not come by itself. */
+/* Causes the callback, if it does not happen by itself. */
 static void provoke(world *w, int i)
 {
     if (w->where == ON_UPDATE || (w->where == ON_DELETE && i % 2 == 0))
@@ -302,11 +297,11 @@ static void provoke(world *w, int i)
         local_source_cut(w->source);
     else if (w->where == ON_RELEASE && i == 0)
         ki_registration_remove(w->registration);
-    else if (w->where == POSTED)
+    else if (w->where == POSTED && i == 0)
         assert_int_equal(ki_client_post(w->client, posted, w), 0);
 }
 
-/* As the program of the mode would. */
+/* Does what a program in this mode would do. */
 static void live(world *w, int mode)
 {
     if (mode != KI_MODE_THREADS)
@@ -323,7 +318,7 @@ static void world_end(world *w, int mode)
         live(w, mode);
     }
     if (!w->is_freed)
-        fail_msg("callback %d, mode %d: it does not come, or hangs", (int)w->where, mode);
+        fail_msg("callback %d, mode %d: it is not called, or hangs", (int)w->where, mode);
     if (w->client_place == CLIENT_AFTERWARDS)
         ki_client_free(w->client);
     assert_true(process_has_threads(w->threads));
@@ -351,7 +346,7 @@ static void every_callback_frees_everything_in_every_order(void **state)
             run_round((callback)where, order, order % MODES, (order / MODES + where) % CLIENT_PLACES);
 }
 
-/* A handler may free its informer before the call that has started it is over. */
+/* A handler may free its informer before the call that started the informer has returned. */
 static void a_start_is_overtaken_at_every_place(void **state)
 {
     (void)state;
@@ -366,7 +361,7 @@ static void a_start_is_overtaken_at_every_place(void **state)
     }
 }
 
-/* On io, until everything is freed: dispatch has changes to apply all the time. */
+/* Runs on io until everything is freed, so that dispatch always has changes to apply. */
 static void drive_informer(void *user)
 {
     world *w = user;
@@ -376,8 +371,8 @@ static void drive_informer(void *user)
     (void)!ki_client_post(w->client, drive_informer, w);
 }
 
-/* And before the call that has added it is. */
-static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
+/* A handler may free its informer before the call that added the handler has returned. */
+static void adding_a_handler_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
@@ -393,7 +388,7 @@ static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
     }
 }
 
-/* Two informers are watching, and have nothing else to report. */
+/* Two informers watch, and have nothing else to report. */
 static void begin_watching(world *w, callback where, int place)
 {
     *w = (world){.where = where, .client_place = place % CLIENT_PLACES};
@@ -409,7 +404,7 @@ static void begin_watching(world *w, callback where, int place)
         aside_pause(1);
 }
 
-/* A status handler hears of a stop while the call that has asked for it goes on. */
+/* The status handler is called for a stop before the call that requested the stop has returned. */
 static void a_stop_is_overtaken_at_every_place(void **state)
 {
     (void)state;
@@ -424,7 +419,7 @@ static void a_stop_is_overtaken_at_every_place(void **state)
     }
 }
 
-static void the_stop_of_a_factory_is_overtaken_at_every_place(void **state)
+static void stopping_a_factory_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
@@ -450,7 +445,7 @@ static void stop_the_first(const ki_event *event, void *user)
     delays_hold_up(0);
 }
 
-/* In a handler it does not wait, but it has the informer until it returns. */
+/* In a handler, a stop does not wait, but it uses the informer until it returns. */
 static void a_stop_in_a_handler_is_overtaken_at_every_place(void **state)
 {
     (void)state;
@@ -467,7 +462,7 @@ static void a_stop_in_a_handler_is_overtaken_at_every_place(void **state)
     }
 }
 
-/* On io, until something there has freed everything: the feed looks at what it was asked for. */
+/* Runs on io until everything is freed: each call makes the feed look at its requests again. */
 static void drive_feed(void *user)
 {
     world *w = user;
@@ -477,8 +472,8 @@ static void drive_feed(void *user)
     (void)!ki_client_post(w->client, drive_feed, w);
 }
 
-/* The feed goes on as soon as there is room, and calls back. */
-static void the_report_of_room_is_overtaken_at_every_place(void **state)
+/* The feed continues as soon as there is room, and calls back. */
+static void reporting_room_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
@@ -491,7 +486,7 @@ static void the_report_of_room_is_overtaken_at_every_place(void **state)
         assert_int_equal(ki_client_post(w.client, drive_feed, &w), 0);
         w.is_armed = true;
         delays_hold_up(place);
-        ki_feed_room(w.feed);
+        ki_feed_resume(w.feed);
         delays_hold_up(0);
         world_end(&w, KI_MODE_THREADS);
     }
@@ -503,7 +498,7 @@ static void wait_in_vain(void *user)
     (void)!ki_factory_wait_for_sync(w->factory, HANG_MS, NULL);
 }
 
-/* The informer is in use by another call that waits for it, and is freed when that has ended. */
+/* Another call is waiting for the informer; the informer is freed when that call has ended. */
 static void a_removal_is_overtaken_at_every_place(void **state)
 {
     (void)state;
@@ -538,9 +533,9 @@ static void free_in_index(world *w, bool is_of_informer)
     world_end(w, KI_MODE_THREADS);
 }
 
-/* The call that adds an index to a filled store runs its function, which frees everything at the first object
+/* Adding an index to a store with objects runs the index function. It frees everything at the first object
  * and fails at the second. */
-static void the_adding_of_an_index_is_overtaken_at_every_place(void **state)
+static void adding_an_index_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
@@ -556,13 +551,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_callback_frees_everything_in_every_order),
         cmocka_unit_test(a_start_is_overtaken_at_every_place),
-        cmocka_unit_test(the_adding_of_a_handler_is_overtaken_at_every_place),
+        cmocka_unit_test(adding_a_handler_is_overtaken_at_every_place),
         cmocka_unit_test(a_stop_is_overtaken_at_every_place),
-        cmocka_unit_test(the_stop_of_a_factory_is_overtaken_at_every_place),
+        cmocka_unit_test(stopping_a_factory_is_overtaken_at_every_place),
         cmocka_unit_test(a_stop_in_a_handler_is_overtaken_at_every_place),
-        cmocka_unit_test(the_report_of_room_is_overtaken_at_every_place),
+        cmocka_unit_test(reporting_room_is_overtaken_at_every_place),
         cmocka_unit_test(a_removal_is_overtaken_at_every_place),
-        cmocka_unit_test(the_adding_of_an_index_is_overtaken_at_every_place),
+        cmocka_unit_test(adding_an_index_is_overtaken_at_every_place),
     };
     return RUN_TESTS(tests);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers that go while they are waited for, and parts of a program that leave an informer at the same time.
- * What is waited for has to come, and nothing may be touched that another thread has freed: worth most under
- * a sanitizer. The threads are those that support/aside.c starts with ki_thread_start(),
- * and the library's. */
+/* Handlers are removed while a call waits for them, and parts of a program release an informer at the same
+ * time. Every wait must end, and nothing that another thread has freed may be used: most useful under a
+ * sanitizer. Threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 
@@ -34,7 +33,7 @@ static void remove_itself(const ki_event *event, void *user)
     (void)event;
     while (!self->is_waited_for)
         aside_pause(1);
-    aside_pause(2); /* the wait has begun */
+    aside_pause(2); /* lets the wait begin */
     ki_registration_remove(self->registration);
 }
 
@@ -63,7 +62,7 @@ static void a_handler_may_remove_itself_while_it_is_waited_for(void **state)
     local_rig_fini(&rig);
 }
 
-/* ---- two parts that leave at once -------------------------------------------------------------------- */
+/* ---- two parts of a program release the informer at the same time -------------------------------------- */
 
 typedef struct part {
     ki_factory *factory;
@@ -71,7 +70,7 @@ typedef struct part {
     ki_registration *registration;
     atomic_int *may_go;
     bool is_patient;
-    int removed; /* as ki_factory_remove() says */
+    int removed; /* the result of ki_factory_remove() */
 } part;
 
 static void leave(void *user)
@@ -102,10 +101,10 @@ static void leave_at_once(ki_factory *factory, bool is_patient)
     may_go = 1;
     for (int i = 0; i < PARTS; i++)
         aside_join(&calls[i]);
-    assert_true(parts[0].removed == 0 || parts[1].removed == 0); /* the last one has */
+    assert_true(parts[0].removed == 0 || parts[1].removed == 0); /* the last one removes it */
 }
 
-static void parts_may_leave_an_informer_at_the_same_time(void **state)
+static void parts_may_release_an_informer_at_the_same_time(void **state)
 {
     (void)state;
     local_rig rig;
@@ -121,7 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_handler_may_remove_itself_while_it_is_waited_for),
-        WITH_MEMORY_CHECK(parts_may_leave_an_informer_at_the_same_time),
+        WITH_MEMORY_CHECK(parts_may_release_an_informer_at_the_same_time),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One runner per loop: threads of its own, or one of those who step it or wait on it. Some of the threads are
- * those that support/aside.c starts with ki_thread_start(). */
+/* A loop has one runner at a time: its own threads, or one of the threads that step it or wait on it. Some of
+ * the threads are those that support/aside.c starts with ki_thread_start(). */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -15,12 +15,12 @@ enum { JOBS = 4, ROUNDS = 10, STEPPERS = 3, RUNS = 60, YIELDS = 5 };
 typedef struct yard {
     ki_loop loop;
     ki_job jobs[JOBS];
-    atomic_int inside; /* jobs that run */
+    atomic_int inside; /* jobs that are running */
     atomic_int runs;
     atomic_bool is_over;
 } yard;
 
-static yard *the_yard; /* of the test that runs */
+static yard *the_yard; /* of the running test */
 
 static void run(ki_job *job)
 {
@@ -70,7 +70,7 @@ static void let_run(yard *y)
     assert_true(y->runs >= RUNS);
 }
 
-/* A thread that waits for an informer runs io, until another thread starts the first one. */
+/* A thread that waits for an informer runs io until another thread starts the io thread. */
 static void a_thread_that_starts_waits_until_no_step_is_running(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void grow_in_job(ki_job *job)
         require(ki_loop_grow(job->loop, "io", 1, NULL) == 0);
 }
 
-/* What else is awake is left to the thread that has been started meanwhile. */
+/* The other jobs that are awake are left to the new thread. */
 static void a_step_ends_after_the_job_in_which_the_loop_got_a_thread(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void a_step_ends_after_the_job_in_which_the_loop_got_a_thread(void **stat
     yard_fini(&y);
 }
 
-static void of_many_who_step_one_runs_it(void **state)
+static void of_many_steppers_one_runs_the_loop(void **state)
 {
     (void)state;
     static yard y;
@@ -146,7 +146,7 @@ static void wait_for_long(void *user)
     require(ki_loop_wait(&y->loop, HANG_MS));
 }
 
-/* Whether the rouse comes before the wait or inside it. */
+/* It does not matter whether the call that rouses it comes before the wait or during it. */
 static void a_waiting_thread_is_roused(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_that_starts_waits_until_no_step_is_running),
         cmocka_unit_test(a_step_ends_after_the_job_in_which_the_loop_got_a_thread),
-        cmocka_unit_test(of_many_who_step_one_runs_it),
+        cmocka_unit_test(of_many_steppers_one_runs_the_loop),
         cmocka_unit_test(a_loop_with_a_thread_is_not_stepped),
         cmocka_unit_test(a_waiting_thread_is_roused),
         cmocka_unit_test(a_loop_that_is_held_does_not_run),

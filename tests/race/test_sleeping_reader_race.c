@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of the library beside readers that stay inside a section: informers of the same client and of
- * another one hear of everything, a stop returns, and a free waits without delaying other threads. */
+/* The library's threads work beside readers that stay in a read section: informers of the same client and of
+ * another one receive everything, a stop returns, and a free waits without delaying other threads. */
 #include <kinformer.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ static void unfollow(follower *f)
     heard_fini(&f->heard);
 }
 
-/* Changes that reach all but the one with a full store, while a reader stays. */
+/* Makes changes that reach these followers while a reader stays in its section. */
 static void change_and_hear(local_source *source, follower *followers, size_t count)
 {
     int before[4];
@@ -116,7 +116,8 @@ static void a_free_waits_for_the_reader_and_delays_no_other_thread(void **state)
     local_rig_fini(&rig);
 }
 
-/* What it peeks at is whole, however often it changes meanwhile; sections of all lengths. */
+/* Reads in sections of different lengths. An object that it has peeked at stays intact,
+ * however often it changes meanwhile. */
 typedef struct peeker {
     aside thread;
     const ki_store *store;
@@ -138,7 +139,7 @@ static void peek_for_long(void *user)
     }
 }
 
-static void what_is_peeked_at_lives_to_the_end_of_the_section(void **state)
+static void a_peeked_object_lives_to_the_end_of_the_section(void **state)
 {
     (void)state;
     enum { PEEKERS = 3 };
@@ -171,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_that_stay_delay_no_informer_but_the_one_with_a_full_store),
         cmocka_unit_test(a_free_waits_for_the_reader_and_delays_no_other_thread),
-        cmocka_unit_test(what_is_peeked_at_lives_to_the_end_of_the_section),
+        cmocka_unit_test(a_peeked_object_lives_to_the_end_of_the_section),
     };
     return RUN_TESTS(tests);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Producers, workers and a reader of the metrics, all at once: each key is on one worker at a time,
- * the last run of each begins after its last add, and a drain returns when all is done. */
+/* Producers, workers and a reader of the metrics run at once: each key is on one worker at a time, the last
+ * run of each key begins after its last add, and a drain returns when everything is done. */
 #include <kinformer/metrics.h>
 #include <kinformer/parallelize.h>
 #include <kinformer/workqueue.h>
+#include <sched.h>
 
 #include "support/patience.h"
 #include "support/require.h"
 #include "support/unit.h"
+#include "util/clock.h"
 #include "util/random.h"
 #include "util/thread.h"
 
@@ -17,9 +19,10 @@ typedef struct shared {
     ki_workqueue *queue;
     ki_metrics *metrics;
     atomic_uint added[KEYS]; /* how often, counted before the add */
-    atomic_uint seen[KEYS];  /* what a worker has read of that at the beginning of its work */
+    atomic_uint seen[KEYS];  /* the value of `added` that a worker has read at the start of its work */
     atomic_int on_workers[KEYS];
     atomic_int is_over;
+    atomic_uint taken; /* keys, taken by workers that wait for each other */
 } shared;
 
 typedef struct thread {
@@ -145,7 +148,62 @@ static void no_add_is_missed_and_no_key_is_on_two_workers(void **state)
     ki_metrics_free(s.metrics);
 }
 
-/* Queues come and go while a thread reads their common metrics. */
+/* ---- as many keys as workers --------------------------------------------------------------------------- */
+
+enum { ROUNDS = 3000, PAUSE_NS_MAX = 6000 };
+
+static void hold_until_all_have_one(void *user)
+{
+    thread *t = user;
+    shared *s = t->shared;
+    ki_work_item item = {0};
+    while (ki_workqueue_next(s->queue, UINT64_MAX, &item) == 0) {
+        unsigned nth = atomic_fetch_add(&s->taken, 1);
+        while (atomic_load(&s->taken) < nth - nth % WORKERS + WORKERS && !atomic_load(&s->is_over))
+            sched_yield();
+    }
+}
+
+/* Waits, and returns whether that many keys were taken. */
+static bool are_taken(shared *s, unsigned count)
+{
+    uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
+    while (atomic_load(&s->taken) < count && ki_clock_now_ms(ki_clock_real()) - began_ms < HANG_MS)
+        sched_yield();
+    return atomic_load(&s->taken) == count;
+}
+
+/* The pauses are chosen so that workers are found lingering, asleep, or between the two: while a key waits,
+ * none of them may stay asleep. */
+static void no_worker_sleeps_while_a_key_waits(void **state)
+{
+    (void)state;
+    static shared s;
+    thread workers[WORKERS];
+    ki_random random;
+    char text[3];
+    ki_random_init(&random, 1);
+    s.queue = ki_workqueue_new(NULL, NULL);
+    for (int i = 0; i < WORKERS; i++)
+        start(&workers[i], &s, hold_until_all_have_one, 0);
+    bool is_alive = true;
+    for (unsigned round = 0; round < ROUNDS && is_alive; round++) {
+        for (unsigned i = 0; i < WORKERS; i++) {
+            ki_str key = key_of((int)((round * WORKERS + i) % KEYS), text);
+            assert_int_equal(ki_workqueue_add(s.queue, key, KI_PRIORITY_HIGH), 0);
+        }
+        is_alive = are_taken(&s, (round + 1) * WORKERS);
+        ki_thread_spin_ns(ki_random_below(&random, PAUSE_NS_MAX));
+    }
+    atomic_store(&s.is_over, 1);
+    ki_workqueue_shut_down(s.queue);
+    for (int i = 0; i < WORKERS; i++)
+        ki_thread_join(&workers[i].thread);
+    ki_workqueue_free(s.queue);
+    assert_true(is_alive);
+}
+
+/* Queues are created and freed while a thread reads their shared metrics. */
 static int make_and_free(size_t piece, void *user)
 {
     shared *s = user;
@@ -174,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_add_is_missed_and_no_key_is_on_two_workers),
+        cmocka_unit_test(no_worker_sleeps_while_a_key_waits),
         cmocka_unit_test(queues_come_and_go_while_metrics_are_read),
     };
     return RUN_TESTS(tests);

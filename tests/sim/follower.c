@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One informer with random options, and what programs do to informers. */
+/* One informer with random options, and the calls that a program makes to it. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -97,14 +97,15 @@ void sim_follower_open(sim_follower *follower)
         sim_witness_join(follower);
 }
 
-/* ---- how far it has come ----------------------------------------------------------------------------- */
+/* ---- how far it has got ------------------------------------------------------------------------------ */
 
 static uint64_t number_of(const ki_resource_version *version)
 {
     return sim_number(ki_resource_version_str(version));
 }
 
-/* While it is under way what it has received counts: what was applied may be of the history before. */
+/* While it runs, the version that it has received counts;
+ * the applied version may be from the previous history. */
 uint64_t sim_follower_version(const sim_follower *follower)
 {
     const ki_informer *informer = follower->informer;
@@ -137,8 +138,8 @@ static void look_at_queue(const ki_list *queue, newest *n)
     }
 }
 
-/* A list that is under way, or that was given up, may have brought objects that are newer than what is
- * complete. */
+/* A list that is in progress, or that was abandoned, may have brought objects that are newer than the version
+ * up to which the store is complete. */
 bool sim_follower_is_sound(const sim_follower *follower)
 {
     newest n = {0};
@@ -151,7 +152,7 @@ bool sim_follower_is_sound(const sim_follower *follower)
     if (informer->life.stage != KI_STAGE_RUNNING && informer->life.stage != KI_STAGE_STOPPED)
         return false;
     if (follower->is_stopped && informer->life.stage == KI_STAGE_RUNNING)
-        return false; /* about to stop, and to forget what it has received */
+        return false; /* about to stop, and to drop what it has received */
     (void)ki_store_walk(informer->store, look_at, &n);
     look_at_queue(&informer->fifo.queue, &n);
     return n.version <= sim_follower_version(follower);
@@ -175,7 +176,7 @@ static void check_reason(sim_follower *follower)
     ki_informer_status status;
     ki_informer_read_status(follower->informer, &status);
     if (status.phase == KI_PHASE_BACKING_OFF && (status.reason == KI_REASON_NONE || status.message[0] == 0))
-        sim_run_fail(follower->run, "%s: backs off, and does not say why", follower->name);
+        sim_run_fail(follower->run, "%s: backs off without giving a reason", follower->name);
 }
 
 void sim_follower_look(sim_follower *follower)
@@ -200,7 +201,7 @@ void sim_follower_look(sim_follower *follower)
     }
 }
 
-/* ---- what is done to it ------------------------------------------------------------------------------ */
+/* ---- calls ------------------------------------------------------------------------------------------- */
 
 void sim_follower_start(sim_follower *follower)
 {
@@ -217,8 +218,8 @@ void sim_follower_start(sim_follower *follower)
         sim_run_fail(run, "%s: %s", follower->name, err.message);
 }
 
-/* Who has not noticed yet that the history is another one, and stops, cannot notice any more: what has been
- * received is forgotten then. */
+/* Does not stop an informer that has not noticed a new history yet: stopping drops the received version, so
+ * it could never notice it. */
 static void stop(sim_follower *follower, bool is_inside)
 {
     sim_run *run = follower->run;

@@ -58,7 +58,8 @@ static void plan_faults(sim_faults *faults, ki_random *random)
         faults->lag_records_max = 1 + (uint32_t)below(random, 30);
 }
 
-/* A part of the time that passes in a round: else nothing would happen before the end. */
+/* A fraction of the time that passes in a round: with longer latencies,
+ * nothing would happen before the end. */
 static uint64_t plan_latency(ki_random *random, uint64_t jump_ns)
 {
     static const uint64_t parts[] = {0, 200, 20, 2};
@@ -77,12 +78,12 @@ static void plan_server(sim_server_options *server, ki_random *random, uint64_t 
     server->bookmark_ns = (1 + below(random, 60)) * SIM_NS_PER_S;
     server->piece_bytes_max = pieces[below(random, 8)];
     if (server->piece_bytes_max == 1) {
-        /* A byte at a time: so that time passes, it comes at once. */
+        /* With one byte per piece, each piece arrives at once; otherwise a response would take too long. */
         server->latency_ns_max = 0;
     }
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------- */
+/* ---- everything else --------------------------------------------------------------------------------- */
 
 static void plan_world(sim_world_options *world, ki_random *random)
 {
@@ -102,7 +103,7 @@ static double sometimes(ki_random *random, double how_often, double highest)
     return is_done ? chance : 0;
 }
 
-/* What happens to a life, as often in a short one as in a long one. */
+/* Faults and calls. A short life has about as many of them as a long one. */
 static void plan_incidents(sim_plan *plan, ki_random *random)
 {
     double density = plan->is_long ? 1 : 4;
@@ -131,17 +132,32 @@ static void plan_trial(sim_trial *trial, ki_random *random)
                                      SIM_WATCHES | SIM_STREAMS,
                                      SIM_WATCHES | SIM_STREAMS,
                                      SIM_LISTS | SIM_STREAMS};
+    static const unsigned versions[] = {SIM_NEWEST,
+                                        SIM_CACHED,
+                                        SIM_NEWEST | SIM_WATCHES,
+                                        SIM_CACHED | SIM_WATCHES,
+                                        SIM_NEWEST | SIM_STREAMS,
+                                        SIM_CACHED | SIM_STREAMS};
+    static const sim_manner manners[] = {SIM_ANSWERS_500,        SIM_ANSWERS_503, SIM_RESETS,
+                                         SIM_RESETS_BEHIND_HEAD, SIM_ENDS,        SIM_IS_SILENT,
+                                         SIM_IS_SILENT_LATER};
     bool is_tried = roll(random, 0.25);
     trial->breakage.kinds = kinds[below(random, sizeof(kinds) / sizeof(kinds[0]))];
     trial->breakage.manner = (sim_manner)below(random, SIM_MANNER_COUNT);
+    if (roll(random, 0.5)) {
+        trial->breakage.kinds = versions[below(random, sizeof(versions) / sizeof(versions[0]))];
+        trial->breakage.manner = manners[below(random, sizeof(manners) / sizeof(manners[0]))];
+        trial->compacts = roll(random, 0.7);
+        trial->stale = roll(random, 0.5) ? 0.6 * random_fraction(random) : 0;
+    }
     trial->is_first = roll(random, 0.5);
     trial->turns = roll(random, 0.5);
     if (!is_tried)
         trial->breakage.kinds = 0;
 }
 
-/* Replicas that are behind, and do not say so before their lists have ended; who follows them has to list
- * often, and things are deleted meanwhile. */
+/* Replicas that are behind, and report so only at the end of a list. Their followers have to list often,
+ * while objects are deleted. */
 static void plan_replicas(sim_plan *plan, ki_random *random)
 {
     sim_faults *faults = &plan->server.faults;
@@ -155,7 +171,7 @@ static void plan_replicas(sim_plan *plan, ki_random *random)
     plan->cuts = 0.3 * random_fraction(random);
 }
 
-/* Most lives are short: more of them, with more differences, fit into the same time. */
+/* Most lives are short, so that more lives with more differences fit into the same time. */
 void sim_plan_make(sim_plan *plan, ki_random *random)
 {
     static const uint64_t jumps_ms[] = {2, 50, 1000, 5000, 40000};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One controller over one informer in virtual time, while the server changes, cuts and refuses, the
- * controller is stopped and started, memory runs out now and then, and its reconciles do all that they may:
- * they write, fail, come back later, end later.
+/* One controller over one informer in virtual time. The server changes objects, cuts connections and refuses
+ * requests, the controller is stopped and started, memory runs out now and then, and the reconciles do
+ * everything that is allowed: they write, fail, return for later, end later.
  *
- * No key is on two workers at once; nothing begins while it is stopped; no reconcile sees a cache that is
- * older than what it has written itself, unless its time was up; none begins before the server allows it; and
- * when all is calm again, the last reconcile of every key has seen what is there: none was lost.
+ * No key is on two workers at once; no reconcile begins while the controller is stopped; none sees a cache
+ * that is older than its own write, unless the wait has timed out; none begins before the time that the
+ * server asked for. When the faults have ended, the last reconcile of every key has seen the final state:
+ * none was lost.
  *
  *   sim_controller [SEED] */
 #include <inttypes.h>
@@ -35,12 +36,12 @@ enum {
 
 typedef struct key_state {
     int running;
-    uint64_t seen;          /* the version in the store when its last reconcile began; 0: it was not there */
-    uint64_t written;       /* by itself; 0: nothing is expected */
+    uint64_t seen; /* the version in the store when its last reconcile began; 0: the object did not exist */
+    uint64_t written;       /* by its last reconcile; 0: nothing to wait for */
     uint32_t written_epoch; /* of the world */
     uint64_t expected_until_ns;
     uint64_t not_before_ns;
-    bool is_owed; /* it has asked to be worked on again */
+    bool is_owed; /* the reconcile asked to run again */
 } key_state;
 
 typedef struct pending {
@@ -65,7 +66,7 @@ typedef struct life {
     bool is_calm;
     bool has_storms; /* memory may run out */
     uint64_t reconciles;
-    uint64_t waits; /* reconciles that had written before */
+    uint64_t waits; /* reconciles after a write of their own */
     char failure[200];
 } life;
 
@@ -73,7 +74,7 @@ typedef struct life {
 
 static struct {
     ki_random random;
-    double chance; /* of failing */
+    double chance; /* that an allocation fails */
     uint64_t failed;
     int64_t live;
 } memory;
@@ -128,7 +129,7 @@ static uint64_t stored_version(life *l, ki_request *request)
     return version;
 }
 
-/* An object that is not there was deleted after it was written. */
+/* An object that does not exist was deleted after it was written. */
 static void check_own_write(life *l, uint32_t key)
 {
     key_state *k = &l->keys[key];
@@ -199,10 +200,11 @@ static ki_result reconcile(ki_request *request, void *user)
     key_state *k = &l->keys[key];
     uint64_t now_ns = ki_clock_now_ns(&l->clock);
     l->reconciles++;
-    CHECK(l, k->running == 0, "key %" PRIu32 " on two workers", key);
-    CHECK(l, !l->is_stopped, "key %" PRIu32 " begun while stopped", key);
-    CHECK(l, l->pending_count < l->workers, "more at once than workers");
-    CHECK(l, l->has_storms || now_ns >= k->not_before_ns, "key %" PRIu32 " too early for the server", key);
+    CHECK(l, k->running == 0, "key %" PRIu32 " is on two workers", key);
+    CHECK(l, !l->is_stopped, "key %" PRIu32 " began while stopped", key);
+    CHECK(l, l->pending_count < l->workers, "more reconciles at once than workers");
+    CHECK(l, l->has_storms || now_ns >= k->not_before_ns,
+          "key %" PRIu32 " began earlier than the server allows", key);
     k->seen = stored_version(l, request);
     k->not_before_ns = 0;
     k->is_owed = false;
@@ -265,7 +267,7 @@ static void stop(life *l)
     ki_error err = {0};
     int rc = ki_controller_stop(l->controller, &err);
     l->is_stopped = true;
-    CHECK(l, rc == (l->pending_count == 0 ? 0 : KI_ERR_TIMEOUT), "stop: %d with %zu that run", rc,
+    CHECK(l, rc == (l->pending_count == 0 ? 0 : KI_ERR_TIMEOUT), "stop: %d with %zu running", rc,
           l->pending_count);
 }
 
@@ -352,7 +354,7 @@ static void judge(life *l)
         const sim_record *record = sim_world_object(l->world, key);
         uint64_t version = record == NULL ? 0 : record->version;
         CHECK(l, l->keys[key].seen == version,
-              "key %" PRIu32 ": the last reconcile saw %" PRIu64 ", there is %" PRIu64, key,
+              "key %" PRIu32 ": the last reconcile saw %" PRIu64 ", the world has %" PRIu64, key,
               l->keys[key].seen, version);
     }
 }

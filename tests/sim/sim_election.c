@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several processes contend for one Lease: requests are lost before or after they were carried out, answers
- * come late, processes stand still for a minute, their clocks run up to 1/128 too fast or too slow and their
- * calendars say anything. At no true time do two of them believe that they lead; and once the faults have
- * ended, one of them does.
+/* Several processes compete for one Lease. Requests are lost before or after they were carried out, responses
+ * come late, processes are suspended for a minute, their clocks run up to 1/128 too fast or too slow and show
+ * arbitrary dates. Now and then the Lease is deleted. At no time do two processes believe that they lead; and
+ * once the faults have ended, one of them does.
  *
- *   sim_election [SEED]    one life, with its whole story */
+ *   sim_election [SEED]    one run, with all details */
 #include <inttypes.h>
 #include <kinformer/resources.h>
 #include <stdbool.h>
@@ -19,23 +19,23 @@ enum { PROCESSES_MAX = 4, LIFE_S = 400, CALM_S = 120, SEEDS_DEFAULT = 2000 };
 
 typedef struct process {
     ki_election election;
-    char identity[8];
+    char identity[24];
     double rate; /* of its clock */
     uint64_t offset_ns;
-    uint64_t paused_until_ns; /* true time, as all below */
+    uint64_t paused_until_ns; /* true time, like all below */
     ki_election_action action;
-    char *body;           /* of the request on its way */
-    uint64_t served_ns;   /* when the server gets it; UINT64_MAX: it has, or never does */
-    uint64_t answered_ns; /* when the process hears; UINT64_MAX: nothing is on its way */
+    char *body;           /* of the request in flight */
+    uint64_t served_ns;   /* when the server gets it; UINT64_MAX: it got it already, or never will */
+    uint64_t answered_ns; /* when the process gets the response; UINT64_MAX: no request is in flight */
     bool is_answer_lost;
     ki_election_outcome outcome;
     ki_object *answer;
-    uint64_t ending_until_ns; /* acting takes a while to end */
+    uint64_t ending_until_ns; /* when it has stopped acting as the leader */
     uint64_t restarted_ns;    /* after a stop */
     uint64_t terms;
 } process;
 
-/* A request that the server gets although its sender has given up waiting. */
+/* A request that the server gets after its sender has given up waiting. */
 typedef struct orphan {
     process request;
     uint64_t served_ns; /* UINT64_MAX: none */
@@ -44,8 +44,9 @@ typedef struct orphan {
 typedef struct life {
     uint64_t seed;
     bool tells;
-    /* Clocks differ as much as they may, the lease is long, leaders stand still, and contenders look so often
-     * and are answered so soon that one of them tries when the lease has just ended, by its clock. */
+    /* Clocks differ as much as allowed, the lease is long, leaders are suspended, and contenders look so
+     * often and get responses so quickly that one of them tries as soon as the lease has ended by its
+     * clock. */
     bool is_about_clocks;
     ki_random random;
     uint64_t now_ns;
@@ -54,7 +55,10 @@ typedef struct life {
     process processes[PROCESSES_MAX];
     orphan orphans[PROCESSES_MAX]; /* the latest of each process */
     ki_object *lease;
+    uint64_t lease_ns; /* its duration */
     uint64_t version;
+    uint64_t deleted_ns; /* when the Lease will be deleted; UINT64_MAX: there is no Lease */
+    uint64_t deletions;
     char failure[200];
 } life;
 
@@ -63,7 +67,7 @@ static uint64_t local_ns(const process *p, uint64_t now_ns)
     return p->offset_ns + (uint64_t)((double)now_ns * p->rate);
 }
 
-/* The first true time at which the process' clock says so. */
+/* The first true time at which the process' clock shows this time. */
 static uint64_t true_ns(const process *p, uint64_t at_ns)
 {
     if (at_ns == UINT64_MAX)
@@ -113,12 +117,46 @@ static ki_election_outcome store(life *l, const char *body)
     return KI_ELECTION_DONE;
 }
 
+/* The Lease is deleted at the earliest after four times its duration, so that no request from the time when
+ * it was last missing is still in flight. Otherwise two deletions could look like one. */
+static ki_election_outcome create(life *l, const char *body)
+{
+    if (l->lease != NULL)
+        return KI_ELECTION_CONFLICT;
+    l->deleted_ns = l->now_ns + 4 * l->lease_ns + ki_random_below(&l->random, 40 * KI_NS_PER_S);
+    return store(l, body);
+}
+
+/* Postponed while a process has never seen the Lease: it would create one at once,
+ * as it must at its first start. */
+static void delete_lease(life *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->processes[i].election.lease == NULL) {
+            l->deleted_ns += l->lease_ns;
+            return;
+        }
+    l->deleted_ns = UINT64_MAX;
+    l->deletions++;
+    l->lease = ki_object_unref(l->lease);
+    if (l->tells)
+        printf("%9.3f the Lease is deleted\n", (double)l->now_ns / 1e9);
+}
+
+/* An update of a Lease that does not exist: servers answer differently. */
+static ki_election_outcome refuse(life *l)
+{
+    static const ki_election_outcome ways[] = {KI_ELECTION_NOT_FOUND, KI_ELECTION_CONFLICT,
+                                               KI_ELECTION_REJECTED};
+    return ways[ki_random_below(&l->random, 3)];
+}
+
 static ki_election_outcome serve(life *l, const process *p)
 {
     if (p->action == KI_ELECTION_CREATE)
-        return l->lease != NULL ? KI_ELECTION_CONFLICT : store(l, p->body);
+        return create(l, p->body);
     if (l->lease == NULL)
-        return KI_ELECTION_NOT_FOUND;
+        return p->action == KI_ELECTION_GET ? KI_ELECTION_NOT_FOUND : refuse(l);
     if (p->action == KI_ELECTION_GET)
         return KI_ELECTION_DONE;
     ki_json version = ki_json_find(ki_json_of(ki_str_of(p->body)), "/metadata/resourceVersion");
@@ -243,7 +281,12 @@ static double choose_rate(life *l)
 
 static void begin(life *l, uint64_t seed)
 {
-    *l = (life){.seed = seed, .tells = l->tells, .is_about_clocks = seed % 8 == 0, .now_ns = KI_NS_PER_S};
+    *l = (life){.seed = seed,
+                .tells = l->tells,
+                .is_about_clocks = seed % 8 == 0,
+                .now_ns = KI_NS_PER_S,
+                .lease_ns = (seed % 8 == 0 ? 30 : 15) * KI_NS_PER_S,
+                .deleted_ns = UINT64_MAX};
     ki_random_init(&l->random, seed);
     l->count = 2 + ki_random_below(&l->random, PROCESSES_MAX - 1);
     for (size_t i = 0; i < l->count; i++) {
@@ -256,7 +299,7 @@ static void begin(life *l, uint64_t seed)
         ki_election_options options = {.ns = "d",
                                        .name = "lock",
                                        .identity = p->identity,
-                                       .lease_ns = (l->is_about_clocks ? 30 : 15) * KI_NS_PER_S,
+                                       .lease_ns = l->lease_ns,
                                        .renew_ns = 10 * KI_NS_PER_S,
                                        .retry_ns = (l->is_about_clocks ? 100 : 2000) * KI_NS_PER_MS,
                                        .keeps_lease = ki_random_below(&l->random, 4) == 0,
@@ -269,7 +312,7 @@ static void begin(life *l, uint64_t seed)
 static void live_until(life *l, uint64_t until_ns)
 {
     while (l->failure[0] == 0) {
-        uint64_t next_ns = until_ns;
+        uint64_t next_ns = ki_ns_min(until_ns, l->is_calm ? UINT64_MAX : l->deleted_ns);
         for (size_t i = 0; i < l->count; i++)
             next_ns =
                 ki_ns_min(next_ns, ki_ns_min(next_of(&l->processes[i]),
@@ -277,6 +320,8 @@ static void live_until(life *l, uint64_t until_ns)
         if (next_ns >= until_ns)
             break;
         l->now_ns = ki_ns_max(l->now_ns, next_ns);
+        if (!l->is_calm && l->deleted_ns <= l->now_ns)
+            delete_lease(l);
         for (size_t i = 0; i < l->count; i++) {
             process *p = &l->processes[i];
             if (p->served_ns <= l->now_ns)
@@ -308,7 +353,7 @@ static uint64_t run_life(life *l, uint64_t seed)
     l->is_calm = true;
     live_until(l, (LIFE_S + CALM_S) * KI_NS_PER_S);
     if (l->failure[0] == 0 && leaders(l) != 1)
-        snprintf(l->failure, sizeof(l->failure), "%zu lead after a calm time", leaders(l));
+        snprintf(l->failure, sizeof(l->failure), "%zu processes lead after a calm time", leaders(l));
     for (size_t i = 0; i < l->count; i++) {
         process *p = &l->processes[i];
         terms += p->terms;
@@ -325,19 +370,21 @@ int main(int argc, char **argv)
 {
     life l = {.tells = argc > 1};
     const char *seeds = getenv("KI_SIM_SEEDS");
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, terms = 0;
-    /* a life takes seven times as long as one of an informer */
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, terms = 0, deletions = 0;
+    /* One life takes seven times as long as one of an informer. */
     uint64_t last = argc > 1 ? first : seeds == NULL ? SEEDS_DEFAULT : strtoull(seeds, NULL, 10) / 7 + 1;
     for (uint64_t seed = first; seed <= last; seed++) {
         terms += run_life(&l, seed);
+        deletions += l.deletions;
         if (l.failure[0] != 0) {
             printf("seed %" PRIu64 ": %s\n", seed, l.failure);
             return 1;
         }
     }
-    printf("%" PRIu64 " lives, %" PRIu64 " terms of leaders\n", last - first + 1, terms);
-    if (terms < 3 * (last - first + 1)) {
-        printf("too few: nothing was tried\n");
+    printf("%" PRIu64 " lives, %" PRIu64 " terms of leaders, %" PRIu64 " deletions\n", last - first + 1,
+           terms, deletions);
+    if (terms < 3 * (last - first + 1) || deletions < last - first + 1) {
+        printf("too few terms or deletions: the test has tested nothing\n");
         return argc > 1 ? 0 : 1;
     }
     return 0;

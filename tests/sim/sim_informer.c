@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulated lives of informers, one for each seed.
+/* Simulated runs of informers, one for each seed.
  *
  *   sim_informer [--seeds FROM-TO | --seed N] [--verbose]
  *
- * A seed that fails is printed with what was wrong; --seed N --verbose tells the whole story. Without a range
- * KI_SIM_SEEDS says how many, from 1 on. Some seeds are run twice: the same must happen. */
+ * A seed that fails is printed with the reason; --seed N --verbose prints all details. Without a range,
+ * KI_SIM_SEEDS is the number of seeds, from 1 on. Some seeds are run twice, with the same result. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static bool run_seed(sim_run *run, const task *what, uint64_t seed)
     uint64_t hash = sim_run_whole(run, seed);
     if (run->failure[0] == 0 && seed % EVERY_SO_MANY_TWICE == 0 && !what->is_verbose &&
         sim_run_whole(run, seed) != hash && run->failure[0] == 0)
-        sim_run_fail(run, "the second run of the same seed was another one");
+        sim_run_fail(run, "the second run of the same seed was different");
     if (run->failure[0] == 0)
         return true;
     printf("seed %" PRIu64 ": %s\n", seed, run->failure);

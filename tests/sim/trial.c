@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of one kind are broken for a long time, and all others work: an informer that can follow the world
- * by what is left does, while it lasts, and no request comes too early. */
+/* Requests of one kind are broken for a long time, and all others work. An informer that can stay up to date
+ * by other requests does so meanwhile, and no request is sent too early. */
 #include <inttypes.h>
 
 #include "run.h"
 
 enum {
     WAVES_MAX = 4,
-    HISTORY_MIN = 1000, /* records that are not needed meanwhile */
+    HISTORY_MIN = 1000, /* history records, so that none that is needed is dropped meanwhile */
     WAVE_SECONDS_MAX = 300,
-    PROMPT_SECONDS = 600,  /* lists are five minutes apart at the most, and a back-off takes one */
-    SILENT_SECONDS = 3000, /* three watches live for ten minutes each before they are given up */
+    PROMPT_SECONDS = 600,  /* lists are at most five minutes apart, and a back-off takes one minute */
+    TURNS_SECONDS = 3600,  /* two of three requests fail, or more if the others may be stale */
+    SILENT_SECONDS = 3000, /* three watches last ten minutes each before they are given up */
     HASTE_SECONDS = 180,   /* until the delays have grown */
-    ATTEMPTS_MAX = 65,     /* in a minute: five, and one a second */
+    ATTEMPTS_MAX = 65,     /* per minute: five, and one per second */
     LATER_ATTEMPTS_MAX = 12
 };
 
@@ -26,9 +27,9 @@ static const char *name_of(sim_manner manner)
     return names[manner];
 }
 
-/* ---- who can follow ---------------------------------------------------------------------------------- */
+/* ---- which informers can stay up to date ------------------------------------------------------------- */
 
-/* What is broken, and whether all watched before. */
+/* What is broken, and whether all informers were watching before. */
 typedef struct stage {
     sim_breakage breakage;
     bool is_synced;
@@ -39,6 +40,12 @@ static bool is_broken(const stage *now, unsigned kind)
     return (now->breakage.kinds & kind) != 0;
 }
 
+/* The first stream asks for the newest version. */
+static bool can_stream_always(const stage *now)
+{
+    return !is_broken(now, SIM_STREAMS) && (now->is_synced || !is_broken(now, SIM_NEWEST));
+}
+
 static bool can_list(const sim_follower *follower, const stage *now)
 {
     ki_watch_list choice = follower->options.watch_list;
@@ -46,11 +53,11 @@ static bool can_list(const sim_follower *follower, const stage *now)
     bool lists = !is_broken(now, SIM_LISTS) || is_cycle_unseen;
     bool streams = !is_broken(now, SIM_STREAMS);
     if (choice == KI_WATCH_LIST_ALWAYS)
-        return streams;
+        return now->breakage.kinds < SIM_NEWEST ? streams : can_stream_always(now);
     return lists || (choice == KI_WATCH_LIST_AUTO && streams && !is_broken(now, SIM_WATCHES));
 }
 
-/* A watcher needs no list, as long as its watch is not cut. */
+/* An informer that watches needs no list, as long as its watch is not cut. */
 static bool can_follow(const sim_follower *follower, const stage *now)
 {
     if (follower->informer == NULL)
@@ -79,11 +86,11 @@ static bool has_followed(const sim_follower *follower)
     return true;
 }
 
-/* ---- no hurry ---------------------------------------------------------------------------------------- */
+/* ---- request rate ------------------------------------------------------------------------------------ */
 
 typedef struct pace {
     uint64_t begun_ns;
-    uint64_t minute_ns; /* when the present one began */
+    uint64_t minute_ns; /* when the current minute began */
     uint64_t attempts[SIM_FOLLOWERS_MAX];
     uint64_t requests;
 } pace;
@@ -111,12 +118,14 @@ static void begin_minute(pace *p, const sim_run *run)
         p->attempts[i] = attempts_of(&run->followers[i]);
 }
 
-/* A list has as many pages as there are objects, and a cycle of them is noticed in the third round. */
+/* A list has as many pages as there are objects, and a cycle of pages is noticed in the third round. */
 static void check_minute(const pace *p, sim_run *run)
 {
     uint64_t now = ki_clock_now_ns(&run->clock);
     bool is_later = p->minute_ns - p->begun_ns >= HASTE_SECONDS * SIM_NS_PER_S;
     uint64_t most = is_later ? LATER_ATTEMPTS_MAX : ATTEMPTS_MAX;
+    if (is_later && run->plan.trial.stale > 0)
+        most *= 2; /* after a stale list, the next one is requested at once */
     uint64_t pages = 3 * (uint64_t)sim_world_key_count(run->world) + 3;
     for (uint32_t i = 0; i < run->plan.followers; i++) {
         uint64_t attempts = attempts_of(&run->followers[i]) - p->attempts[i];
@@ -149,6 +158,8 @@ static void await_followers(sim_run *run, const stage *now, pace *p)
     bool is_silent =
         manner == SIM_IS_SILENT || manner == SIM_IS_SILENT_LATER || manner == SIM_BOOKMARKS_NOTHING;
     uint64_t most = is_silent ? SILENT_SECONDS : PROMPT_SECONDS;
+    if (is_broken(now, SIM_NEWEST | SIM_CACHED))
+        most = TURNS_SECONDS * (is_silent ? 3 : 1);
     for (uint32_t i = 0; i < run->plan.followers; i++) {
         const sim_follower *follower = &run->followers[i];
         for (uint64_t waited = 0; can_follow(follower, now) && !has_followed(follower); waited += 5) {
@@ -162,13 +173,20 @@ static void await_followers(sim_run *run, const stage *now, pace *p)
     }
 }
 
-/* The world keeps changing, and stands still at last. */
+/* The world keeps changing for a while, then stops. */
 static void endure(sim_run *run, stage now)
 {
     pace p = {.begun_ns = ki_clock_now_ns(&run->clock)};
     sim_run_trace(run, "requests of kind %u are broken: %s", now.breakage.kinds,
                   name_of(now.breakage.manner));
     sim_server_break(run->server, now.breakage);
+    sim_server_set_faults(run->server, &(sim_faults){.stale_list = run->plan.trial.stale});
+    if (run->plan.trial.compacts && is_broken(&now, SIM_NEWEST | SIM_CACHED)) {
+        for (uint64_t changes = 1 + sim_below(run, 20); changes > 0; changes--)
+            sim_world_mutate(run->world);
+        sim_world_compact(run->world);
+        sim_server_cut_all(run->server);
+    }
     begin_minute(&p, run);
     if (!now.is_synced)
         await_followers(run, &now, &p);
@@ -178,15 +196,15 @@ static void endure(sim_run *run, stage now)
         pass_seconds(run, &p, sim_below(run, WAVE_SECONDS_MAX));
     }
     await_followers(run, &now, &p);
-    sim_run_trace(run, "all who can have followed");
+    sim_run_trace(run, "all informers that can are up to date");
 }
 
-/* An informer that was polling has to go back to its watch. All can, if all know what the history still has,
- * and malformed input leads to no list. */
+/* An informer that polled must be able to resume its watch. All can if the history still has the versions
+ * they know, and if malformed input does not make them list. */
 static bool may_turn(const sim_run *run)
 {
     const stage now = {run->plan.trial.breakage, true};
-    if (now.breakage.manner == SIM_MAKES_NO_SENSE)
+    if (now.breakage.manner == SIM_MAKES_NO_SENSE || run->plan.trial.compacts)
         return false;
     if (!run->plan.trial.turns || !is_broken(&now, SIM_WATCHES) || run->failure[0] != 0)
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a run: the faults are over and the world stands still. Then all has to become quiet, and as
- * it should be. */
+/* The end of a run: the faults are over and the world stops changing.
+ * Then everything must become quiet and correct. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,12 @@ enum {
     MARKERS = 3,
     REMINDERS_MAX = 4,
     OBJECT_BYTES_MAX = 2000,
-    AGE_MS_MAX = 180000 /* while all is well and a bookmark comes each minute at the latest */
+    AGE_MS_MAX = 180000 /* while nothing fails and a bookmark comes at least once a minute */
 };
 
 /* ---- becoming quiet ---------------------------------------------------------------------------------- */
 
-/* Why a follower is not quiet; NULL: it is. */
+/* Why a follower is not quiet; NULL if it is. */
 static const char *unrest_of(const sim_follower *follower)
 {
     ki_informer_status status;
@@ -70,14 +70,14 @@ static void wait_seconds(sim_run *run, uint64_t seconds)
         sim_run_step(run, until_ns);
 }
 
-/* An informer that knows of another history finds out. */
+/* Waits until every informer that has versions of another history has noticed that. */
 static void wait_until_noticed(sim_run *run)
 {
     for (uint64_t waited = 0; !is_noticed(run); waited++) {
         if (run->failure[0] != 0)
             return;
         if (waited > QUIET_SECONDS_MAX)
-            sim_run_fail(run, "that the history is another one was not noticed");
+            sim_run_fail(run, "a new history was not noticed");
         wait_seconds(run, 1);
     }
 }
@@ -108,7 +108,7 @@ void sim_run_come_to_rest(sim_run *run, const char *when)
     wait_until_quiet(run, when);
 }
 
-/* ---- what must be ------------------------------------------------------------------------------------ */
+/* ---- what must hold ---------------------------------------------------------------------------------- */
 
 static void check_key(sim_follower *follower, uint32_t key)
 {
@@ -128,7 +128,7 @@ static void check_key(sim_follower *follower, uint32_t key)
     (void)ki_object_unref(stored);
 }
 
-/* How many objects one piece of an answer may bring. */
+/* How many objects one piece of a response may bring. */
 static size_t piece_objects(const sim_follower *follower)
 {
     const sim_run *run = follower->run;
@@ -136,22 +136,22 @@ static size_t piece_objects(const sim_follower *follower)
     size_t keys = sim_world_key_count(run->world);
     bool is_whole = page <= 0 || follower->options.watch_list != KI_WATCH_LIST_NEVER ||
                     run->plan.server.faults.limit_ignored > 0 ||
-                    sim_server_counts(run->server)->expired > 0; /* then a list comes without pages */
+                    sim_server_counts(run->server)->expired > 0; /* then a list comes in one page */
     return is_whole || (size_t)page > keys ? keys : (size_t)page;
 }
 
-/* A queue is full by its limits, and takes what the same piece of an answer still brings; markers, too. */
+/* A queue that has reached its limits still takes the rest of the same piece of a response, and markers. */
 static void check_queue(sim_follower *follower)
 {
     size_t piece = piece_objects(follower) + MARKERS;
     size_t items = follower->options.queue_items_max;
     size_t bytes = follower->options.queue_bytes_max;
     if (items > 0 && follower->items_max > items + piece)
-        sim_run_fail(follower->run, "%s: its queue has grown to %zu, and %zu is its limit", follower->name,
+        sim_run_fail(follower->run, "%s: its queue has grown to %zu items, its limit is %zu", follower->name,
                      follower->items_max, items);
     if (bytes > 0 && follower->bytes_max > bytes + piece * OBJECT_BYTES_MAX)
-        sim_run_fail(follower->run, "%s: its queue has grown to %zu bytes, and %zu is its limit",
-                     follower->name, follower->bytes_max, bytes);
+        sim_run_fail(follower->run, "%s: its queue has grown to %zu bytes, its limit is %zu", follower->name,
+                     follower->bytes_max, bytes);
 }
 
 static void check_limits(sim_follower *follower)
@@ -162,14 +162,14 @@ static void check_limits(sim_follower *follower)
         const sim_witness *witness = &follower->witnesses[i];
         size_t items = witness->handler.backlog_items_max;
         size_t limit = SIZE_MAX;
-        size_t most = (items > keys ? items : keys) + 1; /* what it begins with begins no merging */
+        size_t most = (items > keys ? items : keys) + 1; /* the initial events start no merge */
         if (items > 0 && witness->handler.overflow == KI_OVERFLOW_COALESCE)
             limit = most + most / (witness->step - 1) + 1;
         else if (items > 0 && witness->handler.overflow == KI_OVERFLOW_BLOCK && run->plan.is_split)
             limit = items + keys + 1 + follower->deltas_max;
         if (witness->high_water > limit)
-            sim_run_fail(run, "%s/%u: its backlog has grown to %" PRIu64 ", and %zu is its limit",
-                         follower->name, i, witness->high_water, items);
+            sim_run_fail(run, "%s/%u: its backlog has grown to %" PRIu64 ", its limit is %zu", follower->name,
+                         i, witness->high_water, items);
     }
 }
 
@@ -181,9 +181,9 @@ static void check_follower(sim_follower *follower)
     for (uint32_t key = 0; key < sim_world_key_count(follower->run->world); key++)
         check_key(follower, key);
     if (ki_store_count(follower->informer->store) != sim_world_count(follower->run->world))
-        sim_run_fail(follower->run, "%s: the store counts wrongly", follower->name);
+        sim_run_fail(follower->run, "%s: the store's count is wrong", follower->name);
     int rc = store_check(follower->informer->store, &err);
-    if (rc == KI_ERR_NO_MEMORY) /* the check's own, and it fails once */
+    if (rc == KI_ERR_NO_MEMORY) /* this check ran out of memory, which happens at most once */
         rc = store_check(follower->informer->store, &err);
     if (rc < 0)
         sim_run_fail(follower->run, "%s: %s", follower->name, err.message);
@@ -201,7 +201,7 @@ static void check_all(sim_run *run)
         sim_run_fail(run, "a source was misused");
 }
 
-/* ---- lists that tell nothing new --------------------------------------------------------------------- */
+/* ---- lists without news ------------------------------------------------------------------------------ */
 
 static uint64_t lists_of(const sim_follower *follower)
 {
@@ -210,7 +210,7 @@ static uint64_t lists_of(const sim_follower *follower)
     return status.lists;
 }
 
-/* All have to list again, and nothing has changed: no handler is called. */
+/* All informers have to list again, and no object has changed, so no handler is called. */
 static void check_relist(sim_run *run)
 {
     uint64_t news = run->news;
@@ -226,13 +226,13 @@ static void check_relist(sim_run *run)
         if (run->followers[i].informer != NULL && lists_of(&run->followers[i]) == lists[i])
             sim_run_fail(run, "informer%u has not listed again", i);
     if (run->news != news)
-        sim_run_fail(run, "a list without news has told %" PRIu64 " of them", run->news - news);
+        sim_run_fail(run, "a list without changes has caused %" PRIu64 " events", run->news - news);
 }
 
-/* ---- reminders --------------------------------------------------------------------------------------- */
+/* ---- resyncs ----------------------------------------------------------------------------------------- */
 
-/* Whatever has happened, handlers that asked for resyncs still get them. A period ends at one check of the
- * informer's, and one may be lost for lack of memory. */
+/* Whatever has happened before, handlers that asked for resyncs still get them. A resync may come one check
+ * of the informer late, and one may be lost when memory runs out. */
 static void check_reminders_of(sim_follower *follower)
 {
     sim_run *run = follower->run;
@@ -243,7 +243,7 @@ static void check_reminders_of(sim_follower *follower)
         for (uint64_t waited = 0; period_ms > 0 && witness->reminders == before && run->failure[0] == 0;
              waited++) {
             if (waited > REMINDERS_MAX)
-                sim_run_fail(run, "%s/%u: is not reminded any more", follower->name, i);
+                sim_run_fail(run, "%s/%u: gets no resyncs any more", follower->name, i);
             wait_seconds(run, period_ms / 1000 + 1);
         }
     }
@@ -258,13 +258,13 @@ static void check_reminders(sim_run *run)
 
 /* ---- age --------------------------------------------------------------------------------------------- */
 
-/* They have listed not long ago, or bookmarks have come since. */
+/* All informers have listed recently, or have received a bookmark since. */
 static void check_ages(sim_run *run)
 {
     for (uint32_t i = 0; i < run->plan.followers; i++) {
         const sim_follower *follower = &run->followers[i];
         if (follower->informer != NULL && ki_informer_age_ms(follower->informer) > AGE_MS_MAX)
-            sim_run_fail(run, "%s: the store calls itself %" PRIu64 " ms old", follower->name,
+            sim_run_fail(run, "%s: the store reports an age of %" PRIu64 " ms", follower->name,
                          ki_informer_age_ms(follower->informer));
     }
 }
@@ -274,7 +274,7 @@ void sim_run_settle(sim_run *run)
     sim_run_trace(run, "the end begins");
     run->is_settling = true;
     sim_server_set_faults(run->server, &(sim_faults){0});
-    if (!run->plan.is_long) /* it has seen enough of that, and most of the time would go there */
+    if (!run->plan.is_long) /* a long life has had enough of them, and they would take most of its time */
         sim_server_calm(run->server);
     for (uint32_t i = 0; i < run->plan.followers; i++)
         sim_follower_start(&run->followers[i]);

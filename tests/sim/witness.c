@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A handler that believes nothing: each call is held against what it was told before, against what has ever
- * existed in the world, and against the store. */
+/* A handler that verifies each call: against the calls before it, against everything that has ever existed in
+ * the world, and against the store. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@
     (sim_run_trace((witness)->follower->run, "%s", "the next is a failure"),                                 \
      sim_run_fail((witness)->follower->run, __VA_ARGS__))
 
-/* ---- what may be true -------------------------------------------------------------------------------- */
+/* ---- what is allowed --------------------------------------------------------------------------------- */
 
-/* To the eyes of a handler: what differs in the version alone, after a projection, is not told. */
+/* Equal for a handler: objects that, after a projection, differ only in the version are not reported. */
 static bool is_same(const ki_object *a, const ki_object *b)
 {
     return ki_str_equal(ki_object_uid(a), ki_object_uid(b)) && ki_object_equal(a, b);
@@ -25,23 +25,23 @@ static uint64_t version_of(const ki_object *object)
     return sim_number(ki_object_resource_version(object));
 }
 
-/* A version may come after a higher one when that is of a history that is no more, or when the server has
- * lied about its newest version. */
+/* A version may follow a higher one if that belongs to a previous history,
+ * or if the server has reported a wrong newest version. */
 static bool may_follow(const sim_run *run, const ki_object *before, const ki_object *after)
 {
     if (version_of(after) >= version_of(before) || sim_server_counts(run->server)->stale_quorum > 0)
         return true;
     if (sim_world_epoch(run->world) > 0 &&
         ki_json_type_of(ki_object_find(before, "/spec/value")) == KI_JSON_NONE)
-        return true; /* without its value it could be of either */
+        return true; /* without its value, it could belong to either history */
     const sim_record *record = sim_world_find(run->world, before);
     return record == NULL || !sim_record_is_of_epoch(record, sim_world_epoch(run->world));
 }
 
-/* What was deleted does not come back, whatever lists say that are older than they should be. But a stop
- * forgets what was applied ahead of what is complete, and a watch tells it again. And a history that is
- * undone may undo the delete, whose version is not known if it was missed,
- * or if a filter made it of an update. */
+/* A deleted object does not come back, even if a stale list still has it. There are two exceptions. A stop
+ * drops what was applied beyond the version up to which the store is complete, and a watch reports it again.
+ * And a history that is undone may undo the delete, whose version is not known if it was missed, or if a
+ * filter turned an update into a delete. */
 static bool may_come_back(const sim_follower *follower, const ki_object *gone, const ki_object *object)
 {
     const sim_run *run = follower->run;
@@ -54,8 +54,8 @@ static bool may_come_back(const sim_follower *follower, const ki_object *gone, c
     return sim_world_epoch(run->world) > 0 && (!is_delete || version_of(gone) > run->common_version);
 }
 
-/* The store is at least as new as the event; but after a stop a watch may bring back what was deleted, for a
- * moment. */
+/* The store is at least as new as the event; but after a stop,
+ * a watch may briefly bring back a deleted object. */
 static void check_store(sim_witness *witness, const ki_event *event, const char *key)
 {
     sim_run *run = witness->follower->run;
@@ -63,7 +63,7 @@ static void check_store(sim_witness *witness, const ki_event *event, const char 
     ki_object *stored = ki_store_get_key(store, ki_str_of(key));
     if (stored != NULL && !may_follow(run, event->object, stored) &&
         !sim_follower_may_repeat(witness->follower, version_of(stored), version_of(event->object)))
-        FAIL(witness, "%s/%u: %s is told at %" PRIu64 ", and the store is at %" PRIu64,
+        FAIL(witness, "%s/%u: %s is reported at %" PRIu64 ", and the store is at %" PRIu64,
              witness->follower->name, witness->number, key, version_of(event->object), version_of(stored));
     (void)ki_object_unref(stored);
 }
@@ -86,8 +86,8 @@ static void check_old(sim_witness *witness, const ki_event *event, const ki_obje
     if (event->old == NULL && (event->flags & KI_EVENT_COALESCED) == 0)
         FAIL(witness, "%s/%u: an update of %s has no old object", name, witness->number, key);
     if (event->old != NULL && !is_same(event->old, known))
-        FAIL(witness, "%s/%u: an update of %s has another old object than was told", name, witness->number,
-             key);
+        FAIL(witness, "%s/%u: the old object of an update of %s is not the one last reported", name,
+             witness->number, key);
 }
 
 static void check_update(sim_witness *witness, const ki_event *event, const ki_object *known, const char *key)
@@ -97,14 +97,14 @@ static void check_update(sim_witness *witness, const ki_event *event, const ki_o
     bool tells_all =
         witness->follower->options.deliver_unchanged != 0 || (event->flags & KI_EVENT_COALESCED) != 0;
     check_old(witness, event, known, key);
-    /* A UID returns with an old history, and is not known for the same when the old object was let go. */
+    /* A UID may return when an old history does; without the old object this cannot be noticed. */
     bool is_certain = event->old != NULL || sim_world_epoch(witness->follower->run->world) == 0;
     if (is_certain && is_replaced != ((event->flags & KI_EVENT_REPLACED) != 0))
         FAIL(witness, "%s/%u: REPLACED of %s is wrong", name, witness->number, key);
     if (is_replaced && witness->handler.split_replaced)
         FAIL(witness, "%s/%u: %s is replaced by an update", name, witness->number, key);
     if (!may_follow(witness->follower->run, known, event->object))
-        FAIL(witness, "%s/%u: the version of %s goes back", name, witness->number, key);
+        FAIL(witness, "%s/%u: the version of %s decreases", name, witness->number, key);
     if ((event->flags & KI_EVENT_RESYNC) != 0) {
         if (!is_same(known, event->object) || witness->handler.resync_ms == 0)
             FAIL(witness, "%s/%u: a resync of %s that was not due", name, witness->number, key);
@@ -118,9 +118,9 @@ static void check_delete(sim_witness *witness, const ki_event *event, const ki_o
     const char *name = witness->follower->name;
     bool is_unknown = (event->flags & KI_EVENT_FINAL_STATE_UNKNOWN) != 0;
     if (!may_follow(witness->follower->run, known, event->object))
-        FAIL(witness, "%s/%u: the version of %s goes back with its delete", name, witness->number, key);
+        FAIL(witness, "%s/%u: the version of %s decreases with its delete", name, witness->number, key);
     if (is_unknown && (event->flags & KI_EVENT_COALESCED) == 0 && !is_same(known, event->object))
-        FAIL(witness, "%s/%u: the last known %s is not what was told", name, witness->number, key);
+        FAIL(witness, "%s/%u: the last known %s is not the one last reported", name, witness->number, key);
 }
 
 static void check_event(sim_witness *witness, const ki_event *event, uint32_t number)
@@ -140,11 +140,11 @@ static void check_event(sim_witness *witness, const ki_event *event, uint32_t nu
     if (sim_world_find(witness->follower->run->world, event->object) == NULL)
         FAIL(witness, "%s/%u: %s has never existed like this", name, witness->number, key);
     if (witness->follower->informer->life.stage != KI_STAGE_RUNNING)
-        FAIL(witness, "%s/%u: %s is told after a stop", name, witness->number, key);
+        FAIL(witness, "%s/%u: %s is reported after a stop", name, witness->number, key);
     check_store(witness, event, key);
 }
 
-/* ---- being called ------------------------------------------------------------------------------------ */
+/* ---- callbacks --------------------------------------------------------------------------------------- */
 
 static void trace_event(const sim_witness *witness, const ki_event *event)
 {
@@ -170,7 +170,7 @@ static void mix_event(const sim_witness *witness, const ki_event *event, uint32_
     sim_mix(run, ki_clock_now_ns(&run->clock));
 }
 
-/* No callback comes after a removal, nor after on_release. */
+/* No callback runs after a removal or after on_release. */
 static void begin_call(sim_witness *witness, const char *what)
 {
     if (witness->registration == NULL || witness->released > 0)
@@ -180,7 +180,7 @@ static void begin_call(sim_witness *witness, const char *what)
     witness->is_inside = true;
 }
 
-/* What a program may do inside a callback; it may take its time, too. */
+/* Makes calls that are allowed inside a callback; may take some time. */
 static void end_call(sim_witness *witness)
 {
     sim_run *run = witness->follower->run;
@@ -254,18 +254,18 @@ static void on_release(void *user)
     sim_mix(witness->follower->run, witness->number);
 }
 
-/* Half of the values, or half of the UIDs where the value was not kept. */
+/* Accepts half of the values, or half of the UIDs where the value was not kept. */
 static int passes(const ki_object *object, void *user)
 {
     (void)user;
     ki_str text = ki_object_uid(object);
     ki_json value = ki_object_find(object, "/spec/value");
     if (ki_json_type_of(value) == KI_JSON_STRING)
-        text = (ki_str){value.raw.ptr, value.raw.len - 1}; /* without the quote */
+        text = (ki_str){value.raw.ptr, value.raw.len - 1}; /* without the closing quote */
     return text.len > 0 && (text.ptr[text.len - 1] & 1) == 0;
 }
 
-/* ---- coming and going -------------------------------------------------------------------------------- */
+/* ---- adding and removing ----------------------------------------------------------------------------- */
 
 static ki_handler random_handler(sim_run *run, sim_witness *witness)
 {
@@ -314,11 +314,11 @@ void sim_witness_join(sim_follower *follower)
         free_notes(witness);
         return;
     }
-    /* The usual step merges all of so few at once. */
+    /* With so few keys, the usual step would merge everything at once. */
     witness->step = sim_chance(run, 0.5) ? KI_BACKLOG_STEP : 2 + sim_below(run, 3);
     witness->registration->subscriber.listener.backlog.limits.step = witness->step;
     follower->witness_count++;
-    sim_run_trace(run, "%s/%u: comes; overflow %d at %zu, %zu bytes%s%s, resync %" PRIu64, follower->name,
+    sim_run_trace(run, "%s/%u: added; overflow %d at %zu, %zu bytes%s%s, resync %" PRIu64, follower->name,
                   witness->number, witness->handler.overflow, witness->handler.backlog_items_max,
                   witness->handler.backlog_bytes_max, witness->handler.filter != NULL ? ", filters" : "",
                   witness->handler.split_replaced ? ", splits" : "", witness->handler.resync_ms);
@@ -363,8 +363,8 @@ void sim_witness_check(sim_witness *witness)
         const ki_object *known = witness->known[key];
         bool is_for_it = stored != NULL && (witness->handler.filter == NULL || passes(stored, NULL));
         if (is_for_it != (known != NULL) || (is_for_it && !is_same(stored, known)))
-            FAIL(witness, "%s/%u: was told something else of %s/%s than the store holds", name,
-                 witness->number, text.ns, text.name);
+            FAIL(witness, "%s/%u: the last event of %s/%s does not match the store", name, witness->number,
+                 text.ns, text.name);
         (void)ki_object_unref(stored);
     }
 }

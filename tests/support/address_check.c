@@ -21,12 +21,21 @@ static bool shows_secret(const ki_error *err)
     return strstr(err->message, ADDRESS_SECRET) != NULL;
 }
 
+/* Elsewhere it may be the name of a host or a path, which are shown. */
+static bool is_password_in(const char *text)
+{
+    for (const char *at = text; (at = strstr(at, ADDRESS_SECRET)) != NULL; at++)
+        if ((at > text && at[-1] == ':') || strchr(at, '@') != NULL)
+            return true;
+    return false;
+}
+
 static bool is_refusal(int rc, const ki_error *err)
 {
     return rc == KI_ERR_CONFIG && err->code == rc && err->message[0] != 0;
 }
 
-/* ---- what libcurl makes of an address ------------------------------------------------------------------ */
+/* ---- what libcurl reads from an address ---------------------------------------------------------------- */
 
 typedef struct parts {
     char *scheme, *user, *host, *path, *query;
@@ -67,7 +76,7 @@ static bool has_control(const char *text)
     return false;
 }
 
-/* As libcurl decodes it; to that, a length of 0 is any. */
+/* Compares with the result of libcurl's decoder, which takes a length of 0 to mean strlen(). */
 static bool is_decoded(const char *text, size_t len, const char *expected)
 {
     int got_len = 0;
@@ -94,7 +103,7 @@ static bool is_part(CURLU *url, CURLUPart part, const char *expected)
     return is_same;
 }
 
-/* What libcurl refuses as a whole cannot be compared. */
+/* An address that libcurl refuses as a whole cannot be compared. */
 static bool is_user_of(const char *text, const ki_proxy *proxy)
 {
     CURLU *url = curl_url();
@@ -110,18 +119,18 @@ static const char *check_taken_proxy(const ki_proxy *proxy, const ki_proxy_route
     parts p;
     const char *wrong = NULL;
     if (!split(route->url, &p))
-        wrong = "proxy: libcurl refuses what was taken";
+        wrong = "proxy: libcurl refuses an accepted address";
     else if (p.user != NULL || p.query != NULL || strcmp(p.path, "/") != 0)
-        wrong = "proxy: more than an address is left";
+        wrong = "proxy: more than an address remains";
     else if (strcmp(p.scheme, "http") != 0 && strcmp(p.scheme, "https") != 0 &&
              strcmp(p.scheme, "socks5h") != 0)
-        wrong = "proxy: another scheme";
+        wrong = "proxy: a different scheme";
     else if (has_control(proxy->user) || has_control(proxy->password))
         wrong = "proxy: a control character";
     else if ((proxy->user != NULL) != (route->userpwd != NULL))
         wrong = "proxy: a user is lost";
     else if (proxy->user != NULL && !is_user(proxy, route->userpwd))
-        wrong = "proxy: another user or password";
+        wrong = "proxy: a different user or password";
     else if (strstr(route->name, ADDRESS_SECRET) != NULL && proxy->password != NULL &&
              strcmp(proxy->password, ADDRESS_SECRET) == 0)
         wrong = "proxy: its name shows the password";
@@ -140,13 +149,13 @@ static const char *check_proxy(const char *text)
     int route_rc = ki_proxy_route_init(&route, &config, &err);
     address_check_taken.proxy = rc == 0;
     if ((rc == 0) != (route_rc == 0))
-        wrong = "proxy: taken here, refused there";
+        wrong = "proxy: accepted when loaded, refused for the route";
     else if (rc == 0 && !is_user_of(text, &proxy))
         wrong = "proxy: not the user or password that was given";
     else if (rc == 0)
         wrong = check_taken_proxy(&proxy, &route);
     else if (rc != KI_ERR_INVALID || problem == NULL || !is_refusal(route_rc, &err) || shows_secret(&err))
-        wrong = "proxy: refused in a wrong way";
+        wrong = "proxy: refused with a wrong error";
     ki_proxy_fini(&proxy);
     ki_proxy_route_fini(&route);
     return wrong;
@@ -160,14 +169,14 @@ static const char *check_taken_server(const ki_config *config, const ki_server_a
     const char *wrong = NULL;
     bool is_given = split(config->server, &given);
     if (!split(server->base, &p) || !is_given)
-        wrong = "server: libcurl refuses what was taken";
+        wrong = "server: libcurl refuses an accepted address";
     else if (p.user != NULL || p.query != NULL)
-        wrong = "server: a user or a query";
+        wrong = "server: it has a user or a query";
     else if (server->is_tls != (strcmp(p.scheme, "https") == 0) ||
              server->is_tls != ki_config_uses_tls(config))
-        wrong = "server: TLS or not";
+        wrong = "server: TLS differs";
     else if (config->tls_server_name == NULL && strcasecmp(p.host, given.host) != 0)
-        wrong = "server: another host";
+        wrong = "server: a different host";
     parts_fini(&p);
     parts_fini(&given);
     return wrong;
@@ -182,9 +191,11 @@ static const char *check_server(const char *text)
     int rc = ki_config_validate(&config, &(ki_config_origin){0}, &err);
     address_check_taken.server = rc == 0;
     if (rc < 0)
-        wrong = is_refusal(rc, &err) && !shows_secret(&err) ? NULL : "server: refused in a wrong way";
+        wrong = is_refusal(rc, &err) && !(shows_secret(&err) && is_password_in(text))
+                    ? NULL
+                    : "server: refused in a wrong way";
     else if (ki_server_address_init(&server, &config, &err) < 0)
-        wrong = "server: taken when it is loaded, refused afterwards";
+        wrong = "server: accepted when loaded, refused afterwards";
     else
         wrong = check_taken_server(&config, &server);
     ki_server_address_fini(&server);
@@ -201,12 +212,12 @@ static const char *check_taken_name(const char *name, const ki_server_address *s
     struct in_addr address;
     bool is_v6 = strchr(name, ':') != NULL;
     if (!split(server->base, &p))
-        wrong = "name: libcurl refuses what was taken";
+        wrong = "name: libcurl refuses an accepted name";
     else if (strcmp(p.path, "/") != 0 || p.user != NULL || p.query != NULL)
         wrong = "name: it is more than a host";
     else if (is_v6 ? p.host[0] != '['
                    : inet_pton(AF_INET, p.host, &address) != 1 && strcasecmp(p.host, name) != 0)
-        wrong = "name: another one"; /* libcurl writes addresses of IPv4 in its own way: "10.0.0X1f" too */
+        wrong = "name: a different name"; /* libcurl reformats IPv4 addresses, also "10.0.0X1f" */
     parts_fini(&p);
     return wrong;
 }
@@ -221,11 +232,11 @@ static const char *check_name(const char *text)
     int rc = text[0] == 0 ? KI_ERR_CONFIG : ki_config_validate(&config, &(ki_config_origin){0}, &err);
     address_check_taken.name = rc == 0;
     if (rc == 0 && ki_server_address_init(&server, &config, &err) < 0)
-        wrong = "name: taken when it is loaded, refused afterwards";
+        wrong = "name: accepted when loaded, refused afterwards";
     else if (rc == 0)
         wrong = check_taken_name(text, &server);
     else if (text[0] != 0 && (!is_refusal(rc, &err) || shows_secret(&err)))
-        wrong = "name: refused in a wrong way";
+        wrong = "name: refused with a wrong error";
     ki_server_address_fini(&server);
     ki_config_fini(&config);
     return wrong;

@@ -17,7 +17,7 @@
 
 enum { TIMEOUT_MS = 30 * 1000, RECEIVE_MS = 10 * 1000 };
 
-/* ---- text that grows ----------------------------------------------------------------------------------- */
+/* ---- growable text ------------------------------------------------------------------------------------- */
 
 typedef struct text {
     char *data;
@@ -151,7 +151,21 @@ void api_put_pod(ki_apiserver *server, const char *name, const char *app, const 
         fail_msg("put %s: %s", name, err.message);
 }
 
-/* ---- what is in an answer ------------------------------------------------------------------------------ */
+ki_apiserver *api_rig_start_with_pods(const ki_apiserver_options *options)
+{
+    ki_apiserver *server = api_rig_start(options);
+    api_put_pod(server, "a", "web", "node-1");
+    api_put_pod(server, "b", "db", "node-2");
+    return server;
+}
+
+int api_rig_stop(void **state)
+{
+    ki_apiserver_free(*state);
+    return 0;
+}
+
+/* ---- the content of a response ------------------------------------------------------------------------- */
 
 const json_t *api_at(const json_t *tree, const char *path)
 {

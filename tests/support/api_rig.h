@@ -35,11 +35,17 @@ typedef struct api_request {
 /* Starts a server with the options (may be NULL); fails the test if it does not start. */
 ki_apiserver *api_rig_start(const ki_apiserver_options *options);
 
+/* The same with two pods in the namespace default: a (app=web, on node-1) and b (app=db, on node-2). */
+ki_apiserver *api_rig_start_with_pods(const ki_apiserver_options *options);
+
+/* Frees the server in `*state`, as a teardown function of cmocka. */
+int api_rig_stop(void **state);
+
 api_answer api_call(const ki_apiserver *server, const api_request *request);
 api_answer api_get(const ki_apiserver *server, const char *path);
-/* The response must be 200 or 201. */
+/* POSTs the body. The response must be 200 or 201. */
 void api_post(const ki_apiserver *server, const char *path, const char *body);
-/* A pod in the namespace default with a label app=`app` on `node`. */
+/* Puts a pod into the namespace default, with the label app=`app`, on `node`. */
 void api_put_pod(ki_apiserver *server, const char *name, const char *app, const char *node);
 
 /* The text at a path such as "metadata.resourceVersion", or "". Numbers index arrays: "items.0.kind". */
@@ -54,8 +60,9 @@ json_t *api_next_event(const api_answer *answer, size_t *at);
 /* A plain connection. */
 int api_connect(const ki_apiserver *server);
 void api_send(int fd, const char *bytes, size_t n);
-/* Reads until the other side closes, or `until` is received (may be NULL), for at most 10 s. Returns what was
- * received; free with free(). `*out_error` (may be NULL) is the errno that ended it, 0 for an orderly end. */
+/* Reads until the other side closes, or until `until` is received (may be NULL), for at most 10 s. Returns
+ * the received text; free it with free(). `*out_error` (may be NULL) is the errno that ended it,
+ * 0 for an orderly end. */
 char *api_receive(int fd, const char *until, int *out_error);
 
 #endif

@@ -144,7 +144,7 @@ void apply_model_begin_history(apply_model *model, uint32_t list)
         (void)enqueue(model, KI_CHANGE_SYNC);
 }
 
-/* ---- what is applied ---------------------------------------------------------------------------------- */
+/* ---- applying ----------------------------------------------------------------------------------------- */
 
 static void hear(apply_model *model, unsigned key, char sign, const char *rest)
 {
@@ -180,24 +180,42 @@ static int is_equal(const apply_model *model, const model_state *a, const model_
     return a->uid == b->uid && (model->is_projected ? a->value == b->value : a->version == b->version);
 }
 
-/* Rule 3, and 8 for texts. */
+/* Whether the stored object has a version of this history. */
+static int is_comparable(const apply_model *model, const model_object *object)
+{
+    return object->is_there && !is_of_other_history(model, object);
+}
+
+static int is_news(const apply_model *model, unsigned version, unsigned complete)
+{
+    return complete == 0 || model->is_text || version > complete;
+}
+
+static int is_known(const apply_model *model, const model_object *object, const model_delta *delta)
+{
+    return object->is_there && object->state.version == delta->state.version &&
+           is_equal(model, &delta->state, &object->state);
+}
+
+/* Rule 3, and rule 8 for text versions. */
 static int is_put(const apply_model *model, const model_object *object, const model_delta *delta,
                   unsigned complete)
 {
     unsigned version = delta->state.version;
-    if (!object->is_there)
-        return (delta->list != 0 && !delta->is_doubtful) || complete == 0 || model->is_text ||
-               version > complete;
-    int cannot_tell = model->is_text || is_of_other_history(model, object);
-    if (version == object->state.version)
-        return cannot_tell && !is_equal(model, &delta->state, &object->state);
-    return cannot_tell || version > object->state.version;
+    if (!is_comparable(model, object))
+        return (delta->list != 0 && !delta->is_doubtful) || is_news(model, version, complete);
+    if (model->is_text)
+        return version != object->state.version || !is_equal(model, &delta->state, &object->state);
+    return version > object->state.version;
 }
 
-static int is_removed(const apply_model *model, const model_object *object, const model_delta *delta)
+static int is_removed(const apply_model *model, const model_object *object, const model_delta *delta,
+                      unsigned complete)
 {
-    return object->is_there && (model->is_text || is_of_other_history(model, object) ||
-                                delta->state.version >= object->state.version);
+    unsigned version = delta->state.version;
+    if (!object->is_there || !is_comparable(model, object))
+        return object->is_there && is_news(model, version, complete);
+    return model->is_text || version >= object->state.version;
 }
 
 static void put(apply_model *model, unsigned key, const model_delta *delta)
@@ -227,7 +245,7 @@ static void meet(const apply_model *model, model_object *object, const model_del
         object->met = list;
 }
 
-/* ---- what is held back -------------------------------------------------------------------------------- */
+/* ---- held changes ------------------------------------------------------------------------------------- */
 
 static void drop_held(apply_model *model, size_t number)
 {
@@ -246,10 +264,10 @@ static void drop_held_before(apply_model *model, uint32_t list)
 static void hold(apply_model *model, unsigned key, const model_delta *delta)
 {
     MODEL_CHECK(model, model->held_count < MODEL_HELD_MAX);
-    model->held[model->held_count++] = (model_held){key, *delta};
+    model->held[model->held_count++] = (model_held){key, *delta, 0};
 }
 
-/* Returns whether the change is an echo of what was before something that is held. */
+/* Returns whether the change repeats the state before a held change (an echo). */
 static int meets_held(apply_model *model, unsigned key, const model_delta *delta)
 {
     int is_echo = 0;
@@ -267,13 +285,22 @@ static int meets_held(apply_model *model, unsigned key, const model_delta *delta
     return is_echo;
 }
 
+static void see_held(apply_model *model, unsigned key, uint32_t list)
+{
+    for (size_t i = 0; i < model->held_count; i++) {
+        model_held *held = &model->held[i];
+        if (held->key == key && held->delta.list < list && held->seen < list)
+            held->seen = list;
+    }
+}
+
 /* ---- one change --------------------------------------------------------------------------------------- */
 
 static void apply_delta(apply_model *model, unsigned key, const model_delta *delta, unsigned complete)
 {
     model_object *object = &model->objects[key];
     if (delta->type == KI_CHANGE_DELETED) {
-        if (!is_removed(model, object, delta))
+        if (!is_removed(model, object, delta, complete))
             return;
         hear_version(model, key, '-', delta->is_unseen ? object->state.version : delta->state.version,
                      delta->is_unseen ? "u" : "");
@@ -281,9 +308,14 @@ static void apply_delta(apply_model *model, unsigned key, const model_delta *del
         return;
     }
     int was_other = object->is_there && is_of_other_history(model, object);
-    int is_put_now = delta->type != KI_CHANGE_SEEN && is_put(model, object, delta, complete);
+    int is_known_now = delta->type == KI_CHANGE_SEEN || is_known(model, object, delta);
+    int is_put_now = !is_known_now && is_put(model, object, delta, complete);
+    if (was_other && !is_known_now && !is_put_now)
+        return; /* an echo */
     if (is_put_now)
         put(model, key, delta);
+    if (!object->is_there)
+        see_held(model, key, delta->list);
     if (object->is_there && (is_put_now || delta->list != 0 || was_other))
         meet(model, object, delta);
     object->is_other = was_other && delta->type == KI_CHANGE_SEEN;
@@ -294,11 +326,13 @@ static int is_held(const apply_model *model, const model_entry *entry, const mod
 {
     if (delta->list == 0 || delta->type == KI_CHANGE_SEEN)
         return 0;
-    return delta->type == KI_CHANGE_DELETED || (!model->objects[entry->key].is_there &&
-                                                !is_put(model, &model->objects[entry->key], delta, complete));
+    const model_object *object = &model->objects[entry->key];
+    return delta->type == KI_CHANGE_DELETED ||
+           (!is_comparable(model, object) && !is_known(model, object, delta) &&
+            !is_put(model, object, delta, complete));
 }
 
-/* What a key was before its delete may be told once more behind it. */
+/* The state of a key before its delete may be sent again after it. */
 static void apply_deltas(apply_model *model, const model_entry *entry)
 {
     unsigned complete = entry->version_before;
@@ -307,9 +341,11 @@ static void apply_deltas(apply_model *model, const model_entry *entry)
         const model_delta echo = {.type = KI_CHANGE_SEEN, .list = delta->list};
         if (meets_held(model, entry->key, delta))
             delta = &echo;
-        if (is_held(model, entry, delta, complete))
+        if (is_held(model, entry, delta, complete)) {
+            if (delta->type != KI_CHANGE_DELETED && model->objects[entry->key].is_there)
+                apply_delta(model, entry->key, &echo, complete);
             hold(model, entry->key, delta);
-        else
+        } else
             apply_delta(model, entry->key, delta, complete);
         if (delta->type == KI_CHANGE_DELETED && delta->list == 0 && !model->is_text &&
             delta->state.version > complete)
@@ -334,6 +370,8 @@ static void apply_held(apply_model *model, uint32_t list)
         }
         held.delta.is_doubtful = 0;
         apply_delta(model, held.key, &held.delta, 0);
+        if (held.seen != 0)
+            apply_delta(model, held.key, &(model_delta){.type = KI_CHANGE_SEEN, .list = held.seen}, 0);
         drop_held(model, i);
     }
 }
@@ -378,7 +416,7 @@ static void apply_marker(apply_model *model, const model_entry *entry)
     model->is_due = 0;
 }
 
-/* As ki_apply_step(), of which it needs no more than one for a marker: there are few objects. */
+/* Like ki_apply_step(), but a marker needs only one step, because there are few objects. */
 static int step(apply_model *model)
 {
     model_queue *batch = &model->batch;
@@ -445,7 +483,8 @@ static unsigned number_in(const char **at)
     return number;
 }
 
-/* Add, updates, delete, each from where the last one led; versions go up, but from one history to another. */
+/* Checks a call of the handler: add, updates, delete, each from the state after the last one; versions
+ * increase, except from one history to another. */
 static void believe(apply_model *model, const char *word)
 {
     unsigned key = (unsigned)(word[1] - 'a');
@@ -458,7 +497,7 @@ static void believe(apply_model *model, const char *word)
         model->is_coherent ? model->beliefs[key].resets == model->resets : model->resets == 0;
     int may_fall = model->is_text || !is_in_one_history;
     MODEL_CHECK(model, model->beliefs[key].is_there == (word[0] != '+'));
-    /* What changes nothing that is kept moves the version unheard. */
+    /* An update of only dropped fields changes the version without a call. */
     MODEL_CHECK(model, word[0] != '~' || model->is_projected || old == model->beliefs[key].version);
     MODEL_CHECK(model, word[0] != '~' || is_resync || may_fall || version > model->beliefs[key].version);
     MODEL_CHECK(model, word[0] != '-' || may_fall || version >= model->beliefs[key].version);
@@ -504,7 +543,7 @@ void apply_model_settle(apply_model *model)
                 ki_listener_has_synced(&model->run.handlers[0].subscriber.listener) == model->is_synced);
 }
 
-/* What is dropped, but for a new history. */
+/* Drops the entries, except for resets of the history. */
 static void forget(apply_model *model, model_queue *queue)
 {
     for (; queue->next < queue->count; queue->next++)

@@ -11,7 +11,7 @@
 #include "support/store_check.h"
 #include "support/unit.h"
 
-/* ---- handlers that write down what they hear ---------------------------------------------------------- */
+/* ---- handlers that record their calls ----------------------------------------------------------------- */
 
 static void say(apply_handler *h, const char *text, size_t len)
 {
@@ -107,17 +107,18 @@ const char *apply_run_heard(apply_run *run, size_t number)
 {
     apply_handler *h = &run->handlers[number];
     apply_run_settle(run);
-    h->text[h->len == 0 ? 0 : h->len - 1] = 0; /* without the last blank */
+    h->text[h->len == 0 ? 0 : h->len - 1] = 0; /* without the last space */
     h->len = 0;
     return h->text;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------------------------------------ */
 
-/* Whether something waits is what the tests look at themselves. */
-static void wake(ki_subscriber *subscriber)
+/* Nothing is woken: the tests check themselves whether something waits. */
+static void push(ki_subscriber *subscriber, ki_list *entries)
 {
     assert_true(ki_list_node_is_linked(&subscriber->node));
+    ki_listener_push_all(&subscriber->listener, entries);
 }
 
 void apply_run_init(apply_run *run)
@@ -128,7 +129,7 @@ void apply_run_init(apply_run *run)
     assert_int_equal(
         ki_delta_fifo_init(&run->fifo, &(ki_delta_fifo_options){.hash_key = ki_store_hash_key(run->store)}),
         0);
-    ki_fanout_init(&run->fanout, wake);
+    ki_fanout_init(&run->fanout, push);
     ki_apply_init(&run->apply,
                   &(ki_apply_options){.store = run->store, .fifo = &run->fifo, .fanout = &run->fanout});
     apply_run_join(run, 0, NULL);
@@ -237,7 +238,7 @@ ki_object *apply_object(const char *name, const char *version, const char *uid, 
     return object;
 }
 
-/* "a12:uid=text", which is cut into its parts. */
+/* Splits "a12:uid=text" in place. */
 static ki_object *object_of_word(char *word)
 {
     char name[2] = {word[0], 0};

@@ -36,12 +36,58 @@ struct ki_as_resource *as_rig_resource(struct as_rig *rig, const char *qualified
     return resource;
 }
 
+struct ki_as_resource *as_rig_served(struct as_rig *rig, const char *group, const char *version,
+                                     const char *plural)
+{
+    ki_as_storage_lock(rig->storage);
+    struct ki_as_resource *resource = ki_as_resources_find(
+        ki_as_storage_resources(rig->storage), ki_str_of(group), ki_str_of(version), ki_str_of(plural));
+    ki_as_storage_unlock(rig->storage);
+    return resource;
+}
+
 struct ki_as_collection *as_rig_collection(struct as_rig *rig, const char *qualified)
 {
-    struct ki_as_collection *collection =
-        ki_as_storage_collection(rig->storage, as_rig_resource(rig, qualified));
+    const struct ki_as_resource *resource = as_rig_resource(rig, qualified);
+    ki_as_storage_lock(rig->storage);
+    struct ki_as_collection *collection = ki_as_storage_collection(rig->storage, resource);
+    ki_as_storage_unlock(rig->storage);
     assert_non_null(collection);
     return collection;
+}
+
+uint64_t as_rig_version(struct as_rig *rig)
+{
+    ki_as_storage_lock(rig->storage);
+    uint64_t version = ki_as_storage_version(rig->storage);
+    ki_as_storage_unlock(rig->storage);
+    return version;
+}
+
+struct ki_as_object *as_rig_find(struct as_rig *rig, const char *qualified, ki_str ns, ki_str name)
+{
+    const struct ki_as_collection *collection = as_rig_collection(rig, qualified);
+    ki_as_storage_lock(rig->storage);
+    struct ki_as_object *object = ki_as_collection_find(collection, ns, name);
+    ki_as_storage_unlock(rig->storage);
+    return object;
+}
+
+size_t as_rig_count(struct as_rig *rig, const char *qualified)
+{
+    const struct ki_as_collection *collection = as_rig_collection(rig, qualified);
+    ki_as_storage_lock(rig->storage);
+    size_t count = ki_as_collection_count(collection);
+    ki_as_storage_unlock(rig->storage);
+    return count;
+}
+
+int as_rig_rewind(struct as_rig *rig, uint64_t by)
+{
+    ki_as_storage_lock(rig->storage);
+    int rc = ki_as_storage_rewind(rig->storage, by);
+    ki_as_storage_unlock(rig->storage);
+    return rc;
 }
 
 static const char *plural_of(const char *key)
@@ -69,12 +115,10 @@ struct ki_as_object *as_rig_object(struct as_rig *rig, const char *key, const ch
 
 void as_rig_put(struct as_rig *rig, const char *key, const char *app)
 {
+    struct ki_as_collection *collection = as_rig_collection(rig, plural_of(key));
     ki_as_storage_lock(rig->storage);
     struct ki_as_object *object = as_rig_object(rig, key, app);
     assert_non_null(object);
-    ki_as_storage_unlock(rig->storage);
-    struct ki_as_collection *collection = as_rig_collection(rig, plural_of(key));
-    ki_as_storage_lock(rig->storage);
     assert_int_equal(ki_as_storage_put(rig->storage, collection, object), 0);
     ki_as_storage_unlock(rig->storage);
     ki_as_object_unref(object);
@@ -82,10 +126,10 @@ void as_rig_put(struct as_rig *rig, const char *key, const char *app)
 
 void as_rig_remove(struct as_rig *rig, const char *key)
 {
-    struct ki_as_object *last = as_rig_object(rig, key, "gone");
-    assert_non_null(last);
     struct ki_as_collection *collection = as_rig_collection(rig, plural_of(key));
     ki_as_storage_lock(rig->storage);
+    struct ki_as_object *last = as_rig_object(rig, key, "gone");
+    assert_non_null(last);
     assert_int_equal(ki_as_storage_remove(rig->storage, collection, last), 0);
     ki_as_storage_unlock(rig->storage);
     ki_as_object_unref(last);

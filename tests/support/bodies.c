@@ -26,7 +26,7 @@ static void load(recorded_body *body, const char *name)
     if (fixture_load(&body->file, name, &err) < 0)
         die(err.message, name);
     if (fixture_split_http((ki_str){body->file.data, body->file.len}, &answer) < 0)
-        die("no HTTP answer", name);
+        die("not an HTTP response", name);
     ki_str type = fixture_http_header(&answer, "Content-Type");
     body->text = answer.body;
     body->is_json = type.len >= 16 && memcmp(type.ptr, "application/json", 16) == 0 &&
@@ -39,7 +39,7 @@ recorded_bodies recorded_bodies_load(void)
     struct dirent **entries = NULL;
     int count = scandir(directory == NULL ? "tests/fixtures" : directory, &entries, is_answer, alphasort);
     if (count <= 0)
-        die("no recorded answers", directory == NULL ? "tests/fixtures" : directory);
+        die("no recorded responses", directory == NULL ? "tests/fixtures" : directory);
     recorded_bodies bodies = {calloc((size_t)count, sizeof(recorded_body)), (size_t)count};
     if (bodies.list == NULL)
         die("out of memory", "");

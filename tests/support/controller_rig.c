@@ -159,17 +159,13 @@ const char *rig_owned(const char *ns, const char *name, int version, const char 
 
 double controller_rig_metric(controller_rig *rig, const char *name, const char *labels)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    ki_error err = {0};
-    assert_int_equal(ki_metrics_render(rig->metrics, &text, &err), 0);
-    exposition_read(&read, text.bytes);
+    exposition_render(&read, rig->metrics);
     const exposition_sample *sample = exposition_find(&read, name, labels);
     if (sample == NULL)
         fail_msg("no metric %s{%s}", name, labels);
     double value = sample == NULL ? 0 : sample->value;
     exposition_free(&read);
-    ki_metrics_text_fini(&text);
     return value;
 }
 

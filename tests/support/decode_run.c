@@ -60,76 +60,9 @@ static void add_refused(decode_run *run, const char *type, const ki_refused *ref
 static void add_failure(decode_run *run, int code)
 {
     run->code = code;
-    require(run->error.code == code, "returns another error than it explains");
+    require(run->error.code == code, "returns a different error than it describes");
     fprintf(run->out, "FAILED %s %llu %s\n", ki_error_name(code), (unsigned long long)run->error.offset,
             run->error.message);
-}
-
-static size_t next_piece(const decode_split *split, size_t left)
-{
-    size_t n = split->random != NULL ? 1 + (size_t)ki_random_below(split->random, RANDOM_PIECE_MAX)
-               : split->piece == 0   ? left
-                                     : split->piece;
-    return n < left ? n : left;
-}
-
-/* Feeds one piece until nothing is left of it. Returns 0, or the error. */
-typedef int (*feed_cb)(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder);
-
-static int feed_piece(decode_run *run, ki_str piece, feed_cb feed, void *decoder)
-{
-    size_t at = 0;
-    int idle = 0;
-    while (at < piece.len) {
-        size_t used = SIZE_MAX;
-        int step = feed(run, piece.ptr + at, piece.len - at, &used, decoder);
-        require(used <= piece.len - at, "takes more bytes than there are");
-        require(step != 0 || used == piece.len - at, "asks for more before it has used all");
-        if (step < 0)
-            return step;
-        idle = used == 0 ? idle + 1 : 0;
-        require(idle < 2, "takes no byte");
-        at += used;
-    }
-    return 0;
-}
-
-static int feed_all(decode_run *run, ki_str body, decode_split split, feed_cb feed, void *decoder)
-{
-    int rc = 0;
-    for (size_t at = 0; rc == 0 && at < body.len;) {
-        size_t n = next_piece(&split, body.len - at);
-        rc = feed_piece(run, (ki_str){body.ptr + at, n}, feed, decoder);
-        at += n;
-    }
-    return rc;
-}
-
-static void end(decode_run *run, int code)
-{
-    if (code < 0)
-        add_failure(run, code);
-    require(fclose(run->out) == 0, "has no memory left for the log");
-    run->out = NULL;
-}
-
-/* A decoder of one of the four kinds. */
-typedef struct subject {
-    void *decoder;
-    feed_cb feed;
-    int (*end)(void *decoder, ki_error *err);
-} subject;
-
-static void run_all(decode_run *run, subject s, ki_str body, decode_split split)
-{
-    ki_error ignored = {0};
-    begin(run);
-    int rc = feed_all(run, body, split, s.feed, s.decoder);
-    if (rc < 0)
-        require(s.end(s.decoder, &ignored) < 0, "ends well after a failure");
-    else
-        rc = s.end(s.decoder, &run->error);
-    end(run, rc);
 }
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
@@ -143,35 +76,16 @@ static void add_metadata(decode_run *run, const ki_list_metadata *metadata)
     fprintf(run->out, "\" remaining %lld\n", (long long)metadata->remaining_items);
 }
 
-static void add_list_step(decode_run *run, int step, const ki_list_metadata *metadata,
-                          const ki_refused *refused)
+static void add_list_step(decode_run *run, ki_decoded *decoded, int step)
 {
+    if (step == KI_LIST_OBJECT)
+        add_object(run, "OBJECT", ki_decoded_take_object(decoded));
     if (step == KI_LIST_METADATA)
-        add_metadata(run, metadata);
+        add_metadata(run, &decoded->metadata);
     if (step == KI_LIST_REFUSED)
-        add_refused(run, "", refused);
+        add_refused(run, "", &decoded->refused);
     if (step == KI_LIST_END)
         fputs("END\n", run->out);
-}
-
-static int feed_list(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
-{
-    ki_list_decoder *list = decoder;
-    int step = ki_list_decoder_feed(list, bytes, n, out_used, &run->error);
-    if (step == KI_LIST_OBJECT)
-        add_object(run, "OBJECT", ki_list_decoder_take_object(list));
-    add_list_step(run, step, &list->metadata, &list->refused);
-    return step;
-}
-
-static int end_list(void *decoder, ki_error *err)
-{
-    return ki_list_decoder_end(decoder, err);
-}
-
-void decode_run_list(decode_run *run, ki_list_decoder *decoder, ki_str body, decode_split split)
-{
-    run_all(run, (subject){decoder, feed_list, end_list}, body, split);
 }
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
@@ -216,74 +130,91 @@ static void add_refused_event(decode_run *run, int refused_type, const ki_refuse
     add_refused(run, type, refused);
 }
 
-static int feed_watch(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
+static void add_watch_step(decode_run *run, ki_decoded *decoded, int step)
 {
-    ki_watch_decoder *watch = decoder;
-    int step = ki_watch_decoder_feed(watch, bytes, n, out_used, &run->error);
-    if (step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED)
-        add_object(run, type_name(step), ki_watch_decoder_take_object(watch));
+    if (ki_event_has_object(step))
+        add_object(run, type_name(step), ki_decoded_take_object(decoded));
     if (step == KI_CHANGE_BOOKMARK)
-        add_bookmark(run, watch->resource_version, watch->ends_initial_events);
+        add_bookmark(run, decoded->resource_version, decoded->ends_initial_events);
     if (step == KI_WATCH_ERROR)
-        add_status(run, &watch->status);
+        add_status(run, &decoded->status);
     if (step == KI_WATCH_REFUSED)
-        add_refused_event(run, watch->refused_type, &watch->refused);
-    return step;
+        add_refused_event(run, decoded->refused_type, &decoded->refused);
 }
 
-static int end_watch(void *decoder, ki_error *err)
+/* ---- bodies -------------------------------------------------------------------------------------------- */
+
+static void add_step(decode_run *run, ki_body_decoder *decoder, int step)
 {
-    return ki_watch_decoder_end(decoder, err);
+    int is_list = decoder->form == KI_BODY_JSON_LIST || decoder->form == KI_BODY_PROTO_LIST;
+    (is_list ? add_list_step : add_watch_step)(run, ki_body_decoder_result(decoder), step);
 }
 
-void decode_run_watch(decode_run *run, ki_watch_decoder *decoder, ki_str body, decode_split split)
+static size_t next_piece(const decode_split *split, size_t left)
 {
-    run_all(run, (subject){decoder, feed_watch, end_watch}, body, split);
+    size_t n = split->random != NULL ? 1 + (size_t)ki_random_below(split->random, RANDOM_PIECE_MAX)
+               : split->piece == 0   ? left
+                                     : split->piece;
+    return n < left ? n : left;
 }
 
-/* ---- protobuf ------------------------------------------------------------------------------------------ */
-
-static int feed_proto_list(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
+/* Feeds one piece until it is used up. Returns 0, or the error. */
+static int feed_piece(decode_run *run, ki_body_decoder *decoder, ki_str piece)
 {
-    ki_proto_list *list = decoder;
-    int step = ki_proto_list_feed(list, bytes, n, out_used, &run->error);
-    if (step == KI_LIST_OBJECT)
-        add_object(run, "OBJECT", ki_proto_list_take_object(list));
-    add_list_step(run, step, &list->metadata, &list->refused);
-    return step;
+    size_t at = 0;
+    int idle = 0;
+    while (at < piece.len) {
+        size_t used = SIZE_MAX;
+        int step =
+            ki_body_decoder_feed(decoder, (ki_str){piece.ptr + at, piece.len - at}, &used, &run->error);
+        add_step(run, decoder, step);
+        require(used <= piece.len - at, "uses more bytes than there are");
+        require(step != 0 || used == piece.len - at, "asks for more before it has used all");
+        if (step < 0)
+            return step;
+        idle = used == 0 ? idle + 1 : 0;
+        require(idle < 2, "uses no byte");
+        at += used;
+    }
+    return 0;
 }
 
-static int end_proto_list(void *decoder, ki_error *err)
+static int feed_all(decode_run *run, ki_body_decoder *decoder, ki_str body, decode_split split)
 {
-    return ki_proto_list_end(decoder, err);
+    int rc = 0;
+    for (size_t at = 0; rc == 0 && at < body.len;) {
+        size_t n = next_piece(&split, body.len - at);
+        rc = feed_piece(run, decoder, (ki_str){body.ptr + at, n});
+        at += n;
+    }
+    return rc;
 }
 
-void decode_run_proto_list(decode_run *run, ki_proto_list *decoder, ki_str body, decode_split split)
+static void end(decode_run *run, int code)
 {
-    run_all(run, (subject){decoder, feed_proto_list, end_proto_list}, body, split);
+    if (code < 0)
+        add_failure(run, code);
+    require(fclose(run->out) == 0, "has no memory left for the log");
+    run->out = NULL;
 }
 
-static int feed_proto_watch(decode_run *run, const char *bytes, size_t n, size_t *out_used, void *decoder)
+void decode_run_decoder(decode_run *run, ki_body_decoder *decoder, ki_str body, decode_split split)
 {
-    ki_proto_watch *watch = decoder;
-    int step = ki_proto_watch_feed(watch, bytes, n, out_used, &run->error);
-    if (step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED)
-        add_object(run, type_name(step), ki_proto_watch_take_object(watch));
-    if (step == KI_CHANGE_BOOKMARK)
-        add_bookmark(run, watch->resource_version, watch->ends_initial_events);
-    if (step == KI_WATCH_ERROR)
-        add_status(run, &watch->status);
-    if (step == KI_WATCH_REFUSED)
-        add_refused_event(run, watch->refused_type, &watch->refused);
-    return step;
+    ki_error ignored = {0};
+    begin(run);
+    int rc = feed_all(run, decoder, body, split);
+    if (rc < 0)
+        require(ki_body_decoder_end(decoder, &ignored) < 0, "ends successfully after a failure");
+    else
+        rc = ki_body_decoder_end(decoder, &run->error);
+    end(run, rc);
 }
 
-static int end_proto_watch(void *decoder, ki_error *err)
+void decode_run_form(decode_run *run, ki_body_form form, ki_object_plan *plan, ki_str body,
+                     decode_split split)
 {
-    return ki_proto_watch_end(decoder, err);
-}
-
-void decode_run_proto_watch(decode_run *run, ki_proto_watch *decoder, ki_str body, decode_split split)
-{
-    run_all(run, (subject){decoder, feed_proto_watch, end_proto_watch}, body, split);
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, form, plan);
+    decode_run_decoder(run, &decoder, body, split);
+    ki_body_decoder_fini(&decoder);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "support/unit.h"
+#include "util/units.h"
 
 ki_object *event_make_pod(const char *name, const char *version)
 {
@@ -38,4 +39,19 @@ ki_recorded_hash event_make_hash(void)
     ki_hash_key_init_seeded(&hash.a, 1);
     ki_hash_key_init_seeded(&hash.b, 2);
     return hash;
+}
+
+void event_scene_init(event_scene *scene)
+{
+    *scene = (event_scene){.hash = event_make_hash(), .now_ns = 1000 * KI_NS_PER_S, .wall_ns = 100};
+}
+
+void event_scene_pass(event_scene *scene, uint64_t seconds)
+{
+    scene->now_ns += seconds * KI_NS_PER_S;
+}
+
+ki_recorded *event_scene_make(event_scene *scene, const char *pod, const char *reason, const char *message)
+{
+    return event_make(pod, reason, message, ++scene->wall_ns);
 }

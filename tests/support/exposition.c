@@ -12,7 +12,7 @@
 typedef struct reader {
     const char *at;
     exposition *out;
-    char family[EXPOSITION_TEXT_BYTES]; /* that of the last TYPE line */
+    char family[EXPOSITION_TEXT_BYTES]; /* of the last TYPE line */
     char type[EXPOSITION_TEXT_BYTES];
     char seen[EXPOSITION_TEXT_BYTES][EXPOSITION_TEXT_BYTES]; /* all families */
 } reader;
@@ -118,7 +118,7 @@ static void read_sample(reader *r)
     r->at = end;
     take(r, "\n");
     if (!belongs_to_family(r, sample.name))
-        fail_msg("%s stands below %s", sample.name, r->family);
+        fail_msg("%s follows the TYPE line of %s", sample.name, r->family);
     memcpy(sample.family, r->family, sizeof(sample.family));
     for (size_t i = 0; i < r->out->count; i++) {
         const exposition_sample *other = &r->out->samples[i];
@@ -164,7 +164,7 @@ static void read_family_head(reader *r)
     assert_true(*r->at != 0 && *r->at != '#');
 }
 
-/* What is wrong in the buckets of the histogram that begin at `first`; returns where they end. */
+/* Checks the buckets of the histogram that begin at `first`; returns the position after them. */
 static size_t check_buckets(const exposition *out, size_t first)
 {
     const exposition_sample *samples = out->samples;
@@ -213,6 +213,14 @@ void exposition_free(exposition *read)
     *read = (exposition){0};
 }
 
+void exposition_render(exposition *out, ki_metrics *metrics)
+{
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
+    exposition_read(out, text.bytes);
+    ki_metrics_text_fini(&text);
+}
+
 const exposition_sample *exposition_find(const exposition *read, const char *name, const char *labels)
 {
     for (size_t i = 0; i < read->count; i++) {
@@ -234,4 +242,13 @@ const char *exposition_label(const exposition_sample *sample, const char *name)
         if (strcmp(sample->label_names[i], name) == 0)
             return sample->label_values[i];
     return NULL;
+}
+
+bool exposition_has(ki_metrics *metrics, const char *line)
+{
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
+    bool is_there = strstr(text.bytes, line) != NULL;
+    ki_metrics_text_fini(&text);
+    return is_there;
 }

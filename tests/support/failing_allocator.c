@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In front of every block; as wide as the strictest alignment, so that what follows it is aligned as
- * malloc's. */
+/* Precedes every block; as wide as the strictest alignment, so that the block has the alignment of malloc. */
 typedef union block_header {
     size_t size;
     max_align_t alignment;
@@ -17,10 +16,11 @@ typedef union block_header {
 
 static atomic_size_t attempts;
 static atomic_size_t fail_at;
+static atomic_size_t size_max = SIZE_MAX;
 static atomic_size_t live_count;
 static atomic_size_t live_bytes;
 
-/* Set while no other thread is inside the library. */
+/* Set only while no other thread is inside the library. */
 static void (*released_cb)(void *user);
 static void *released_user;
 
@@ -29,7 +29,7 @@ static void *allocate(size_t size, void *user)
     (void)user;
     if (atomic_fetch_add(&attempts, 1) + 1 == atomic_load(&fail_at))
         return NULL;
-    if (size > SIZE_MAX - sizeof(block_header))
+    if (size > SIZE_MAX - sizeof(block_header) || size > atomic_load(&size_max))
         return NULL;
     block_header *block = malloc(sizeof(block_header) + size);
     if (block == NULL)
@@ -72,6 +72,7 @@ static void replace_allocator(const ki_allocator *allocator)
 void failing_allocator_install(void)
 {
     failing_allocator_fail_at(0);
+    failing_allocator_limit(SIZE_MAX);
     atomic_store(&live_count, 0);
     atomic_store(&live_bytes, 0);
     replace_allocator(&(ki_allocator){.allocate = allocate, .reallocate = reallocate, .release = release});
@@ -92,6 +93,11 @@ void failing_allocator_fail_at(size_t n)
 {
     atomic_store(&attempts, 0);
     atomic_store(&fail_at, n);
+}
+
+void failing_allocator_limit(size_t bytes)
+{
+    atomic_store(&size_max, bytes);
 }
 
 bool failing_allocator_has_failed(void)

@@ -88,16 +88,20 @@ static void print_entry(text_out *out, const ki_delta_entry *entry)
 void fifo_assert_pops(ki_delta_fifo *fifo, size_t max, const char *expected, const char *version)
 {
     ki_list batch;
+    ki_list done;
     text_out out = {.len = 0};
     ki_resource_version upto = {0};
     ki_list_init(&batch);
+    ki_list_init(&done);
     size_t n = ki_delta_fifo_pop(fifo, max, &batch, &upto);
     for (ki_list_node *node = ki_list_pop_front(&batch); node != NULL;
          node = ki_list_pop_front(&batch), n--) {
         ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
         print_entry(&out, entry);
-        ki_delta_entry_free(entry);
+        ki_delta_entry_clear(entry);
+        ki_list_push_back(&done, node);
     }
+    ki_delta_fifo_give_back(fifo, &done);
     assert_int_equal(n, 0);
     assert_string_equal(out.text, expected);
     char is[KI_RESOURCE_VERSION_BYTES_MAX + 1];

@@ -41,7 +41,7 @@ static void expect(heard *what, int is_right, const char *wish, const ki_event *
                 KI_STR_ARGS(ki_object_resource_version(event->object)));
 }
 
-/* ---- being told -------------------------------------------------------------------------------------- */
+/* ---- callbacks --------------------------------------------------------------------------------------- */
 
 static void enter(heard *what)
 {
@@ -74,7 +74,7 @@ static int goes_back(const ki_object *known, const ki_object *object)
            order < 0;
 }
 
-/* Memory that is out once is none of the handler's business. */
+/* Retries once, because running out of memory is not the handler's fault. */
 static int put(ki_store *store, const ki_object *object)
 {
     int rc = ki_store_put(store, object);
@@ -91,11 +91,11 @@ static void replay(heard *what, const ki_event *event)
 {
     ki_object *known = ki_store_get_key(what->replay, ki_object_key_str(event->object));
     if (event->change_type == KI_CHANGE_ADDED)
-        expect(what, known == NULL, "no add of what is there", event);
+        expect(what, known == NULL, "no add of an existing object", event);
     else
-        expect(what, known != NULL, "no update or delete of what is not there", event);
+        expect(what, known != NULL, "no update or delete of a missing object", event);
     expect(what, known == NULL || what->has_new_history || !goes_back(known, event->object),
-           "no version that goes back", event);
+           "no version that decreases", event);
     if (event->change_type != KI_CHANGE_DELETED)
         expect(what, put(what->replay, event->object) == 0, "memory", event);
     else if (known != NULL)
@@ -179,7 +179,7 @@ ki_handler heard_handler(heard *what)
                         .user = what};
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------ */
+/* ---- queries ----------------------------------------------------------------------------------------- */
 
 int heard_wait(heard *what, atomic_int *counter, int at_least)
 {

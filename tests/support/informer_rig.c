@@ -122,17 +122,13 @@ void local_rig_init(local_rig *rig, ki_client_options options)
     (void)local_source_put(rig->source, "a", "n0", 0);
     (void)local_source_put(rig->source, "a", "n1", 1);
     (void)local_source_put(rig->source, "b", "n2", 2);
-    options.source = local_source_open;
-    options.source_user = rig->source;
-    rig->client = ki_client_new(&options, &err);
-    assert_non_null(rig->client);
-    local_source_attach(rig->source, rig->client);
+    rig->client = local_source_client(rig->source, options);
     rig->informer =
         ki_informer_new(rig->client, &KI_CORE_V1_PODS, &(ki_informer_options){.backoff_ms = 10}, &err);
     assert_non_null(rig->informer);
 }
 
-/* An informer that was freed from a callback, and is on its way out, is gone when the client is. */
+/* An informer that was freed in a callback and is still being freed is gone when the client is. */
 void local_rig_fini(local_rig *rig)
 {
     ki_informer_free(rig->informer);

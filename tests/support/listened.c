@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/content.h"
+#include "api/object/object_layout.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"
 #include "support/unit.h"
@@ -159,7 +159,7 @@ void listened_begin(ki_listener *listener, ki_object *const *objects, size_t cou
     }
     for (; list.count < count; list.count++) {
         list.objects[list.count] = objects[list.count];
-        bytes += ki_content_object_bytes(objects[list.count]);
+        bytes += ki_object_own_bytes(objects[list.count]);
     }
     ki_listener_begin(listener, &list, bytes);
     assert_null(list.objects);

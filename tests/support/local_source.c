@@ -11,7 +11,7 @@
 
 enum { FIRST_VERSION = 100, NAME_BYTES = 40, RECORD_BYTES = 512, EVENTS_AT_A_TIME = 50 };
 
-/* A change, or an object as it is. */
+/* A change, or the current state of an object. */
 typedef struct record {
     char ns[NAME_BYTES];
     char name[NAME_BYTES];
@@ -27,23 +27,23 @@ typedef struct records {
     size_t capacity;
 } records;
 
-/* A request that is under way: io's. */
+/* A request in progress; used by io. */
 typedef struct request {
     ki_list_node node;
     ki_answer *answer;
-    uint64_t version; /* a watch has told of everything up to here */
-    int cuts;         /* that had happened when it began */
+    uint64_t version; /* a watch has sent everything up to this version */
+    int cuts;         /* the number of cuts when it began */
     int is_watch;
-    int is_answered; /* a watch: its head has been told */
+    int is_answered; /* a watch: its head has been sent */
     int is_paused;
 } request;
 
 struct local_source {
     ki_client *client;
     ki_job job;
-    ki_list requests; /* io's */
+    ki_list requests; /* used by io */
     ki_mutex mu;
-    records objects; /* guarded by mu, as all below */
+    records objects; /* guarded by mu, like everything below */
     records history;
     uint64_t version;
     uint64_t forgotten;
@@ -54,7 +54,6 @@ struct local_source {
     int opened;
     int released;
     int lists;
-    int watches;
 };
 
 typedef struct text {
@@ -154,7 +153,7 @@ size_t local_source_differences(local_source *source, const ki_store *store)
     return differences;
 }
 
-/* ---- what is sent ------------------------------------------------------------------------------------ */
+/* ---- bodies ------------------------------------------------------------------------------------------ */
 
 static void write_text(text *to, const char *bytes)
 {
@@ -194,7 +193,7 @@ static void write_list_locked(local_source *source, text *to)
     write_text(to, "]}");
 }
 
-/* Some events after the version, which moves on. */
+/* Writes some of the events after *version, and advances it. */
 static void write_events_locked(local_source *source, uint64_t *version, text *to)
 {
     int written = 0;
@@ -228,7 +227,7 @@ static void write_status(text *to, int code)
 
 /* ---- answering: io ----------------------------------------------------------------------------------- */
 
-/* What to do for a request; decided under mu, done without it. */
+/* The action for a request; chosen under mu, done without it. */
 typedef struct deed {
     text body;
     int http_status; /* 0: no head */
@@ -248,7 +247,7 @@ static void plan_watch_locked(local_source *source, request *asked, deed *out)
     write_events_locked(source, &asked->version, &out->body);
 }
 
-/* Returns whether there is anything to do. */
+/* Returns whether there is something to do. */
 static int plan(local_source *source, request *asked, deed *out)
 {
     *out = (deed){0};
@@ -272,7 +271,7 @@ static int plan(local_source *source, request *asked, deed *out)
     return out->is_end || out->body.len > 0 || out->http_status != 0;
 }
 
-/* The request may be gone after each of the calls. */
+/* The request may be gone after each of these calls. */
 static void act(request *asked, const deed *what)
 {
     ki_answer *answer = asked->answer;
@@ -291,7 +290,7 @@ static void act(request *asked, const deed *what)
     ki_answer_end(answer, what->reason, NULL);
 }
 
-/* Requests begin and end inside the calls, so it is looked again from the front each time. */
+/* Requests begin and end inside the calls, so the search starts from the front each time. */
 static int step(local_source *source)
 {
     for (ki_list_node *node = ki_list_first(&source->requests); node != NULL;
@@ -326,7 +325,6 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
     *asked = (request){.answer = answer, .is_watch = options->watch, .version = strtoull(version, NULL, 10)};
     ki_mutex_lock(&source->mu);
     asked->cuts = source->cuts;
-    source->watches += options->watch != 0;
     source->lists += options->watch == 0;
     ki_mutex_unlock(&source->mu);
     ki_list_push_back(&source->requests, &asked->node);
@@ -377,7 +375,7 @@ int local_source_open(const ki_resource *resource, const char *ns, ki_list_watch
     return 0;
 }
 
-/* ---- coming and going -------------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 local_source *local_source_new(void)
 {
@@ -396,6 +394,17 @@ void local_source_attach(local_source *source, ki_client *client)
         abort();
 }
 
+ki_client *local_source_client(local_source *source, ki_client_options options)
+{
+    options.source = local_source_open;
+    options.source_user = source;
+    ki_client *client = ki_client_new(&options, NULL);
+    if (client == NULL)
+        abort();
+    local_source_attach(source, client);
+    return client;
+}
+
 void local_source_free(local_source *source)
 {
     if (source == NULL)
@@ -409,7 +418,7 @@ void local_source_free(local_source *source)
     free(source);
 }
 
-/* ---- orders and counts ------------------------------------------------------------------------------- */
+/* ---- settings and counts ----------------------------------------------------------------------------- */
 
 static int read_int(local_source *source, const int *field)
 {
@@ -472,9 +481,4 @@ int local_source_released(local_source *source)
 int local_source_lists(local_source *source)
 {
     return read_int(source, &source->lists);
-}
-
-int local_source_watches(local_source *source)
-{
-    return read_int(source, &source->watches);
 }

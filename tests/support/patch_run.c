@@ -29,6 +29,16 @@ void assert_patch_refused(patch_cb apply, const char *current, const char *patch
     json_decref(trees[1]);
 }
 
+bool patch_is_done(int rc, json_t *out, struct ki_as_failure *failure)
+{
+    if (rc == 0)
+        json_decref(out);
+    else
+        assert_int_equal(failure->code, 500);
+    ki_as_failure_fini(failure);
+    return rc == 0;
+}
+
 typedef struct attempt {
     patch_cb apply;
     json_t *current;
@@ -41,12 +51,7 @@ static bool succeeds(void *user)
     json_t *out = NULL;
     struct ki_as_failure failure = {0};
     int rc = one->apply(one->current, one->patch, &out, &failure);
-    if (rc == 0)
-        json_decref(out);
-    else
-        assert_int_equal(failure.code, 500);
-    ki_as_failure_fini(&failure);
-    return rc == 0;
+    return patch_is_done(rc, out, &failure);
 }
 
 void assert_patch_survives_no_memory(patch_cb apply, const char *current, const char *patch)

@@ -162,25 +162,3 @@ proto_body proto_body_event(const char *type, ki_str message)
     proto_body_free(&event);
     return frame;
 }
-
-proto_body proto_body_list(const proto_record *record, size_t count)
-{
-    proto_body list = {0};
-    proto_body metadata = {0};
-    ki_proto_typed typed = {0};
-    char api_version[128];
-    char kind[128];
-    require(ki_proto_typed_read(record->message, 0, &typed, NULL) == 0, "malformed", "a record");
-    snprintf(api_version, sizeof(api_version), "%.*s", KI_STR_ARGS(record->api_version));
-    snprintf(kind, sizeof(kind), "%.*sList", KI_STR_ARGS(record->kind));
-    proto_body_field(&metadata, 1, (ki_str){0});
-    proto_body_field(&metadata, 2, KI_STR("349"));
-    proto_body_field(&metadata, 3, (ki_str){0});
-    proto_body_field(&list, 1, proto_body_str(&metadata));
-    for (size_t i = 0; i < count; i++)
-        proto_body_field(&list, 2, typed.raw);
-    proto_body body = proto_body_typed(api_version, kind, proto_body_str(&list));
-    proto_body_free(&list);
-    proto_body_free(&metadata);
-    return body;
-}

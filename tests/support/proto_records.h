@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proto_records - messages with the JSON that Go makes of them, as scripts/tables has recorded them.
+/* proto_records - messages with the JSON that Go makes from them, recorded by scripts/tables.
  *
  *   From:     tests of src/proto
- *   To:       files in tests/fixtures/proto, or anywhere, compressed or not
+ *   To:       files in tests/fixtures/proto, or elsewhere, compressed or not
  */
 #ifndef KI_TESTS_SUPPORT_PROTO_RECORDS_H
 #define KI_TESTS_SUPPORT_PROTO_RECORDS_H
@@ -19,27 +19,26 @@ typedef struct proto_record {
 typedef struct proto_records {
     proto_record *list;
     size_t count;
-    char *data; /* owns the text of all */
+    char *data; /* owns all texts */
 } proto_records;
 
-/* Ends the program when the file cannot be read. `name` is in tests/fixtures/proto,
+/* Ends the program if the file cannot be read. `name` is relative to tests/fixtures/proto,
  * unless it begins with /. */
 proto_records proto_records_load(const char *name);
 void proto_records_free(proto_records *records);
 
-/* A body made of one message, with memory of malloc. */
+/* A body made of one message; its memory is from malloc. */
 typedef struct proto_body {
     char *data;
     size_t len;
     size_t cap;
 } proto_body;
 
-/* A watch with one event; or a list of the message `count` times. */
+/* A watch with one event. */
 proto_body proto_body_event(const char *type, ki_str message);
-proto_body proto_body_list(const proto_record *record, size_t count);
 void proto_body_free(proto_body *body);
 
-/* The same from parts: appends a tag, a length and bytes. */
+/* Build a body from parts: append raw bytes, a field with content, or a field with a number. */
 void proto_body_put(proto_body *body, const void *bytes, size_t n);
 void proto_body_field(proto_body *body, unsigned number, ki_str content);
 void proto_body_number(proto_body *body, unsigned number, uint64_t value);

@@ -125,6 +125,12 @@ void reflector_run_start_listing(reflector_run *run, const char *version)
     reflector_run_restart(run, version);
 }
 
+void reflector_run_start_with(reflector_run *run, ki_watch_list choice)
+{
+    run->informer.watch_list = choice;
+    reflector_run_start(run, "");
+}
+
 void reflector_run_fini(reflector_run *run)
 {
     if (run->is_begun) {
@@ -141,7 +147,7 @@ void reflector_run_fini(reflector_run *run)
     text_log_free(&run->statuses);
 }
 
-/* Goes to `end_ns`, or to what is due before. Returns whether something was. */
+/* Advances to `end_ns`, or to the next due time before it. Returns whether something was due. */
 static int pass_until(reflector_run *run, uint64_t end_ns)
 {
     uint64_t now = ki_clock_now_ns(&run->clock);
@@ -161,10 +167,10 @@ void reflector_run_wait_ms(reflector_run *run, uint64_t ms)
     uint64_t end = ki_clock_now_ns(&run->clock) + ms * KI_NS_PER_MS;
     unsigned ticks = 0;
     while (pass_until(run, end))
-        assert_true(ticks++ < 10000); /* else a timer is due for ever */
+        assert_true(ticks++ < 10000); /* else a timer would be due for ever */
 }
 
-/* A watch that is tried after a failure has not answered yet: the phase is that of before. */
+/* A watch that is retried after a failure has not been answered yet, so the phase has not changed. */
 static int is_still(reflector_run *run, ki_phase phase)
 {
     int is_trying = phase == KI_PHASE_BACKING_OFF && run->reflector.doing != KI_STEP_NONE;
@@ -177,6 +183,14 @@ uint64_t reflector_run_wait_while(reflector_run *run, ki_phase phase)
     while (is_still(run, phase))
         assert_true(pass_until(run, begin + 3600 * KI_NS_PER_S));
     return (ki_clock_now_ns(&run->clock) - begin) / KI_NS_PER_MS;
+}
+
+void reflector_run_fail(reflector_run *run, int http_status, int times)
+{
+    for (int i = 0; i < times; i++) {
+        scripted_error(&run->source, http_status, "");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
 }
 
 void reflector_run_start_watching(reflector_run *run)

@@ -167,6 +167,33 @@ int scan_run_same(const scan_run *a, const scan_run *b)
            (a->protocol_len == 0 || memcmp(a->protocol, b->protocol, a->protocol_len) == 0);
 }
 
+static int agrees(const scan_run *first, scan_run *other, ki_str text, scan_split split)
+{
+    scan_run_text(other, text, split);
+    return scan_run_same(first, other);
+}
+
+int scan_run_all_agree(scan_run *first, scan_run *other, ki_str text, uint64_t seed)
+{
+    enum { SHORT_BYTES = 100 }; /* short enough for a run byte by byte */
+    const ki_json_kernel *const *kernels = ki_json_kernels();
+    ki_random random;
+    size_t count = 0;
+    int all = 1;
+    ki_random_init(&random, seed);
+    scan_run_text(first, text, (scan_split){0});
+    for (; kernels[count] != NULL; count++) {
+        other->kernel = kernels[count];
+        all &= agrees(first, other, text, (scan_split){0});
+        all &= agrees(first, other, text, (scan_split){.first = 1 + ki_random_below(&random, text.len + 1)});
+    }
+    other->kernel = kernels[ki_random_below(&random, count)];
+    all &= agrees(first, other, text, (scan_split){.random = &random});
+    if (text.len <= SHORT_BYTES)
+        all &= agrees(first, other, text, (scan_split){.others = 1});
+    return all;
+}
+
 ki_str scan_run_kept(const scan_run *run)
 {
     return (ki_str){run->protocol + run->kept_at, run->kept_len};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scan_run - a text through the scanner in any split, and all that came of it.
+/* scan_run - scans a text in any split, and records the results.
  *
  *   From:     tests and fuzz targets of scanner, kernels, sink and projection
- *   To:       json/scan.h; the protocol is malloc's memory and not the library's
+ *   To:       json/scan.h; the memory of the log is from malloc
  *
- * Two runs over the same text must come to the same end, whatever kernel scans and however the bytes are
+ * Two runs over the same text must have the same result, whichever kernel scans and however the bytes are
  * split.
  */
 #ifndef KI_TESTS_SUPPORT_SCAN_RUN_H
@@ -16,9 +16,9 @@
 
 /* How the bytes arrive. Zeroed: all at once. */
 typedef struct scan_split {
-    size_t first;      /* the length of the first piece; 0: as the others */
-    size_t others;     /* the length of the others; 0: all that is left */
-    ki_random *random; /* decides all lengths, up to 150 bytes, instead */
+    size_t first;      /* length of the first piece; 0: as the others */
+    size_t others;     /* length of the other pieces; 0: all that is left */
+    ki_random *random; /* if set, chooses all lengths instead, up to 150 bytes */
 } scan_split;
 
 typedef struct scan_run {
@@ -29,9 +29,9 @@ typedef struct scan_run {
     ki_json_scanner scanner;
     ki_json_sink sink;
     int code;        /* 0: the text is a sequence of values; else the error */
-    uint64_t offset; /* of the error, or the length of the text */
-    size_t values;   /* complete ones */
-    int refused;     /* of the first value that a lenient scan has refused; 0: none */
+    uint64_t offset; /* position of the error, or the length of the text */
+    size_t values;   /* complete values */
+    int refused;     /* the error of the first value that a lenient scan has refused; 0: none */
     uint64_t refused_offset;
     char *protocol; /* kept text, side text and captures of each complete value */
     size_t protocol_len;
@@ -44,23 +44,27 @@ typedef struct scan_run {
     int rewritable;
 } scan_run;
 
-/* Set the first four fields afterwards; read the others. */
+/* Set the first four fields afterwards; read the others after a run. */
 void scan_run_init(scan_run *run);
 void scan_run_fini(scan_run *run);
 
-/* Scans the text as a sequence of values. Returns run->code. Ends the program when the scanner breaks
- * its own promises: takes no byte, takes too many, says more after an error. */
+/* Scans the text as a sequence of values. Returns run->code. Ends the program if the scanner breaks
+ * its contract: uses no byte, uses too many, or continues after an error. */
 int scan_run_text(scan_run *run, ki_str text, scan_split split);
 
-/* 1 when a lenient run has done with a text what it should, given what a strict one has: the first mistake is
- * the same, and the lenient one continues after those that leave brackets and strings alone. */
+/* Returns 1 if a lenient run of a text has the right result, given that of a strict run: the first mistake is
+ * the same, and the lenient run continues after mistakes that do not affect brackets and strings. */
 int scan_run_lenient_agrees(const scan_run *strict, const scan_run *lenient);
 
-/* 1 when both came to the same end: verdict, offset, kept text, side text and captures. */
+/* Returns 1 if both have the same result: code, offset, kept text, side text and captures. */
 int scan_run_same(const scan_run *a, const scan_run *b);
 
-/* What was kept of the last complete value, which there must be; the text of a capture of it, empty when
- * not seen. */
+/* Scans the whole text into `first`; then into `other` with every kernel, whole and in pieces, also of random
+ * lengths. Returns 1 if all have the same result. */
+int scan_run_all_agree(scan_run *first, scan_run *other, ki_str text, uint64_t seed);
+
+/* The kept text of the last complete value, which must exist;
+ * the text of one of its captures, empty if not seen. */
 ki_str scan_run_kept(const scan_run *run);
 ki_str scan_run_capture(const scan_run *run, size_t index);
 

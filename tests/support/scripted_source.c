@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/scripted_source.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/unit.h"
@@ -133,7 +134,7 @@ void scripted_cut(scripted_source *source, ki_reason reason)
 {
     ki_answer *answer = source->answer;
     source->answer = NULL;
-    if (answer != NULL) /* it may have been given up in the body */
+    if (answer != NULL) /* the body may have caused its cancellation */
         ki_answer_end(answer, reason, NULL);
 }
 
@@ -151,6 +152,17 @@ void scripted_whole(scripted_source *source, const char *text)
 void scripted_error(scripted_source *source, int status, const char *text)
 {
     scripted_head(source, status, 0);
+    scripted_whole(source, text);
+}
+
+void scripted_page(scripted_source *source, unsigned number, const char *items)
+{
+    char text[300];
+    int n = snprintf(text, sizeof(text),
+                     "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\",\"continue\":\"t%u\"},"
+                     "\"items\":[%s]}",
+                     number, items);
+    assert_in_range(n, 1, sizeof(text) - 1);
     scripted_whole(source, text);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scripted_source - a ki_list_watch that answers when the test says so, and writes down what it was asked.
+/* scripted_source - a ki_list_watch that answers when the test wants, and records its requests.
  *
  *   From:     a reflector
- *   To:       the test, which answers by the calls below, or by a function that is called inside `begin`
+ *   To:       the test, which answers with the calls below, or with a function that is called inside `begin`
  */
 #ifndef KI_TESTS_SUPPORT_SCRIPTED_SOURCE_H
 #define KI_TESTS_SUPPORT_SCRIPTED_SOURCE_H
@@ -13,32 +13,32 @@
 
 typedef struct scripted_source scripted_source;
 
-/* Answers a request at once. */
+/* Answers a request immediately. */
 typedef void (*scripted_answer_cb)(scripted_source *source, const ki_list_options *options, void *user);
 
 struct scripted_source {
-    text_log requests;        /* one line each: "LIST rv=0 limit=500", "cancel", "resume";
+    text_log requests; /* one line each: "LIST rv=0 limit=500", "cancel", "resume";
                                * " protobuf" where it is accepted */
-    ki_answer *answer;        /* of the last request, until it has ended or was cancelled; as the next one */
-    ki_answer *probe;         /* of a list of one item */
-    int begin_result;         /* of the next `begin`, once */
-    int is_bytewise;          /* bodies are given byte by byte */
-    int last_result;          /* of ki_answer_body() */
+    ki_answer *answer; /* of the last request, until it has ended or was cancelled; the next field likewise */
+    ki_answer *probe;  /* of a list with limit 1 */
+    int begin_result;  /* the result of the next `begin`, once */
+    int is_bytewise;   /* bodies are delivered byte by byte */
+    int last_result;   /* of ki_answer_body() */
     uint32_t timeout_seconds; /* of the last watch */
     int logs_timeout;
     int releases;
-    int depth; /* of `begin` inside `begin`, and the most that was seen */
+    int depth; /* nesting of `begin` inside `begin`, and its maximum */
     int depth_max;
     scripted_answer_cb at_once;
     void *user;
 };
 
-/* To be freed with scripted_source_fini(). */
+/* Free it with scripted_source_fini(). */
 void scripted_source_init(scripted_source *source);
 void scripted_source_fini(scripted_source *source);
 ki_list_watch scripted_source_list_watch(scripted_source *source);
 
-/* These answer the last request. The type of the content comes first, if it is not JSON. */
+/* These answer the last request. If the content type is not JSON, set it first. */
 void scripted_content_type(scripted_source *source, const char *type);
 void scripted_head(scripted_source *source, int status, uint32_t retry_after_seconds);
 void scripted_body(scripted_source *source, const char *text);
@@ -46,9 +46,13 @@ void scripted_bytes(scripted_source *source, ki_str bytes);
 void scripted_end(scripted_source *source);
 void scripted_cut(scripted_source *source, ki_reason reason);
 
-/* A body and its end; with a status, a head before them. */
+/* A body and its end; the variant with a status sends a head before them. */
 void scripted_whole(scripted_source *source, const char *text);
 void scripted_error(scripted_source *source, int status, const char *text);
+
+/* The page of a list of pods with this number: version 10, these items,
+ * and the token "t<number>" of the next page. */
+void scripted_page(scripted_source *source, unsigned number, const char *items);
 
 /* Answers the probe, if there is one. */
 void scripted_probe_whole(scripted_source *source, const char *text);

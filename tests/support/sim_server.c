@@ -8,7 +8,7 @@
 #include "support/sim_stream.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
-#define STALL_BYTES_MAX 3000 /* of a watch, before it stalls */
+#define STALL_BYTES_MAX 3000 /* bytes of a watch before it stalls */
 
 sim_server *sim_server_new(const sim_server_options *options)
 {
@@ -91,7 +91,7 @@ static void answer_429(sim_stream *stream)
                              &(sim_status){.code = 429, .reason = "TooManyRequests", .message = "simulated"});
 }
 
-/* Failures before anything is looked up. Returns true when that is the answer. */
+/* Failures before anything is looked up. Returns true if that is the whole answer. */
 static bool answer_fault(sim_stream *stream)
 {
     sim_server *server = stream->server;
@@ -116,7 +116,7 @@ static void answer_refused(sim_stream *stream, int code, const char *reason)
     sim_stream_answer_status(stream, &(sim_status){.code = code, .reason = reason, .message = "broken"});
 }
 
-/* Nothing comes after this many bytes of nothing. */
+/* Sends this many spaces, and then nothing. */
 static void answer_silence(sim_stream *stream, uint64_t bytes)
 {
     if (bytes > 0)
@@ -125,13 +125,13 @@ static void answer_silence(sim_stream *stream, uint64_t bytes)
     stream->stall_at = bytes;
 }
 
-/* Returns true when a request of this kind is broken in a way that is all of the answer. */
+/* Returns true if a request of this kind is broken in a way that is the whole answer. */
 static bool answer_broken(sim_stream *stream, const ki_list_options *options)
 {
     sim_server *server = stream->server;
     sim_manner manner = server->breakage.manner;
-    bool is_later = (manner == SIM_CYCLES && stream->kind == SIM_LISTS) ||
-                    (manner == SIM_LACKS_END && stream->kind == SIM_STREAMS);
+    bool is_later = (manner == SIM_CYCLES && (stream->kind & SIM_LISTS) != 0) ||
+                    (manner == SIM_LACKS_END && (stream->kind & SIM_STREAMS) != 0);
     if ((server->breakage.kinds & stream->kind) == 0 || is_later)
         return false;
     server->counts.broken++;
@@ -154,7 +154,7 @@ static bool answer_broken(sim_stream *stream, const ki_list_options *options)
         break;
     case SIM_RESETS:
     case SIM_RESETS_BEHIND_HEAD:
-        stream->head_sent = manner == SIM_RESETS; /* there will be none */
+        stream->head_sent = manner == SIM_RESETS; /* no head will be sent */
         sim_stream_end_after_text(stream, KI_REASON_CONNECTION_LOST);
         break;
     case SIM_MAKES_NO_SENSE:
@@ -171,11 +171,14 @@ static bool answer_broken(sim_stream *stream, const ki_list_options *options)
     return true;
 }
 
-static sim_kind kind_of(const ki_list_options *options)
+static unsigned kind_of(const ki_list_options *options)
 {
-    if (!options->watch)
-        return SIM_LISTS;
-    return options->send_initial_events ? SIM_STREAMS : SIM_WATCHES;
+    unsigned version = options->resource_version.len > 0 ? SIM_CACHED : SIM_NEWEST;
+    if (options->watch && !options->send_initial_events)
+        return SIM_WATCHES;
+    if (options->continue_token.len > 0) /* the first page was answered */
+        version = 0;
+    return (options->watch ? SIM_STREAMS : SIM_LISTS) | version;
 }
 
 static void choose_stall(sim_stream *stream)
@@ -201,7 +204,7 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
     sim_server *server = user;
     if (options->label_selector.len > 0 || options->field_selector.len > 0)
-        return KI_ERR_INVALID; /* the simulated objects are all or nothing */
+        return KI_ERR_INVALID; /* the simulated server has no selectors */
     if (SIM_ROLL(server, begin_fails))
         return KI_ERR_NO_MEMORY;
     sim_stream *stream = sim_stream_new(server, answer);
@@ -253,7 +256,7 @@ ki_list_watch sim_server_list_watch(sim_server *server)
 
 /* ---- time -------------------------------------------------------------------------------------------- */
 
-/* NULL: nothing will ever come. */
+/* NULL: nothing will ever be due. */
 static sim_stream *earliest(const sim_server *server)
 {
     sim_stream *found = NULL;
@@ -284,7 +287,7 @@ void sim_server_step(sim_server *server)
     }
 }
 
-/* A client that is told of an end may ask again, which comes last. */
+/* A client may send its next request when an answer ends; those new requests are not cut. */
 static void cut_kinds(sim_server *server, unsigned kinds)
 {
     size_t count = sim_server_open_count(server);

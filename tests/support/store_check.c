@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ways: every object is under each of its values; and there are no more entries than that, so nothing
- * else is under any. */
+/* Checks both directions: every object is in the index under each of its values, and the index has no more
+ * entries than that, so it contains nothing else. */
 #include "support/store_check.h"
 
+#include "api/object/object_layout.h"
 #include "store/store.h"
+#include "support/table_check.h"
 #include "util/error.h"
 
 typedef struct check {
     const ki_content *content;
-    const ki_index *index;  /* while one is looked at */
+    const ki_index *index;  /* the one being checked */
     ki_index_values values; /* of one object */
     size_t bytes;
-    uint64_t noted; /* pairs of object and value, in all indexes, as the table has it */
-    size_t places;  /* pairs of object and value that there must be */
-    size_t entries; /* pairs that there are */
+    uint64_t noted; /* pairs of object and value in all indexes, according to the table */
+    size_t places;  /* pairs of object and value that must exist */
+    size_t entries; /* pairs that exist */
     size_t refused;
     ki_error *err;
 } check;
 
 static int table_is_sound(const ki_table *table, const char *what, ki_error *err)
 {
-    const char *wrong = ki_table_check(table);
+    const char *wrong = table_check(table);
     return wrong == NULL ? 0 : ki_fail(err, KI_ERR_INVALID, "%s: %s", what, wrong);
 }
 
@@ -31,12 +33,12 @@ static int check_object(void *entry, uint32_t hash, void *user)
     check *c = user;
     ki_key_buffer buffer;
     ki_str key = ki_keyer_key(c->content->keyer, entry, &buffer);
-    c->bytes += ki_content_object_bytes(entry);
+    c->bytes += ki_object_own_bytes(entry);
     c->noted +=
         *ki_table_note((ki_table *)&c->content->objects, ki_keyer_hash(c->content->keyer, key), entry);
     if (hash != 0 &&
-        hash != (uint32_t)ki_keyer_hash(c->content->keyer, key)) /* 0: not known of a single one */
-        return ki_fail(c->err, KI_ERR_INVALID, "%.*s has another hash", KI_STR_ARGS(key));
+        hash != (uint32_t)ki_keyer_hash(c->content->keyer, key)) /* 0: not known for a single entry */
+        return ki_fail(c->err, KI_ERR_INVALID, "%.*s has a different hash", KI_STR_ARGS(key));
     if (ki_content_find(c->content, key) != entry)
         return ki_fail(c->err, KI_ERR_INVALID, "%.*s is not found by its key", KI_STR_ARGS(key));
     return 0;
@@ -66,7 +68,7 @@ static int check_place(const check *c, const ki_object *object, uint64_t hash, c
 
 static int check_places(void *entry, uint32_t known_hash, void *user)
 {
-    (void)known_hash; /* of more than one entry only */
+    (void)known_hash; /* known only for more than one entry */
     check *c = user;
     uint64_t hash = ki_keyer_hash_object(entry, c->content->keyer);
     int rc = ki_index_values_collect(&c->values, &c->index->function, entry, c->content->keyer);
@@ -74,8 +76,8 @@ static int check_places(void *entry, uint32_t known_hash, void *user)
         return ki_fail_no_memory(c->err);
     c->refused += rc < 0;
     if ((rc < 0) != ki_table_contains(&c->index->refused, hash, entry))
-        return ki_fail(c->err, KI_ERR_INVALID, "index %s: %s is refused, or is not", c->index->name,
-                       ki_object_key(entry));
+        return ki_fail(c->err, KI_ERR_INVALID, "index %s: %s is wrongly refused, or wrongly accepted",
+                       c->index->name, ki_object_key(entry));
     rc = 0;
     for (size_t i = 0; i < c->values.count && rc == 0; i++)
         rc = check_place(c, entry, hash, &c->values.items[i]);
@@ -124,7 +126,7 @@ static int check_content(const ki_content *content, ki_error *err)
     for (; c.index != NULL && rc == 0; c.index = ki_content_next_index(c.index))
         rc = check_index(&c);
     if (rc == 0 && c.noted != 0)
-        rc = ki_fail(err, KI_ERR_INVALID, "the table notes other numbers of places than the indexes have");
+        rc = ki_fail(err, KI_ERR_INVALID, "the table and the indexes disagree on the number of entries");
     ki_index_values_fini(&c.values);
     return rc;
 }
@@ -137,7 +139,7 @@ int store_check(const ki_store *store, ki_error *err)
     int rc = check_content(content, err);
     if (rc == 0 &&
         (ki_store_count(store) != content->objects.count || ki_store_bytes(store) != content->bytes))
-        rc = ki_fail(err, KI_ERR_INVALID, "the store says another count than its content");
+        rc = ki_fail(err, KI_ERR_INVALID, "the store's count differs from its content");
     ki_mutex_unlock(&mine->write_mu);
     return rc;
 }

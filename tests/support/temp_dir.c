@@ -17,7 +17,7 @@ void temp_dir_make(temp_dir *dir)
     const char *base = getenv("TMPDIR");
     snprintf(dir->path, sizeof(dir->path), "%.80s/kinformer-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(dir->path) == NULL)
-        fail_msg("%s cannot be made", dir->path);
+        fail_msg("cannot create %s", dir->path);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)

@@ -13,11 +13,7 @@ const stage_place_row stage_places[] = {
 
 void stage_visit(stage *s, place here)
 {
-    int expected = (int)here;
-    if (!atomic_compare_exchange_strong(&s->armed, &expected, -1))
-        return;
-    s->rc = s->call(s);
-    s->is_done = 1;
+    armed_call_visit(&s->armed, s, (int)here);
 }
 
 static void in_event(heard *what, const ki_event *event)
@@ -144,7 +140,7 @@ static void note_client_gone(void *user)
     s->is_client_gone = 1;
 }
 
-/* A client none of whose loops runs calls what is posted when it is freed. */
+/* A client without a running loop calls posted functions when it is freed. */
 static void set_up_own(stage *s)
 {
     s->own_client = ki_client_new(&(ki_client_options){.mode = (ki_mode)s->mode, .no_cluster = 1}, NULL);
@@ -168,7 +164,7 @@ static void take_down_own(stage *s)
 
 void stage_init(stage *s, int mode, int is_of_factory)
 {
-    *s = (stage){.mode = mode, .armed = -1};
+    *s = (stage){.mode = mode, .armed.place = -1};
     local_rig_init(&s->rig, (ki_client_options){.mode = (ki_mode)mode});
     s->registration = listen(s, &s->own, s->rig.informer,
                              is_of_factory ? PLACE_HANDLER_OF_ANOTHER_INFORMER : PLACE_OWN_HANDLER);

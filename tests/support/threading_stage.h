@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threading_stage - two informers and a factory, and all the places in which a program may call the library.
+/* threading_stage - two informers and a factory, and all places from which a program may call the library.
  *
- *   From:     unit/test_threading.c, support/threading_calls.h
+ *   From:     unit/informer/test_threading.c, support/threading_calls.h
  *   To:       support/informer_rig.h, in any mode
  */
 #ifndef KI_TESTS_SUPPORT_THREADING_STAGE_H
@@ -11,11 +11,12 @@
 #include <kinformer/factory.h>
 #include <stdatomic.h>
 
+#include "support/armed_call.h"
 #include "support/informer_rig.h"
 
 enum { STAGE_WAIT_MS = 10 * 1000 };
 
-/* ---- where a call is made ---------------------------------------------------------------------------- */
+/* ---- places from which a call is made ---------------------------------------------------------------- */
 
 #define PLACES(X)                                                                                            \
     X(OUTSIDE, COLUMN_OUTSIDE)                                                                               \
@@ -45,21 +46,19 @@ extern const stage_place_row stage_places[];
 
 /* ---- the stage --------------------------------------------------------------------------------------- */
 
-typedef struct stage stage;
-
 typedef struct listener {
     heard what;
     stage *on;
-    place place; /* what its callbacks are */
+    place place; /* the place that its callbacks are */
 } listener;
 
 struct stage {
-    local_rig rig; /* its informer is the one that calls are made for */
+    local_rig rig; /* calls are made for its informer */
     int mode;
-    ki_registration *registration; /* of `own`, with that informer */
+    ki_registration *registration; /* of `own`, on that informer */
     ki_informer *fresh;            /* never started */
     ki_informer *another;
-    ki_registration *leaver_registration; /* with that one */
+    ki_registration *leaver_registration; /* on `another` */
     ki_factory *factory;
     ki_informer *member; /* of the factory, with a handler */
     ki_informer *spare;  /* of the factory, without one */
@@ -70,32 +69,29 @@ struct stage {
     listener leaver;
     listener of_member;
     heard late;            /* registered by a call */
-    ki_client *own_client; /* which nothing was made with; until it is gone, as the next */
-    ki_store *own_store;   /* which holds `stored` */
-    ki_delta_queue *queue; /* empty; it knows the store of the informer */
+    ki_client *own_client; /* nothing was made with it; valid until it is freed, like the next */
+    ki_store *own_store;   /* has `stored` */
+    ki_delta_queue *queue; /* empty; it knows the informer's store */
     ki_object *stored;
     atomic_int is_client_gone;
-    int (*call)(stage *s);
-    atomic_int armed; /* the place where the call is to be made next, or -1 */
-    atomic_int is_done;
-    int rc;
+    armed_call armed;
 };
 
-/* Everything is synced and watching afterwards. `is_of_factory`: PLACE_OWN_HANDLER is the handler of the
- * factory's informer and not that of the rig's. */
+/* Afterwards everything is synced and watching. `is_of_factory`: PLACE_OWN_HANDLER is the handler of the
+ * factory's informer, not of the rig's. */
 void stage_init(stage *s, int mode, int is_of_factory);
 
-/* Whatever of the informers and the factory the call has freed is NULL. Fails the test unless each handler
- * was released exactly once. */
+/* Informers and the factory that the call has freed must be NULL.
+ * Fails the test unless each handler was released exactly once. */
 void stage_fini(stage *s);
 
-/* Makes the call if this is the place for it. */
+/* Makes the call if this is its place. */
 void stage_visit(stage *s, place here);
 
 /* Lets the library work for a moment, on its threads or on the caller's. */
 void stage_pump(const stage *s);
 
-/* Returns whether it became so in time. */
+/* Returns whether the condition held in time. */
 int stage_pump_until(stage *s, int (*is_so)(stage *s));
 
 #endif

@@ -3,15 +3,15 @@
 
 #include <assert.h>
 
-#include "json/skip.h"
+#include "util/text/byte.h"
 
-/* What is expected next. */
+/* The states, each with the input that is expected next. */
 enum {
     AT_OBJECT,        /* { */
     AT_FIRST_NAME,    /* a name or } */
     AT_NAME,          /* a name */
     IN_NAME,          /* inside a name */
-    AT_COLON,         /* : and, before it, the caller's ki_envelope_take() */
+    AT_COLON,         /* : (the caller may call ki_envelope_take() before it) */
     AT_VALUE,         /* the value of a member */
     AT_FIRST_ELEMENT, /* a value or ] */
     AT_ELEMENT,       /* a value */
@@ -81,31 +81,32 @@ static void begin_scan(ki_envelope *envelope, int take, const ki_projection *pro
         ki_json_scan_begin(&envelope->scanner, sink);
 }
 
-/* A byte outside any value. Moves to the next state; returns a completed step, 0, or an error. */
+/* Processes a byte outside any value and moves to the next state. Returns a completed step, 0, or an
+ * error. */
 static int take_byte(ki_envelope *envelope, char c)
 {
     switch (envelope->state) {
     case AT_OBJECT:
         envelope->state = AT_FIRST_NAME;
-        return c == '{' ? 0 : KI_ERR_JSON_SYNTAX;
+        return c == '{' ? KI_ENVELOPE_MORE : KI_ERR_JSON_SYNTAX;
     case AT_FIRST_NAME:
         envelope->state = BEHIND_OBJECT;
         return c == '}' ? KI_ENVELOPE_END : KI_ERR_JSON_SYNTAX;
     case AT_COLON:
         envelope->state = AT_VALUE;
-        return c == ':' ? 0 : KI_ERR_JSON_SYNTAX;
+        return c == ':' ? KI_ENVELOPE_MORE : KI_ERR_JSON_SYNTAX;
     case AT_VALUE: /* the array whose elements are wanted */
         envelope->state = AT_FIRST_ELEMENT;
-        return 0;
+        return KI_ENVELOPE_MORE;
     case AT_FIRST_ELEMENT:
         envelope->state = BEHIND_VALUE;
         return c == ']' ? KI_ENVELOPE_ARRAY_END : KI_ERR_JSON_SYNTAX;
     case BEHIND_ELEMENT:
         envelope->state = c == ',' ? AT_ELEMENT : BEHIND_VALUE;
-        return c == ',' ? 0 : c == ']' ? KI_ENVELOPE_ARRAY_END : KI_ERR_JSON_SYNTAX;
+        return c == ',' ? KI_ENVELOPE_MORE : c == ']' ? KI_ENVELOPE_ARRAY_END : KI_ERR_JSON_SYNTAX;
     case BEHIND_VALUE:
         envelope->state = c == ',' ? AT_NAME : BEHIND_OBJECT;
-        return c == ',' ? 0 : c == '}' ? KI_ENVELOPE_END : KI_ERR_JSON_SYNTAX;
+        return c == ',' ? KI_ENVELOPE_MORE : c == '}' ? KI_ENVELOPE_END : KI_ERR_JSON_SYNTAX;
     default:
         return KI_ERR_JSON_SYNTAX;
     }
@@ -152,9 +153,9 @@ static int feed_between(ki_envelope *envelope, const char *bytes, size_t n, size
     size_t at = 0;
     int rc = 0;
     while (rc == 0 && at < n && envelope->state != IN_NAME && envelope->state != IN_VALUE) {
-        if (!ki_json_is_space(bytes[at]) && begins_value(envelope, bytes[at]))
+        if (!ki_byte_is_space(bytes[at]) && begins_value(envelope, bytes[at]))
             break;
-        if (!ki_json_is_space(bytes[at]))
+        if (!ki_byte_is_space(bytes[at]))
             rc = take_byte(envelope, bytes[at]);
         if (rc >= 0) {
             at++;

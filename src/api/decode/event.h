@@ -16,20 +16,25 @@
 
 #include "util/buf.h"
 
-/* The result of feeding a watch decoder: a change, or one of these three.
- *   KI_CHANGE_ADDED, KI_CHANGE_UPDATED, KI_CHANGE_DELETED: there is an object
+/* The result of feeding a watch decoder: one of the three values below, or a change:
+ *   KI_CHANGE_ADDED, KI_CHANGE_UPDATED, KI_CHANGE_DELETED: an object was read
  *   KI_CHANGE_BOOKMARK: see resource_version and ends_initial_events */
 enum {
     KI_WATCH_MORE = 0,    /* all bytes are used */
     KI_WATCH_ERROR = 100, /* see status */
-    KI_WATCH_REFUSED      /* an event that cannot be used, see refused, refused_type; the stream continues */
+    KI_WATCH_REFUSED      /* the event cannot be used, see refused and refused_type; the stream continues */
 };
 
-/* The result for a type ("ADDED"); KI_WATCH_MORE if it is empty or unknown. */
+/* The result for a type, such as "ADDED"; KI_WATCH_MORE if the type is empty or unknown. */
 int ki_event_step(ki_str type);
 
-/* Reads the object of a bookmark: its version, "" if it has none, and whether it ends the initial events.
- * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+static inline int ki_event_has_object(int step)
+{
+    return step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED;
+}
+
+/* Reads the object of a bookmark: its resource version ("" if it has none), and whether it ends the initial
+ * events. Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_event_bookmark(ki_json object, ki_buf *out_version, int *out_ends_initial_events);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "api/decode/list_answer.h"
 #include "api/object/object_build.h"
-#include "json/skip.h"
 #include "util/error.h"
+#include "util/text/byte.h"
 
 enum { TEXT_BYTES_MAX = 1024 * 1024 };
 
@@ -22,36 +22,26 @@ static const char *const names[MEMBERS] = {"kind",    "apiVersion", "metadata", 
 void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan)
 {
     assert(decoder != NULL);
-    *decoder = (ki_list_decoder){.plan = plan, .metadata.remaining_items = -1};
+    *decoder = (ki_list_decoder){.plan = plan};
     ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->kind, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->api_version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->resource_version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->continue_token, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->document, TEXT_BYTES_MAX);
-    ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
+    ki_decoded_init(&decoder->decoded);
 }
 
 void ki_list_decoder_fini(ki_list_decoder *decoder)
 {
     assert(decoder != NULL);
-    decoder->object = ki_object_unref(decoder->object);
-    ki_status_fini(&decoder->status);
+    ki_decoded_fini(&decoder->decoded);
     ki_envelope_fini(&decoder->envelope);
     ki_buf_fini(&decoder->kind);
     ki_buf_fini(&decoder->api_version);
     ki_buf_fini(&decoder->resource_version);
     ki_buf_fini(&decoder->continue_token);
     ki_buf_fini(&decoder->document);
-    ki_buf_fini(&decoder->refused.key);
-}
-
-ki_object *ki_list_decoder_take_object(ki_list_decoder *decoder)
-{
-    assert(decoder != NULL);
-    ki_object *object = decoder->object;
-    decoder->object = NULL;
-    return object;
 }
 
 static ki_json current_value(const ki_list_decoder *decoder)
@@ -64,7 +54,7 @@ static int not_a_list(ki_error *err, const char *why)
     return ki_fail(err, KI_ERR_NOT_A_LIST, "the response is not a list: %s", why);
 }
 
-/* A name was read: decides how its value is taken. */
+/* Called when a name was read: decides how to take its value. */
 static int begin_member(ki_list_decoder *decoder, ki_error *err)
 {
     ki_json name = current_value(decoder);
@@ -108,7 +98,7 @@ static int take_metadata(ki_list_decoder *decoder, ki_error *err)
         rc = keep_text(ki_json_member(value, KI_STR("continue")), &decoder->continue_token, err);
     if (rc < 0)
         return rc;
-    ki_list_metadata *metadata = &decoder->metadata;
+    ki_list_metadata *metadata = &decoder->decoded.metadata;
     metadata->resource_version = ki_buf_str(&decoder->resource_version);
     metadata->continue_token = ki_buf_str(&decoder->continue_token);
     if (ki_json_int64(ki_json_member(value, KI_STR("remainingItemCount")), &metadata->remaining_items) < 0)
@@ -158,13 +148,14 @@ static int take_value(ki_list_decoder *decoder, ki_error *err)
 
 static int take_item(ki_list_decoder *decoder, ki_error *err)
 {
-    assert(decoder->object == NULL);
-    ki_refused *refused = &decoder->refused;
+    assert(decoder->decoded.object == NULL);
+    ki_refused *refused = &decoder->decoded.refused;
     ki_json_sink *sink = &decoder->envelope.sink;
     const ki_json_scanner *scanner = &decoder->envelope.scanner;
     refused->key.len = 0;
-    int rc = scanner->refused != 0 ? ki_json_scan_explain_refused(scanner, &refused->error)
-                                   : ki_object_build(decoder->plan, sink, &decoder->object, &refused->error);
+    int rc = scanner->refused != 0
+                 ? ki_json_scan_explain_refused(scanner, &refused->error)
+                 : ki_object_build(decoder->plan, sink, &decoder->decoded.object, &refused->error);
     if (rc == 0)
         return KI_LIST_OBJECT;
     if (rc == KI_ERR_NO_MEMORY || ki_object_read_key(sink, &refused->key) == KI_ERR_NO_MEMORY)
@@ -177,7 +168,7 @@ static int fail_with_status(ki_list_decoder *decoder, ki_error *err)
     int rc = ki_buf_append_byte(&decoder->document, '}');
     if (rc < 0)
         return ki_fail(err, rc, "%s", ki_error_text(rc));
-    return ki_list_answer_fail(ki_buf_str(&decoder->document), &decoder->status, err);
+    return ki_list_answer_fail(ki_buf_str(&decoder->document), &decoder->decoded.status, err);
 }
 
 static int finish(ki_list_decoder *decoder, ki_error *err)
@@ -191,7 +182,7 @@ static int finish(ki_list_decoder *decoder, ki_error *err)
     return KI_LIST_END;
 }
 
-/* Turns a step of the envelope into one of the list; 0 for internal ones. */
+/* Turns a step of the envelope into a ki_list_step, or KI_LIST_MORE if the caller need not know about it. */
 static int take_step(ki_list_decoder *decoder, int step, ki_error *err)
 {
     switch (step) {
@@ -204,7 +195,7 @@ static int take_step(ki_list_decoder *decoder, int step, ki_error *err)
     case KI_ENVELOPE_END:
         return finish(decoder, err);
     default:
-        return 0;
+        return KI_LIST_MORE;
     }
 }
 
@@ -221,7 +212,7 @@ static int take_rest(ki_list_decoder *decoder, const char *bytes, size_t n, size
     assert(decoder->state == COMPLETE && *at <= n);
     ki_json_scanner *scanner = &decoder->envelope.scanner;
     for (; *at < n; (*at)++, scanner->offset++) {
-        if (ki_json_is_space(bytes[*at]))
+        if (ki_byte_is_space(bytes[*at]))
             continue;
         scanner->error_offset = scanner->offset;
         return ki_json_scan_explain(scanner, KI_ERR_JSON_TRAILING, err);
@@ -233,10 +224,10 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
                          ki_error *err)
 {
     assert(decoder->state != FAILED);
-    decoder->object = ki_object_unref(decoder->object);
+    decoder->decoded.object = ki_object_unref(decoder->decoded.object);
     size_t at = 0;
-    int rc = 0;
-    while (rc == 0 && at < n && decoder->state == OPEN) {
+    int rc = KI_LIST_MORE;
+    while (rc == KI_LIST_MORE && at < n && decoder->state == OPEN) {
         size_t used = 0;
         int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
         assert(used <= n - at);
@@ -244,7 +235,7 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
         rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
                       : take_step(decoder, step, err);
     }
-    if (rc == 0 && decoder->state == COMPLETE)
+    if (rc == KI_LIST_MORE && decoder->state == COMPLETE)
         rc = take_rest(decoder, bytes, n, &at, err);
     *out_used = at;
     return rc < 0 ? fail(decoder, rc) : rc;

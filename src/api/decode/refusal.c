@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "util/error.h"
-#include "util/one_line.h"
+#include "util/text/one_line.h"
 
 enum { SHOWN_BYTES = 200 };
 

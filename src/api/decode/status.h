@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* status - a Kubernetes Status: how a server reports an error.
  *
- *   From:     error responses, ERROR events of a watch, responses that should have been a list
+ *   From:     api/decode/decoded.h, api/decode/list_answer.h   (ERROR events, responses that should have been
+ *             a list), rest/rest_reader.c, api/decode/refusal.h   (error responses)
  *   To:       <kinformer/status.h>
  *   Locks:    none; plain data with an owner.
  *   Not here: how to handle it.
@@ -13,11 +14,11 @@
 #include <kinformer/json.h>
 #include <kinformer/status.h>
 
-#include "util/mask.h"
+#include "util/text/mask.h"
 
-/* Reads valid JSON. Members that are missing or of a wrong type stay empty. Returns 0; KI_ERR_TYPE if it
- * is not an object with the kind Status; KI_ERR_NO_MEMORY. `out` is only written on success; the caller
- * frees it with ki_status_fini(). */
+/* Reads a Status from valid JSON. Members that are missing or of a wrong type stay empty. Returns 0;
+ * KI_ERR_TYPE if the JSON is not an object of kind Status; or KI_ERR_NO_MEMORY. `out` is only written on
+ * success; the caller frees it with ki_status_fini(). */
 KI_NODISCARD int ki_status_read(ki_json json, ki_status *out);
 
 /* The same for any text, such as the body of a response. Also returns JSON errors. */
@@ -28,7 +29,7 @@ void ki_status_mask(ki_status *status, const ki_mask *mask);
 
 void ki_status_fini(ki_status *status);
 
-/* Whether one has been read into it. */
+/* Whether a Status has been read into the struct. */
 static inline int ki_status_is_present(const ki_status *status)
 {
     return status->reserved[0] != 0;

@@ -7,7 +7,8 @@
 #include "api/object/object_build.h"
 #include "util/error.h"
 
-/* An object that precedes its type is buffered whole, so the limit for the kept part does not apply. */
+/* If the object of an event precedes the type, the whole object is buffered, so the limit for the part that
+ * the projection keeps does not apply. */
 #define WAITING_BYTES_MAX KI_JSON_VALUE_BYTES_DEFAULT
 
 enum { TYPE_BYTES_MAX = 4096, VALUE_BYTES_KEPT = 64 * 1024 };
@@ -27,26 +28,16 @@ void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan
     ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->type, TYPE_BYTES_MAX);
     ki_buf_init(&decoder->value, larger(plan->bytes_max, WAITING_BYTES_MAX));
-    ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
+    ki_decoded_init(&decoder->decoded);
 }
 
 void ki_watch_decoder_fini(ki_watch_decoder *decoder)
 {
     assert(decoder != NULL);
-    decoder->object = ki_object_unref(decoder->object);
-    ki_status_fini(&decoder->status);
+    ki_decoded_fini(&decoder->decoded);
     ki_envelope_fini(&decoder->envelope);
     ki_buf_fini(&decoder->type);
     ki_buf_fini(&decoder->value);
-    ki_buf_fini(&decoder->refused.key);
-}
-
-ki_object *ki_watch_decoder_take_object(ki_watch_decoder *decoder)
-{
-    assert(decoder != NULL);
-    ki_object *object = decoder->object;
-    decoder->object = NULL;
-    return object;
 }
 
 /* The result for the type of the event; KI_WATCH_MORE if the type is missing or unknown. */
@@ -55,13 +46,13 @@ static int step_of_type(const ki_watch_decoder *decoder)
     return ki_event_step(ki_buf_str(&decoder->type));
 }
 
-/* Bookmarks and errors are read whole, whatever the projection. */
+/* The projection does not apply to bookmarks and errors. */
 static const ki_projection *projection_for(const ki_watch_decoder *decoder, int step)
 {
     return step == KI_CHANGE_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
 }
 
-/* The limit for the event's object, when its type is known. */
+/* The limit for the event's object. The event's type must be known. */
 static size_t limit_for(const ki_watch_decoder *decoder, int step)
 {
     size_t bytes_max = decoder->plan->bytes_max;
@@ -73,19 +64,14 @@ static void begin_event(ki_watch_decoder *decoder)
     assert(!decoder->waits);
     decoder->seen = 0;
     decoder->result = KI_WATCH_MORE;
-    decoder->refused.key.len = 0;
     decoder->is_refused = 0;
-    decoder->refused_type = KI_WATCH_MORE;
     decoder->type.len = 0;
     ki_buf_reset(&decoder->value, VALUE_BYTES_KEPT);
-    decoder->resource_version = (ki_str){0};
-    decoder->ends_initial_events = 0;
-    ki_status_fini(&decoder->status);
-    decoder->object = ki_object_unref(decoder->object);
+    ki_decoded_clear_event(&decoder->decoded);
 }
 
-/* A name was read: decides how its value is taken. An object that precedes its type is buffered whole
- * until the type is known. */
+/* Called when a name was read: decides how to take its value. An object that precedes the type of the event
+ * is buffered whole until the type is known. */
 static void begin_member(ki_watch_decoder *decoder)
 {
     ki_json name = {ki_buf_str(&decoder->envelope.sink.text)};
@@ -106,7 +92,7 @@ static void begin_member(ki_watch_decoder *decoder)
     }
 }
 
-/* A type that is not a string, or is very long, stays empty: it is unknown. */
+/* If the type is not a string or is very long, `type` stays empty, which counts as unknown. */
 static int take_type(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(decoder->member == TYPE && decoder->type.len == 0);
@@ -122,10 +108,10 @@ static int take_type(ki_watch_decoder *decoder, ki_error *err)
 
 static int refuse(ki_watch_decoder *decoder, int type, ki_error *err)
 {
-    assert(decoder->object == NULL);
+    assert(decoder->decoded.object == NULL);
     decoder->result = KI_WATCH_REFUSED;
-    decoder->refused_type = type;
-    if (ki_object_read_key(&decoder->envelope.sink, &decoder->refused.key) == KI_ERR_NO_MEMORY)
+    decoder->decoded.refused_type = type;
+    if (ki_object_read_key(&decoder->envelope.sink, &decoder->decoded.refused.key) == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     return 0;
 }
@@ -134,26 +120,26 @@ static int take_bookmark(ki_watch_decoder *decoder, ki_error *err)
 {
     ki_json object = {ki_buf_str(&decoder->envelope.sink.text)};
     decoder->result = KI_CHANGE_BOOKMARK;
-    int rc = ki_event_bookmark(object, &decoder->value, &decoder->ends_initial_events);
-    decoder->resource_version = ki_buf_str(&decoder->value);
+    int rc = ki_event_bookmark(object, &decoder->value, &decoder->decoded.ends_initial_events);
+    decoder->decoded.resource_version = ki_buf_str(&decoder->value);
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* An ERROR whose object is not a Status is still an error, without details. */
+/* An ERROR event whose object is not a Status is still reported as an error, without details. */
 static int take_error(ki_watch_decoder *decoder, ki_error *err)
 {
     decoder->result = KI_WATCH_ERROR;
-    int rc = ki_status_read((ki_json){ki_buf_str(&decoder->envelope.sink.text)}, &decoder->status);
+    int rc = ki_status_read((ki_json){ki_buf_str(&decoder->envelope.sink.text)}, &decoder->decoded.status);
     return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : 0;
 }
 
 /* The event's object is in the sink, scanned according to its type. */
 static int interpret(ki_watch_decoder *decoder, ki_error *err)
 {
-    assert(!decoder->waits && decoder->object == NULL);
+    assert(!decoder->waits && decoder->decoded.object == NULL);
     int step = step_of_type(decoder);
     ki_json_sink *sink = &decoder->envelope.sink;
-    ki_error *why = &decoder->refused.error;
+    ki_error *why = &decoder->decoded.refused.error;
     if (decoder->is_refused)
         return refuse(decoder, step, err);
     if (sink->overflowed) {
@@ -170,15 +156,15 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
         return take_bookmark(decoder, err);
     if (step == KI_WATCH_ERROR)
         return take_error(decoder, err);
-    int rc = ki_object_build(decoder->plan, sink, &decoder->object, why);
+    int rc = ki_object_build(decoder->plan, sink, &decoder->decoded.object, why);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     decoder->result = step;
     return rc < 0 ? refuse(decoder, step, err) : 0;
 }
 
-/* The object preceded its type: it is buffered in `value`. If it is too large, only its beginning is kept,
- * for the key. */
+/* Buffers an object that preceded the type in `value`. If the object is too large, only its beginning is
+ * kept, which may contain the key. */
 static int put_aside(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(!decoder->waits && (decoder->seen & TYPE) == 0);
@@ -193,7 +179,7 @@ static int put_aside(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* The type is known now: scans the buffered object accordingly. */
+/* Scans the buffered object again, according to the type, which is known now. */
 static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(decoder->waits);
@@ -221,11 +207,11 @@ static int take_value(ki_watch_decoder *decoder, ki_error *err)
     const ki_json_scanner *scanner = &decoder->envelope.scanner;
     decoder->is_refused = scanner->refused != 0;
     if (decoder->is_refused)
-        ki_json_scan_explain_refused(scanner, &decoder->refused.error);
+        ki_json_scan_explain_refused(scanner, &decoder->decoded.refused.error);
     return (decoder->seen & TYPE) != 0 ? interpret(decoder, err) : put_aside(decoder, err);
 }
 
-/* The event is complete: returns its result. */
+/* Called when the event is complete. Returns its result. */
 static int finish(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(!decoder->between);
@@ -236,10 +222,10 @@ static int finish(ki_watch_decoder *decoder, ki_error *err)
         return rc;
     if (decoder->seen != (TYPE | OBJECT)) {
         const char *missing = (decoder->seen & TYPE) == 0 ? "type" : "object";
-        ki_fail(&decoder->refused.error, KI_ERR_NOT_AN_EVENT, "the event has no %s", missing);
-        decoder->object = ki_object_unref(decoder->object);
+        ki_fail(&decoder->decoded.refused.error, KI_ERR_NOT_AN_EVENT, "the event has no %s", missing);
+        decoder->decoded.object = ki_object_unref(decoder->decoded.object);
         decoder->result = KI_WATCH_REFUSED;
-        decoder->refused_type = (decoder->seen & TYPE) == 0 ? KI_WATCH_MORE : step_of_type(decoder);
+        decoder->decoded.refused_type = (decoder->seen & TYPE) == 0 ? KI_WATCH_MORE : step_of_type(decoder);
     }
     ki_envelope_begin(&decoder->envelope);
     decoder->between = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes that controllers make to metadata: labels, owner references, finalizers. Each compares first, so
- * that a body that already has the change stays as it is. */
+/* Changes that controllers make to metadata: labels, owner references, finalizers. Each function compares
+ * first: a body that already has the change stays as it is. */
 #include <assert.h>
 #include <kinformer/body.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ ki_body *ki_body_of(const ki_object *object)
 
 /* ---- labels and annotations ---------------------------------------------------------------------------- */
 
-/* Appends a name as a part of a JSON Pointer, followed by a NUL. */
+/* Appends a name to a JSON Pointer as one more part, escaped, and a NUL after it. */
 static int append_part(ki_buf *pointer, ki_str name)
 {
     int rc = ki_buf_append_byte(pointer, '/');
@@ -86,7 +86,7 @@ static int check_owner(ki_body *body, const ki_object *owner)
     ki_json ns = ki_json_find(ki_body_json(body), "/metadata/namespace");
     ki_str owner_ns = ki_object_namespace(owner);
     if (owner == NULL || ki_object_uid(owner).len == 0)
-        return ki_body_fail_with(body, KI_ERR_INVALID, "the owner has no UID: it was not created yet");
+        return ki_body_fail_with(body, KI_ERR_INVALID, "the owner has no UID: it has not been created yet");
     if (owner_ns.len > 0 && ki_json_type_of(ns) == KI_JSON_STRING && !ki_json_string_equals(ns, owner_ns))
         return ki_body_fail_with(body, KI_ERR_INVALID, "the owner is in another namespace");
     return 0;
@@ -98,7 +98,7 @@ static bool is_true(ki_json value)
     return ki_json_bool(value, &flag) == 0 && flag;
 }
 
-/* An existing owner reference. */
+/* The owner reference with a given uid. */
 typedef struct reference {
     ki_json value;
     size_t index; /* its index; the number of references if it was not found */

@@ -12,10 +12,10 @@
 
 /* A string field to be stored in the object. */
 typedef struct source {
-    ki_str raw;       /* between the quotes; empty if there is none */
-    size_t len;       /* unescaped */
+    ki_str raw;       /* the text between the quotes; empty if the field is missing */
+    size_t len;       /* of the unescaped string */
     uint32_t text_at; /* its offset in the sink's text; if is_inserted, in the object's text */
-    int in_text;      /* it can be read in the text, and is not copied beside it */
+    int in_text;      /* it can be read in the object's text, so it is not stored beside it */
     int is_inserted;  /* the server omitted it: it is a part of draft.inserted */
 } source;
 
@@ -25,7 +25,7 @@ typedef struct draft {
     source name;
     source ns;
     ki_str text;
-    ki_str inserted; /* names that the server omitted, to be inserted after the first brace */
+    ki_str inserted; /* kind and apiVersion, if the server omitted them; inserted after the first brace */
 } draft;
 
 static const char *const field_names[KI_FIELDS] = {
@@ -82,9 +82,9 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     return 0;
 }
 
-/* A key is "namespace/name": neither part may contain a slash, nor a control character, which would end or
- * garble it. Other characters may be escaped: a server writes & as \u0026, and names of roles may contain
- * quotes. */
+/* A key is "namespace/name". Neither part may contain a slash or a control character, because these would
+ * end or garble the key. Other characters may be escaped: a server writes & as \u0026, and names of roles
+ * may contain quotes. */
 static int is_name_part(ki_str raw)
 {
     if (raw.len == 0 || memchr(raw.ptr, '\\', raw.len) == NULL)
@@ -116,8 +116,8 @@ static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_name_part(&d->ns, KI_FIELD_NAMESPACE, err);
 }
 
-/* Whether all values of a map or list have one type. The text is minified and valid, so the first byte of
- * each is enough. */
+/* Whether all values of a map or list begin with `first`. The text is minified and valid, so the first byte
+ * tells the type of a value. */
 static int holds_only(ki_str container, char first)
 {
     assert(container.len >= 2 && (container.ptr[0] == '{' || container.ptr[0] == '['));
@@ -133,7 +133,7 @@ static int holds_only(ki_str container, char first)
     return 1;
 }
 
-/* A map of strings, or a list of values that begin with `first`. */
+/* Checks that the field, if it is in the text, is a map or list (`type`) whose values begin with `first`. */
 static int check_container(const ki_json_sink *sink, int field, ki_json_type type, char first, ki_error *err)
 {
     if (sink->captures[field].place != KI_CAPTURE_TEXT)
@@ -181,8 +181,8 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_containers(sink, err);
 }
 
-/* A name that the object omitted: it is part of the inserted text if the text keeps it, otherwise it is
- * stored beside the text. */
+/* Supplies a kind or apiVersion that the object omitted. It is part of the inserted text if the projection
+ * keeps it; otherwise it is stored beside the text. */
 static source supplied(const draft *d, ki_str value, int is_kept)
 {
     assert(!is_kept ||
@@ -192,7 +192,7 @@ static source supplied(const draft *d, ki_str value, int is_kept)
     return s;
 }
 
-/* Adds the names that the object omitted. */
+/* Adds kind and apiVersion from the plan if the object omitted them. */
 static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, draft *d)
 {
     source *kind = &d->strings[KI_FIELD_KIND];
@@ -203,7 +203,7 @@ static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, d
     int insert_kind = no_kind && plan->keeps_kind && sink->captures[KI_FIELD_KIND].place == KI_CAPTURE_NONE;
     int insert_api_version = no_api_version && plan->keeps_api_version &&
                              sink->captures[KI_FIELD_API_VERSION].place == KI_CAPTURE_NONE;
-    /* The two members are adjacent in the plan, so both, or one of them, are one piece of text. */
+    /* The two members are adjacent in the plan, so either of them, or both, are one piece of text. */
     d->inserted.ptr = insert_kind ? plan->kind_member.ptr : plan->api_version_member.ptr;
     d->inserted.len =
         (insert_kind ? plan->kind_member.len : 0) + (insert_api_version ? plan->api_version_member.len : 0);
@@ -212,7 +212,7 @@ static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, d
     if (no_api_version)
         *api_version = supplied(d, plan->api_version, insert_api_version);
     if (d->inserted.len > 0 && d->text.len == 2)
-        d->inserted.len--; /* {} has no member after the last comma */
+        d->inserted.len--; /* no member follows in {}, so the last comma is dropped */
 }
 
 static size_t key_bytes(const draft *d)
@@ -220,7 +220,7 @@ static size_t key_bytes(const draft *d)
     return d->ns.len + (d->ns.len > 0) + d->name.len + 1;
 }
 
-/* A string whose offset is too large for the header is copied to the other strings beside the text. */
+/* Marks strings whose offset in the text is too large for the header: they are stored beside the text. */
 static void bring_near(draft *d, size_t key_at)
 {
     size_t text_at_most = key_at + key_bytes(d) + d->inserted.len;
@@ -243,6 +243,7 @@ static size_t beside_len(const draft *d)
 /* Copies a string, unescaped. Returns the position after it. */
 static char *put_string(char *at, const source *s)
 {
+    assert(s->len <= s->raw.len);
     if (s->len == s->raw.len)
         memcpy(at, s->raw.ptr == NULL ? "" : s->raw.ptr, s->len);
     else
@@ -252,6 +253,7 @@ static char *put_string(char *at, const source *s)
 
 static char *put_key(ki_object *object, const draft *d, char *at)
 {
+    assert(at - (char *)object <= UINT16_MAX);
     object->key_at = (uint16_t)(at - (char *)object);
     at = put_string(at, &d->ns);
     if (d->ns.len > 0)
@@ -263,12 +265,14 @@ static char *put_key(ki_object *object, const draft *d, char *at)
     return at;
 }
 
-/* Writes the strings that are not in the text, and stores the offsets of all. */
+/* Writes the strings that are not in the text, and stores the offsets of all strings. Returns the position
+ * after the last string. */
 static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t text_at)
 {
     uint32_t moved_text = text_at + (uint32_t)d->inserted.len;
     for (int field = 0; field < KI_FIELD_STRINGS; field++) {
         const source *s = &d->strings[field];
+        assert(s->in_text || at - (char *)object <= UINT16_MAX);
         object->string_len[field] = (uint16_t)s->len;
         object->string_at[field] = (uint16_t)(!s->in_text      ? (uint32_t)(at - (char *)object)
                                               : s->is_inserted ? text_at + s->text_at
@@ -281,6 +285,7 @@ static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t t
 
 static void put_text(ki_object *object, const draft *d, char *at)
 {
+    assert(d->text.len >= 2 && d->text.ptr[0] == '{');
     object->text_at = (uint32_t)(at - (char *)object);
     object->text_len = (uint32_t)(d->text.len + d->inserted.len);
     *at++ = d->text.ptr[0];
@@ -325,6 +330,7 @@ static ki_object *assemble(draft *d, const ki_json_sink *sink)
     char *at = put_places(object, sink, has, (uint32_t)(text_at + d->inserted.len));
     at = put_key(object, d, at);
     at = put_strings(object, d, at, (uint32_t)text_at);
+    assert((size_t)(at - (char *)object) == text_at);
     put_text(object, d, at);
     return object;
 }
@@ -352,7 +358,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
     return 0;
 }
 
-/* A mistake that a lenient scan has passed over may be in a name. */
+/* Checks a field again: the syntax error that a lenient scan has passed over may be in it. */
 static int is_sound(const ki_json_sink *sink, int field)
 {
     ki_json value = captured(sink, field);

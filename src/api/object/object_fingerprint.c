@@ -6,8 +6,8 @@
 
 #include "api/object/object_layout.h"
 
-/* The constant part of a header, and the hash of what follows it. No padding, so it can be hashed as
- * bytes. */
+/* The immutable fields of a header, and the hash of everything after the header. The struct has no padding,
+ * so it can be hashed as bytes. */
 typedef struct digest {
     uint64_t rest;
     uint32_t text_at;
@@ -21,12 +21,6 @@ typedef struct digest {
 } digest;
 
 _Static_assert(sizeof(digest) == 24 + KI_FIELD_STRINGS * 4, "padding would be hashed");
-
-size_t ki_object_own_bytes(const ki_object *object)
-{
-    assert(object != NULL);
-    return (size_t)object->text_at + object->text_len;
-}
 
 uint64_t ki_object_fingerprint(const ki_object *object, size_t own_bytes, const ki_hash_key *key)
 {

@@ -13,11 +13,8 @@
 
 #include "util/hash.h"
 
-/* The size of the object's own allocation, according to its header. */
-size_t ki_object_own_bytes(const ki_object *object);
-
-/* `own_bytes` is the size that the header gave when the object was intact, so a header that was
- * overwritten since does not cause reads beyond the object. */
+/* `own_bytes` is the result of ki_object_own_bytes() when the object was intact. So an overwritten header
+ * does not cause reads beyond the object. */
 uint64_t ki_object_fingerprint(const ki_object *object, size_t own_bytes, const ki_hash_key *key);
 
 #endif

@@ -6,8 +6,8 @@
  *
  *   From:     api/object/object_build.c writes it, api/object/object.c and api/object/object_text.c read it.
  *
- * There may be hundreds of thousands of objects, and a projected one has a few hundred bytes: so a missing
- * field takes no space.
+ * A missing field takes no space: there may be hundreds of thousands of objects, and an object may have
+ * only a few hundred bytes after its projection.
  */
 #ifndef KI_API_OBJECT_OBJECT_LAYOUT_H
 #define KI_API_OBJECT_OBJECT_LAYOUT_H
@@ -17,8 +17,9 @@
 
 #include "util/refcount.h"
 
-/* What a plan captures. First strings with an offset and a length in the header, kept whatever the
- * projection; then values with an offset, if they are in the object's text. */
+/* The fields that a plan captures. First the strings with an offset and a length in the header, which are
+ * kept even if the projection drops them. Then the values that have an offset if they are in the object's
+ * text. The name and the namespace are stored as the key. */
 enum {
     KI_FIELD_API_VERSION = 0,
     KI_FIELD_KIND,
@@ -38,8 +39,8 @@ enum {
     KI_FIELDS
 };
 
-/* Maximum of a name, and of each string of the header, so that all strings beside the text begin before 1
- * << 16. */
+/* The maximum length of a name, and of each string of the header. Because of it, the offsets of all
+ * strings beside the text fit in 16 bits. */
 enum { KI_OBJECT_STRING_BYTES_MAX = 8191 };
 
 struct ki_unescaped;
@@ -49,16 +50,16 @@ struct ki_object {
     ki_refcount refs;
     uint32_t text_at;
     _Atomic(struct ki_unescaped *)
-        unescaped; /* see api/object/object_text.c; NULL until a string with escapes is read */
+        unescaped; /* NULL until a string with escapes is read, see api/object/object_text.c */
     uint32_t text_len;
-    uint16_t string_at[KI_FIELD_STRINGS]; /* strings further back in the text are also stored beside it */
+    uint16_t string_at[KI_FIELD_STRINGS]; /* a string too far back in the text is also stored beside it */
     uint16_t string_len[KI_FIELD_STRINGS];
     uint16_t namespace_len;
     uint16_t name_len;
     uint16_t key_at;
     uint16_t has; /* bit i: there is an offset for field KI_FIELD_STRINGS + i */
-    /* Not part of the object itself: the last list that contained it. Only the writer of the one
-     * informer's store that holds the object uses it. */
+    /* Not part of the object itself: a mark for the last list that contained it. Only the writer of the one
+     * store that holds the object uses it. */
     uint32_t mark;
     uint32_t places[]; /* in the order of the fields */
 };
@@ -70,9 +71,15 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
     return (const char *)object + place;
 }
 
-/* For loops over many objects that are scattered in memory, a few objects ahead: prefetches the header and
- * the key after it. NULL is allowed. Call it from code that does something else as well: compilers remove
- * calls of a function that only prefetches, because it has no visible effect. */
+/* The size of the object's allocation, without unescaped strings, according to its header. */
+static inline size_t ki_object_own_bytes(const ki_object *object)
+{
+    return (size_t)object->text_at + object->text_len;
+}
+
+/* Prefetches the header and the key after it. Loops over many objects that are scattered in memory call
+ * this a few objects ahead. NULL is allowed. Call it from code that does something else as well: compilers
+ * remove calls of a function that only prefetches, because it has no visible effect. */
 static inline void ki_object_prefetch(const ki_object *object)
 {
     if (object == NULL)
@@ -81,7 +88,7 @@ static inline void ki_object_prefetch(const ki_object *object)
     __builtin_prefetch((const char *)object + KI_OBJECT_HEADER_BYTES);
 }
 
-/* Another object with the same fields and text, with one owner. NULL when out of memory. */
+/* Returns a new object with the same fields and text, and one reference; NULL when out of memory. */
 ki_object *ki_object_copy(const ki_object *object);
 
 /* Frees what ki_object_text() has created, if anything. */

@@ -8,26 +8,19 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/refcount.h"
+#include "util/text/str.h"
 
 struct ki_object_path {
     ki_refcount refs;
     bool is_label;
-    size_t fixed_len; /* the text before this is a pointer to one value: it is found at once */
+    size_t fixed_len; /* this many bytes of the text are a JSON Pointer, so one lookup finds its value */
     char text[];
 };
 
-/* ---- making ------------------------------------------------------------------------------------------- */
+/* ---- creating ----------------------------------------------------------------------------------------- */
 
-/* A number is the name of a member here, but the position of an element in a JSON Pointer. */
-static bool is_number(ki_str name)
-{
-    for (size_t i = 0; i < name.len; i++)
-        if (name.ptr[i] < '0' || name.ptr[i] > '9')
-            return false;
-    return name.len > 0;
-}
-
-/* Checks all parts, and finds how many bytes of the text can be used as a JSON Pointer. */
+/* Checks all parts, and finds how many bytes of the text can be used as a JSON Pointer. In a path, a number
+ * is the name of a member. In a JSON Pointer it could also be the position of an element. */
 static int check(const char *text, size_t *out_fixed_len, ki_error *err)
 {
     ki_path path = ki_path_of(text);
@@ -38,7 +31,7 @@ static int check(const char *text, size_t *out_fixed_len, ki_error *err)
     if (rc < 0)
         fault = "an index needs the path of a field";
     while (rc == 1 && (rc = ki_path_next(&path, &part, &fault)) == 1) {
-        is_fixed = is_fixed && !part.is_any && !is_number(part.name.text);
+        is_fixed = is_fixed && !part.is_any && !ki_str_is_number(part.name.text);
         if (is_fixed)
             *out_fixed_len = (size_t)(path.at - text);
     }
@@ -119,7 +112,7 @@ static int walk_all(ki_path path, ki_json value, const walk *w)
     return rc;
 }
 
-/* The token is followed by a slash or the end, so with the slash before it, it is a pointer by itself. */
+/* A slash precedes the token in the path's text, so both together are a JSON Pointer with one part. */
 static ki_json member(ki_json value, ki_str token)
 {
     if (ki_json_type_of(value) != KI_JSON_OBJECT)
@@ -161,6 +154,6 @@ int ki_object_path_walk(const ki_object_path *path, const ki_object *object, ki_
 size_t ki_object_path_unescape(ki_str text, char *out)
 {
     size_t len = ki_json_unescape(text.ptr, text.len, out);
-    assert(len != KI_JSON_BAD_ESCAPE); /* the text of an object has none */
+    assert(len != KI_JSON_BAD_ESCAPE); /* the text of an object has no invalid escapes */
     return len;
 }

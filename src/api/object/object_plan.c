@@ -9,6 +9,7 @@
 #include "api/resource/resources_table.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/text/str.h"
 
 enum { OBJECT_BYTES_LIMIT = 1 << 30 }; /* offsets in an object have 32 bits */
 
@@ -30,15 +31,8 @@ static const ki_projection_capture fields[KI_FIELDS] = {
 
 static const char managed_fields[] = "/metadata/managedFields";
 
-static size_t count_paths(const char *const *paths)
-{
-    size_t n = 0;
-    while (paths != NULL && paths[n] != NULL)
-        n++;
-    return n;
-}
-
-/* A longer path, below them, is kept although they are dropped. */
+/* Whether managedFields as a whole are kept. A path below them does not count: it is kept even if they are
+ * dropped. */
 static int names_managed_fields(const char *const *keep)
 {
     for (; keep != NULL && *keep != NULL; keep++)
@@ -50,7 +44,7 @@ static int names_managed_fields(const char *const *keep)
 /* Compiles the projection; drops managedFields unless options ask for them. */
 static ki_projection *compile(const ki_object_options *options, ki_error *err)
 {
-    size_t n = count_paths(options->drop);
+    size_t n = ki_str_count(options->drop);
     const char **drop = ki_malloc((n + 2) * sizeof(*drop));
     if (drop == NULL) {
         ki_fail_no_memory(err);
@@ -69,8 +63,8 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
     return projection;
 }
 
-/* Writes `"name":"value",` at `at`; nothing if there is no value. Returns it, with the value in
- * *out_value. */
+/* Writes `"name":"value",` at `at`, or nothing if the value is empty. Returns the written text; *out_value
+ * is the value in it. */
 static ki_str put_member(char *at, size_t room, const char *name, ki_str value, ki_str *out_value)
 {
     int n = value.len == 0 ? 0 : snprintf(at, room, "\"%s\":\"%.*s\",", name, KI_STR_ARGS(value));

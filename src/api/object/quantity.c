@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/quantity.h>
 
 #include <math.h>
+
+#include "util/text/byte.h"
 
 /* __extension__ silences -Wpedantic: 2^63 units in billionths need 93 bits. */
 __extension__ typedef __int128 int128;
@@ -13,36 +16,33 @@ enum { NANOS_PER_UNIT = 1000000000, NANOS_PER_MILLI = 1000000 };
 typedef struct parsed_text {
     const char *digits;
     size_t digit_count;
-    size_t point; /* how many of the digits precede the point */
+    size_t point; /* the number of digits before the point */
     int negative;
-    int32_t exponent; /* of ten: a suffix k means 3 */
-    unsigned shift;   /* of two: a suffix Ki means 10 */
+    int32_t exponent; /* a power of ten: 3 for the suffix k */
+    unsigned shift;   /* a power of two: 10 for the suffix Ki */
 } parsed_text;
-
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static unsigned digit_at(const parsed_text *number, size_t index)
 {
+    assert(index < number->digit_count);
     return (unsigned)(number->digits[index < number->point ? index : index + 1] - '0');
 }
 
 static size_t count_digits(ki_str text)
 {
     size_t count = 0;
-    while (count < text.len && is_digit(text.ptr[count]))
+    while (count < text.len && ki_byte_is_digit(text.ptr[count]))
         count++;
     return count;
 }
 
 static ki_str skip(ki_str text, size_t count)
 {
+    assert(count <= text.len);
     return (ki_str){text.ptr + count, text.len - count};
 }
 
-/* Returns 1 and moves `rest` past the sign if there is one. */
+/* If the text begins with a sign, moves `rest` past it and returns 1. */
 static int take_sign(ki_str *rest, int *out_negative)
 {
     *out_negative = rest->len > 0 && rest->ptr[0] == '-';
@@ -75,7 +75,7 @@ static int read_suffix(ki_str text, parsed_text *number)
     static const struct {
         char letter;
         int exponent;
-        unsigned shift; /* with an i after the letter; 0 if not allowed */
+        unsigned shift; /* if an i follows the letter; 0 if none may follow */
     } suffixes[] = {
         {'n', -9, 0}, {'u', -6, 0}, {'m', -3, 0},  {'k', 3, 0},   {'K', 0, 10},
         {'M', 6, 20}, {'G', 9, 30}, {'T', 12, 40}, {'P', 15, 50}, {'E', 18, 60},
@@ -118,9 +118,11 @@ static int read_text(ki_str text, parsed_text *out_number)
     return 0;
 }
 
-/* The digits before place `end`, times 2^shift; INT64_MAX if it is more. Zeros follow the last digit. */
+/* Returns the number that the digits before place `end` form, times 2^shift; INT64_MAX if it is larger.
+ * Zeros are assumed after the last digit. */
 static uint64_t whole_units(const parsed_text *number, int64_t end)
 {
+    assert(number->shift <= 60);
     uint64_t limit = (uint64_t)INT64_MAX >> number->shift;
     uint64_t value = 0;
     for (int64_t i = 0; i < end; i++) {
@@ -135,10 +137,10 @@ static uint64_t whole_units(const parsed_text *number, int64_t end)
     return value << number->shift;
 }
 
-/* The digits from place `start` on, times 2^shift, in billionths, rounded up. For a whole number n,
- * floor((n + y) / 10) is floor((n + floor(y)) / 10): so going from the last digit to the first, the floor
- * of each step is enough, and one bit records whether anything was lost. It is exact for any number of
- * digits. */
+/* Returns the fraction that the digits from place `start` on form, times 2^shift, in billionths, rounded
+ * up. The result is exact for any number of digits: for a whole number n, floor((n + y) / 10) equals
+ * floor((n + floor(y)) / 10). So each step, from the last digit to the first, needs only the floor of the
+ * step before, and one bit that records whether anything was lost. */
 static uint128 fraction_nanos(const parsed_text *number, int64_t start)
 {
     uint128 unit = (uint128)NANOS_PER_UNIT << number->shift;
@@ -188,6 +190,7 @@ static int128 total_nanos(ki_quantity quantity)
 
 static int64_t divide_away_from_zero(int128 nanos, int32_t divisor)
 {
+    assert(divisor > 0);
     int128 quotient = nanos / divisor;
     if (nanos % divisor != 0)
         quotient += nanos < 0 ? -1 : 1;
@@ -206,8 +209,8 @@ int64_t ki_quantity_milli_value(ki_quantity quantity)
     return divide_away_from_zero(total_nanos(quantity), NANOS_PER_MILLI);
 }
 
-/* Dividing the nearest double by 1e9 would round twice. Here the quotient keeps at least 90 bits, the last
- * of which also stands for the remainder, so only the conversion rounds. */
+/* Dividing the nearest double by 1e9 would round twice. Here the quotient has at least 90 bits, and its
+ * last bit is set if there is a remainder. So only the conversion to a double rounds. */
 double ki_quantity_double(ki_quantity quantity)
 {
     int128 nanos = total_nanos(quantity);

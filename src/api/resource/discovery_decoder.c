@@ -9,7 +9,7 @@
 #include "api/resource/ascii.h"
 #include "api/resource/resource_parts.h"
 
-/* Names in Kubernetes need no escapes. */
+/* A string with escapes counts as missing: names in Kubernetes need none. */
 static ki_str text_of(ki_json value)
 {
     ki_str text = {0};
@@ -39,8 +39,8 @@ typedef struct entry {
     ki_json verbs;
 } entry;
 
-/* Lower is better: the interpretations of the name in their order, and for each full names before short
- * ones. */
+/* A lower rank is better. The interpretations of the name rank in their order; within each, full names come
+ * before short ones. */
 static int rank_of(const ki_discovery_search *search, const entry *e)
 {
     for (size_t i = 0; i < search->query_count; i++) {
@@ -57,7 +57,7 @@ static int rank_of(const ki_discovery_search *search, const entry *e)
     return INT_MAX;
 }
 
-/* The first of its rank is kept: servers list preferred versions first. */
+/* Of several resources with the same rank, the first is kept: servers list preferred versions first. */
 static int consider(ki_discovery_search *search, const entry *e)
 {
     int rank = rank_of(search, e);
@@ -109,10 +109,10 @@ static int take_all(ki_discovery_search *search, ki_json answer)
         for (ki_json version; rc == 0 && ki_json_next(&versions, NULL, &version);)
             rc = take_version(search, name, version);
     }
-    return rc;
+    return rc < 0 ? rc : KI_DISCOVERY_RESOURCES;
 }
 
-/* ---- one by one -------------------------------------------------------------------------------------- */
+/* ---- older servers: groups and their resources ------------------------------------------------------- */
 
 static int take_resources(ki_discovery_search *search, ki_json answer)
 {
@@ -138,7 +138,7 @@ static int take_resources(ki_discovery_search *search, ki_json answer)
         if (!is_subresource)
             rc = consider(search, &e);
     }
-    return rc;
+    return rc < 0 ? rc : KI_DISCOVERY_RESOURCES;
 }
 
 static bool is_wanted(const ki_discovery_search *search, ki_str group)
@@ -169,7 +169,7 @@ static int add_path(ki_buf *paths, ki_str group_version)
     return rc == 0 ? ki_buf_append(paths, "", 1) : rc;
 }
 
-/* The preferred version first. */
+/* Appends the paths of the group's versions, the preferred version first. */
 static int take_group(const ki_discovery_search *search, ki_json group, ki_buf *paths)
 {
     ki_str preferred = text_of(ki_json_find(group, "/preferredVersion/groupVersion"));
@@ -215,7 +215,7 @@ int ki_discovery_search_take(ki_discovery_search *search, ki_str text, ki_buf *p
 {
     assert(text.ptr != NULL || text.len == 0);
     if (ki_json_validate(text, NULL) < 0)
-        return KI_ERR_TYPE;
+        return KI_ERR_NOT_A_LIST;
     ki_json answer = ki_json_of(text);
     ki_str kind = member(answer, "kind");
     if (ki_str_equal(kind, KI_STR("APIGroupDiscoveryList")))
@@ -224,5 +224,5 @@ int ki_discovery_search_take(ki_discovery_search *search, ki_str text, ki_buf *p
         return take_resources(search, answer);
     if (ki_str_equal(kind, KI_STR("APIGroupList")))
         return take_groups(search, answer, paths);
-    return KI_ERR_TYPE;
+    return KI_ERR_NOT_A_LIST;
 }

@@ -8,14 +8,15 @@
 
 #include "api/resource/bounded_text.h"
 #include "api/resource/resource_parts.h"
+#include "json/text.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
 /* RFC 1123, as Kubernetes applies it to the names of groups, versions and resources. */
 enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
 
-/* Three such segments, with each byte escaped as three, still leave an int enough range for the rest of a
- * path. */
+/* The length of a path is an int. It cannot overflow even with three segments of this length in which each
+ * byte is escaped as three. */
 enum { SEGMENT_BYTES_MAX = INT_MAX / 16 };
 
 static int is_lower_or_digit(char c)
@@ -55,7 +56,7 @@ static int is_subdomain(ki_str text)
     return 1;
 }
 
-/* The kind is not part of a path, but of JSON that we write: a valid kind needs no escaping there. */
+/* The kind is not part of a path, but it is written into JSON, where a valid kind needs no escapes. */
 static int is_kind(ki_str text)
 {
     if (text.len > LABEL_BYTES_MAX)
@@ -161,8 +162,8 @@ int ki_resource_api_version(const ki_resource *resource, char *buffer, size_t bu
     return snprintf(buffer, buffer_bytes, "%s/%s", resource->group, resource->version);
 }
 
-/* pchar of RFC 3986. Names of RBAC objects contain colons, which must stay readable in the server's audit
- * log. */
+/* Whether the character needs no escape in a path: pchar of RFC 3986. Names of RBAC objects contain colons,
+ * which should stay readable in the server's audit log. */
 static int stands_in_path(char c)
 {
     return is_letter_or_digit(c) || (c != 0 && strchr("-._~!$&'()*+,;=:@", c) != NULL);
@@ -184,9 +185,11 @@ static void put_segment(ki_bounded_text *path, ki_str text)
     }
 }
 
-/* A name that spans segments could address a different object. */
+/* A slash, a percent sign, "." or ".." could make the path address a different object. Names are UTF-8. */
 static int is_segment(ki_str text)
 {
+    if (ki_utf8_valid_len(text.ptr, text.len) != text.len)
+        return 0;
     if (ki_str_equal(text, KI_STR(".")) || ki_str_equal(text, KI_STR("..")))
         return 0;
     for (size_t i = 0; i < text.len; i++)

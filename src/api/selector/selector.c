@@ -7,9 +7,10 @@
 #include "api/resource/label_syntax.h"
 #include "api/selector/selector_layout.h"
 #include "util/alloc.h"
+#include "util/sorted.h"
 
-/* A contradiction instead of a special case: it matches nothing, neither here nor on a server that gets
- * its text. */
+/* The selector that matches nothing is a contradiction, not a special case, so that it also matches nothing
+ * when its text is sent to a server. */
 static const ki_requirement contradiction[] = {
     {.key = {"nothing", 7}, .op = KI_SELECTOR_EXISTS},
     {.key = {"nothing", 7}, .op = KI_SELECTOR_NOT_EXISTS},
@@ -39,8 +40,8 @@ void ki_selector_free(ki_selector *selector)
 
 /* ---- matching ------------------------------------------------------------------------------------------ */
 
-/* The text of a label, unescaped into the buffer if necessary. Returns 0 if it is not a string, or longer
- * than the value of a label can be, so that it equals no value in a selector. */
+/* Reads the text of a label, and unescapes it into the buffer if necessary. Returns 0 if the label is not a
+ * string, or is longer than a label's value can be: then it equals no value in a selector. */
 static int label_text(ki_json label, char buffer[KI_LABEL_NAME_BYTES_MAX], ki_str *out_text)
 {
     ki_str text = {buffer, 0};
@@ -55,32 +56,14 @@ static int label_text(ki_json label, char buffer[KI_LABEL_NAME_BYTES_MAX], ki_st
     return 1;
 }
 
-static int is_among_values(const ki_requirement *requirement, ki_str text)
-{
-    assert(requirement->value_count > 0);
-    size_t low = 0;
-    size_t high = requirement->value_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = ki_str_compare(requirement->values[middle], text);
-        if (order == 0)
-            return 1;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return 0;
-}
-
-/* A sign and digits that fit an int64; leading zeros are ignored. */
+/* Reads an optional sign and digits. The number must fit in an int64; leading zeros are ignored. */
 static int read_integer(ki_str text, int64_t *out_number)
 {
     size_t at = text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+');
     int negative = at > 0 && text.ptr[0] == '-';
     if (at == text.len)
         return 0;
-    int64_t number = 0; /* negative, because the range has one more value there */
+    int64_t number = 0; /* kept negative, because INT64_MIN has no positive counterpart */
     for (; at < text.len; at++) {
         char c = text.ptr[at];
         if (c < '0' || c > '9' || __builtin_mul_overflow(number, 10, &number) ||
@@ -98,9 +81,9 @@ static int value_satisfies(const ki_requirement *requirement, ki_str text)
     int64_t number;
     switch (requirement->op) {
     case KI_SELECTOR_IN:
-        return is_among_values(requirement, text);
+        return ki_sorted_has(requirement->values, requirement->value_count, text);
     case KI_SELECTOR_NOT_IN:
-        return !is_among_values(requirement, text);
+        return !ki_sorted_has(requirement->values, requirement->value_count, text);
     case KI_SELECTOR_GREATER:
         return read_integer(text, &number) && number > requirement->bound;
     case KI_SELECTOR_LESS:

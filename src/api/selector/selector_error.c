@@ -5,42 +5,40 @@
 #include <stdio.h>
 
 #include "util/error.h"
-#include "util/one_line.h"
+#include "util/text/byte.h"
+#include "util/text/one_line.h"
 
 enum {
     CONTEXT_BYTES = 32,  /* shown on either side of the position */
-    CHARACTER_BYTES = 4, /* the longest of UTF-8 */
+    CHARACTER_BYTES = 4, /* of the longest character in UTF-8 */
     FOUND_BYTES = 16,    /* "the end", or a character in quotes */
 };
 
-static int is_inside_character(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-/* The whole character at `at`. */
+/* The UTF-8 character that begins at `at`. */
 static ki_str character_at(ki_str text, size_t at)
 {
+    assert(at < text.len);
     size_t end = at + 1;
-    while (end < text.len && end - at < CHARACTER_BYTES && is_inside_character(text.ptr[end]))
+    while (end < text.len && end - at < CHARACTER_BYTES && ki_byte_is_continuation(text.ptr[end]))
         end++;
     return (ki_str){text.ptr + at, end - at};
 }
 
-/* Counts characters from 1, not bytes, as people do. */
+/* Positions are reported as people count: in characters, not bytes, beginning with 1. */
 static size_t character_number(ki_str text, size_t at)
 {
     size_t number = 1;
     for (size_t i = 0; i < at; i++)
-        number += !is_inside_character(text.ptr[i]);
+        number += !ki_byte_is_continuation(text.ptr[i]);
     return number;
 }
 
 /* The end of the text before the position, cut between two characters. */
 static ki_str context_before(ki_str text, size_t at)
 {
+    assert(at <= text.len);
     size_t start = at > CONTEXT_BYTES ? at - CONTEXT_BYTES : 0;
-    while (start > 0 && start < at && is_inside_character(text.ptr[start]))
+    while (start > 0 && start < at && ki_byte_is_continuation(text.ptr[start]))
         start++;
     return (ki_str){text.ptr + start, at - start};
 }

@@ -8,6 +8,7 @@
  * A value may be empty. "in" and "notin" are ordinary words where no operator is allowed: "in in (in)" has a
  * key, an operator and a value.
  */
+#include <assert.h>
 #include <kinformer/selector.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "api/selector/selector_layout.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/text/byte.h"
 
 typedef enum token_type {
     TOKEN_END,
@@ -31,10 +33,10 @@ typedef enum token_type {
     TOKEN_COMMA,
 } token_type;
 
-/* The output grows in arrays that are large enough for any outcome. */
+/* The arrays of the output are allocated once, large enough for any text of this length. */
 typedef struct parser {
     ki_str text;
-    size_t behind;    /* where the next token is searched */
+    size_t behind;    /* the position where the search for the next token begins */
     token_type token; /* the current token */
     ki_str lexeme;
     ki_requirement *requirements;
@@ -46,11 +48,6 @@ typedef struct parser {
 
 /* ---- tokens -------------------------------------------------------------------------------------------- */
 
-static int is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static int is_symbol(char c)
 {
     return c == '=' || c == '!' || c == '>' || c == '<' || c == '(' || c == ')' || c == ',';
@@ -58,6 +55,7 @@ static int is_symbol(char c)
 
 static token_type symbol_type(char c, int equal_follows)
 {
+    assert(is_symbol(c));
     switch (c) {
     case '=':
         return TOKEN_EQUAL;
@@ -79,8 +77,9 @@ static token_type symbol_type(char c, int equal_follows)
 /* The longest token wins: "!=" before "!", "==" before "=". */
 static void advance(parser *p)
 {
+    assert(p->behind <= p->text.len);
     size_t at = p->behind;
-    while (at < p->text.len && is_space(p->text.ptr[at]))
+    while (at < p->text.len && ki_byte_is_space(p->text.ptr[at]))
         at++;
     size_t end = at;
     if (at == p->text.len) {
@@ -92,14 +91,14 @@ static void advance(parser *p)
         end = at + 1 + (size_t)(equal_follows && (c == '=' || c == '!'));
     } else {
         p->token = TOKEN_WORD;
-        while (end < p->text.len && !is_symbol(p->text.ptr[end]) && !is_space(p->text.ptr[end]))
+        while (end < p->text.len && !is_symbol(p->text.ptr[end]) && !ki_byte_is_space(p->text.ptr[end]))
             end++;
     }
     p->lexeme = (ki_str){p->text.ptr + at, end - at};
     p->behind = end;
 }
 
-/* Fails at a byte of the current token. */
+/* Reports what was expected at a byte of the current token. */
 static int expected_at(const parser *p, size_t at, const char *what)
 {
     return ki_selector_fail(p->err, p->text, (size_t)(p->lexeme.ptr - p->text.ptr) + at, what);
@@ -209,9 +208,10 @@ static int compare_text(const void *a, const void *b)
     return ki_str_compare(*(const ki_str *)a, *(const ki_str *)b);
 }
 
-/* The values after the first `before` become the requirement's: sorted, without duplicates. */
+/* Gives the requirement all values from index `before` on, sorted and without duplicates. */
 static void take_values(parser *p, size_t before, ki_requirement *requirement)
 {
+    assert(before < p->value_count);
     ki_str *values = p->values + before;
     size_t count = p->value_count - before;
     size_t kept = 0;
@@ -308,7 +308,8 @@ static size_t sort_requirements(ki_requirement *requirements, size_t count)
     return kept;
 }
 
-/* Every requirement but the first follows a comma, and every value follows a symbol. */
+/* Every requirement but the first follows a comma, and every value follows a symbol. So this many
+ * requirements, and this many values, are enough. */
 static size_t slots_needed(ki_str text)
 {
     size_t slots = 1;
@@ -340,6 +341,7 @@ ki_selector *ki_selector_parse(ki_str text, ki_error *err)
         ki_selector_free(selector);
         return NULL;
     }
+    assert(p.requirement_count <= slots && p.value_count <= slots);
     selector->requirements = p.requirements;
     selector->count = sort_requirements(p.requirements, p.requirement_count);
     return selector;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/check.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 static size_t write_path(const struct ki_as_path *path, char *out, size_t at)
 {
+    assert(at < KI_AS_PATH_BYTES);
     if (path == NULL)
         return at;
     at = write_path(path->parent, out, at);
@@ -31,7 +33,7 @@ void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
     ki_as_cut_at_character(out);
 }
 
-/* The next cause is counted but not added. */
+/* Whether the next cause is counted but not stored. */
 static bool is_quiet(const struct ki_as_check *check)
 {
     return check->is_quiet || check->said >= KI_AS_CAUSES_MAX || check->said_bytes >= KI_AS_CAUSES_BYTES_MAX;
@@ -41,6 +43,7 @@ static bool is_quiet(const struct ki_as_check *check)
 static void say(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
                 char *value)
 {
+    assert(check->said < check->count);
     char field[KI_AS_PATH_BYTES];
     const char *detail = words[2];
     check->said++;
@@ -51,10 +54,12 @@ static void say(struct ki_as_check *check, const struct ki_as_path *path, const 
     ki_free(value);
 }
 
-/* The same, unless the limit of causes is reached. */
+/* Counts a cause, and adds it with say() unless a limit of causes is reached. */
 static void add(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
                 char *value)
 {
+    assert(value == NULL || !is_quiet(check)); /* the value would leak */
+    assert(words[2] != NULL);
     check->count++;
     if (!is_quiet(check))
         say(check, path, words, value);
@@ -67,13 +72,14 @@ static char *text_of(const struct ki_as_check *check, const json_t *value)
 
 void ki_as_check_join(struct ki_as_check *check, struct ki_as_check *other)
 {
+    assert(check != other && other->said <= other->count);
     check->count += other->count;
     check->said += other->said;
     check->said_bytes += other->said_bytes;
     if (check->causes == NULL) {
         check->causes = other->causes;
     } else {
-        /* Out of memory is reported separately; causes are missing in that case. */
+        /* If out of memory, causes are missing, which ki_as_check_conclude() detects. */
         (void)json_array_extend(check->causes, other->causes);
         json_decref(other->causes);
     }
@@ -119,6 +125,7 @@ void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path
 void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                              const char *const *supported)
 {
+    assert(supported != NULL);
     char detail[512] = "supported values: ";
     size_t at = strlen(detail);
     for (size_t i = 0; supported[i] != NULL && at < sizeof(detail); i++) {
@@ -135,20 +142,25 @@ void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *p
         text_of(check, value));
 }
 
-void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max)
+void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, int64_t bytes_max)
 {
-    char detail[64];
-    (void)snprintf(detail, sizeof(detail), "may not be more than %zu byte%s", bytes_max,
-                   bytes_max == 1 ? "" : "s");
+    char detail[64] = "value is too long";
+    if (bytes_max >= 0)
+        (void)snprintf(detail, sizeof(detail), "may not be more than %lld byte%s", (long long)bytes_max,
+                       bytes_max == 1 ? "" : "s");
     add(check, path, (const char *const[]){"FieldValueTooLong", "Too long", detail}, NULL);
 }
 
 void ki_as_check_too_many(struct ki_as_check *check, const struct ki_as_path *path, size_t count,
-                          size_t count_max)
+                          int64_t count_max)
 {
+    assert(count_max < 0 || count > (size_t)count_max);
     char detail[64];
-    (void)snprintf(detail, sizeof(detail), "%zu: must have at most %zu item%s", count, count_max,
-                   count_max == 1 ? "" : "s");
+    if (count_max < 0)
+        (void)snprintf(detail, sizeof(detail), "%zu: has too many items", count);
+    else
+        (void)snprintf(detail, sizeof(detail), "%zu: must have at most %lld item%s", count,
+                       (long long)count_max, count_max == 1 ? "" : "s");
     add(check, path, (const char *const[]){"FieldValueTooMany", "Too many", detail}, NULL);
 }
 
@@ -156,6 +168,7 @@ void ki_as_check_name(struct ki_as_check *check, const struct ki_as_path *path, 
                       ki_as_name_check name_check)
 {
     struct ki_as_complaints complaints = name_check(text);
+    assert(complaints.count <= KI_AS_COMPLAINTS_MAX);
     for (size_t i = 0; i < complaints.count; i++)
         ki_as_check_invalid_text(check, path, text, complaints.texts[i]);
 }
@@ -163,6 +176,7 @@ void ki_as_check_name(struct ki_as_check *check, const struct ki_as_path *path, 
 void ki_as_check_range(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                        int64_t low, int64_t high)
 {
+    assert(low <= high);
     char detail[96];
     if (!json_is_integer(value) || (json_integer_value(value) >= low && json_integer_value(value) <= high))
         return;
@@ -180,6 +194,7 @@ void ki_as_check_not_negative(struct ki_as_check *check, const struct ki_as_path
 void ki_as_check_one_of(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                         const char *const *supported)
 {
+    assert(supported != NULL);
     const char *text = json_string_value(value);
     if (text == NULL || text[0] == 0)
         return;

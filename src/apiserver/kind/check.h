@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check - collects an object's validation errors, field by field, with Kubernetes' messages.
  *
- *   From:     validate and its parts
+ *   From:     apiserver/validate/, apiserver/kind/prune.c
  *   To:       the causes of a 422
  *   Locks:    none
  *   Not here: the rules
@@ -33,8 +33,8 @@ enum { KI_AS_PATH_BYTES = 512 };
 /* Writes "spec.containers[0].name", truncated if it is too long. */
 void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES]);
 
-/* Beyond either limit, causes are counted but not stored: an object may have as many mistakes as it has
- * bytes, and a cause takes far more bytes than a mistake. */
+/* Beyond either limit, causes are counted but not stored: an object may have an error in almost every byte,
+ * and each cause takes far more than a byte. */
 enum { KI_AS_CAUSES_MAX = 100, KI_AS_CAUSES_BYTES_MAX = 1 << 20 };
 
 struct ki_as_schema_budget;
@@ -42,9 +42,9 @@ struct ki_as_schema_budget;
 /* A zeroed struct has found nothing. */
 struct ki_as_check {
     json_t *causes;
-    size_t count;                       /* of causes found, including those lost for lack of memory */
-    size_t said;                        /* how many of them are in `causes`, or would be with enough memory */
-    size_t said_bytes;                  /* bytes of the values in them */
+    size_t count;                       /* of causes found, including those for which memory was missing */
+    size_t said;                        /* how many causes are in `causes`, or would be with enough memory */
+    size_t said_bytes;                  /* bytes of the values in `causes` */
     bool is_quiet;                      /* counts causes without storing them */
     struct ki_as_schema_budget *budget; /* for checks against a schema */
 };
@@ -56,7 +56,7 @@ void ki_as_check_no_memory(struct ki_as_check *check);
 /* "Required value", followed by `detail` unless that is "". */
 void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
 void ki_as_check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
-/* Also "Forbidden", but reported beyond the limit as well: nothing after it was checked. */
+/* Adds "Forbidden" even beyond the limit of causes: it says that the rest of the object was not checked. */
 void ki_as_check_given_up(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
 void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                          const char *detail);
@@ -66,9 +66,10 @@ void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path
 void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                              const char *const *supported);
 void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
-void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max);
+/* The limit comes from a schema, so it may even be negative. */
+void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, int64_t bytes_max);
 void ki_as_check_too_many(struct ki_as_check *check, const struct ki_as_path *path, size_t count,
-                          size_t count_max);
+                          int64_t count_max);
 /* Adds one cause per complaint. */
 void ki_as_check_name(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
                       ki_as_name_check name_check);

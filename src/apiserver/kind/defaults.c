@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/defaults.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 
-#include "apiserver/kind/defaults_parts.h"
 #include "apiserver/kind/prune.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 static int fill_by_schema(const json_t *schema, json_t *value)
 {
@@ -58,9 +58,10 @@ static int encode(json_t *data, const char *key, ki_str text)
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* stringData is write-only: it replaces members of data, and so is not a default that a row could express. */
+/* stringData is write-only and replaces members of data. A row of defaults.txt cannot express that. */
 static int encode_texts(json_t *secret)
 {
+    assert(json_is_object(secret));
     json_t *texts = json_object_get(secret, "stringData");
     json_t *data = NULL;
     const char *key = NULL;
@@ -80,6 +81,7 @@ static int encode_texts(json_t *secret)
 
 int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree)
 {
+    assert(resource != NULL && tree != NULL);
     int rc = ki_as_prune_and_fill(resource, tree);
     if (rc == 0 && resource->is_custom && resource->schema != NULL)
         rc = fill_by_schema(resource->schema, tree);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sets the defaults of an object's members from the rows of defaults.txt. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ static bool is_wanted(const struct ki_as_default *row, const json_t *object)
 /* Sets the member of `owner`, which is `object`, a part of it, or the element `index` of a part. */
 static int fill(const struct ki_as_default *row, const json_t *object, json_t *owner, size_t index)
 {
+    assert(row->kind < KI_AS_DEFAULT_COPY || row->source != NULL);
     json_t *there = json_object_get(owner, row->name);
     json_t *source = row->source == NULL ? NULL : ki_as_tree_at(object, row->source);
     int rc = 0;
@@ -53,7 +55,8 @@ static int fill(const struct ki_as_default *row, const json_t *object, json_t *o
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* Of an object that may be new and without defaults; else NULL. */
+/* The schema of the member, if the row may have created it as an empty object,
+ * which needs its own defaults; else NULL. */
 static const struct ki_as_schema *schema_of_member(const struct ki_as_schema *schema,
                                                    const struct ki_as_default *row)
 {
@@ -81,6 +84,7 @@ static int fill_all(const struct ki_as_default *row, json_t *object)
 
 int ki_as_defaults_rows(const struct ki_as_schema *schema, json_t *object)
 {
+    assert(schema != NULL);
     const struct ki_as_default *row = &ki_as_defaults[schema->first_default];
     const struct ki_as_default *end = row + schema->default_count;
     int rc = 0;

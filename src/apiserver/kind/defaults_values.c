@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The values of the rows of defaults.txt. */
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 enum { NODE_PORT_FIRST = 30000, NODE_PORT_COUNT = 2768 };
 
-/* Truncates what is too long for a name. */
+/* Truncates a text that is too long for a name. */
 static json_t *lower_case(const char *text)
 {
     char lower[128] = "";
@@ -27,7 +28,8 @@ static json_t *pull_policy(const char *image)
     return json_string_nocheck(is_latest ? "Always" : "IfNotPresent");
 }
 
-/* Addresses and ports of services are derived from their name, and so are reproducible. */
+/* Addresses and ports of services are derived from the name of the service,
+ * so that they are the same in every run. */
 static uint32_t hash_of(const char *text)
 {
     uint32_t hash = 2166136261U;
@@ -49,6 +51,8 @@ static json_t *node_port(const char *name, size_t index)
 
 json_t *ki_as_default_value(const struct ki_as_default *row, const json_t *source, size_t index)
 {
+    assert(row->kind <= KI_AS_DEFAULT_NODE_PORT);
+    assert(row->kind < KI_AS_DEFAULT_COPY || source != NULL);
     const char *text = json_is_string(source) ? json_string_value(source) : "";
     switch (row->kind) {
     case KI_AS_DEFAULT_FALSE:

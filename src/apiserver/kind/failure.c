@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/failure.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 void ki_as_failure_fini(struct ki_as_failure *failure)
 {
+    assert(failure->code != 0 || (failure->status == NULL && failure->plain_text == NULL));
     json_decref(failure->status);
     *failure = (struct ki_as_failure){0};
 }
@@ -57,6 +59,7 @@ static json_t *string_copy(ki_str text)
 /* The fields are in the order in which Kubernetes writes them. Takes `message` and `details`. */
 static json_t *status_new(int code, const char *reason, json_t *message, json_t *details)
 {
+    assert(message != NULL);
     json_t *status = json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s*, s:o*, s:i}", "kind", "Status", "apiVersion",
                                "v1", "metadata", "status", "Failure", "message", message, "reason",
                                reason[0] == '\0' ? NULL : reason, "details", details, "code", code);
@@ -67,6 +70,7 @@ KI_PRINTF(5, 0)
 static int fail(struct ki_as_failure *failure, int code, const char *reason, json_t *details,
                 const char *format, va_list arguments)
 {
+    assert(code >= 100 && code < 600);
     ki_as_failure_fini(failure);
     failure->code = code;
     json_t *message = format_string(format, arguments);
@@ -118,6 +122,7 @@ int ki_as_fail_no_memory(struct ki_as_failure *failure)
 /* {"name", "group", "kind"} without empty members. NULL if out of memory. */
 static json_t *details_of(const struct ki_as_resource *resource, ki_str name, const char *kind)
 {
+    assert(kind != NULL && kind[0] != '\0');
     json_t *text = name.len == 0 ? NULL : string_copy(name);
     if (name.len > 0 && text == NULL)
         return NULL;
@@ -143,6 +148,7 @@ int ki_as_fail_already_exists(struct ki_as_failure *failure, const struct ki_as_
 int ki_as_fail_conflict(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,
                         const char *why)
 {
+    assert(why != NULL);
     json_t *details = details_of(resource, name, resource->plural);
     return ki_as_fail(failure, 409, "Conflict", details, "Operation cannot be fulfilled on %s \"%.*s\": %s",
                       resource->qualified, KI_STR_ARGS(name), why);
@@ -151,6 +157,7 @@ int ki_as_fail_conflict(struct ki_as_failure *failure, const struct ki_as_resour
 int ki_as_fail_forbidden(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,
                          const char *why)
 {
+    assert(why != NULL);
     json_t *details = details_of(resource, name, resource->plural);
     return ki_as_fail(failure, 403, "Forbidden", details, "%s \"%.*s\" is forbidden: %s", resource->qualified,
                       KI_STR_ARGS(name), why);
@@ -177,6 +184,7 @@ int ki_as_fail_expired(struct ki_as_failure *failure, const char *message)
 
 void ki_as_cause_add(json_t **causes, const char *reason, const char *field, const char *format, ...)
 {
+    assert(causes != NULL && reason != NULL && field != NULL);
     va_list arguments;
     va_start(arguments, format);
     json_t *message = format_string(format, arguments);
@@ -185,7 +193,7 @@ void ki_as_cause_add(json_t **causes, const char *reason, const char *field, con
         return;
     if (*causes == NULL)
         *causes = json_array();
-    /* If memory is short, this message is lost but not the list with the others. */
+    /* If out of memory, only this cause is lost; the list keeps the others. */
     json_t *cause = json_pack("{s:s, s:o, s:s}", "reason", reason, "message", message, "field", field);
     if (cause != NULL)
         (void)json_array_append_new(*causes, cause);
@@ -193,6 +201,7 @@ void ki_as_cause_add(json_t **causes, const char *reason, const char *field, con
 
 static bool is_repeated(const json_t *causes, size_t at)
 {
+    assert(at < json_array_size(causes));
     const json_t *cause = json_array_get(causes, at);
     for (size_t i = 0; i < at; i++)
         if (json_equal(json_array_get(causes, i), cause))
@@ -200,8 +209,8 @@ static bool is_repeated(const json_t *causes, size_t at)
     return false;
 }
 
-/* "field: message"; several are put in brackets. The caller frees the text with ki_free(). NULL if out of
- * memory. */
+/* "field: message"; several causes are put in brackets. The caller frees the text with ki_free().
+ * NULL if out of memory. */
 static char *text_of_causes(const json_t *causes)
 {
     size_t bytes = 3;
@@ -226,6 +235,7 @@ static char *text_of_causes(const json_t *causes)
                                 field[0] == '\0' ? "" : ": ",
                                 json_string_value(json_object_get(cause, "message")));
     }
+    assert(len + 2 <= bytes);
     (void)snprintf(text + len, bytes - len, "%s", is_several ? "]" : "");
     return text;
 }

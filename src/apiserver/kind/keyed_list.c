@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/keyed_list.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
-
-static _Thread_local size_t comparisons;
-
-size_t ki_as_keyed_list_comparisons(void)
-{
-    return comparisons;
-}
 
 struct ki_as_identity ki_as_identity_of(const char *key)
 {
@@ -84,6 +78,7 @@ static uint64_t hash_value(const ki_hash_key *secret, const json_t *value)
 
 static uint64_t hash_element(const struct ki_as_keyed_list *keyed, const json_t *element)
 {
+    assert(keyed->nodes != keyed->near && keyed->identity.keys.count <= KI_AS_KEYS_MAX);
     const struct ki_as_identity *identity = &keyed->identity;
     uint64_t hash = 0;
     if (identity->keys.count == 0)
@@ -114,7 +109,6 @@ static bool is_same_key(const json_t *a, const json_t *b, const char *otherwise)
 
 static bool is_alike(const struct ki_as_identity *identity, const json_t *a, const json_t *b)
 {
-    comparisons++;
     if (a == b)
         return true;
     if (identity->keys.count == 0)
@@ -149,6 +143,7 @@ static bool is_near(const struct ki_as_keyed_list *keyed)
 static const struct ki_as_keyed_node *find(const struct ki_as_keyed_list *keyed, const json_t *like,
                                            uint64_t hash)
 {
+    assert(keyed->nodes != NULL && keyed->node_count <= keyed->node_count_max);
     struct query query = {&keyed->identity, like};
     if (!is_near(keyed))
         return (const struct ki_as_keyed_node *)ki_map_find(&keyed->map, hash, matches, &query);
@@ -164,11 +159,13 @@ long ki_as_keyed_list_find(const struct ki_as_keyed_list *keyed, const json_t *l
     if (keyed->node_count == 0)
         return -1;
     const struct ki_as_keyed_node *node = find(keyed, like, is_near(keyed) ? 0 : hash_element(keyed, like));
+    assert(node == NULL || (node->at >= 0 && (size_t)node->at < keyed->count));
     return node == NULL ? -1 : node->at;
 }
 
 int ki_as_keyed_list_add(struct ki_as_keyed_list *keyed, const json_t *element)
 {
+    assert(keyed->nodes != NULL && keyed->node_count <= keyed->count);
     uint64_t hash = is_near(keyed) ? 0 : hash_element(keyed, element);
     long at = (long)keyed->count;
     if (find(keyed, element, hash) != NULL) {
@@ -189,6 +186,7 @@ int ki_as_keyed_list_add(struct ki_as_keyed_list *keyed, const json_t *element)
 /* Reserves space for `count` elements. Short lists need neither memory nor hashes. */
 static int make_room(struct ki_as_keyed_list *keyed, size_t count)
 {
+    assert(keyed->node_count == 0 && keyed->count == 0);
     keyed->nodes = keyed->near;
     keyed->node_count_max = KI_AS_KEYED_NEAR_MAX;
     if (count <= KI_AS_KEYED_NEAR_MAX)
@@ -201,12 +199,13 @@ static int make_room(struct ki_as_keyed_list *keyed, size_t count)
     if (keyed->nodes == NULL)
         return KI_ERR_NO_MEMORY;
     ki_map_reserve(&keyed->map, count);
-    return keyed->map.bucket_count == 0 ? KI_ERR_NO_MEMORY : 0; /* too few buckets would make it slow */
+    return keyed->map.bucket_count == 0 ? KI_ERR_NO_MEMORY : 0; /* a map with too few buckets would be slow */
 }
 
 int ki_as_keyed_list_init(struct ki_as_keyed_list *keyed, const struct ki_as_identity *identity,
                           const json_t *list, size_t more)
 {
+    assert(identity != NULL && identity->keys.count <= KI_AS_KEYS_MAX);
     keyed->identity = *identity;
     keyed->node_count = 0;
     keyed->count = 0;

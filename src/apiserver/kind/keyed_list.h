@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keyed_list - finds an element of a list by its keys or its value.
  *
- *   From:     patches, field sets, checks for duplicates
+ *   From:     apiserver/patch/, apiserver/validate/   (duplicates)
  *   To:       util/map.h
  *   Locks:    none. The storage's lock is held meanwhile, so no operation may take quadratic time.
  *   Not here: which keys a list has (apiserver/kind/schema.h)
@@ -16,7 +16,8 @@
 /* KI_AS_KEYED_NEAR_MAX: up to this number, elements are compared one by one. */
 enum { KI_AS_KEYED_NEAR_MAX = 8 };
 
-/* What identifies an element. A missing key stands for its default, or for no value. */
+/* What identifies an element. A missing key has its default value;
+ * without a default, it equals only another missing key. */
 struct ki_as_identity {
     struct ki_as_keys keys; /* none: the whole value identifies an element */
     struct ki_as_shape element;
@@ -39,24 +40,22 @@ struct ki_as_keyed_list {
     struct ki_as_keyed_node near[KI_AS_KEYED_NEAR_MAX];
 };
 
-/* The identity by one key without a default; "" means by the whole value. */
+/* Identifies elements by one key without a default, or by the whole value if `key` is "". */
 struct ki_as_identity ki_as_identity_of(const char *key);
 
 /* Indexes all elements of the array `list` (NULL and other types count as empty) and reserves space for
- * `more`. Borrows the elements, which must not move or change their keys. Returns 0, or an error with nothing
- * to free; lookups then find nothing. */
+ * `more`. Borrows the elements, which must not move or change their keys. Returns 0 or an error. After an
+ * error there is nothing to free, and lookups find nothing. */
 KI_NODISCARD int ki_as_keyed_list_init(struct ki_as_keyed_list *keyed, const struct ki_as_identity *identity,
                                        const json_t *list, size_t more);
 void ki_as_keyed_list_fini(struct ki_as_keyed_list *keyed); /* a zeroed struct is allowed */
 
-/* Adds the element at the end of the list; space must be reserved. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Adds an element that was appended to the list. Space for it must be reserved.
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_keyed_list_add(struct ki_as_keyed_list *keyed, const json_t *element);
 
-/* The index of the first element that equals this one by identity; any object with the same keys will do. -1
- * if there is none. */
+/* The index of the first element with the identity of `like`, which may be any object with the same keys.
+ * -1 if there is none. */
 long ki_as_keyed_list_find(const struct ki_as_keyed_list *keyed, const json_t *like);
-
-/* The number of element comparisons in this thread, for tests. */
-size_t ki_as_keyed_list_comparisons(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/proto.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +10,10 @@
 #include "apiserver/kind/schema.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
+#include "util/units.h"
 
-enum { DEPTH_MAX = 64, NANOS_A_SECOND = 1000000000 };
+enum { DEPTH_MAX = 64 };
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
 /* One field of a message. */
@@ -51,6 +53,7 @@ static bool read_bytes(ki_str *message, uint64_t len, ki_str *out)
 /* False if the message is truncated or malformed. */
 static bool next_field(ki_str *message, struct field *out)
 {
+    assert(message->len > 0);
     uint64_t tag = 0;
     uint64_t len = 0;
     *out = (struct field){0};
@@ -77,6 +80,7 @@ static bool next_field(ki_str *message, struct field *out)
 /* The first field with this number; false if there is none. */
 static bool find_field(ki_str message, uint32_t number, struct field *out)
 {
+    assert(number > 0);
     struct field field;
     while (message.len > 0 && next_field(&message, &field)) {
         if (field.number == number) {
@@ -87,7 +91,7 @@ static bool find_field(ki_str message, uint32_t number, struct field *out)
     return false;
 }
 
-/* ---- values; NULL: not of this type, or out of memory -------------------------------------------------- */
+/* ---- values; NULL if not of this type, or out of memory ------------------------------------------------ */
 
 /* Like parsed JSON, texts must not contain NUL. */
 static bool has_nul(ki_str text)
@@ -111,10 +115,10 @@ static json_t *time_of(ki_str message, bool is_micro)
         return json_null();
     (void)find_field(message, 1, &seconds);
     (void)find_field(message, 2, &nanos);
-    if (nanos.value >= NANOS_A_SECOND)
+    if (nanos.value >= KI_NS_PER_S)
         return NULL;
     if (is_micro)
-        (void)snprintf(fraction, sizeof(fraction), ".%06u", (unsigned)(nanos.value / 1000));
+        (void)snprintf(fraction, sizeof(fraction), ".%06u", (unsigned)(nanos.value / KI_NS_PER_US));
     time_t moment = (time_t)(int64_t)seconds.value;
     if (gmtime_r(&moment, &date) == NULL || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &date) == 0)
         return NULL;
@@ -141,7 +145,7 @@ static json_t *bytes_of(ki_str bytes)
     return value;
 }
 
-/* Embedded JSON: RawExtension, FieldsV1, JSON; none of them is in a map. */
+/* Embedded JSON: RawExtension, FieldsV1 and JSON. No map has values of these types. */
 static json_t *raw_of(ki_str message)
 {
     struct field raw = {0};
@@ -203,6 +207,7 @@ static int read_message(ki_str message, const struct ki_as_schema *schema, uint8
 
 static json_t *object_of(ki_str message, const struct ki_as_schema *schema, unsigned depth)
 {
+    assert(schema != NULL && depth <= DEPTH_MAX);
     json_t *object = json_object();
     if (object != NULL && read_message(message, schema, 0, depth + 1, object) < 0) {
         json_decref(object);
@@ -211,8 +216,8 @@ static json_t *object_of(ki_str message, const struct ki_as_schema *schema, unsi
     return object;
 }
 
-/* Where a boolean is allowed instead of a schema, the boolean is field 1 and the schema field 2; otherwise
- * the schema is field 1. No served kind has lists of them. */
+/* Where a boolean is allowed instead of a schema, the boolean is field 1 and the schema is field 2; otherwise
+ * the schema is field 1. No served kind has lists of schemas. */
 static json_t *json_schema_of(ki_str message, unsigned depth)
 {
     struct field first = {0};
@@ -238,7 +243,7 @@ static json_t *value_of(const struct ki_as_schema_field *known, const struct fie
     return scalar_of(known, field);
 }
 
-/* Go always writes its strings, numbers and booleans; JSON omits the empty ones. */
+/* In protobuf, Go writes all strings, numbers and booleans; in JSON it omits the empty ones. */
 static bool is_worth_it(const struct ki_as_schema_field *known, const json_t *value)
 {
     if ((known->flags & (KI_AS_FIELD_REQUIRED | KI_AS_FIELD_POINTER)) != 0)
@@ -251,6 +256,7 @@ static bool is_worth_it(const struct ki_as_schema_field *known, const json_t *va
 
 static int put_entry(json_t *map, const struct ki_as_schema_field *known, ki_str entry, unsigned depth)
 {
+    assert(json_is_object(map) && known->shape == KI_AS_FIELD_MAP);
     struct field key = {0};
     struct field value = {.wire = WIRE_BYTES};
     (void)find_field(entry, 1, &key);
@@ -278,6 +284,7 @@ static int put(json_t *object, const struct ki_as_schema_field *known, const str
         if (json_object_set_new(object, known->name, there) < 0)
             return -1;
     }
+    assert(known->shape == KI_AS_FIELD_MAP ? json_is_object(there) : json_is_array(there));
     if (known->shape == KI_AS_FIELD_MAP)
         return put_entry(there, known, field->bytes, depth);
     return json_array_append_new(there, value_of(known, field, depth));
@@ -286,6 +293,7 @@ static int put(json_t *object, const struct ki_as_schema_field *known, const str
 static int read_field(const struct field *field, const struct ki_as_schema *schema, uint8_t outer,
                       unsigned depth, json_t *object)
 {
+    assert(depth <= DEPTH_MAX && field->number > 0);
     bool is_inline = false;
     uint8_t inner = (uint8_t)(outer == 0 ? field->number : outer | field->number << 4);
     unsigned mask = outer == 0 ? 0x0f : 0xff;
@@ -303,6 +311,7 @@ static int read_field(const struct field *field, const struct ki_as_schema *sche
 static int read_message(ki_str message, const struct ki_as_schema *schema, uint8_t outer, unsigned depth,
                         json_t *object)
 {
+    assert(schema != NULL && json_is_object(object));
     struct field field;
     while (message.len > 0) {
         if (depth > DEPTH_MAX || !next_field(&message, &field) ||
@@ -328,6 +337,7 @@ bool ki_as_proto_is_type(ki_str media_type)
 
 int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     static const char magic[4] = {'k', '8', 's', 0};
     struct field type = {0};
     struct field raw = {0};

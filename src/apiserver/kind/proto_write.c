@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The length of a message precedes it, and is known only after it: so it is inserted when the message is
- * complete. As in Go, fields are in the order of their numbers, and values that are not pointers are written
- * even if they are zero, so that a decoder cannot take their presence for a value. */
+/* The length of a message precedes the message, but is known only after it. So it is inserted when the
+ * message is complete. As in Go, fields are in the order of their numbers, and values that are not pointers
+ * are written even if they are zero. So a decoder must not take the presence of a field for a value. */
 #include "apiserver/kind/proto_write.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "apiserver/value/encode.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, VARINT_BYTES_MAX = 10, MICRO_DIGITS = 6 };
 
@@ -31,6 +32,7 @@ static size_t write_varint(char *bytes, uint64_t value)
     for (; value >= 0x80; value >>= 7)
         bytes[n++] = (char)(value | 0x80);
     bytes[n++] = (char)value;
+    assert(n <= VARINT_BYTES_MAX);
     return n;
 }
 
@@ -72,6 +74,7 @@ static void put_double(struct writer *writer, unsigned number, double value)
 
 static void insert(struct writer *writer, size_t at, ki_str bytes)
 {
+    assert(at <= writer->out->len);
     ki_buf *out = writer->out;
     if (writer->rc == 0)
         writer->rc = ki_as_encode_reserve(out, bytes.len);
@@ -82,16 +85,17 @@ static void insert(struct writer *writer, size_t at, ki_str bytes)
     out->len += bytes.len;
 }
 
-/* Makes the bytes from `at` on the content of a field. */
+/* Turns the bytes from `at` on into the content of a field, by inserting its tag and length before them. */
 static void wrap(struct writer *writer, size_t at, unsigned number)
 {
+    assert(number > 0 && at <= writer->out->len);
     char bytes[2 * VARINT_BYTES_MAX];
     size_t n = write_varint(bytes, (uint64_t)number << 3 | WIRE_BYTES);
     n += write_varint(bytes + n, writer->out->len - at);
     insert(writer, at, (ki_str){bytes, n});
 }
 
-/* ---- values; NULL is a zero value ---------------------------------------------------------------------- */
+/* ---- values; NULL is written as zero ------------------------------------------------------------------- */
 
 static void put_base64(struct writer *writer, unsigned number, ki_str text)
 {
@@ -109,6 +113,7 @@ static void put_base64(struct writer *writer, unsigned number, ki_str text)
 
 static uint64_t nanos_of(ki_str text)
 {
+    assert(text.len > 0);
     uint64_t micros = 0;
     const char *dot = memchr(text.ptr, '.', text.len);
     const char *end = text.ptr + text.len;
@@ -149,7 +154,8 @@ static void put_quantity(struct writer *writer, unsigned number, ki_str text)
     wrap(writer, at, number);
 }
 
-/* RawExtension, FieldsV1 and JSON contain text; ExtraValue, the only one among these in a map, strings. */
+/* RawExtension, FieldsV1 and JSON contain text. ExtraValue, the only one of these types that occurs in a map,
+ * contains strings. */
 static void put_raw(struct writer *writer, unsigned number, const struct ki_as_schema_field *field,
                     const json_t *value)
 {
@@ -206,8 +212,8 @@ static void put_scalar(struct writer *writer, unsigned number, const struct ki_a
 static void put_message(struct writer *writer, unsigned number, const struct ki_as_schema *schema,
                         const json_t *object);
 
-/* A boolean is field 1, elements of a list are field 2. A schema is field 2 where a boolean is allowed
- * instead, which is then true; otherwise field 1. */
+/* A boolean is field 1; elements of a list are field 2. Where a boolean is allowed instead of a schema, the
+ * schema is field 2, and the boolean is written as true; otherwise the schema is field 1. */
 static void put_json_schema(struct writer *writer, unsigned number, const struct ki_as_schema_field *field,
                             const json_t *value)
 {
@@ -266,6 +272,7 @@ static void put_map(struct writer *writer, const struct ki_as_schema_field *fiel
     }
     for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i))
         entries[count++] = i;
+    assert(count == json_object_size(map));
     qsort(entries, count, sizeof(*entries), compare_entries);
     for (size_t i = 0; i < count; i++) {
         size_t at = writer->out->len;
@@ -284,7 +291,7 @@ static void put_field(struct writer *writer, const struct ki_as_schema_field *fi
         for (size_t i = 0; i < json_array_size(value); i++)
             put_value(writer, field->number, field, json_array_get(value, i));
     } else if (value != NULL && (!json_is_null(value) || field->type == KI_AS_TYPE_TIME)) {
-        put_value(writer, field->number, field, value); /* a time may be null in Go's JSON: the zero time */
+        put_value(writer, field->number, field, value); /* in Go's JSON, null is the zero time */
     } else if ((field->flags & KI_AS_FIELD_POINTER) == 0 && field->type != KI_AS_TYPE_BYTES) {
         put_value(writer, field->number, field, NULL);
     }
@@ -297,14 +304,16 @@ struct message {
     size_t next; /* in the order of the wire */
 };
 
-/* Writes the following fields that are in the messages `outer`; `shift` is where the next one in these has
- * its bits. */
+/* Writes the next fields, as long as they are in the nested messages `outer` (four bits for each level).
+ * `shift` is the position of the bits of the next level. */
 static void put_fields(struct writer *writer, struct message *message, unsigned outer, unsigned shift)
 {
+    assert(shift <= 8 && outer >> shift == 0);
     const struct ki_as_schema *schema = message->schema;
     const uint8_t *order = ki_as_schema_wire_order + schema->first_field;
     unsigned mask = (1U << shift) - 1;
     while (message->next < schema->field_count) {
+        assert(order[message->next] < schema->field_count);
         const struct ki_as_schema_field *field =
             &ki_as_schema_fields[schema->first_field + order[message->next]];
         unsigned inner = field->outer >> shift & 0x0f;
@@ -325,6 +334,7 @@ static void put_fields(struct writer *writer, struct message *message, unsigned 
 static void put_message(struct writer *writer, unsigned number, const struct ki_as_schema *schema,
                         const json_t *object)
 {
+    assert(schema != NULL);
     size_t at = writer->out->len;
     struct message message = {.schema = schema, .object = object};
     put_fields(writer, &message, 0, 0);
@@ -333,7 +343,7 @@ static void put_message(struct writer *writer, unsigned number, const struct ki_
 
 /* ---- envelopes ----------------------------------------------------------------------------------------- */
 
-/* Numbers of fields differ between versions: that of another one will not do. */
+/* The numbers of fields differ between versions, so the schema of another version cannot be used. */
 static const struct ki_as_schema *find_schema(ki_str api_version, ki_str kind)
 {
     const struct ki_as_schema *schema = ki_as_schema_find(api_version, kind);
@@ -361,7 +371,7 @@ static void put_type(struct writer *writer, const json_t *tree)
     wrap(writer, at, 1);
 }
 
-/* The encoding and the type of the content, which are those of the response. */
+/* The encoding and the type of the content. Both are empty: they are those of the response. */
 static void put_rest(struct writer *writer)
 {
     put_bytes(writer, 3, (ki_str){0});
@@ -402,6 +412,7 @@ int ki_as_proto_list_item(ki_buf *out, const json_t *tree)
 
 int ki_as_proto_list_end(ki_buf *out, size_t at)
 {
+    assert(at <= out->len);
     struct writer writer = {.out = out};
     wrap(&writer, at, 2);
     put_rest(&writer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/prune.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "apiserver/value/quantity.h"
 #include "apiserver/value/tree.h"
 
-/* The number that Kubernetes reports. */
+/* Kubernetes reports at most this number of unknown fields. */
 enum { UNKNOWN_MAX = 100 };
 
 struct pruner {
@@ -23,6 +24,7 @@ struct pruner {
 
 static void note(struct pruner *pruner, const struct ki_as_path *path)
 {
+    assert(path != NULL);
     char text[KI_AS_PATH_BYTES];
     if (pruner->unknown == NULL || json_array_size(pruner->unknown) >= UNKNOWN_MAX)
         return;
@@ -55,10 +57,11 @@ static bool is_left_out(const struct ki_as_schema *schema, const struct ki_as_sc
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object);
 
-/* Prunes a field whose values have fields. Nulls count as unset; Go keeps none of them. */
+/* Prunes a field whose values have fields themselves. Nulls count as unset, as in Go. */
 static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
                         const struct ki_as_schema_field *field, json_t *value)
 {
+    assert(field->type >= KI_AS_TYPE_COUNT);
     const struct ki_as_schema *schema = ki_as_schema_of_type(field->type);
     size_t index = 0;
     const char *key = NULL;
@@ -83,13 +86,14 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
  * which Go reads as zero values. A new reference; NULL if out of memory. */
 static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
 {
+    assert(field->type < KI_AS_TYPE_COUNT || json_is_null(value));
     if (field->type == KI_AS_TYPE_QUANTITY)
         return json_is_null(value) ? json_string_nocheck("0") : ki_as_quantity_settled(value);
     return field->type == KI_AS_TYPE_STRING && json_is_null(value) ? json_string_nocheck("")
                                                                    : json_incref(value);
 }
 
-/* Takes `kept`, which may be the present value. */
+/* Sets the member at `at`. Takes `kept`, which may be the current value. */
 static void keep(struct pruner *pruner, json_t *object, void *at, json_t *kept)
 {
     if (kept == NULL || json_object_iter_set_new(object, at, kept) < 0)
@@ -147,7 +151,8 @@ static bool keeps_unknown(const json_t *schema)
     return ki_as_tree_is_true(schema, "x-kubernetes-preserve-unknown-fields");
 }
 
-/* If the schema lists no properties, members are unknown only where additionalProperties describes them. */
+/* A member that is not among the properties is unknown, unless the schema has additionalProperties (of any
+ * value) or preserves unknown fields. */
 static void prune_custom(struct pruner *pruner, const struct ki_as_path *path, const json_t *schema,
                          json_t *value, bool is_kept)
 {
@@ -184,6 +189,8 @@ static void prune_custom(struct pruner *pruner, const struct ki_as_path *path, c
 
 static int prune(struct pruner *pruner, const struct ki_as_resource *resource, json_t *tree)
 {
+    assert(pruner->rc == 0 && !(pruner->fills && pruner->keeps_empty));
+    assert(resource != NULL && tree != NULL);
     struct ki_as_shape shape = ki_as_shape_of(resource);
     if (shape.schema != NULL) {
         prune_object(pruner, NULL, shape.schema, tree);

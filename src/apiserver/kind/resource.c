@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/resource.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ void ki_as_resources_fini(struct ki_as_resources *resources)
 /* NULL if out of memory. */
 static struct ki_as_resource *copy_of(const struct ki_as_resource *builtin)
 {
+    assert(!builtin->is_custom);
     struct ki_as_resource *resource = ki_malloc(sizeof(*resource));
     if (resource == NULL)
         return NULL;
@@ -54,6 +56,7 @@ static struct ki_as_resource *copy_of(const struct ki_as_resource *builtin)
 
 int ki_as_resources_init(struct ki_as_resources *resources)
 {
+    assert(resources != NULL);
     struct ki_as_resources all = {0};
     all.entries = ki_calloc(ki_as_builtin_resource_count, sizeof(struct ki_as_resource *));
     if (all.entries == NULL)
@@ -98,6 +101,7 @@ static size_t place_of(const struct ki_as_resources *resources, const ki_str key
         else
             low = middle + 1;
     }
+    assert(low <= resources->count);
     return low;
 }
 
@@ -132,6 +136,7 @@ int ki_as_resources_reserve(struct ki_as_resources *resources, size_t more)
 
 void ki_as_resources_insert(struct ki_as_resources *resources, struct ki_as_resource *resource)
 {
+    assert(resource->is_custom && resources->entries != NULL);
     bool is_there = false;
     ki_str key[] = {ki_str_of(resource->group), ki_str_of(resource->version), ki_str_of(resource->plural)};
     size_t place = place_of(resources, key, &is_there);

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A custom resource is one allocation: the struct, the two lists of names, then all texts. */
+#include <assert.h>
 #include <ctype.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "apiserver/kind/resource_set.h"
+#include "apiserver/value/tree.h"
 #include "util/alloc.h"
-
-static const char *text_at(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text == NULL ? "" : text;
-}
 
 /* The space after the struct, handed out piece by piece. */
 struct room {
@@ -49,7 +45,7 @@ static const char *keep_joined(struct room *room, const char *first, const char 
 
 static const char *keep_singular(struct room *room, const json_t *names, const char *kind)
 {
-    const char *given = text_at(names, "singular");
+    const char *given = ki_as_tree_text(names, "singular");
     if (given[0] != '\0')
         return keep(room, given);
     char *copy = room->texts;
@@ -67,6 +63,7 @@ static const char *const *keep_list(struct room *room, const json_t *list)
     const json_t *entry = NULL;
     json_array_foreach(list, index, entry) if (json_is_string(entry)) *room->pointers++ =
         keep(room, json_string_value(entry));
+    assert((char *)room->pointers < room->texts);
     *room->pointers++ = NULL;
     return start;
 }
@@ -74,11 +71,12 @@ static const char *const *keep_list(struct room *room, const json_t *list)
 static size_t bytes_for(const json_t *spec, const char *version)
 {
     const json_t *names = json_object_get(spec, "names");
-    size_t kind = strlen(text_at(names, "kind"));
-    size_t group = strlen(text_at(spec, "group"));
-    size_t plural = strlen(text_at(names, "plural"));
+    size_t kind = strlen(ki_as_tree_text(names, "kind"));
+    size_t group = strlen(ki_as_tree_text(spec, "group"));
+    size_t plural = strlen(ki_as_tree_text(names, "plural"));
     size_t texts = group * 3 + strlen(version) * 2 + plural * 2 + kind * 3 + sizeof("List") +
-                   strlen(text_at(names, "singular")) + strlen(text_at(names, "listKind")) + 16;
+                   strlen(ki_as_tree_text(names, "singular")) + strlen(ki_as_tree_text(names, "listKind")) +
+                   16;
     return sizeof(struct ki_as_resource) + list_bytes(json_object_get(names, "shortNames")) +
            list_bytes(json_object_get(names, "categories")) + texts;
 }
@@ -92,22 +90,23 @@ static void fill_names(struct ki_as_resource *resource, const json_t *spec, cons
     room.texts = (char *)(room.pointers + json_array_size(short_names) + json_array_size(categories) + 2);
     resource->short_names = keep_list(&room, short_names);
     resource->categories = keep_list(&room, categories);
-    resource->group = keep(&room, text_at(spec, "group"));
+    resource->group = keep(&room, ki_as_tree_text(spec, "group"));
     resource->version = keep(&room, version);
-    resource->plural = keep(&room, text_at(names, "plural"));
-    resource->kind = keep(&room, text_at(names, "kind"));
+    resource->plural = keep(&room, ki_as_tree_text(names, "plural"));
+    resource->kind = keep(&room, ki_as_tree_text(names, "kind"));
     resource->singular = keep_singular(&room, names, resource->kind);
-    const char *list_kind = text_at(names, "listKind");
+    const char *list_kind = ki_as_tree_text(names, "listKind");
     resource->list_kind =
         list_kind[0] == '\0' ? keep_joined(&room, resource->kind, "", "List") : keep(&room, list_kind);
     resource->api_version = keep_joined(&room, resource->group, "/", resource->version);
     resource->qualified = keep_joined(&room, resource->plural, ".", resource->group);
+    assert((size_t)(room.texts - (char *)resource) <= bytes_for(spec, version));
 }
 
-/* NULL if out of memory. Parts of the definition are shared and never modified. */
+/* NULL if out of memory. The resource shares parts of the definition, which are never modified. */
 static struct ki_as_resource *resource_of(const json_t *spec, const json_t *version)
 {
-    const char *version_name = text_at(version, "name");
+    const char *version_name = ki_as_tree_text(version, "name");
     struct ki_as_resource *resource = ki_malloc(bytes_for(spec, version_name));
     if (resource == NULL)
         return NULL;
@@ -115,7 +114,7 @@ static struct ki_as_resource *resource_of(const json_t *spec, const json_t *vers
     ki_refcount_init(&resource->refs);
     fill_names(resource, spec, version_name);
     const json_t *subresources = json_object_get(version, "subresources");
-    resource->is_namespaced = strcmp(text_at(spec, "scope"), "Namespaced") == 0;
+    resource->is_namespaced = strcmp(ki_as_tree_text(spec, "scope"), "Namespaced") == 0;
     resource->has_status = json_object_get(subresources, "status") != NULL;
     resource->scale = json_incref(json_object_get(subresources, "scale"));
     resource->has_scale = resource->scale != NULL;
@@ -140,8 +139,8 @@ struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition)
 /* A definition cannot replace a built-in resource. */
 static bool is_built_in(const struct ki_as_resources *resources, const json_t *spec)
 {
-    const char *group = text_at(spec, "group");
-    const char *plural = text_at(json_object_get(spec, "names"), "plural");
+    const char *group = ki_as_tree_text(spec, "group");
+    const char *plural = ki_as_tree_text(spec, "names.plural");
     for (size_t i = 0; i < resources->count; i++) {
         const struct ki_as_resource *entry = resources->entries[i];
         if (!entry->is_custom && ki_as_resource_is(entry, group, plural))
@@ -158,7 +157,7 @@ int ki_as_resources_define(struct ki_as_resources *resources, const json_t *defi
         return ki_as_fail(failure, 422, "Invalid", NULL,
                           "CustomResourceDefinition.apiextensions.k8s.io \"%s.%s\" is invalid: "
                           "spec.names.plural: Invalid value: conflicts with a built-in resource",
-                          text_at(json_object_get(spec, "names"), "plural"), text_at(spec, "group"));
+                          ki_as_tree_text(spec, "names.plural"), ki_as_tree_text(spec, "group"));
     const json_t *versions = json_object_get(spec, "versions");
     size_t count = json_array_size(versions);
     struct ki_as_resource **made = ki_calloc(count + 1, sizeof(struct ki_as_resource *));
@@ -173,8 +172,8 @@ int ki_as_resources_define(struct ki_as_resources *resources, const json_t *defi
         made_count += is_enough;
     }
     if (is_enough) {
-        const char *plural = text_at(json_object_get(spec, "names"), "plural");
-        ki_as_resources_undefine(resources, ki_str_of(text_at(spec, "group")), ki_str_of(plural));
+        const char *plural = ki_as_tree_text(spec, "names.plural");
+        ki_as_resources_undefine(resources, ki_str_of(ki_as_tree_text(spec, "group")), ki_str_of(plural));
     }
     for (size_t i = 0; i < made_count; i++)
         if (is_enough)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/schema.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
@@ -24,11 +25,12 @@ static size_t first_of_kind(ki_str kind)
         else
             high = middle;
     }
+    assert(low <= ki_as_schema_kind_count);
     return low;
 }
 
-/* Fields hardly differ between versions, so the schema of another version will do; for kinds that started in
- * "extensions", so will that of their new group. */
+/* Fields hardly differ between versions, so the schema of another version can stand in. For kinds that began
+ * in the group "extensions", so can that of their new group. */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 {
     const struct ki_as_schema *of_group = NULL;
@@ -58,7 +60,7 @@ static uint64_t four_at(const char *bytes)
     return be32toh(word);
 }
 
-/* As in ki_as_schema_openings. Never reads beyond the name. */
+/* The opening of a name, as in ki_as_schema_openings. Never reads beyond the name. */
 static uint64_t opening_of(ki_str name)
 {
     if (name.len >= 8)
@@ -112,11 +114,13 @@ const struct ki_as_schema *ki_as_schema_named(const char *name)
 
 const struct ki_as_schema *ki_as_schema_of_type(uint16_t type)
 {
+    assert(type < KI_AS_TYPE_COUNT + ki_as_schema_count);
     return type < KI_AS_TYPE_COUNT ? NULL : &ki_as_schemas[type - KI_AS_TYPE_COUNT];
 }
 
 struct ki_as_shape ki_as_shape_of(const struct ki_as_resource *resource)
 {
+    assert(resource->known == NULL || !resource->is_custom);
     if (resource->is_custom)
         return (struct ki_as_shape){.custom = resource->schema, .is_root = true};
     if (resource->known != NULL)
@@ -136,6 +140,7 @@ struct ki_as_shape ki_as_shape_metadata(void)
 {
     const struct ki_as_schema *any = ki_as_schema_find(KI_STR("v1"), KI_STR("ConfigMap"));
     const struct ki_as_schema_field *field = ki_as_schema_field(any, KI_STR("metadata"));
+    assert(field != NULL);
     return (struct ki_as_shape){.schema = field == NULL ? NULL : ki_as_schema_of_type(field->type)};
 }
 
@@ -151,6 +156,7 @@ static struct ki_as_shape custom_member(const json_t *custom, ki_str name)
 
 struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name)
 {
+    assert(shape.custom == NULL || (shape.schema == NULL && shape.field == NULL));
     if (shape.is_root && ki_str_equal(name, KI_STR("metadata")))
         return ki_as_shape_metadata();
     if (shape.custom != NULL)
@@ -166,6 +172,7 @@ struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name)
 
 struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape)
 {
+    assert(shape.custom == NULL || (shape.schema == NULL && shape.field == NULL));
     if (shape.custom != NULL)
         return (struct ki_as_shape){.custom = json_object_get(shape.custom, "items")};
     if (shape.field == NULL || shape.field->shape != KI_AS_FIELD_LIST)
@@ -175,6 +182,7 @@ struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape)
 
 static void sort_keys(struct ki_as_keys *keys)
 {
+    assert(keys->count <= KI_AS_KEYS_MAX);
     for (size_t i = 1; i < keys->count; i++)
         for (size_t j = i; j > 0 && ki_str_compare(keys->names[j], keys->names[j - 1]) < 0; j--) {
             ki_str name = keys->names[j];
@@ -191,6 +199,7 @@ static struct ki_as_keys split_keys(const char *text)
         keys.names[keys.count++] = comma == NULL ? ki_str_of(text) : (ki_str){text, (size_t)(comma - text)};
         text = comma == NULL ? NULL : comma + 1;
     }
+    assert(text == NULL); /* no kind has more keys */
     sort_keys(&keys);
     return keys;
 }
@@ -216,6 +225,7 @@ static enum ki_as_list_kind custom_list(const json_t *custom, struct ki_as_keys 
 
 enum ki_as_list_kind ki_as_shape_list(struct ki_as_shape shape, struct ki_as_keys *out_keys)
 {
+    assert(out_keys != NULL);
     if (shape.custom != NULL)
         return custom_list(shape.custom, out_keys);
     if (shape.field == NULL || shape.field->shape != KI_AS_FIELD_LIST)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/kind/schema_budget.h"
 
+#include <assert.h>
+
 #include "apiserver/value/tree.h"
 
-/* BYTES_PER_STEP: of a text that is compared or copied. */
+/* BYTES_PER_STEP: how many bytes of a text are compared or copied in one step. */
 enum { BYTES_PER_STEP = 16 };
 
 void ki_as_schema_budget_fini(struct ki_as_schema_budget *budget)
@@ -14,6 +16,8 @@ void ki_as_schema_budget_fini(struct ki_as_schema_budget *budget)
 
 bool ki_as_schema_charge(struct ki_as_schema_budget *budget, const struct ki_as_path *path, size_t steps)
 {
+    assert(budget->steps <= KI_AS_SCHEMA_STEPS_MAX);
+    assert(!budget->is_spent || budget->steps == KI_AS_SCHEMA_STEPS_MAX);
     if (budget->is_spent)
         return false;
     if (steps < KI_AS_SCHEMA_STEPS_MAX - budget->steps) {
@@ -55,6 +59,7 @@ static struct ki_as_schema_pattern *place_of(struct ki_as_schema_budget *budget,
 enum ki_as_pattern_result ki_as_schema_match(struct ki_as_schema_budget *budget,
                                              const struct ki_as_path *path, const char *pattern, ki_str text)
 {
+    assert(pattern != NULL);
     struct ki_as_schema_pattern *place = place_of(budget, pattern);
     size_t left = KI_AS_SCHEMA_STEPS_MAX - budget->steps;
     size_t steps = left;
@@ -64,7 +69,9 @@ enum ki_as_pattern_result ki_as_schema_match(struct ki_as_schema_budget *budget,
         place->result = ki_as_pattern_new(pattern, &steps, &place->pattern);
     }
     enum ki_as_pattern_result result = place->result;
+    assert((place->pattern != NULL) == (result == KI_AS_PATTERN_GOOD));
     if (result == KI_AS_PATTERN_GOOD && text.ptr != NULL)
         result = ki_as_pattern_match(place->pattern, text, &steps);
+    assert(steps <= left);
     return ki_as_schema_charge(budget, path, left - steps) ? result : KI_AS_PATTERN_TOO_LONG;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/object/convert.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 
 #include "apiserver/kind/defaults.h"
@@ -27,6 +28,7 @@ static const char *const names[][2] = {
 
 static int rename_fields(json_t *tree, enum form from, enum form to)
 {
+    assert(from != to);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         json_t *value = json_object_get(tree, names[i][from]);
         if (value != NULL && json_object_set(tree, names[i][to], value) < 0)
@@ -48,6 +50,7 @@ const struct ki_as_resource *ki_as_stored_resource(const struct ki_as_resource *
 
 json_t *ki_as_shown_tree(const struct ki_as_resource *resource, const struct ki_as_object *object)
 {
+    assert(resource != NULL && object != NULL);
     json_t *tree = ki_as_object_tree(object, resource->kind, resource->api_version);
     if (tree != NULL && ki_as_is_converted(resource) && rename_fields(tree, V1, EVENTS) < 0) {
         json_decref(tree);
@@ -56,7 +59,8 @@ json_t *ki_as_shown_tree(const struct ki_as_resource *resource, const struct ki_
     return tree;
 }
 
-/* Fields that are optional in one form are always present in the other. */
+/* The defaults are set again, because fields that are optional in one form are always present in the
+ * other. */
 int ki_as_convert_to_stored(const struct ki_as_resource *resource, json_t *tree)
 {
     int rc = ki_as_is_converted(resource) ? rename_fields(tree, EVENTS, V1) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/object/fields.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ static bool has_own_fields(const struct ki_as_resource *resource)
     return false;
 }
 
-/* ".spec.color" without its dot; "" if there is none. */
+/* The path of a selectable field, ".spec.color", without its first dot; "" if there is none. */
 static const char *selectable_at(const json_t *list, size_t index)
 {
     const char *path = json_string_value(json_object_get(json_array_get(list, index), "jsonPath"));
@@ -105,7 +106,7 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
         return is_cluster_only ? (ki_str){0} : field;
     if (resource->is_custom)
         return is_selectable(resource, field) ? field : (ki_str){0};
-    /* The name of spec.nodeName before v1. */
+    /* spec.nodeName was called spec.host before v1. */
     if (ki_as_resource_is(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
         return KI_STR("spec.nodeName");
     for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -119,6 +120,7 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
 int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_str *out,
                         struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     ki_str found = resolve(resource, field);
     if (found.len > 0) {
         *out = found;
@@ -137,13 +139,13 @@ int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_
         KI_STR_ARGS(field));
 }
 
-/* The parent object that successive fields share. */
+/* The object that was found last: successive fields often have the same parent. */
 struct parent {
     ki_str name;
     const json_t *object;
 };
 
-/* As ki_as_tree_at(). */
+/* Like ki_as_tree_at(), but remembers the parent. */
 static const json_t *find(const json_t *tree, const char *path, struct parent *parent)
 {
     const char *dot = strchr(path, '.');
@@ -165,6 +167,7 @@ static ki_str value_of(const struct field *field, const json_t *tree, struct par
         return json_is_true(value) ? KI_STR("true") : KI_STR("false");
     if (json_is_integer(value)) {
         int len = snprintf(scratch, SCRATCH_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        assert(len > 0 && len < SCRATCH_BYTES);
         return (ki_str){scratch, (size_t)len};
     }
     return ki_str_of(field->otherwise);
@@ -179,10 +182,11 @@ static bool has_name(const struct ki_as_pair *pairs, size_t count, const char *n
     return false;
 }
 
-/* Objects have the same fields in all versions, whichever version they were written in. */
+/* An object has the selectable fields of all versions, because it can be selected through each of them. */
 static size_t custom_fields_of(const struct ki_as_resource *resource, const json_t *tree,
                                struct ki_as_pair *out, char *scratch)
 {
+    assert(resource->is_custom);
     size_t count = 0;
     size_t index = 0;
     const json_t *version = NULL;
@@ -218,10 +222,11 @@ size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree
             break;
         out[count].name = ki_str_of(fields[i].name);
         out[count].value = value_of(&fields[i], tree, &parent, scratch + count * SCRATCH_BYTES);
-        /* Current events name their reporter in another field. */
+        /* Newer events name their reporter in another field. */
         if (out[count].value.len == 0 && strcmp(fields[i].name, "source") == 0)
             out[count].value = ki_str_of(ki_as_tree_text(tree, "reportingComponent"));
         count++;
     }
+    assert(count <= KI_AS_FIELDS_MAX);
     return count;
 }

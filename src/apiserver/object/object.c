@@ -3,6 +3,7 @@
  * contain verbatim: values of fields, and strings that are escaped in the text. */
 #include "apiserver/object/object.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,11 @@ static int compare_pairs(const void *a, const void *b)
     return ki_str_compare(((const struct ki_as_pair *)a)->name, ((const struct ki_as_pair *)b)->name);
 }
 
-/* Labels follow each other: as "key":"value", in the text; or as keyvaluekeyvalue in the copies at the end of
- * the block. */
+/* The labels are adjacent: in the text as "key":"value", or, if they were copied,
+ * as keyvaluekeyvalue at the end of the block. */
 static void fill_labels(struct ki_as_pair *out, const struct ki_as_draft *draft, const char *block)
 {
+    assert(draft->labels_at < draft->block->len);
     size_t gap = draft->is_label_escaped ? 0 : 3;
     const char *at = block + draft->labels_at + 1;
     const char *key = NULL;
@@ -59,17 +61,20 @@ static void fill_fields(struct ki_as_pair *out, const struct ki_as_draft *draft,
         out[i - 1] = (struct ki_as_pair){fields[i - 1].name, {end, fields[i - 1].value.len}};
         if (draft->parts->has_own_names)
             out[i - 1].name.ptr = end -= fields[i - 1].name.len;
+        assert(end > block + draft->text_len);
     }
 }
 
 static ki_str text_at(const char *block, struct ki_as_span span)
 {
+    assert(span.len == 0 || span.at > 0);
     return (ki_str){block + span.at, span.len};
 }
 
-/* The version in the tree, unless another one was given. */
+/* The version as a number, from the digits in the block. */
 static uint64_t version_of(const struct ki_as_draft *draft)
 {
+    assert(draft->version.at + draft->version.len <= draft->block->len);
     uint64_t version = 0;
     for (size_t i = 0; i < draft->version.len; i++) {
         char digit = draft->block->data[draft->version.at + i];
@@ -82,6 +87,7 @@ static uint64_t version_of(const struct ki_as_draft *draft)
 
 static struct ki_as_object *assemble(const struct ki_as_draft *draft)
 {
+    assert(draft->block->data[0] == '{' && draft->text_len + 2 <= draft->block->len);
     size_t label_count = json_object_size(draft->labels);
     size_t field_count = draft->parts->field_count;
     size_t pair_bytes = (label_count + field_count) * sizeof(struct ki_as_pair);
@@ -116,6 +122,8 @@ static struct ki_as_object *assemble(const struct ki_as_draft *draft)
 
 struct ki_as_object *ki_as_object_make(const struct ki_as_object_parts *parts)
 {
+    assert(parts != NULL && json_is_object(parts->tree));
+    assert(parts->scratch == NULL || parts->scratch->len == 0);
     ki_buf own;
     ki_buf_init(&own, BLOCK_BYTES_MAX);
     struct ki_as_draft draft = {.parts = parts, .block = parts->scratch == NULL ? &own : parts->scratch};
@@ -139,13 +147,14 @@ void ki_as_object_unref(struct ki_as_object *object)
 /* Maps pointers from one block of texts to another, in which the version may have more or fewer digits. */
 struct move {
     const char *from;
-    const char *from_digits; /* pointers behind these also move by `shift` */
+    const char *from_digits; /* pointers after these also move by `shift` */
     const char *to;
     ptrdiff_t shift;
 };
 
 static ki_str moved(const struct move *move, ki_str text)
 {
+    assert(text.ptr >= move->from);
     ptrdiff_t shift = text.ptr > move->from_digits ? move->shift : 0;
     return (ki_str){move->to + (text.ptr - move->from) + shift, text.len};
 }
@@ -168,10 +177,12 @@ static void move_pairs(struct ki_as_object *copy, const struct ki_as_object *obj
 
 struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object, uint64_t version)
 {
+    assert(object->version_digits > 0);
     char digits[VERSION_BYTES];
     size_t digit_count = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)version);
     size_t before = (size_t)object->version_at + 1;
     size_t behind = before + object->version_digits;
+    assert(behind <= object->block_bytes);
     size_t pair_bytes = ((size_t)object->label_count + object->field_count) * sizeof(struct ki_as_pair);
     size_t block_bytes = object->block_bytes - object->version_digits + digit_count;
     struct ki_as_object *copy = ki_malloc(sizeof(*copy) + pair_bytes + block_bytes);
@@ -199,6 +210,7 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
 
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
 {
+    assert(kind != NULL && api_version != NULL);
     json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
     json_t *tree = json_pack("{s:s, s:s}", "kind", kind, "apiVersion", api_version);
     if (content == NULL || tree == NULL || json_object_update(tree, content) < 0) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/object/object_draft.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
 #include "apiserver/value/encode.h"
+#include "apiserver/value/tree.h"
 
-/* TEXT_BYTES: large enough for most objects. */
+/* TEXT_BYTES: the first size of the buffer, large enough for most objects. */
 enum { TEXT_BYTES = 4096, VERSION_BYTES = 24 };
 
 /* ---- metadata ------------------------------------------------------------------------------------------ */
@@ -79,6 +81,7 @@ bool ki_as_is_empty(const json_t *value)
  * unchanged, and append_missing() copies the string after the text. */
 static int append_noted(struct ki_as_draft *draft, const json_t *value, struct ki_as_span *out)
 {
+    assert(value != NULL && out->len == 0);
     size_t at = draft->block->len;
     int rc = ki_as_encode(draft->block, value);
     if (rc == 0 && json_is_string(value) && draft->block->len - at == json_string_length(value) + 2)
@@ -97,12 +100,14 @@ static int append_version(struct ki_as_draft *draft, const json_t *value)
     for (; rest > 0; rest /= 10)
         digits[--at] = (char)('0' + rest % 10);
     digits[--at] = '"';
+    assert(at < sizeof(digits) - 2);
     draft->version = (struct ki_as_span){draft->block->len + 1, sizeof(digits) - at - 2};
     return ki_as_encode_plain(draft->block, (ki_str){digits + at, sizeof(digits) - at});
 }
 
 static int append_labels(struct ki_as_draft *draft, const json_t *labels)
 {
+    assert(draft->labels == NULL);
     if (!json_is_object(labels))
         return ki_as_encode(draft->block, labels);
     draft->labels = labels;
@@ -120,6 +125,7 @@ static int append_labels(struct ki_as_draft *draft, const json_t *labels)
 
 static int append_managed(struct ki_as_draft *draft, const json_t *value)
 {
+    assert(draft->parts->managed.len > 0 || value != NULL);
     return draft->parts->managed.len > 0 ? ki_as_encode_plain(draft->block, draft->parts->managed)
                                          : ki_as_encode(draft->block, value);
 }
@@ -144,7 +150,7 @@ static int append_member(struct ki_as_draft *draft, enum member member, const js
     }
 }
 
-/* Locates each member, so that none needs a lookup. */
+/* Finds all members in one pass, so that no member needs a lookup. */
 static void find_members(json_t *metadata, const json_t *out[MEMBER_COUNT])
 {
     for (void *at = json_object_iter(metadata); at != NULL; at = json_object_iter_next(metadata, at)) {
@@ -208,6 +214,7 @@ static int append_rest(struct ki_as_draft *draft)
 
 static int append_text(struct ki_as_draft *draft)
 {
+    assert(draft->block->len == 0);
     int rc = ki_buf_reserve(draft->block, TEXT_BYTES);
     if (rc == 0)
         rc = ki_as_encode_byte(draft->block, '{');
@@ -221,17 +228,13 @@ static int append_text(struct ki_as_draft *draft)
     return rc < 0 ? rc : ki_as_encode_byte(draft->block, '\0');
 }
 
-static ki_str string_of(const json_t *value)
-{
-    return (ki_str){json_string_value(value), json_string_length(value)};
-}
-
 /* A string that the text contains only in escaped form is appended after the text. */
 static int append_missing(struct ki_as_draft *draft, const char *name, struct ki_as_span *span)
 {
+    assert(draft->block->len > draft->text_len);
     if (span->len > 0)
         return 0;
-    ki_str text = string_of(json_object_get(json_object_get(draft->parts->tree, "metadata"), name));
+    ki_str text = ki_as_json_str(json_object_get(json_object_get(draft->parts->tree, "metadata"), name));
     *span = (struct ki_as_span){draft->block->len, text.len};
     return ki_as_encode_plain(draft->block, text);
 }
@@ -259,13 +262,14 @@ static int append_copies(struct ki_as_draft *draft)
         if (rc == 0)
             rc = ki_as_encode_plain(draft->block, ki_str_of(key));
         if (rc == 0)
-            rc = ki_as_encode_plain(draft->block, string_of(value));
+            rc = ki_as_encode_plain(draft->block, ki_as_json_str(value));
     }
     return rc;
 }
 
 int ki_as_draft_write(struct ki_as_draft *draft)
 {
+    assert(draft->parts != NULL && draft->block != NULL);
     int rc = append_text(draft);
     return rc < 0 ? rc : append_copies(draft);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/object/selector.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
 #include "apiserver/object/selector_parts.h"
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 struct ki_as_requirement *ki_as_requirements_add(struct ki_as_requirements *requirements)
 {
+    assert(requirements->count <= requirements->capacity);
     if (requirements->count == requirements->capacity) {
         size_t capacity = requirements->capacity == 0 ? 4 : requirements->capacity * 2;
         void *items = ki_realloc(requirements->items, capacity * sizeof(*requirements->items));
@@ -24,6 +27,7 @@ struct ki_as_requirement *ki_as_requirements_add(struct ki_as_requirements *requ
 
 int ki_as_requirement_add_value(struct ki_as_requirement *requirement, ki_str value)
 {
+    assert(requirement->values != NULL || requirement->value_count == 0);
     size_t at = 0;
     while (at < requirement->value_count && ki_str_compare(requirement->values[at], value) < 0)
         at++;
@@ -104,6 +108,7 @@ static int parse(struct ki_as_selector *selector, ki_str labels, ki_str fields,
 int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resource *resource,
                          struct ki_as_selector **out, struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     struct ki_as_selector *selector = ki_calloc(1, sizeof(*selector));
     if (selector == NULL)
         return ki_as_fail_no_memory(failure);
@@ -124,6 +129,7 @@ int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resour
 
 static const ki_str *find_label(const struct ki_as_object *object, ki_str name)
 {
+    assert(object->label_count == 0 || object->labels != NULL);
     size_t low = 0;
     size_t high = object->label_count;
     while (low < high) {
@@ -153,32 +159,16 @@ static ki_str find_field(const struct ki_as_object *object, ki_str name)
     return (ki_str){0};
 }
 
-static bool has_value(const struct ki_as_requirement *requirement, ki_str value)
-{
-    size_t low = 0;
-    size_t high = requirement->value_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = ki_str_compare(requirement->values[middle], value);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
-}
-
 /* `value` is NULL if the object lacks the label. */
 static bool is_met(const struct ki_as_requirement *requirement, const ki_str *value)
 {
+    assert((requirement->op != KI_AS_IN && requirement->op != KI_AS_NOT_IN) || requirement->value_count > 0);
     int64_t number = 0;
     switch (requirement->op) {
     case KI_AS_IN:
-        return value != NULL && has_value(requirement, *value);
+        return value != NULL && ki_sorted_has(requirement->values, requirement->value_count, *value);
     case KI_AS_NOT_IN:
-        return value == NULL || !has_value(requirement, *value);
+        return value == NULL || !ki_sorted_has(requirement->values, requirement->value_count, *value);
     case KI_AS_EXISTS:
         return value != NULL;
     case KI_AS_NOT_EXISTS:
@@ -211,6 +201,7 @@ ki_str ki_as_selector_name(const struct ki_as_selector *selector)
 {
     for (size_t i = 0; selector != NULL && i < selector->fields.count; i++) {
         const struct ki_as_requirement *field = &selector->fields.items[i];
+        assert(field->value_count == 1);
         if (field->op == KI_AS_IN && ki_str_equal(field->key, KI_STR("metadata.name")))
             return field->values[0];
     }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Field selectors: terms separated by commas, each "field=value", "field==value" or "field!=value". In a
  * value, a backslash escapes a backslash, a comma or an equals sign. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
 #include "apiserver/object/fields.h"
 #include "apiserver/object/selector_parts.h"
+#include "util/text/byte.h"
 
 struct term {
     ki_str field;
@@ -14,10 +16,11 @@ struct term {
     bool is_negated;
 };
 
-/* The term is split at the first operator; fields cannot be escaped. */
+/* Splits the term at the first operator: names of fields cannot contain escapes. */
 /* The value is unescaped in place later on. NOLINTNEXTLINE(readability-non-const-parameter) */
 static bool split(char *text, size_t len, struct term *out)
 {
+    assert(len > 0);
     for (size_t i = 0; i < len; i++) {
         bool is_followed = i + 1 < len && text[i + 1] == '=';
         if (text[i] != '=' && !(text[i] == '!' && is_followed))
@@ -32,8 +35,9 @@ static bool split(char *text, size_t len, struct term *out)
 /* The length of the character at `text`, for error messages. */
 static size_t character_len(const char *text, size_t len)
 {
+    assert(len > 0);
     size_t bytes = 1;
-    while (bytes < len && bytes < 4 && ((unsigned char)text[bytes] & 0xc0) == 0x80)
+    while (bytes < len && bytes < 4 && ki_byte_is_continuation(text[bytes]))
         bytes++;
     return bytes;
 }
@@ -60,6 +64,7 @@ static int unescape(struct term *term, struct ki_as_failure *failure)
         }
         term->value[len++] = c;
     }
+    assert(len <= term->value_len);
     term->value_len = len;
     return 0;
 }
@@ -97,6 +102,7 @@ int ki_as_parse_fields(char *text, size_t len, const struct ki_as_resource *reso
 {
     for (size_t start = 0; start < len;) {
         size_t end = term_end(text, len, start);
+        assert(end >= start && end <= len);
         struct term term;
         if (end > start) {
             if (!split(text + start, end - start, &term))

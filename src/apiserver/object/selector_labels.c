@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label selectors: "a, !b, c=d, e in (f,g), h > 1". Kubernetes' error messages depend on the position of its
- * parser, so this parser proceeds in the same steps. */
+/* Label selectors: "a, !b, c=d, e in (f,g), h > 1". Kubernetes' error messages depend on how far its parser
+ * got, so this parser takes the same steps. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "apiserver/value/names.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
+#include "util/text/byte.h"
 
 enum token {
     TOKEN_END,
@@ -33,11 +35,6 @@ struct parser {
     struct ki_as_failure *failure;
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static bool is_special(char c)
 {
     return c != 0 && strchr("=!(),><", c) != NULL;
@@ -45,6 +42,7 @@ static bool is_special(char c)
 
 static enum token special_token(ki_str literal)
 {
+    assert(literal.len > 0 && is_special(literal.ptr[0]));
     switch (literal.ptr[0]) {
     case '=':
         return TOKEN_EQUALS;
@@ -66,10 +64,11 @@ static enum token special_token(ki_str literal)
 /* Advances to the next token. A NUL ends a word; at the start of a token it ends the text. */
 static void advance(struct parser *parser)
 {
+    assert(parser->at <= parser->text.len);
     const char *text = parser->text.ptr;
     size_t len = parser->text.len;
     size_t at = parser->at;
-    while (at < len && is_space(text[at]))
+    while (at < len && ki_byte_is_space(text[at]))
         at++;
     size_t start = at;
     if (at == len || text[at] == 0) {
@@ -85,7 +84,7 @@ static void advance(struct parser *parser)
         parser->token = special_token(parser->literal);
         return;
     }
-    while (at < len && !is_space(text[at]) && !is_special(text[at]) && text[at] != 0)
+    while (at < len && !ki_byte_is_space(text[at]) && !is_special(text[at]) && text[at] != 0)
         at++;
     parser->literal = (ki_str){text + start, at - start};
     parser->at = at < len && text[at] == 0 ? at + 1 : at;
@@ -109,6 +108,7 @@ static bool is_word(const struct parser *parser)
 static int fail_value(struct parser *parser, const char *where, ki_str value,
                       struct ki_as_complaints complaints)
 {
+    assert(complaints.count > 0);
     ki_buf message;
     ki_buf_init(&message, (size_t)16 * 1024 * 1024);
     int rc = ki_as_quote(&message, value);
@@ -153,9 +153,11 @@ static int add_value(struct parser *parser, struct ki_as_requirement *requiremen
     return rc < 0 ? ki_as_fail_no_memory(parser->failure) : 0;
 }
 
-/* Parses from "(" up to ")", which is the last token. Nothing between two commas is the empty value. */
+/* Parses the values after "(". On return, the current token is ")".
+ * If there is nothing between two commas, the value is empty. */
 static int parse_list(struct parser *parser, struct ki_as_requirement *requirement)
 {
+    assert(is_word(parser) || parser->token == TOKEN_COMMA);
     for (;;) {
         if (is_word(parser)) {
             int rc = add_value(parser, requirement, parser->literal);
@@ -209,6 +211,7 @@ static int parse_exact(struct parser *parser, struct ki_as_requirement *requirem
 static int parse_number(struct parser *parser, struct ki_as_requirement *requirement)
 {
     int rc = parse_exact(parser, requirement);
+    assert(rc < 0 || requirement->value_count == 1);
     if (rc < 0 || ki_as_parse_integer(requirement->values[0], &requirement->number))
         return rc;
     static const struct ki_as_complaints not_integer = {
@@ -237,6 +240,7 @@ static int parse_operation(struct parser *parser, struct ki_as_requirement *requ
 
 static int parse_requirement(struct parser *parser, struct ki_as_requirement *requirement)
 {
+    assert(requirement->value_count == 0);
     bool is_negated = parser->token == TOKEN_NOT;
     if (is_negated)
         advance(parser);

@@ -2,6 +2,7 @@
 #define ZLIB_CONST /* makes zlib's input pointer const */
 #include "apiserver/object/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -9,11 +10,12 @@
 #include "apiserver/object/convert.h"
 #include "apiserver/value/encode.h"
 
-/* CONVERTED_BYTES: by how much the names of the other form are longer at most. */
+/* CONVERTED_BYTES: an upper bound of the bytes that the longer names of the other form add. */
 enum { NUMBER_BYTES = 24, CONVERTED_BYTES = 64 };
 
 int ki_as_text_put(ki_buf *text, const char *word)
 {
+    assert(word != NULL);
     return ki_buf_append(text, word, strlen(word));
 }
 
@@ -50,7 +52,7 @@ static int put_kind(ki_buf *text, const struct ki_as_resource *resource)
     return rc == 0 ? ki_as_text_put(text, "\",") : rc;
 }
 
-/* Writes the object in the form that is not the stored one. */
+/* Writes an event in the form of events.k8s.io, which differs from the stored form. */
 static int put_converted(ki_buf *text, const struct ki_as_resource *resource,
                          const struct ki_as_object *object, uint64_t version)
 {
@@ -93,8 +95,10 @@ int ki_as_text_object(ki_buf *text, const struct ki_as_resource *resource, const
         return rc;
     if (version == 0 || version == object->version)
         return ki_buf_append_str(text, object->text);
+    assert(object->version_digits > 0);
     ki_str before = {object->text.ptr, object->version_at};
     size_t skip = (size_t)object->version_at + object->version_digits;
+    assert(skip <= object->text.len);
     ki_str after = {object->text.ptr + skip, object->text.len - skip};
     rc = ki_buf_append_str(text, before);
     if (rc == 0)
@@ -123,13 +127,14 @@ static int put_line(ki_buf *text, size_t depth)
 
 static size_t string_bytes(ki_str json, size_t at)
 {
+    assert(json.ptr[at] == '"');
     size_t end = at + 1;
     while (end < json.len && json.ptr[end] != '"')
         end += json.ptr[end] == '\\' ? 2 : 1;
     return (end < json.len ? end + 1 : json.len) - at;
 }
 
-/* One character outside strings. */
+/* Appends a character that is not in a string, with line breaks and indentation. */
 static int put_mark(ki_buf *text, char mark, char next, size_t *depth)
 {
     bool is_open = mark == '{' || mark == '[';

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -35,14 +36,15 @@ static int append_keys(ki_buf *path, const char *text)
 
 static int append_entry(ki_buf *path, const char *entry)
 {
+    assert(entry[0] != '\0' && entry[1] == ':');
     if (entry[0] == 'k')
         return append_keys(path, entry + 2);
     int rc = ki_buf_append_byte(path, '.');
     return rc < 0 ? rc : ki_buf_append_str(path, ki_str_of(entry + 2));
 }
 
-/* True for a map or list whose members are owned individually: one of the sets lists some, so it is not
- * atomic. The other set listing none does not make it a conflict. */
+/* True for a map or list whose members have separate owners: it is not atomic, because one of the sets lists
+ * some of its members. It is not a conflict if the other set has only the map or list as a whole. */
 static bool is_shared_whole(const struct ki_as_contest *inner)
 {
     bool is_same_type = (json_is_object(inner->config) && json_is_object(inner->current)) ||
@@ -50,10 +52,11 @@ static bool is_shared_whole(const struct ki_as_contest *inner)
     return is_same_type && json_object_size(inner->wanted) + json_object_size(inner->owned) > 0;
 }
 
-/* One field that is in both sets. */
+/* Compares a field that is in both sets, and the fields below it. */
 static int contest_entry(const struct ki_as_contest *inner, const char *entry, ki_buf *path, json_t *out_set,
                          json_t *out_paths)
 {
+    assert(inner->config != NULL && inner->current != NULL);
     bool is_leaf = json_object_size(inner->wanted) == 0 || json_object_size(inner->owned) == 0;
     json_t *set = json_object();
     int rc = set == NULL ? KI_ERR_NO_MEMORY : 0;
@@ -96,12 +99,14 @@ static int contest_at(struct level *level, const char *entry, const json_t *want
     rc = append_entry(path, entry);
     if (rc == 0)
         rc = contest_entry(&inner, entry, path, level->out_set, level->out_paths);
+    assert(path->len >= len);
     path->len = len;
     return rc;
 }
 
 int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set, json_t *out_paths)
 {
+    assert(json_is_object(out_set) && json_is_array(out_paths));
     struct level level = {contest,
                           {.tree = contest->config, .shape = contest->shape},
                           {.tree = contest->current, .shape = contest->shape},

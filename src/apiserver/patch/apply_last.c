@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kubectl may switch from client-side apply, which keeps the last applied configuration in an annotation, to
- * server-side apply and back. While it applies under its own manager name, it owns the fields in the
- * annotation, and the annotation is kept up to date. */
+ * server-side apply and back. While the manager of an apply is "kubectl", it owns the fields in the
+ * annotation, and the server keeps the annotation up to date. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,10 @@ static json_t *annotations_of(const json_t *object)
     return json_object_get(json_object_get(object, "metadata"), "annotations");
 }
 
-/* NULL if there is no annotation, or another manager applies. */
+/* The annotation; NULL if there is none, or if the manager is not kubectl. */
 static const char *last_applied(const struct ki_as_apply *apply)
 {
+    assert(apply->manager != NULL && apply->subresource != NULL);
     if (strcmp(apply->manager, "kubectl") != 0 || apply->subresource[0] != 0)
         return NULL;
     return json_string_value(json_object_get(annotations_of(apply->current), ANNOTATION));
@@ -32,6 +34,7 @@ static const char *last_applied(const struct ki_as_apply *apply)
 
 int ki_as_apply_last_fields(const struct ki_as_apply *apply, struct ki_as_shape shape, json_t **out)
 {
+    assert(out != NULL);
     const char *text = last_applied(apply);
     json_t *config = text == NULL ? NULL : json_loads(text, 0, NULL);
     json_t *set = NULL;
@@ -50,6 +53,7 @@ int ki_as_apply_last_fields(const struct ki_as_apply *apply, struct ki_as_shape 
 
 int ki_as_apply_last_write(const struct ki_as_apply *apply, json_t *result)
 {
+    assert(json_is_object(result));
     json_t *annotations = annotations_of(result);
     if (last_applied(apply) == NULL || json_object_get(annotations, ANNOTATION) == NULL)
         return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 /* Merges one element of `config`. `there` indexes the elements of `list`. */
 static int merge_element(json_t *list, struct ki_as_keyed_list *there, const json_t *wanted)
 {
+    assert(there->count == json_array_size(list));
     long at = ki_as_keyed_list_find(there, wanted);
     json_t *own = at < 0 ? NULL : json_array_get(list, (size_t)at);
     if (at >= 0 && there->identity.keys.count == 0)
@@ -26,6 +28,7 @@ static int merge_element(json_t *list, struct ki_as_keyed_list *there, const jso
 
 static int merge_elements(json_t *list, const json_t *config, const struct ki_as_identity *identity)
 {
+    assert(json_is_array(list));
     struct ki_as_keyed_list *there = ki_malloc(sizeof(*there));
     size_t count = json_array_size(config);
     int rc = there == NULL ? KI_ERR_NO_MEMORY : ki_as_keyed_list_init(there, identity, list, count);
@@ -68,6 +71,8 @@ static int merge_members(json_t *target, const json_t *config, struct ki_as_shap
 
 int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape)
 {
+    assert(target != config);
+    assert(json_is_object(target) || json_is_array(target));
     struct ki_as_identity identity = {.element = ki_as_shape_element(shape)};
     if (json_is_object(target))
         return merge_members(target, config, shape);
@@ -84,8 +89,8 @@ static bool is_empty(const json_t *value)
            (json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* The removals at one level. List elements are removed after all entries were processed, so that indexes stay
- * valid. */
+/* The removals at one level. List elements are removed only after all entries were processed,
+ * so that their indexes stay valid. */
 struct removal {
     struct ki_as_places places;
     json_t *tree;
@@ -94,17 +99,20 @@ struct removal {
 
 static void remove_entry(const struct removal *removal, const char *entry, const struct ki_as_place *place)
 {
+    assert(entry[0] == 'f' || removal->gone != NULL);
+    assert(entry[0] == 'f' || place->at < json_array_size(removal->tree));
     if (entry[0] == 'f')
         (void)json_object_del(removal->tree, entry + 2);
     else
         removal->gone[place->at] = true;
 }
 
-/* A value is removed as a whole if it was owned as a whole (a leaf, or with ".") and no other manager owns
- * any part of it. A value that is atomic in this version of the kind may have been owned in parts through
- * another version: it stays whole. */
+/* A value is removed as a whole if it was owned as a whole (a leaf, or with ".") and no part of it is kept. A
+ * value that is atomic in this version of the kind may have been owned in parts through another version; if a
+ * part is kept, the whole value stays. */
 static int remove_from(struct removal *removal, const char *entry, const json_t *inner, const json_t *kept)
 {
+    assert(strlen(entry) >= 2);
     struct ki_as_place place;
     bool is_whole = json_object_size(inner) == 0 || json_object_get(inner, ".") != NULL;
     int rc = ki_as_places_find(&removal->places, entry, &place);
@@ -126,6 +134,7 @@ static int remove_from(struct removal *removal, const char *entry, const json_t 
 /* Keeps the elements that are not removed. */
 static int sweep(const struct removal *removal)
 {
+    assert(json_is_array(removal->tree) && removal->gone != NULL);
     json_t *left = json_array();
     int rc = left == NULL ? -1 : 0;
     for (size_t i = 0; rc == 0 && i < json_array_size(removal->tree); i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch/field_place.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 
 #include "apiserver/value/decode.h"
@@ -9,6 +10,7 @@
 
 static int know_elements(struct ki_as_places *places)
 {
+    assert(places->elements == NULL && json_is_array(places->tree));
     struct ki_as_identity identity = {.element = ki_as_shape_element(places->shape)};
     if (ki_as_shape_list(places->shape, &identity.keys) != KI_AS_LIST_KEYED)
         identity.keys.count = 0;
@@ -33,6 +35,7 @@ static int find_element(struct ki_as_places *places, const char *entry, struct k
     json_decref(like);
     if (at < 0)
         return 0;
+    assert((size_t)at < json_array_size(places->tree));
     out->at = (size_t)at;
     out->value = json_array_get(places->tree, out->at);
     out->shape = is_keyed ? places->elements->identity.element : (struct ki_as_shape){0};
@@ -41,6 +44,7 @@ static int find_element(struct ki_as_places *places, const char *entry, struct k
 
 int ki_as_places_find(struct ki_as_places *places, const char *entry, struct ki_as_place *out)
 {
+    assert(entry[0] != '\0' && entry[1] != '\0' && out != NULL);
     struct ki_as_place place = {0};
     int rc = 0;
     if (entry[0] == 'f' && json_is_object(places->tree)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch/field_set.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ enum { DEPTH_COMPARED_MAX = 16 };
 
 #define TEXT_BYTES_MAX ((size_t)1 << 30)
 
-/* One step of the comparison. */
+/* A value of the object before and after the change. */
 struct step {
     struct ki_as_shape shape;
     const json_t *before;
@@ -53,6 +54,7 @@ bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name
 /* Adds the differences under `prefix` + `name`; adds nothing if there are none. */
 static int add(json_t *set, char prefix, const char *name, const struct step *step)
 {
+    assert(prefix == 'f' || prefix == 'k' || prefix == 'v');
     json_t *inner = NULL;
     int rc = compare(step, &inner);
     if (rc < 0 || inner == NULL)
@@ -73,6 +75,7 @@ static int add(json_t *set, char prefix, const char *name, const struct step *st
 
 static int compare_members(const struct step *step, const char *parent, json_t *set)
 {
+    assert(json_is_object(step->after));
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)step->after, key, value)
@@ -82,7 +85,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
             continue;
         struct step inner = {ki_as_shape_member(step->shape, ki_str_of(key)),
                              json_object_get(step->before, key), value, step->depth + 1};
-        /* metadata itself has no owner. */
+        /* metadata itself has no owner, only its members do. */
         if (step->depth == 0 && strcmp(key, "metadata") == 0 && json_is_object(value)) {
             json_t *fields = json_object();
             int rc = fields == NULL ? KI_ERR_NO_MEMORY : compare_members(&inner, "metadata", fields);
@@ -102,6 +105,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
 /* {"name":"nginx"}: the keys that identify an element. NULL if out of memory. */
 static json_t *keys_of(struct ki_as_shape element_shape, const struct ki_as_keys *keys, const json_t *element)
 {
+    assert(keys->count > 0 && keys->count <= KI_AS_KEYS_MAX);
     json_t *object = json_object();
     for (size_t i = 0; object != NULL && i < keys->count; i++) {
         char name[128];
@@ -120,10 +124,11 @@ static json_t *keys_of(struct ki_as_shape element_shape, const struct ki_as_keys
     return object;
 }
 
-/* Compares an element of a keyed list with the previous one that has the same keys. */
+/* Compares an element of a keyed list with the element of the previous list that has the same keys. */
 static int compare_element(const struct step *step, const struct ki_as_keyed_list *before,
                            const json_t *element, json_t *set)
 {
+    assert(before->identity.keys.count > 0);
     struct ki_as_shape shape = before->identity.element;
     long at = ki_as_keyed_list_find(before, element);
     const json_t *there = at < 0 ? NULL : json_array_get(step->before, (size_t)at);
@@ -140,6 +145,7 @@ static int compare_element(const struct step *step, const struct ki_as_keyed_lis
 static int compare_value(const struct step *step, const struct ki_as_keyed_list *before,
                          const json_t *element, json_t *set)
 {
+    assert(before->identity.keys.count == 0);
     if (ki_as_keyed_list_find(before, element) >= 0)
         return 0;
     char *text = text_of(element);
@@ -151,6 +157,7 @@ static int compare_value(const struct step *step, const struct ki_as_keyed_list 
 
 static int compare_list(const struct step *step, json_t *set)
 {
+    assert(json_is_array(step->after));
     struct ki_as_identity identity = {.element = ki_as_shape_element(step->shape)};
     bool is_keyed = ki_as_shape_list(step->shape, &identity.keys) == KI_AS_LIST_KEYED;
     struct ki_as_keyed_list *before = ki_malloc(sizeof(*before));
@@ -188,9 +195,10 @@ static bool is_one(const struct step *step)
 /* `*out` stays NULL if nothing differs. */
 static int compare(const struct step *step, json_t **out)
 {
+    assert(*out == NULL && step->after != NULL);
     bool is_new = step->before == NULL || json_typeof(step->before) != json_typeof(step->after);
-    /* Deep down, only the parts are compared: comparing each level as a whole as well would cost depth times
-     * size. */
+    /* Below DEPTH_COMPARED_MAX, objects are not compared as a whole, only their members are: comparing the
+     * whole at each level would take time proportional to depth times size. */
     bool is_compared = !json_is_object(step->after) || step->depth < DEPTH_COMPARED_MAX || is_one(step);
     if (!is_new && is_compared && ki_as_json_equal(step->before, step->after))
         return 0;
@@ -214,6 +222,7 @@ static int compare(const struct step *step, json_t **out)
 
 int ki_as_field_set_of(struct ki_as_shape shape, const json_t *before, const json_t *tree, json_t **out)
 {
+    assert(json_is_object(tree) && out != NULL);
     json_t *set = json_object();
     struct step step = {shape, before, tree, 0};
     int rc = set == NULL ? KI_ERR_NO_MEMORY : compare_members(&step, "", set);
@@ -226,6 +235,7 @@ int ki_as_field_set_of(struct ki_as_shape shape, const json_t *before, const jso
 
 int ki_as_field_set_add(json_t *set, const json_t *more)
 {
+    assert(set != more);
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)more, key, value)
@@ -244,6 +254,7 @@ int ki_as_field_set_add(json_t *set, const json_t *more)
 
 void ki_as_field_set_subtract(json_t *set, const json_t *less)
 {
+    assert(set != less);
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)less, key, value)

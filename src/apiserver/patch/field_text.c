@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch/field_text.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static int write_member(ki_buf *out, ki_str name, const struct place *outer, con
 
 static int write_members(ki_buf *out, const struct place *place, const char *parent, bool *is_first)
 {
+    assert(json_is_object(place->value));
     json_t *object = (json_t *)place->value;
     int rc = 0;
     for (void *at = json_object_iter(object); rc == 0 && at != NULL; at = json_object_iter_next(object, at)) {
@@ -68,6 +70,7 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
 static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_keys *keys,
                       const json_t *element)
 {
+    assert(keys->count > 0 && keys->count <= KI_AS_KEYS_MAX);
     int rc = ki_as_encode_byte(key, '{');
     bool is_first = true;
     for (size_t i = 0; rc == 0 && i < keys->count; i++) {
@@ -113,9 +116,10 @@ static int write_element(ki_buf *out, struct list *list, const json_t *element, 
     return rc < 0 ? rc : write_value(out, &inner);
 }
 
-/* Of elements with the same keys, the first is written. */
+/* Of several elements with the same keys, only the first is written. */
 static int write_elements(ki_buf *out, const struct place *place, bool *is_first)
 {
+    assert(json_is_array(place->value));
     struct ki_as_identity identity = {.element = ki_as_shape_element(place->shape)};
     struct list list = {.place = place};
     size_t count = json_array_size(place->value);
@@ -139,6 +143,7 @@ static int write_elements(ki_buf *out, const struct place *place, bool *is_first
 /* Whether the value is owned as a whole. */
 static bool is_one(const struct place *place)
 {
+    assert(!is_scalar(place->value));
     struct ki_as_keys keys;
     if (json_is_object(place->value))
         return json_object_size(place->value) == 0 || ki_as_shape_is_atomic(place->shape);
@@ -160,6 +165,7 @@ static int write_value(ki_buf *out, const struct place *place)
 /* metadata itself has no entry ".", and is omitted if no member has an owner. */
 static int write_metadata(ki_buf *out, const struct place *place, bool *is_first)
 {
+    assert(place->depth == 1);
     size_t start = out->len;
     bool was_first = *is_first;
     bool is_empty = true;
@@ -177,6 +183,7 @@ static int write_metadata(ki_buf *out, const struct place *place, bool *is_first
 
 int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
 {
+    assert(json_is_object(tree));
     struct place whole = {shape, tree, 0};
     bool is_first = true;
     int rc = ki_as_encode_byte(out, '{');

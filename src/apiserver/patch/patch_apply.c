@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Server-side apply: a manager sends all the fields it wants to set, and owns them from then on. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 #include <time.h>
@@ -39,6 +40,7 @@ static void work_fini(struct work *work)
 /* The status is written only through its own subresource, which writes nothing else. */
 static void restrict_config(struct work *work)
 {
+    assert(json_is_object(work->config));
     static const char *const kept[] = {"kind", "apiVersion", "metadata", "status"};
     const char *name = NULL;
     json_t *value = NULL;
@@ -66,7 +68,7 @@ static void restrict_config(struct work *work)
     }
 }
 
-/* Maps themselves have no owner, only their members do; list elements do have owners. */
+/* Maps themselves have no owner, only their members do. List elements, however, have owners. */
 static void drop_dots(json_t *set, bool is_element)
 {
     const char *entry = NULL;
@@ -81,6 +83,7 @@ static void drop_dots(json_t *set, bool is_element)
 
 static int prepare_config(struct work *work)
 {
+    assert(work->config == NULL && work->set == NULL);
     const struct ki_as_apply *apply = work->apply;
     work->config = ki_as_json_copy(apply->config);
     if (work->config == NULL)
@@ -106,6 +109,7 @@ static bool is_own(const struct ki_as_apply *apply, const json_t *entry)
 
 static int prepare_entries(struct work *work)
 {
+    assert(work->entries == NULL && work->had == NULL);
     const json_t *there = ki_as_tree_at(work->apply->current, "metadata.managedFields");
     work->entries = json_is_array(there) ? ki_as_json_copy(there) : json_array();
     if (work->entries == NULL)
@@ -152,10 +156,11 @@ static int add_causes(json_t *causes, const json_t *paths, const json_t *entry)
     return rc;
 }
 
-/* Compares with one manager. Its conflicts become causes; if `causes` is NULL, they are removed from its
- * set. */
+/* Finds the conflicts with one manager. They become causes; if `causes` is NULL, the fields are removed from
+ * the set of that manager instead. */
 static int contest_with(struct work *work, json_t *entry, const json_t *wanted, json_t *causes)
 {
+    assert(wanted != NULL);
     ki_buf path;
     json_t *owned = json_object_get(entry, "fieldsV1");
     json_t *set = json_object();
@@ -215,6 +220,7 @@ static int append_causes(ki_buf *text, const json_t *causes)
 
 static int fail_conflict(struct ki_as_failure *failure, json_t *causes)
 {
+    assert(json_array_size(causes) > 0);
     ki_buf text;
     size_t count = json_array_size(causes);
     ki_buf_init(&text, (size_t)1024 * 1024);
@@ -231,7 +237,7 @@ static int fail_conflict(struct ki_as_failure *failure, json_t *causes)
     return rc;
 }
 
-/* Conflicts become causes, except those about `allowed` (may be NULL). */
+/* Adds a cause for each conflict, except for fields in `allowed` (may be NULL). */
 static int find_causes(struct work *work, const json_t *allowed, json_t *causes)
 {
     json_t *wanted = ki_as_json_copy(work->set);
@@ -268,6 +274,7 @@ static int contest_all(struct work *work, struct ki_as_failure *failure)
 /* Removes fields that this manager owned, no longer applies, and that no other manager owns. */
 static int remove_left_over(struct work *work)
 {
+    assert(work->had != NULL && work->result != NULL);
     json_t *keep = ki_as_json_copy(work->set);
     size_t index = 0;
     json_t *entry = NULL;
@@ -293,9 +300,11 @@ static json_t *time_now(void)
     return json_string(text);
 }
 
-/* The time is that of the manager's last change to the object; without a change there is none. */
+/* The time is that of the manager's last change to the object;
+ * an entry whose manager changed nothing has no time. */
 static json_t *own_entry(const struct work *work)
 {
+    assert(work->set != NULL);
     const struct ki_as_apply *apply = work->apply;
     json_t *entry =
         json_pack("{s:s, s:s, s:s, s:s, s:O, s:s*}", "manager", apply->manager, "operation", "Apply",
@@ -312,7 +321,7 @@ static json_t *own_entry(const struct work *work)
     return NULL;
 }
 
-/* The manager's own entry comes first, as entries of appliers do. */
+/* The entry of the manager comes first: entries with operation Apply precede the others. */
 static int record(struct work *work)
 {
     json_t *metadata = NULL;
@@ -330,6 +339,7 @@ static int record(struct work *work)
 
 static int make_result(struct work *work)
 {
+    assert(work->result == NULL && work->entries != NULL);
     const json_t *current = work->apply->current;
     work->result = ki_as_json_copy(current != NULL ? current : work->config);
     if (work->result == NULL)
@@ -345,6 +355,7 @@ static int make_result(struct work *work)
 
 int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out, struct ki_as_failure *failure)
 {
+    assert(apply->resource != NULL && apply->manager != NULL && apply->subresource != NULL);
     struct work work = {.apply = apply, .shape = ki_as_shape_of(apply->resource)};
     if (!json_is_object(apply->config))
         return ki_as_fail_bad_request(failure, "error decoding YAML: the configuration must be an object");

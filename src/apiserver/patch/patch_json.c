@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RFC 6902 with JSON pointers (RFC 6901). As in Kubernetes, an index may count from the end: "/a/-1". */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 
-/* An operation takes a few bytes, and copies of copies grow exponentially, so the total size of copies is
- * limited as in Kubernetes. STEPS_MAX limits the depth checks, because moves can visit the same values
- * repeatedly. */
+/* A few bytes of the patch are enough for a copy, and copies of copies grow exponentially. So the total size
+ * of copies is limited, as in Kubernetes. STEPS_MAX limits the depth checks,
+ * because each move visits the moved values again. */
 enum { OPERATIONS_MAX = 10000, COPIED_BYTES_MAX = 3 * 1024 * 1024, STEPS_MAX = 10 * 1000 * 1000 };
 
 /* The target of an operation: `key` in `parent`, an object or array. The root has no parent. */
@@ -43,7 +44,8 @@ static void unescape(char *text)
     *to = 0;
 }
 
-/* An index into an array of `size`; with `is_end`, the end is valid, too. -1 if invalid. */
+/* The index that `key` names in an array of `size` elements; with `is_end`, the end is valid, too.
+ * -1 if it is invalid. */
 static long index_of(const char *key, size_t size, bool is_end)
 {
     if (is_end && strcmp(key, "-") == 0)
@@ -66,9 +68,11 @@ static json_t *child(json_t *parent, const char *key)
     return index < 0 ? NULL : json_array_get(parent, (size_t)index);
 }
 
-/* Finds the parent of a pointer. `place` must be freed in either case. */
+/* Finds the object or array that contains the target of a pointer.
+ * The caller frees `place->key`, also after a failure. */
 static int find_place(struct patcher *patcher, const char *pointer, struct place *place)
 {
+    assert(place->key == NULL && place->parent == NULL);
     if (pointer[0] == 0)
         return 0;
     size_t bytes = strlen(pointer) + 1;
@@ -127,6 +131,7 @@ static bool is_within(struct patcher *patcher, const json_t *value, size_t level
 
 static int check_levels(struct patcher *patcher, const struct place *place, const json_t *value)
 {
+    assert((place->key == NULL) == (place->level == 0));
     if (is_within(patcher, value, place->level))
         return 0;
     if (patcher->steps > STEPS_MAX)
@@ -163,14 +168,8 @@ static int set_root(struct patcher *patcher, json_t *value)
     return 0;
 }
 
-static int add(struct patcher *patcher, const struct place *place, json_t *value)
+static int add_below(struct patcher *patcher, const struct place *place, json_t *value)
 {
-    if (check_levels(patcher, place, value) < 0) {
-        json_decref(value);
-        return -1;
-    }
-    if (place->key == NULL)
-        return set_root(patcher, value);
     if (json_is_object(place->parent))
         return json_object_set_new(place->parent, place->key, value) < 0
                    ? ki_as_fail_no_memory(patcher->failure)
@@ -200,14 +199,8 @@ static int remove_at(struct patcher *patcher, const struct place *place)
     return 0;
 }
 
-static int replace(struct patcher *patcher, const struct place *place, json_t *value)
+static int replace_below(struct patcher *patcher, const struct place *place, json_t *value)
 {
-    if (check_levels(patcher, place, value) < 0) {
-        json_decref(value);
-        return -1;
-    }
-    if (place->key == NULL)
-        return set_root(patcher, value);
     /* Members need not exist, as in Kubernetes. */
     if (!json_is_object(place->parent) && child(place->parent, place->key) == NULL) {
         json_decref(value);
@@ -223,6 +216,18 @@ static int replace(struct patcher *patcher, const struct place *place, json_t *v
         rc = json_array_set_new(place->parent,
                                 (size_t)index_of(place->key, json_array_size(place->parent), false), value);
     return rc < 0 ? ki_as_fail_no_memory(patcher->failure) : 0;
+}
+
+static int put(struct patcher *patcher, const struct place *place, json_t *value, bool is_replace)
+{
+    assert(place->key == NULL || json_is_object(place->parent) || json_is_array(place->parent));
+    if (check_levels(patcher, place, value) < 0) {
+        json_decref(value);
+        return -1;
+    }
+    if (place->key == NULL)
+        return set_root(patcher, value);
+    return is_replace ? replace_below(patcher, place, value) : add_below(patcher, place, value);
 }
 
 /* A missing value equals null. */
@@ -253,7 +258,7 @@ static int move_or_copy(struct patcher *patcher, const struct place *from, const
     if (rc == 0)
         rc = find_place(patcher, path, &to);
     if (rc == 0)
-        rc = add(patcher, &to, value);
+        rc = put(patcher, &to, value, false);
     else
         json_decref(value);
     ki_free(to.key);
@@ -275,7 +280,7 @@ static int apply_one(struct patcher *patcher, const json_t *operation, const str
     json_t *copy = value == NULL ? json_null() : ki_as_json_copy(value);
     if (copy == NULL)
         return ki_as_fail_no_memory(patcher->failure);
-    return strcmp(name, "add") == 0 ? add(patcher, place, copy) : replace(patcher, place, copy);
+    return put(patcher, place, copy, strcmp(name, "replace") == 0);
 }
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -287,6 +292,7 @@ static bool is_one_of(const char *name, const char *const *names)
 
 static int apply_operation(struct patcher *patcher, const json_t *operation)
 {
+    assert(json_is_object(operation));
     static const char *const with_from[] = {"move", "copy", NULL};
     static const char *const without[] = {"add", "remove", "replace", "test", NULL};
     const char *path = json_string_value(json_object_get(operation, "path"));
@@ -333,6 +339,7 @@ static int check_patch(const json_t *patch, struct ki_as_failure *failure)
 
 int ki_as_patch_json(const json_t *current, const json_t *patch, json_t **out, struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     struct patcher patcher = {.failure = failure};
     size_t i = 0;
     json_t *operation = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How strategic patches merge two lists, and the resulting order: elements of the patch in the order of the
- * patch (or of its $setElementOrder), other elements where they were relative to those. */
+/* How strategic patches merge two lists, and the resulting order: elements of the patch are in the order of
+ * the patch (or of its $setElementOrder), and other elements keep their place relative to them. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 /* All elements must be scalars, or objects that have the key. */
 static int check(const struct ki_as_list_merge *merge, const json_t *list)
 {
+    assert(merge->key != NULL);
     size_t i = 0;
     json_t *element = NULL;
     json_array_foreach(list, i, element)
@@ -29,7 +31,8 @@ static int check(const struct ki_as_list_merge *merge, const json_t *list)
     return 0;
 }
 
-/* The elements of a list that are (or are not) among others. A new array; NULL if out of memory. */
+/* The elements of `list` that are among `others` or, unless `is_wanted`, those that are not.
+ * A new array; NULL if out of memory. */
 static json_t *choose(const json_t *list, const struct ki_as_keyed_list *others, bool is_wanted)
 {
     json_t *chosen = json_array();
@@ -48,6 +51,7 @@ static json_t *choose(const json_t *list, const struct ki_as_keyed_list *others,
 
 int ki_as_strategic_delete(json_t *list, const json_t *gone, const char *key)
 {
+    assert(json_is_array(list) && key != NULL);
     struct ki_as_keyed_list others;
     struct ki_as_identity identity = ki_as_identity_of(key);
     if (json_array_size(gone) == 0)
@@ -104,6 +108,7 @@ static int apply_markers(const struct ki_as_list_merge *merge, json_t *list)
 static int merge_element(const struct ki_as_list_merge *merge, json_t *list, struct ki_as_keyed_list *there,
                          const json_t *element)
 {
+    assert(there->count == json_array_size(list));
     long at = ki_as_keyed_list_find(there, element);
     json_t *merged = NULL;
     int rc = 0;
@@ -111,6 +116,7 @@ static int merge_element(const struct ki_as_list_merge *merge, json_t *list, str
         return 0;
     if (at < 0) {
         rc = ki_as_strategic_strip(element, &merged, merge->failure);
+        assert(rc < 0 || merged != NULL); /* merge_elements() skips directives */
         if (rc == 0 && (json_array_append_new(list, merged) < 0 || ki_as_keyed_list_add(there, merged) < 0))
             rc = ki_as_fail_no_memory(merge->failure);
         return rc;
@@ -168,7 +174,8 @@ static json_t *choose_in_order(const json_t *list, const struct ki_as_keyed_list
     return sorted;
 }
 
-/* Merges both: an element of the server precedes one of the patch only if it did so before. */
+/* Merges two ordered lists: an element of the server precedes one of the patch only if it preceded it in
+ * `original`. */
 static json_t *interleave(const struct ki_as_keyed_list *original, const json_t *server, const json_t *patch)
 {
     json_t *all = json_array();
@@ -184,6 +191,7 @@ static json_t *interleave(const struct ki_as_keyed_list *original, const json_t 
             long right_at = ki_as_keyed_list_find(original, right);
             is_left = left_at >= 0 && right_at >= 0 && left_at < right_at;
         }
+        assert(is_left ? left != NULL : right != NULL);
         rc = json_array_append(all, is_left ? left : right);
         i += is_left ? 1 : 0;
         j += is_left ? 0 : 1;
@@ -197,6 +205,7 @@ static json_t *interleave(const struct ki_as_keyed_list *original, const json_t 
 
 static int arrange(const struct ki_as_list_merge *merge, const json_t *merged, json_t **out)
 {
+    assert(json_is_array(merged));
     struct ki_as_identity identity = ki_as_identity_of(merge->key);
     struct ki_as_keyed_list order = {0};
     struct ki_as_keyed_list original = {0};
@@ -268,6 +277,8 @@ static int merge_elements(const struct ki_as_list_merge *merge, json_t *list)
 
 int ki_as_strategic_merge_list(const struct ki_as_list_merge *merge, json_t **out)
 {
+    assert(merge->original == NULL || json_is_array(merge->original));
+    assert(merge->patch == NULL || json_is_array(merge->patch));
     int rc = check(merge, merge->original);
     if (rc == 0)
         rc = check(merge, merge->patch);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RFC 7386. */
+#include <assert.h>
+
 #include "apiserver/patch/patch.h"
-#include "apiserver/patch/patch_parts.h"
 #include "apiserver/value/tree.h"
 
-/* The recursion is limited by the nesting depth that jansson accepts. */
-/* A new tree without null members of objects, down to the first list. NULL if out of memory. */
+/* A copy without the null members of objects; the content of lists is not changed. NULL if out of memory. The
+ * recursion is limited, because jansson limits the depth. */
 static json_t *copy_without_nulls(const json_t *value)
 {
     if (!json_is_object(value))
@@ -27,6 +28,7 @@ static json_t *copy_without_nulls(const json_t *value)
 /* Modifies `target`, an object. */
 static int merge_into(json_t *target, const json_t *patch)
 {
+    assert(json_is_object(target) && json_is_object(patch));
     const char *name = NULL;
     size_t len = 0;
     json_t *value = NULL;
@@ -48,6 +50,7 @@ static int merge_into(json_t *target, const json_t *patch)
 
 int ki_as_patch_merge(const json_t *current, const json_t *patch, json_t **out, struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     if (!json_is_object(patch))
         return ki_as_fail_bad_request(failure,
                                       "error decoding patch: json: cannot unmarshal %s into Go value of type "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches: as RFC 7386, but lists of built-in kinds are merged by the keys that schemas name,
- * and directives ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") control the
- * rest. */
+/* Strategic merge patches: like RFC 7386, but lists of built-in kinds are merged by the keys in their
+ * schemas. Directives ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…",
+ * "$setElementOrder/…") control the details. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static const char order_prefix[] = "$setElementOrder";
 
 int ki_as_patch_refuse(struct ki_as_failure *failure, const char *format, ...)
 {
+    assert(failure != NULL);
     char why[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -31,14 +33,16 @@ static bool has_prefix(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* The field of a parallel directive: the part after "$directive/". NULL if there is none. */
+/* The field that a directive such as "$setElementOrder/containers" is for: the part after the slash.
+ * NULL if there is none. */
 static const char *directive_field(const char *name, const char *prefix)
 {
+    assert(has_prefix(name, prefix));
     const char *rest = name + strlen(prefix);
     return rest[0] == '/' ? rest + 1 : NULL;
 }
 
-/* ---- values without a counterpart ---------------------------------------------------------------------- */
+/* ---- values that the original lacks ------------------------------------------------------------------ */
 
 static int strip_list(const json_t *value, json_t *copy, struct ki_as_failure *failure)
 {
@@ -117,6 +121,7 @@ static int put(json_t *original, const char *name, const json_t *value, struct k
 
 static int apply_marker(json_t **original, const json_t *patch, struct ki_as_failure *failure)
 {
+    assert(json_object_get(patch, "$patch") != NULL);
     const json_t *marker = json_object_get(patch, "$patch");
     const char *directive = json_string_value(marker);
     bool is_delete = directive != NULL && strcmp(directive, "delete") == 0;
@@ -159,6 +164,7 @@ static json_t *names_of(const json_t *names)
 
 static int retain(json_t *original, const json_t *patch, const json_t *names, struct ki_as_failure *failure)
 {
+    assert(json_is_object(names));
     const char *name = NULL;
     json_t *value = NULL;
     void *next = NULL;
@@ -207,6 +213,7 @@ static int merge_list_member(json_t *original, const char *name, struct ki_as_li
 {
     json_t *merged = NULL;
     int rc = ki_as_strategic_merge_list(merge, &merged);
+    assert(rc < 0 || json_is_array(merged));
     if (rc == 0 && json_object_set_new(original, name, merged) < 0)
         rc = ki_as_fail_no_memory(merge->failure);
     return rc;
@@ -234,7 +241,7 @@ static int set_order(json_t *original, const json_t *patch, const char *name, st
     return merge_list_member(original, field, &merge);
 }
 
-/* One member of the patch that is not a directive. */
+/* Merges one member of the patch, which is not a directive. */
 static int merge_member(json_t *original, const char *name, const json_t *value, struct ki_as_shape shape,
                         struct ki_as_failure *failure)
 {
@@ -269,6 +276,7 @@ static bool is_ordered(const json_t *patch, const char *name)
 int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_shape shape,
                           struct ki_as_failure *failure)
 {
+    assert(json_is_object(patch));
     if (json_object_get(patch, "$patch") != NULL)
         return apply_marker(original, patch, failure);
     int rc = retain_keys(*original, patch, failure);
@@ -295,6 +303,7 @@ int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_s
 int ki_as_patch_strategic(const json_t *current, const json_t *patch, json_t **out,
                           struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     struct ki_as_shape shape = ki_as_shape_of_kind(current);
     if (shape.schema == NULL)
         return ki_as_fail(

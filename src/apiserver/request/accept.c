@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/request/accept.h"
 
+#include <assert.h>
 #include <string.h>
-#include <strings.h>
 
-static ki_str trim(ki_str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (ki_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
+#include "util/text/str.h"
 
 /* Removes the part before `mark` from `*rest` and returns it. */
 static ki_str next_part(ki_str *rest, char mark)
@@ -20,13 +13,9 @@ static ki_str next_part(ki_str *rest, char mark)
     size_t len = found == NULL ? rest->len : (size_t)(found - rest->ptr);
     ki_str part = {rest->ptr, len};
     size_t skip = found == NULL ? len : len + 1;
+    assert(skip <= rest->len);
     *rest = (ki_str){rest->ptr + skip, rest->len - skip};
-    return trim(part);
-}
-
-static bool is(ki_str text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+    return ki_str_trim(part);
 }
 
 ki_str ki_as_media_type(ki_str header)
@@ -48,15 +37,16 @@ static struct clause read_parameters(ki_str rest)
     while (rest.len > 0) {
         ki_str value = next_part(&rest, ';');
         ki_str name = next_part(&value, '=');
-        value = trim(value);
-        if (is(name, "as"))
+        value = ki_str_trim(value);
+        if (ki_str_is_word(name, "as"))
             clause.as = value;
-        else if (is(name, "g"))
+        else if (ki_str_is_word(name, "g"))
             clause.group = value;
-        else if (is(name, "v"))
+        else if (ki_str_is_word(name, "v"))
             clause.version = value;
-        else if (is(name, "q"))
-            clause.is_refused = is(value, "0") || is(value, "0.0") || is(value, "0.00") || is(value, "0.000");
+        else if (ki_str_is_word(name, "q"))
+            clause.is_refused = ki_str_is_word(value, "0") || ki_str_is_word(value, "0.0") ||
+                                ki_str_is_word(value, "0.00") || ki_str_is_word(value, "0.000");
     }
     return clause;
 }
@@ -67,18 +57,20 @@ static enum ki_as_form form_of(const struct clause *clause)
         return KI_AS_FORM_NONE;
     if (clause->as.len == 0)
         return KI_AS_FORM_JSON;
-    if (is(clause->group, "apidiscovery.k8s.io"))
-        return is(clause->as, "APIGroupDiscoveryList") && is(clause->version, "v2") ? KI_AS_FORM_DISCOVERY
-                                                                                    : KI_AS_FORM_NONE;
-    if (!is(clause->group, "meta.k8s.io") || !is(clause->version, "v1"))
+    if (ki_str_is_word(clause->group, "apidiscovery.k8s.io"))
+        return ki_str_is_word(clause->as, "APIGroupDiscoveryList") && ki_str_is_word(clause->version, "v2")
+                   ? KI_AS_FORM_DISCOVERY
+                   : KI_AS_FORM_NONE;
+    if (!ki_str_is_word(clause->group, "meta.k8s.io") || !ki_str_is_word(clause->version, "v1"))
         return KI_AS_FORM_NONE;
-    if (is(clause->as, "Table"))
+    if (ki_str_is_word(clause->as, "Table"))
         return KI_AS_FORM_TABLE;
-    bool is_metadata = is(clause->as, "PartialObjectMetadata") || is(clause->as, "PartialObjectMetadataList");
+    bool is_metadata = ki_str_is_word(clause->as, "PartialObjectMetadata") ||
+                       ki_str_is_word(clause->as, "PartialObjectMetadataList");
     return is_metadata ? KI_AS_FORM_METADATA : KI_AS_FORM_NONE;
 }
 
-/* Tables and discovery are not available in protobuf. */
+/* The protobuf form of a clause. There is none for tables and discovery. */
 static enum ki_as_form proto_form_of(const struct clause *clause)
 {
     enum ki_as_form form = form_of(clause);
@@ -87,23 +79,26 @@ static enum ki_as_form proto_form_of(const struct clause *clause)
                                          : KI_AS_FORM_NONE;
 }
 
-/* The form of a media type without its parameters; KI_AS_FORM_TABLE and the like are JSON here. */
+/* The form of a media type without its parameters. So KI_AS_FORM_TABLE and other forms with a parameter are
+ * JSON here. */
 static enum ki_as_form form_of_type(ki_str type)
 {
     static const char *const json[] = {"application/json", "*/*", "application/*"};
     static const char *const gnostic[] = {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
                                           "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"};
     for (size_t i = 0; i < sizeof(json) / sizeof(json[0]); i++)
-        if (is(type, json[i]))
+        if (ki_str_is_word(type, json[i]))
             return KI_AS_FORM_JSON;
-    if (is(type, "application/vnd.kubernetes.protobuf"))
+    if (ki_str_is_word(type, "application/vnd.kubernetes.protobuf"))
         return KI_AS_FORM_PROTO;
-    return is(type, gnostic[0]) || is(type, gnostic[1]) ? KI_AS_FORM_GNOSTIC : KI_AS_FORM_NONE;
+    return ki_str_is_word(type, gnostic[0]) || ki_str_is_word(type, gnostic[1]) ? KI_AS_FORM_GNOSTIC
+                                                                                : KI_AS_FORM_NONE;
 }
 
 enum ki_as_form ki_as_accept(ki_str header, unsigned allowed)
 {
-    if (trim(header).len == 0)
+    assert(allowed != 0);
+    if (ki_str_trim(header).len == 0)
         return KI_AS_FORM_JSON;
     while (header.len > 0) {
         ki_str rest = next_part(&header, ',');
@@ -125,7 +120,7 @@ bool ki_as_accepts_gzip(ki_str header)
     while (header.len > 0) {
         ki_str rest = next_part(&header, ',');
         ki_str name = next_part(&rest, ';');
-        if (is(name, "gzip"))
+        if (ki_str_is_word(name, "gzip"))
             return !read_parameters(rest).is_refused;
     }
     return false;

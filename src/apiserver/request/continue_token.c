@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/request/continue_token.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/object/text.h"
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 enum { TOKEN_BYTES_MAX = 8 * 1024 };
 
@@ -13,6 +14,7 @@ enum { TOKEN_BYTES_MAX = 8 * 1024 };
 
 static int put_start(ki_str ns, ki_str name, ki_buf *out)
 {
+    assert(name.len > 0);
     int rc = ki_buf_append_str(out, ns);
     if (rc == 0 && ns.len > 0)
         rc = ki_buf_append_byte(out, '/');
@@ -23,6 +25,7 @@ static int put_start(ki_str ns, ki_str name, ki_buf *out)
 
 static int put_json(int64_t version, ki_str start, ki_buf *out)
 {
+    assert(version != 0 && start.len > 0);
     json_t *tree = json_pack("{s:s, s:I, s:s%}", "v", "meta.k8s.io/v1", "rv", (json_int_t)version, "start",
                              start.ptr, start.len);
     int rc = ki_as_text_tree(out, tree);
@@ -72,11 +75,13 @@ static int refuse(struct ki_as_failure *failure, const char *why)
 /* Converts to the standard alphabet, with padding. */
 static size_t to_base64(ki_str token, char *out)
 {
+    assert(token.len <= TOKEN_BYTES_MAX);
     for (size_t i = 0; i < token.len; i++)
         out[i] = (char)(token.ptr[i] == '-' ? '+' : token.ptr[i] == '_' ? '/' : token.ptr[i]);
     size_t len = token.len;
     while (len % 4 != 0)
         out[len++] = '=';
+    assert(len % 4 == 0 && len <= TOKEN_BYTES_MAX + 4);
     return len;
 }
 
@@ -118,6 +123,7 @@ static int take_tree(const json_t *tree, struct ki_as_continue *out, struct ki_a
 
 int ki_as_continue_read(ki_str token, struct ki_as_continue *out, struct ki_as_failure *failure)
 {
+    assert(out != NULL && failure != NULL);
     char text[TOKEN_BYTES_MAX + 4];
     char json[KI_BASE64_DECODED_BYTES(TOKEN_BYTES_MAX + 4)];
     json_error_t error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/request/fault.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/request/fault_reach.h"
@@ -13,7 +14,7 @@
 /* A rule that is used up stays listed in /debug/faults, but matches nothing. */
 struct rule {
     ki_list_node node;
-    ki_fault fault; /* `on` is reduced to requests that it can change */
+    ki_fault fault; /* `on` contains only requests that the rule can change */
     uint64_t used;
     char texts[]; /* the texts of `fault` */
 };
@@ -57,11 +58,14 @@ void ki_as_faults_free(struct ki_as_faults *faults)
     ki_free(faults);
 }
 
-/* Rules that are used up are kept while there is room. */
+/* Returns true if another rule can be added. If the list is full,
+ * it removes the oldest rule that is used up. */
 static bool make_room_locked(struct ki_as_faults *faults) KI_REQUIRES(faults->mu);
 
 static bool make_room_locked(struct ki_as_faults *faults)
 {
+    KI_ASSERT_HELD(faults->mu);
+    assert(faults->count <= RULES_MAX);
     if (faults->count < RULES_MAX)
         return true;
     for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL;
@@ -71,6 +75,7 @@ static bool make_room_locked(struct ki_as_faults *faults)
             continue;
         ki_list_remove(node);
         ki_free(rule);
+        assert(faults->count > 0);
         faults->count--;
         return true;
     }
@@ -99,11 +104,13 @@ static struct rule *copy(const ki_fault *fault)
             *places[i] = memcpy(at, texts[i], len);
         at += len;
     }
+    assert(at == rule->texts + bytes);
     return rule;
 }
 
 int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err)
 {
+    assert(faults != NULL);
     int rc = ki_apiserver_fault_check(fault, err);
     if (rc < 0)
         return rc;
@@ -150,6 +157,8 @@ static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule,
 static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule,
                            const struct ki_as_question *asked)
 {
+    KI_ASSERT_HELD(faults->mu);
+    assert(rule->fault.times == 0 || rule->used <= rule->fault.times);
     const ki_fault *fault = &rule->fault;
     if ((fault->on & (uint32_t)asked->on) == 0 || (fault->times > 0 && rule->used >= fault->times))
         return false;
@@ -167,6 +176,7 @@ static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule,
 
 bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question *asked, ki_fault *out)
 {
+    assert(asked->request != NULL && asked->on != 0 && out != NULL);
     bool is_drawn = false;
     ki_mutex_lock(&faults->mu);
     for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL && !is_drawn;
@@ -176,7 +186,7 @@ bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question 
             continue;
         rule->used++;
         *out = rule->fault;
-        /* The rule may be removed before the request ends. */
+        /* The texts belong to the rule, which may be removed before the request ends. */
         out->path = out->user_agent = out->remote = out->subresource = NULL;
         is_drawn = true;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Validates rules: a rule that cannot have an effect is rejected, with the reason. */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 static int check_numbers(const ki_fault *fault, ki_error *err)
 {
+    assert(fault->action >= KI_FAULT_CLOSE && fault->action <= KI_FAULT_NO_BOOKMARKS);
     const char *action = ki_apiserver_fault_name(fault->action);
     for (size_t i = 0; i < KI_AS_FAULT_FIELDS; i++) {
         const struct ki_as_fault_field *field = &ki_as_fault_fields[i];
@@ -34,6 +36,7 @@ static int check_numbers(const ki_fault *fault, ki_error *err)
 /* "list, watch" */
 static void write_kinds(uint32_t on, char *text, size_t bytes)
 {
+    assert(bytes > 0 && on >> KI_AS_FAULT_KINDS == 0);
     size_t at = 0;
     text[0] = 0;
     for (uint32_t i = 0; i < KI_AS_FAULT_KINDS; i++)
@@ -56,7 +59,7 @@ static int check_action(const ki_fault *fault, ki_error *err)
                    ki_as_fault_counts_events_only(fault) ? " with afterEvents" : "", wrong, right);
 }
 
-/* Each method must be possible for some of the remaining requests in `left`. */
+/* Each method must be possible for at least one kind of request in `left`. */
 static int check_methods(const ki_fault *fault, uint32_t left, ki_error *err)
 {
     char kinds[64];
@@ -99,6 +102,7 @@ static bool is_remote(const char *text)
     size_t len = end == NULL ? sizeof(host) : (size_t)(end - text) - is_in6;
     if (len >= sizeof(host))
         return false;
+    assert(end != NULL);
     memcpy(host, text + is_in6, len);
     host[len] = 0;
     const char *port = end + is_in6;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON format of rules in /debug/faults. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* A member that is a word or a list of words, each of which is a bit. */
+/* A member whose value is a word or a list of words; each word stands for a bit. */
 struct words {
     const char *name;
     uint32_t (*bit_of)(ki_str word);
@@ -65,6 +66,8 @@ static const struct ki_as_fault_field *field_of(const char *name)
 
 static void set_number(ki_fault *fault, const struct ki_as_fault_field *field, uint64_t number)
 {
+    assert(number <= field->max);
+    assert(field->bytes == sizeof(uint64_t) || field->bytes == sizeof(uint32_t));
     char *at = (char *)fault + field->offset;
     uint32_t narrow = (uint32_t)number;
     if (field->bytes == sizeof(number))
@@ -89,9 +92,10 @@ static const char **text_of(const char *name, ki_fault *fault)
     return NULL;
 }
 
-/* Reads any member but the action. */
+/* Reads a member other than the action. */
 static int read_member(const char *name, const json_t *value, ki_fault *fault, struct ki_as_failure *failure)
 {
+    assert(fault->action != 0);
     const char **text = text_of(name, fault);
     if (strcmp(name, "on") == 0)
         return read_words(&on_words, value, &fault->on, failure);
@@ -161,6 +165,7 @@ static int add(struct ki_as_faults *faults, const ki_fault *fault, struct ki_as_
 
 int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree, struct ki_as_failure *failure)
 {
+    assert(faults != NULL && failure != NULL);
     ki_fault fault;
     size_t count = json_is_array(tree) ? json_array_size(tree) : 1;
     for (size_t round = 0; round < 2; round++)

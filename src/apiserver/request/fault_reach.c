@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/request/fault_reach.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ const char *ki_apiserver_fault_name(uint32_t action)
 
 const char *ki_as_fault_on_name(uint32_t bit)
 {
+    assert(bit < KI_AS_FAULT_KINDS);
     return on_names[bit];
 }
 
@@ -77,6 +79,7 @@ uint32_t ki_as_fault_on_of(ki_str name)
 
 const char *ki_as_fault_method_name(uint32_t bit)
 {
+    assert(bit < KI_AS_FAULT_METHODS);
     return method_names[bit];
 }
 
@@ -90,6 +93,7 @@ uint32_t ki_as_fault_method_of(ki_str name)
 
 uint64_t ki_as_fault_number(const ki_fault *fault, const struct ki_as_fault_field *field)
 {
+    assert(field->offset + field->bytes <= sizeof(*fault));
     const char *at = (const char *)fault + field->offset;
     uint32_t narrow = 0;
     uint64_t wide = 0;
@@ -103,6 +107,7 @@ uint64_t ki_as_fault_number(const ki_fault *fault, const struct ki_as_fault_fiel
 
 bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field)
 {
+    assert(action >= KI_FAULT_CLOSE && action <= KI_FAULT_NO_BOOKMARKS);
     return (field->actions & BIT(action)) != 0;
 }
 
@@ -135,9 +140,10 @@ uint32_t ki_as_fault_reach_of_action(const ki_fault *fault)
     }
 }
 
-/* For one or several methods. */
+/* `methods` may have several bits. */
 uint32_t ki_as_fault_reach_of_methods(uint32_t methods)
 {
+    assert((methods & ~(uint32_t)KI_FAULT_METHOD_ANY) == 0);
     uint32_t reads = (methods & KI_FAULT_METHOD_GET) != 0 ? KI_FAULT_ANY & ~(uint32_t)KI_FAULT_WRITE : 0;
     uint32_t writes = (methods & ~(uint32_t)KI_FAULT_METHOD_GET) != 0 ? KI_FAULT_WRITE : 0;
     return methods == 0 ? KI_FAULT_ANY : reads | writes;
@@ -159,7 +165,7 @@ uint32_t ki_as_fault_reach(const ki_fault *fault)
 
 /* ---- one request --------------------------------------------------------------------------------------- */
 
-/* No version, or 0: any version is acceptable. */
+/* Whether the client accepts any version: it gave none, or 0. */
 static bool has_no_version(const struct ki_as_query *query)
 {
     for (size_t i = 0; i < query->resource_version.len; i++)
@@ -168,8 +174,8 @@ static bool has_no_version(const struct ki_as_query *query)
     return true;
 }
 
-/* Only responses whose version the server chooses can be stale: not a watch from a given version, not a
- * further page. */
+/* Only responses whose version the server chooses can be stale. A watch from a given version and a further
+ * page of a list cannot. */
 static bool can_be_stale(ki_fault_on on, const struct ki_as_query *query)
 {
     if (on == KI_FAULT_LIST)
@@ -179,7 +185,7 @@ static bool can_be_stale(ki_fault_on on, const struct ki_as_query *query)
     return true;
 }
 
-/* A response to HEAD has no body to change; for resources it is 405. */
+/* A response to HEAD has no body that a fault could change; for resources it is 405. */
 static bool can_change_head(const ki_fault *fault)
 {
     switch (fault->action) {

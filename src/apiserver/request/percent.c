@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/request/request.h"
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+#include "util/text/byte.h"
 
 /* The length of the character at `at`; 0 if it is invalid. By RFC 3629, surrogates and overlong forms are
  * invalid. */
@@ -49,9 +41,9 @@ ptrdiff_t ki_as_percent_decode(char *text, size_t len, bool is_form)
     for (size_t in = 0; in < len; in++) {
         char c = text[in];
         if (c == '%') {
-            int high = len - in > 2 ? hex_digit(text[in + 1]) : -1;
-            int low = len - in > 2 ? hex_digit(text[in + 2]) : -1;
-            if (high < 0 || low < 0)
+            unsigned high = len - in > 2 ? ki_byte_hex(text[in + 1]) : 16;
+            unsigned low = len - in > 2 ? ki_byte_hex(text[in + 2]) : 16;
+            if (high > 15 || low > 15)
                 return -1;
             c = (char)(high * 16 + low);
             in += 2;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/request/request.h"
 
-/* As in Kubernetes: present means true, unless the value is "0" or "false". */
+/* As in Kubernetes: a parameter that is present is true, unless its value is "0" or "false". */
 static bool read_flag(ki_str value)
 {
     static const char no[] = "false";
@@ -19,6 +20,7 @@ static bool read_flag(ki_str value)
 
 int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure)
 {
+    assert(out != NULL);
     ki_str digits = value;
     uint64_t number = 0;
     bool is_negative = value.len > 0 && value.ptr[0] == '-';
@@ -101,6 +103,7 @@ static int take_pair(ki_str name, ki_str value, struct ki_as_query *out, struct 
 
 static int take_part(char *part, size_t len, struct ki_as_query *out, struct ki_as_failure *failure)
 {
+    assert(len > 0);
     char *equals = memchr(part, '=', len);
     size_t name_len = equals == NULL ? len : (size_t)(equals - part);
     char *value = equals == NULL ? part + len : equals + 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/request/request.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -33,10 +34,11 @@ static bool is(ki_str text, const char *word)
     return ki_str_equal(text, ki_str_of(word)) != 0;
 }
 
-/* Each segment is decoded separately, so that an encoded '/' does not separate. An empty last segment is
- * dropped. */
+/* Each segment is decoded separately, so that an encoded '/' does not split a segment.
+ * An empty last segment is dropped. */
 static int split(char *path, size_t len, struct segments *out)
 {
+    assert(len > 0 && out->count == 0);
     char *end = path + len;
     for (char *at = path + 1; at < end;) {
         char *slash = memchr(at, '/', (size_t)(end - at));
@@ -56,6 +58,7 @@ static int split(char *path, size_t len, struct segments *out)
 
 static ki_str take(struct segments *segments)
 {
+    assert(segments->count <= SEGMENTS_MAX);
     if (segments->count == 0)
         return (ki_str){"", 0};
     ki_str first = segments->at[0];
@@ -66,7 +69,8 @@ static ki_str take(struct segments *segments)
 
 /* ---- the meaning of the segments ----------------------------------------------------------------------- */
 
-/* namespaces/NAME/status and …/finalize belong to the namespace itself. */
+/* Whether the path names a resource in a namespace: namespaces/NAME/status and …/finalize belong to the
+ * namespace itself. */
 static bool is_inside_namespace(const struct segments *rest)
 {
     return rest->count >= 3 && is(rest->at[0], "namespaces") && !is(rest->at[2], "status") &&
@@ -75,6 +79,7 @@ static bool is_inside_namespace(const struct segments *rest)
 
 static enum ki_as_target read_resource(struct segments rest, struct ki_as_request *out)
 {
+    assert(rest.count > 0);
     if (is(rest.at[0], "watch")) {
         (void)take(&rest);
         out->query.is_watch = true;
@@ -98,6 +103,7 @@ static enum ki_as_target read_resource(struct segments rest, struct ki_as_reques
 
 static enum ki_as_target read_version(struct segments rest, struct ki_as_request *out)
 {
+    assert(rest.count > 0 && !rest.is_too_many);
     out->version = take(&rest);
     if (out->version.len == 0)
         return KI_AS_TARGET_NONE;
@@ -181,9 +187,10 @@ static int check_name(const struct ki_as_request *request, struct ki_as_failure 
     return 0;
 }
 
-/* Two copies of the path: one to be split, and one as a whole. */
+/* `memory` contains two copies of the path: one is split into segments, the other is request->path. */
 int ki_as_request_parse(ki_str address, struct ki_as_request *out, struct ki_as_failure *failure)
 {
+    assert(out->memory == NULL); /* the old memory would leak */
     struct segments segments = {0};
     const char *question = address.len == 0 ? NULL : memchr(address.ptr, '?', address.len);
     size_t path_len = question == NULL ? address.len : (size_t)(question - address.ptr);

@@ -2,8 +2,11 @@
 #include "apiserver/serve/admit.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
+
+#include "util/text/str.h"
 
 /* ---- tokens -------------------------------------------------------------------------------------------- */
 
@@ -18,6 +21,7 @@ static bool is_token_equal(ki_str given, const char *token)
 
 static int check_token(struct ki_as_exchange *exchange)
 {
+    assert(exchange->server->tokens != NULL);
     static const char scheme[] = "Bearer ";
     size_t skip = sizeof(scheme) - 1;
     ki_str given = exchange->headers.authorization;
@@ -29,11 +33,6 @@ static int check_token(struct ki_as_exchange *exchange)
 }
 
 /* ---- names --------------------------------------------------------------------------------------------- */
-
-static bool is_text(ki_str text, const char *other)
-{
-    return text.len == strlen(other) && strncasecmp(text.ptr, other, text.len) == 0;
-}
 
 /* "[::1]:8001" → "::1", "a:8001" → "a". */
 static ki_str name_of(ki_str host)
@@ -62,10 +61,10 @@ bool ki_as_host_is_ours(ki_str host, char *const *names)
     ki_str name = name_of(host);
     if (name.len == 0)
         return host.len == 0; /* HTTP/1.0, which browsers do not use */
-    if (is_text(name, "localhost") || is_address(name))
+    if (ki_str_is_word(name, "localhost") || is_address(name))
         return true;
     for (; names != NULL && *names != NULL; names++)
-        if (is_text(name, *names))
+        if (ki_str_is_word(name, *names))
             return true;
     return false;
 }
@@ -76,13 +75,14 @@ bool ki_as_origin_is_own(ki_str origin, ki_str host)
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         size_t skip = strlen(schemes[i]);
         if (origin.len == skip + host.len && strncasecmp(origin.ptr, schemes[i], skip) == 0)
-            return host.len > 0 && strncasecmp(origin.ptr + skip, host.ptr, host.len) == 0;
+            return host.len > 0 && ki_str_equal_any_case((ki_str){origin.ptr + skip, host.len}, host);
     }
     return false;
 }
 
 static int check_names(struct ki_as_exchange *exchange)
 {
+    assert(exchange->server->tokens == NULL);
     const struct ki_as_headers *headers = &exchange->headers;
     if (!ki_as_host_is_ours(headers->host, exchange->server->hosts))
         return ki_as_fail(&exchange->failure, 403, "Forbidden", NULL,

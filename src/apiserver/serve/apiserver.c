@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/apiserver.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,10 +28,11 @@ enum {
 
 /* ---- steps of the start -------------------------------------------------------------------------------- */
 
-/* Copies texts, none of which may be empty; ends with NULL. After a failure, `*out` has those copied so
- * far. */
+/* Copies the texts, none of which may be empty, to an array that ends with NULL. After a failure, `*out` has
+ * the texts that were copied so far. */
 static int copy_texts(const char *const *texts, const char *what, char ***out, ki_error *err)
 {
+    assert(*out == NULL);
     size_t count = 0;
     if (texts == NULL)
         return 0;
@@ -48,15 +50,9 @@ static int copy_texts(const char *const *texts, const char *what, char ***out, k
     return 0;
 }
 
-static void free_texts(char **texts)
-{
-    for (char **text = texts; text != NULL && *text != NULL; text++)
-        ki_secret_free(*text);
-    ki_free(texts);
-}
-
 static int read_pem(const char *file, char **out, ki_error *err)
 {
+    assert(*out == NULL);
     ki_file_text text = {0};
     int rc = ki_file_read(file, PEM_BYTES_MAX, &text, err);
     if (rc < 0)
@@ -64,6 +60,16 @@ static int read_pem(const char *file, char **out, ki_error *err)
     *out = ki_str_copy((ki_str){text.data, text.len});
     ki_file_text_fini(&text);
     return *out == NULL ? ki_fail_no_memory(err) : 0;
+}
+
+static int check_tls(const struct ki_apiserver *server, const ki_apiserver_options *options, ki_error *err)
+{
+    ki_error why = {0};
+    int rc = ki_as_tls_check(server->certificate, server->key, &why);
+    if (rc != KI_ERR_INVALID)
+        return rc == 0 ? 0 : ki_fail_no_memory(err);
+    return ki_fail(err, KI_ERR_INVALID, "%s, %s: not a certificate and its key: %s",
+                   options->certificate_file, options->key_file, why.message);
 }
 
 static int set_up_tls(struct ki_apiserver *server, const ki_apiserver_options *options, ki_error *err)
@@ -74,11 +80,14 @@ static int set_up_tls(struct ki_apiserver *server, const ki_apiserver_options *o
     if (!has_certificate)
         return options->is_tls ? ki_as_tls_make(options->bind, &server->certificate, &server->key, err) : 0;
     int rc = read_pem(options->certificate_file, &server->certificate, err);
-    return rc < 0 ? rc : read_pem(options->key_file, &server->key, err);
+    if (rc == 0)
+        rc = read_pem(options->key_file, &server->key, err);
+    return rc == 0 ? check_tls(server, options, err) : rc;
 }
 
 static int set_url(struct ki_apiserver *server, ki_error *err)
 {
+    assert(server->address[0] != '\0' && server->url == NULL);
     size_t bytes = sizeof("https://") + sizeof(server->address);
     server->url = ki_malloc(bytes);
     if (server->url == NULL)
@@ -89,6 +98,7 @@ static int set_url(struct ki_apiserver *server, ki_error *err)
 
 static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_options *options, ki_error *err)
 {
+    assert(server->storage == NULL && server->faults == NULL);
     struct ki_as_failure failure = {0};
     struct ki_as_storage_options storage = {.history_events_max = options->history_events,
                                             .history_bytes_max = options->history_bytes,
@@ -187,7 +197,7 @@ static bool is_of_no_use(const struct ki_apiserver *server)
     return ki_as_check_process(server, NULL) < 0;
 }
 
-/* A forked child frees nothing: its copy belongs to threads that run only in the parent. */
+/* In a forked child, this frees nothing: the threads that it would have to stop run only in the parent. */
 void ki_apiserver_free(ki_apiserver *server)
 {
     if (is_of_no_use(server))
@@ -201,8 +211,8 @@ void ki_apiserver_free(ki_apiserver *server)
     ki_as_storage_free(server->storage);
     ki_as_faults_free(server->faults);
     ki_as_request_log_free(server->requests);
-    free_texts(server->tokens);
-    free_texts(server->hosts);
+    ki_secret_free_list(server->tokens);
+    ki_secret_free_list(server->hosts);
     ki_secret_free(server->key);
     ki_free(server->certificate);
     ki_free(server->url);
@@ -233,12 +243,12 @@ int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault, ki_error *er
     return ki_as_faults_add(server->faults, fault, err);
 }
 
-void ki_apiserver_heal(ki_apiserver *server)
+void ki_apiserver_clear_faults(ki_apiserver *server)
 {
     if (is_of_no_use(server))
         return;
     ki_as_faults_clear(server->faults);
-    ki_as_http_heal(server);
+    ki_as_http_clear_faults(server);
 }
 
 void ki_apiserver_compact(ki_apiserver *server)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/connection.h"
 
+#include <assert.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -18,16 +19,19 @@ enum { NUDGE_MS = 10, NUDGE_MS_MAX = 1000 };
  * with earlier data, so this is repeated until it has closed the connection. */
 static void nudge(struct ki_as_connection *connection)
 {
+    assert(connection->nudge_ns > 0);
     (void)shutdown(connection->fd, SHUT_RD);
     ki_job_wake_at(&connection->hang_up.job, ki_clock_now_ns(ki_clock_real()) + connection->nudge_ns);
     connection->nudge_ns = ki_ns_min(2 * connection->nudge_ns, ki_ns_of_ms(NUDGE_MS_MAX));
 }
 
-/* libmicrohttpd does not poll the socket of a suspended connection. */
+/* Runs when the client closes its side. It is needed because libmicrohttpd does not poll the socket of a
+ * suspended connection. */
 static void on_hang_up(ki_job *job)
 {
     struct ki_as_connection *connection = KI_CONTAINER_OF(job, struct ki_as_connection, hang_up.job);
     struct ki_apiserver *server = connection->server;
+    KI_ASSERT_ON(&server->loop);
     uint32_t ready = ki_fd_watch_take(&connection->hang_up);
     bool is_gone = (ready & (EPOLLHUP | EPOLLERR)) != 0;
     ki_mutex_lock(&server->mu);
@@ -41,6 +45,7 @@ static void on_hang_up(ki_job *job)
 
 struct ki_as_connection *ki_as_connection_new(struct ki_apiserver *server, int fd)
 {
+    assert(server != NULL && fd >= 0);
     struct ki_as_connection *connection = ki_calloc(1, sizeof(*connection));
     if (connection == NULL)
         return NULL;
@@ -74,9 +79,11 @@ void ki_as_connection_free(struct ki_as_connection *connection)
 
 void ki_as_connection_attach(struct ki_as_connection *connection, struct ki_as_exchange *exchange)
 {
+    assert(exchange->server == connection->server);
     ki_mutex_lock(&connection->server->mu);
+    assert(connection->exchange == NULL && exchange->connection == NULL);
     connection->exchange = exchange;
-    exchange->socket = connection;
+    exchange->connection = connection;
     if (connection->is_half_closed)
         atomic_store(&exchange->is_half_closed, true);
     ki_mutex_unlock(&connection->server->mu);

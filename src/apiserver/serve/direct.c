@@ -6,6 +6,7 @@
 #include "apiserver/serve/server.h"
 #include "apiserver/value/decode.h"
 #include "apiserver/value/load.h"
+#include "apiserver/value/tree.h"
 #include "apiserver/verbs/strict.h"
 #include "apiserver/verbs/verbs.h"
 #include "util/error.h"
@@ -37,7 +38,7 @@ static int fail_with(struct ki_as_failure *failure, ki_error *err)
     return code;
 }
 
-/* A new reference in *out. */
+/* Finds a served resource. *out is a new reference. */
 static int find(const ki_apiserver *server, const ki_resource *resource, struct ki_as_resource **out,
                 ki_error *err)
 {
@@ -63,12 +64,8 @@ static int find(const ki_apiserver *server, const ki_resource *resource, struct 
 
 /* ---- put ----------------------------------------------------------------------------------------------- */
 
-static ki_str text_of(const json_t *string)
-{
-    return (ki_str){json_string_value(string), json_string_length(string)};
-}
-
-/* Modifies the tree. An update creates a missing object, so that no other request can intervene. */
+/* Modifies the tree. One update changes an existing object or creates a missing one,
+ * so that no other request can intervene. */
 static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t *tree,
                     struct ki_as_failure *failure)
 {
@@ -79,11 +76,11 @@ static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t 
     call.field_manager = ki_str_of(manager);
     call.is_whole = true;
     (void)json_object_del(metadata, "resourceVersion");
-    /* Own references, because the tree they come from is modified. */
+    /* New references, because the update modifies the tree. */
     json_t *ns = json_incref(json_object_get(metadata, "namespace"));
     json_t *name = json_incref(json_object_get(metadata, "name"));
-    call.ns = text_of(ns);
-    call.name = text_of(name);
+    call.ns = ki_as_json_str(ns);
+    call.name = ki_as_json_str(name);
     if (call.ns.len == 0 && call.resource->is_namespaced)
         call.ns = KI_STR("default");
     int rc = call.name.len > 0 ? ki_as_update(&call, tree, &object, NULL, failure)
@@ -145,7 +142,7 @@ struct loading {
     ki_apiserver_loaded *loaded;
     ki_error *err;
     const struct ki_as_load_place *place; /* of the object being loaded */
-    bool is_definitions;                  /* the pass for namespaces and definitions */
+    bool is_definitions;                  /* this pass loads only namespaces and definitions */
 };
 
 static bool is_definition(const json_t *object)
@@ -159,15 +156,15 @@ static struct ki_as_resource *find_kind(struct ki_as_storage *storage, const jso
 {
     ki_as_storage_lock(storage);
     struct ki_as_resource *resource = ki_as_resources_find_kind(
-        ki_as_storage_resources(storage), text_of(json_object_get(object, "apiVersion")),
-        text_of(json_object_get(object, "kind")));
+        ki_as_storage_resources(storage), ki_as_json_str(json_object_get(object, "apiVersion")),
+        ki_as_json_str(json_object_get(object, "kind")));
     if (resource != NULL)
         (void)ki_as_resource_ref(resource);
     ki_as_storage_unlock(storage);
     return resource;
 }
 
-/* Reports the full position and message; the error truncates them. */
+/* Writes the position and the message to loaded->message. The error may truncate them. */
 static int fail_load(const struct loading *loading, const struct ki_as_load_place *place, int code,
                      const char *why)
 {
@@ -209,6 +206,19 @@ static int load_tree(const struct loading *loading, const struct ki_as_call *lik
     return rc;
 }
 
+static int fail_unserved(struct loading *loading, json_t *object, const struct ki_as_load_place *place)
+{
+    char why[WHY_BYTES];
+    ki_str kind = ki_as_json_str(json_object_get(object, "kind"));
+    ki_str version = ki_as_json_str(json_object_get(object, "apiVersion"));
+    if (kind.len == 0 || version.len == 0)
+        (void)snprintf(why, sizeof(why), "has no %s", kind.len == 0 ? "kind" : "apiVersion");
+    else
+        (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served", KI_STR_ARGS(kind),
+                       KI_STR_ARGS(version));
+    return fail_load(loading, place, KI_ERR_RESOURCE, why);
+}
+
 static int on_object(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
 {
     struct loading *loading = user;
@@ -218,13 +228,8 @@ static int on_object(json_t *object, const struct ki_as_load_place *place, void 
     if (is_definition(object) != loading->is_definitions)
         return 0;
     struct ki_as_resource *resource = find_kind(loading->server->storage, object);
-    if (resource == NULL) {
-        char why[WHY_BYTES];
-        (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served",
-                       KI_STR_ARGS(text_of(json_object_get(object, "kind"))),
-                       KI_STR_ARGS(text_of(json_object_get(object, "apiVersion"))));
-        return fail_load(loading, place, KI_ERR_RESOURCE, why);
-    }
+    if (resource == NULL)
+        return fail_unserved(loading, object, place);
     int rc = load_tree(loading, &(struct ki_as_call){.resource = resource}, object, &failure);
     if (rc < 0)
         rc = fail_load(loading, place, code_of(&failure), message_of(&failure));
@@ -245,11 +250,10 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
     if (err == NULL)
         err = &own;
     int rc = ki_as_check_process(server, err);
-    if (rc < 0)
-        return rc;
-    if (path == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no path given");
-    rc = ki_as_load_path(path, &load, err);
+    if (rc == 0 && path == NULL)
+        rc = ki_fail(err, KI_ERR_INVALID, "no path given");
+    if (rc == 0)
+        rc = ki_as_load_path(path, &load, err);
     loaded.files = load.files;
     loading.is_definitions = false;
     if (rc == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/exchange.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -10,7 +11,9 @@
 #include "apiserver/serve/handle.h"
 #include "apiserver/serve/http.h"
 #include "apiserver/serve/power.h"
+#include "apiserver/serve/render.h"
 #include "apiserver/serve/request_log.h"
+#include "apiserver/serve/respond.h"
 #include "apiserver/serve/stream.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -20,11 +23,12 @@
  * may still read. */
 enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000, SMALL_BYTES = 64 * 1024 };
 
-/* A response contains a whole list. */
+/* A response may contain a list of any size. */
 #define ANSWER_BYTES_MAX ((size_t)1 << 40)
 
 struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address)
 {
+    assert(server != NULL && address != NULL);
     size_t bytes = strlen(address) + 1;
     struct ki_as_exchange *exchange = ki_calloc(1, sizeof(*exchange) + bytes);
     if (exchange == NULL)
@@ -43,10 +47,11 @@ struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const cha
 /* The client's address, "127.0.0.1:40123". */
 static ki_str remote_of(const struct ki_as_exchange *exchange)
 {
-    return ki_str_of(exchange->socket == NULL ? "" : exchange->socket->remote);
+    return ki_str_of(exchange->connection == NULL ? "" : exchange->connection->remote);
 }
 
-/* Adds it to the request log, unless done before. A `status` of 0 means that there was no response. */
+/* Adds the request to the log, unless it is there already or is for /debug.
+ * A `status` of 0 means that there was no response. */
 static void log_request(struct ki_as_exchange *exchange, int status)
 {
     const struct ki_as_request *request = &exchange->request;
@@ -76,7 +81,8 @@ static void log_request(struct ki_as_exchange *exchange, int status)
     ki_as_request_log_add(exchange->server->requests, &note);
 }
 
-/* The watch first, because it wakes the waker; then the waker, because it wakes the exchange. */
+/* The watch is closed first, because it wakes the waker;
+ * then the waker ends, because it wakes the exchange. */
 void ki_as_exchange_free(struct ki_as_exchange *exchange)
 {
     if (exchange == NULL)
@@ -86,8 +92,8 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
         ki_as_power_wish_down(exchange->server, exchange->down_ms);
     ki_mutex_lock(&exchange->server->mu);
     ki_list_remove(&exchange->node);
-    if (exchange->socket != NULL)
-        exchange->socket->exchange = NULL;
+    if (exchange->connection != NULL)
+        exchange->connection->exchange = NULL;
     ki_mutex_unlock(&exchange->server->mu);
     ki_as_stream_free(exchange->stream);
     ki_job_fini(&exchange->waker);
@@ -114,6 +120,7 @@ bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes)
 
 void ki_as_exchange_discharge(struct ki_as_exchange *exchange)
 {
+    assert(atomic_load(&exchange->server->in_flight_bytes) >= exchange->charged_bytes);
     (void)atomic_fetch_sub(&exchange->server->in_flight_bytes, exchange->charged_bytes);
     exchange->charged_bytes = 0;
 }
@@ -124,26 +131,27 @@ void ki_as_exchange_wake(struct ki_as_exchange *exchange)
 {
     ki_mutex_lock(&exchange->mu);
     if (exchange->is_parked)
-        MHD_resume_connection(exchange->connection);
+        MHD_resume_connection(exchange->mhd);
     exchange->is_woken = !exchange->is_parked;
     exchange->is_parked = false;
     ki_mutex_unlock(&exchange->mu);
 }
 
-/* libmicrohttpd would keep a connection whose client does not read until it reads. */
+/* Cuts a connection whose client does not read: libmicrohttpd would keep it until the client reads. */
 static void shut_stuck(struct ki_as_exchange *exchange)
 {
     ki_mutex_lock(&exchange->mu);
-    bool is_stuck = !exchange->is_parked && exchange->socket != NULL;
+    bool is_stuck = !exchange->is_parked && exchange->connection != NULL;
     ki_mutex_unlock(&exchange->mu);
     if (!is_stuck)
         return;
     atomic_store(&exchange->is_cut, true);
-    (void)shutdown(exchange->socket->fd, SHUT_RDWR);
+    (void)shutdown(exchange->connection->fd, SHUT_RDWR);
 }
 
-/* Cuts a client that has read nothing for so long that the history has dropped what it missed. It would see
- * the error only if it read. A parked exchange is not cut: a fault stalls it. */
+/* Cuts the connection of a client that has not read for so long that the history has dropped changes it
+ * needs. Such a client does not read the error either. An exchange that is parked is not cut,
+ * because a fault stalls it. */
 static void cut_lost(struct ki_as_exchange *exchange)
 {
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
@@ -160,6 +168,7 @@ static void cut_lost(struct ki_as_exchange *exchange)
  * assumed to be gone, as in Kubernetes. */
 void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone)
 {
+    KI_ASSERT_HELD(exchange->server->mu);
     atomic_store(&exchange->is_half_closed, true);
     if (!is_gone && !atomic_load(&exchange->is_endless))
         return;
@@ -171,6 +180,7 @@ void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone)
 static void on_waker(ki_job *job)
 {
     struct ki_as_exchange *exchange = KI_CONTAINER_OF(job, struct ki_as_exchange, waker);
+    KI_ASSERT_ON(&exchange->server->loop);
     ki_as_exchange_wake(exchange);
     if (atomic_load(&exchange->is_lost))
         cut_lost(exchange);
@@ -194,10 +204,11 @@ bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
     ki_mutex_lock(&exchange->mu);
     bool is_woken =
         exchange->is_woken || atomic_load(&exchange->server->is_ending) || atomic_load(&exchange->is_cut);
+    assert(!exchange->is_parked);
     exchange->is_woken = false;
     exchange->is_parked = !is_woken;
     if (!is_woken)
-        MHD_suspend_connection(exchange->connection);
+        MHD_suspend_connection(exchange->mhd);
     ki_mutex_unlock(&exchange->mu);
     return !is_woken;
 }
@@ -206,6 +217,7 @@ bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
 
 static int fail_by_fault(struct ki_as_exchange *exchange)
 {
+    assert(exchange->has_fault && exchange->fault.action == KI_FAULT_STATUS);
     const ki_fault *fault = &exchange->fault;
     static const struct {
         uint32_t code;
@@ -250,6 +262,7 @@ static int fail_overload(struct ki_as_exchange *exchange)
 /* Checks that need only the headers. */
 int ki_as_exchange_begin(struct ki_as_exchange *exchange)
 {
+    assert(!exchange->is_prepared && exchange->answer.code == 0);
     int rc = ki_as_request_parse(ki_str_of(exchange->address), &exchange->request, &exchange->failure);
     if (rc == 0)
         rc = ki_as_admit(exchange);
@@ -257,9 +270,10 @@ int ki_as_exchange_begin(struct ki_as_exchange *exchange)
     return rc;
 }
 
-/* Checks that need no objects. */
+/* Makes the checks that need no objects, and draws the fault. */
 static int prepare(struct ki_as_exchange *exchange)
 {
+    assert(!exchange->has_fault);
     const struct ki_as_request *request = &exchange->request;
     if (exchange->failure.code != 0)
         return -1;
@@ -292,17 +306,17 @@ static bool has_ended_by_fault(struct ki_as_exchange *exchange, bool *out_is_par
         return false;
     if (fault->action == KI_FAULT_STALL) {
         atomic_store(&exchange->is_endless, true);
-        while (!atomic_load(&exchange->is_healed) && !atomic_load(&exchange->is_cut) &&
+        while (!atomic_load(&exchange->is_fault_cleared) && !atomic_load(&exchange->is_cut) &&
                !atomic_load(&exchange->server->is_ending))
             if (ki_as_exchange_park(exchange, UINT64_MAX)) {
                 *out_is_parked = true;
                 return true;
             }
     }
-    if (fault->action == KI_FAULT_STALL && atomic_load(&exchange->is_healed))
+    if (fault->action == KI_FAULT_STALL && atomic_load(&exchange->is_fault_cleared))
         exchange->has_fault = false;
-    if (fault->action == KI_FAULT_RESET && exchange->socket != NULL)
-        ki_as_socket_reset(exchange->socket->fd);
+    if (fault->action == KI_FAULT_RESET && exchange->connection != NULL)
+        ki_as_socket_reset(exchange->connection->fd);
     return exchange->has_fault && (fault->action == KI_FAULT_CLOSE || fault->action == KI_FAULT_RESET);
 }
 
@@ -317,13 +331,14 @@ static bool is_delayed(struct ki_as_exchange *exchange)
     return false;
 }
 
-/* Handles the request. True if it is parked: then this is called again later. */
+/* Handles the request. True if the exchange is parked; then this function is called again later. */
 static bool handle_or_park(struct ki_as_exchange *exchange)
 {
+    assert(exchange->answer.code == 0 && exchange->stream == NULL);
     for (;;) {
         enum ki_as_step step = ki_as_handle(exchange);
         if (step == KI_AS_STEP_FAILED)
-            ki_as_answer_failure(exchange, &exchange->failure);
+            ki_as_render_failure(exchange, &exchange->failure);
         if (step != KI_AS_STEP_WAIT)
             return false;
         if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
@@ -333,9 +348,11 @@ static bool handle_or_park(struct ki_as_exchange *exchange)
     }
 }
 
-/* Writes are done by now, so only reads are told to retry; and small responses do not matter. */
+/* Charges the response instead of the body. Beyond the limit, only a large response to a read is replaced by
+ * an error: a write is already done, and small responses do not matter. */
 static void weigh_answer(struct ki_as_exchange *exchange)
 {
+    assert(exchange->stream == NULL && exchange->answer.code != 0);
     size_t bytes = exchange->answer.text.cap;
     ki_buf_fini(&exchange->body);
     ki_as_exchange_discharge(exchange);
@@ -345,10 +362,10 @@ static void weigh_answer(struct ki_as_exchange *exchange)
     ki_as_exchange_discharge(exchange);
     ki_as_failure_fini(&exchange->failure);
     (void)fail_overload(exchange);
-    ki_as_answer_failure(exchange, &exchange->failure);
+    ki_as_render_failure(exchange, &exchange->failure);
 }
 
-/* The connection is cut, or the server is stopping. */
+/* Whether the connection is cut, or the server is stopping. */
 static bool is_over(const struct ki_as_exchange *exchange)
 {
     return atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending);
@@ -360,7 +377,7 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
     if (!exchange->is_prepared) {
         exchange->is_prepared = true;
         if (prepare(exchange) < 0)
-            ki_as_answer_failure(exchange, &exchange->failure);
+            ki_as_render_failure(exchange, &exchange->failure);
     }
     if (has_ended_by_fault(exchange, &is_parked))
         return is_parked ? MHD_YES : MHD_NO;
@@ -379,5 +396,5 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
         atomic_store(&exchange->is_endless, true);
     exchange->phase = KI_AS_PHASE_QUEUED;
     log_request(exchange, exchange->stream == NULL ? exchange->answer.code : MHD_HTTP_OK);
-    return ki_as_exchange_respond(exchange);
+    return ki_as_respond(exchange);
 }

@@ -2,13 +2,15 @@
 /* exchange - one request, from its first header to the last byte of its response.
  *
  *   From:     apiserver/serve/http.c, which creates one per request
- *   To:       apiserver/serve/handle.h, which builds the response; apiserver/serve/stream.h for watches
+ *   To:       apiserver/serve/handle.h, which builds the response; apiserver/serve/stream.h for watches;
+ *             apiserver/serve/respond.c, which sends it
  *   Locks:    mu, for is_parked; libmicrohttpd's own locks come after it
  *   Not here: the content of the response
  *
- * An exchange with nothing to send is parked: its connection is suspended, and costs nothing until it is
- * woken. Its watch and its timer wake it through the server's loop, because a watch calls back with the
- * storage's lock held. Healing, cutting and stopping wake it directly.
+ * An exchange with nothing to send is parked: its connection is suspended and costs nothing until the
+ * exchange is woken. The watch and the timer wake it through the server's loop, because a watch calls back
+ * with the storage's lock held. Functions that clear faults,
+ * cut connections or stop the server wake it directly.
  */
 #ifndef KI_APISERVER_SERVE_EXCHANGE_H
 #define KI_APISERVER_SERVE_EXCHANGE_H
@@ -38,7 +40,7 @@ struct ki_as_headers {
 
 struct ki_as_answer {
     int code;                 /* 0 if not set yet */
-    const char *content_type; /* NULL for that of JSON or protobuf */
+    const char *content_type; /* NULL for the type of JSON or protobuf */
     ki_buf text;
     bool is_json;  /* may be indented */
     bool is_proto; /* objects and the stream are in protobuf */
@@ -53,27 +55,27 @@ struct ki_as_stream;
 
 struct ki_as_exchange {
     struct ki_apiserver *server;
-    struct MHD_Connection *connection;
-    struct ki_as_connection *socket;
-    ki_list_node node; /* guarded by the server's mu */
+    struct MHD_Connection *mhd;          /* libmicrohttpd's */
+    struct ki_as_connection *connection; /* NULL if there is none */
+    ki_list_node node;                   /* guarded by the server's mu */
 
     ki_mutex mu;
-    bool is_parked; /* guarded by mu, like the next */
+    bool is_parked; /* guarded by mu, like `is_woken` */
     bool is_woken;  /* since it was last parked */
 
-    _Atomic bool is_cut;         /* must end at once */
-    _Atomic bool is_healed;      /* stalled exchanges continue */
-    _Atomic bool is_lost;        /* its watch has ended, because the client is too slow */
-    _Atomic bool is_half_closed; /* the client has shut down its sending side */
-    _Atomic bool is_endless;     /* a watch, or stalled by a fault: no response is due */
+    _Atomic bool is_cut;           /* must end at once */
+    _Atomic bool is_fault_cleared; /* stalled exchanges continue */
+    _Atomic bool is_lost;          /* its watch has ended, because the client is too slow */
+    _Atomic bool is_half_closed;   /* the client has shut down its sending side */
+    _Atomic bool is_endless;       /* a watch, or stalled by a fault: no response is due */
 
     /* Used by the thread that serves it. */
     enum ki_as_phase phase;
     const char *method;    /* owned by libmicrohttpd; NULL before the headers */
-    int64_t begin_wall_ns; /* when they arrived, by the wall clock and the monotonic clock */
+    int64_t begin_wall_ns; /* when the headers arrived by the wall clock; begin_ns: by the monotonic clock */
     uint64_t begin_ns;
     struct ki_as_object *written; /* the object after a write; NULL if none was written */
-    uint64_t down_ms;             /* when this is freed, the server goes down for so long; 0 if not */
+    uint64_t down_ms;             /* how long the server goes down when the exchange is freed; 0 if not */
     bool is_admitted;
     bool is_logged;
     ki_job waker;    /* woken by the timer and the watch */
@@ -97,41 +99,40 @@ struct ki_as_exchange {
     char address[]; /* as sent by the client */
 };
 
-/* Adds it to the server's list, and takes the server's mu for that: the caller must not hold it. NULL if out
- * of memory. */
+/* Adds the new exchange to the server's list. The caller must not hold the server's mu, which this function
+ * locks. NULL if out of memory. */
 struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address);
-/* Closes its watch and removes it from the server's list. */
+/* Closes its watch and removes the exchange from the server's list. NULL is allowed. */
 void ki_as_exchange_free(struct ki_as_exchange *exchange);
 
-/* Called by the thread that serves it: suspends the connection until it is woken, or until `until_ns`
- * (UINT64_MAX for no timeout). False if it was woken meanwhile or the server is stopping; check again. */
+/* Called by the thread that serves the exchange. Suspends the connection until the exchange is woken, or
+ * until `until_ns` (UINT64_MAX for no timeout). Returns false, and suspends nothing, if the exchange was
+ * woken or cut meanwhile or the server is stopping: the caller must check again. */
 KI_NODISCARD bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns);
 
 /* Any thread. */
 void ki_as_exchange_wake(struct ki_as_exchange *exchange);
 
-/* The client has shut down its sending side; `is_gone`: both sides. The server's mu must be held. */
+/* Called when the client has shut down its sending side or, with `is_gone`, both sides.
+ * The server's mu must be held. */
 void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone);
 
-/* Creates the waker unless it exists; for callers that wake through the loop. Returns 0 or
- * KI_ERR_NO_MEMORY. */
+/* Creates the waker unless it exists. Must be called before the exchange is woken through the loop.
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
 
-/* Parses its address and authenticates it. Returns 0, or -1 if it is rejected; its body is then ignored. */
+/* Parses the address and authenticates the client. Returns 0, or -1 if the request is rejected;
+ * then its body is ignored. */
 KI_NODISCARD int ki_as_exchange_begin(struct ki_as_exchange *exchange);
 
-/* Counts bytes kept for it until it is freed or discharged. False if that exceeds the server's limit. A
- * single exchange may have any size. */
+/* Adds the bytes to those in flight, until the exchange is freed or discharged. Returns false if the sum
+ * exceeds the server's limit; but if this exchange is the only one with bytes in flight,
+ * it may have any size. */
 bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes);
 void ki_as_exchange_discharge(struct ki_as_exchange *exchange);
 
-/* Builds the response to a complete request, or performs the next step towards it. */
+/* Builds the response to a complete request and passes it on,
+ * or parks the exchange until this can be tried again. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
-
-/* Whether its fault ends or stalls a body at some point: after_bytes and after_events apply only to those. */
-bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange);
-
-/* Passes the response (or the stream) to libmicrohttpd; see respond.c. */
-enum MHD_Result ki_as_exchange_respond(struct ki_as_exchange *exchange);
 
 #endif

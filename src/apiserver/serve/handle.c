@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/handle.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ enum ki_as_step ki_as_wait_for_version(struct ki_as_exchange *exchange, uint64_t
 
 enum ki_as_step ki_as_fail_option(struct ki_as_failure *failure, const char *field, const char *why)
 {
+    assert(field != NULL && why != NULL);
     json_t *details =
         json_pack("{s:s, s:s, s:[{s:s, s:s+, s:s}]}", "group", "meta.k8s.io", "kind", "ListOptions", "causes",
                   "reason", "FieldValueForbidden", "message", "Forbidden: ", why, "field", field);
@@ -188,6 +190,7 @@ static bool has_subresource(const struct ki_as_request *request, const struct ki
 
 static enum ki_as_step visit_resource(struct ki_as_visit *visit)
 {
+    assert(visit->form != KI_AS_FORM_NONE);
     const struct ki_as_request *request = visit->request;
     const struct ki_as_resource *resource = visit->resource;
     bool is_object_of_namespace = resource->is_namespaced && request->name.len > 0 && request->ns.len == 0;
@@ -196,7 +199,7 @@ static enum ki_as_step visit_resource(struct ki_as_visit *visit)
         return KI_AS_STEP_FAILED;
     }
     if (!has_subresource(request, resource)) {
-        /* With empty details, because kubectl accesses them. */
+        /* The details are empty but present, because kubectl reads them. */
         (void)ki_as_fail(visit->failure, 404, "NotFound", json_object(),
                          "this server does not serve the subresource \"%.*s\" of %s",
                          KI_STR_ARGS(request->subresource), resource->qualified);
@@ -221,9 +224,10 @@ static enum ki_as_step fail_not_acceptable(struct ki_as_failure *failure)
     return KI_AS_STEP_FAILED;
 }
 
-/* Custom resources are available in JSON only, but their metadata is not. */
+/* Custom resources are served in JSON only, except for their metadata, which is also served in protobuf. */
 static void choose_form(struct ki_as_visit *visit)
 {
+    assert(visit->resource != NULL);
     struct ki_as_exchange *exchange = visit->exchange;
     unsigned allowed = 1U << KI_AS_FORM_JSON | 1U << KI_AS_FORM_TABLE | 1U << KI_AS_FORM_METADATA |
                        1U << KI_AS_FORM_PROTO_METADATA;
@@ -237,6 +241,7 @@ static void choose_form(struct ki_as_visit *visit)
 
 static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
 {
+    assert(exchange->request.target == KI_AS_TARGET_RESOURCE);
     struct ki_as_storage *storage = exchange->server->storage;
     struct ki_as_request *request = &exchange->request;
     struct ki_as_visit visit = {
@@ -262,6 +267,7 @@ static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
 
 enum ki_as_step ki_as_handle(struct ki_as_exchange *exchange)
 {
+    assert(exchange->answer.code == 0 && exchange->stream == NULL);
     switch (exchange->request.target) {
     case KI_AS_TARGET_RESOURCE:
         return handle_resource(exchange);

@@ -21,7 +21,7 @@ enum ki_as_step {
 /* Handles any request. */
 enum ki_as_step ki_as_handle(struct ki_as_exchange *exchange);
 
-/* Which fault rules apply to the request; 0 if none do. */
+/* The kind of request for fault rules; 0 if no rule can apply. */
 ki_fault_on ki_as_handle_fault_on(const struct ki_as_request *request);
 
 /* The parameters of a resource's handlers. */
@@ -38,43 +38,23 @@ enum ki_as_step ki_as_handle_get(struct ki_as_visit *visit);
 enum ki_as_step ki_as_handle_list(struct ki_as_visit *visit);
 enum ki_as_step ki_as_handle_watch(struct ki_as_visit *visit);
 enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit);
-/* Handles discovery, health, schemas, …: everything but resources. */
+/* Handles discovery, health, schemas, …: all requests except those for resources and /debug. */
 enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange);
 enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange);
-/* Access and identity reviews, which clients create. */
+/* Access and identity reviews, which clients create and the server does not store. */
 bool ki_as_is_review(const struct ki_as_request *request);
 enum ki_as_step ki_as_handle_review(struct ki_as_exchange *exchange);
 
 /* ---- for handlers -------------------------------------------------------------------------------------- */
 
-/* Responds with one object in the requested format. Drops the reference. */
-enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_object *object, int code);
-/* Responds with its Scale. Drops the reference. */
-enum ki_as_step ki_as_answer_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code);
-/* Responds with a tree as it is, in protobuf if that was requested.
- * Takes the tree; NULL means out of memory. */
-enum ki_as_step ki_as_answer_tree(struct ki_as_exchange *exchange, json_t *tree, int code);
-enum ki_as_step ki_as_answer_plain(struct ki_as_exchange *exchange, int code, const char *text);
-/* Responds with answer.text; `rc` is the result of building it. */
-enum ki_as_step ki_as_answer_text(struct ki_as_exchange *exchange, int rc, int code);
-/* Responds with `failure`, in JSON or protobuf whatever the resource has. */
-void ki_as_answer_failure(struct ki_as_exchange *exchange, struct ki_as_failure *failure);
-
-/* Responds with a page in the requested format; `continue_token` is "" for the last one. */
-struct ki_as_list_text {
-    const struct ki_as_page *page;
-    const char *continue_token;
-    bool has_remaining;
-};
-enum ki_as_step ki_as_answer_page(struct ki_as_visit *visit, const struct ki_as_list_text *list);
-
-/* Parses the body as JSON or YAML by its Content-Type. An empty body gives NULL and returns 0. */
+/* Parses the body as JSON, YAML or protobuf, by its Content-Type. An empty body gives NULL and returns 0. */
 KI_NODISCARD int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **out);
 
 /* Parses a resourceVersion. Fails with 500 and Kubernetes' message if it is not a number. */
 KI_NODISCARD int ki_as_version_parse(ki_str text, uint64_t *out, struct ki_as_failure *failure);
 
-/* Checks that `version` has been reached. Waits for 3 s (KI_AS_STEP_WAIT), then fails with 504. */
+/* Checks that the storage has reached `version`. Returns KI_AS_STEP_WAIT for up to 3 s,
+ * then fails with 504. */
 enum ki_as_step ki_as_wait_for_version(struct ki_as_exchange *exchange, uint64_t version);
 
 /* Fails with 422 because of an option of a list or watch. */

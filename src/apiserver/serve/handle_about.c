@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "apiserver/serve/handle.h"
-#include "apiserver/show/discovery.h"
+#include "apiserver/serve/render.h"
+#include "apiserver/show/discovery_documents.h"
 #include "apiserver/show/openapi.h"
 
 static json_t *root_paths(const struct ki_as_resources *resources)
@@ -64,7 +65,7 @@ static enum ki_as_form form_of(const struct ki_as_exchange *exchange)
     return ki_as_accept(exchange->headers.accept, allowed);
 }
 
-/* 406 applies only to paths that exist. */
+/* Call this only for paths that exist: others fail with 404. */
 static enum ki_as_step fail_not_acceptable(struct ki_as_exchange *exchange)
 {
     (void)ki_as_fail(&exchange->failure, 406, "NotAcceptable", NULL,
@@ -76,9 +77,9 @@ static enum ki_as_step answer_gnostic(struct ki_as_exchange *exchange)
 {
     ki_str bytes = ki_as_openapi_old_bytes();
     int rc = ki_buf_append(&exchange->answer.text, bytes.ptr, bytes.len);
-    enum ki_as_step step = ki_as_answer_text(exchange, rc, 200);
+    enum ki_as_step step = ki_as_render_text(exchange, rc, 200);
     exchange->answer.is_json = false;
-    /* With a dot, since "@" is not allowed in this header; Kubernetes does the same. */
+    /* The name has a dot instead of "@", which is not allowed in this header, as in Kubernetes. */
     if (step == KI_AS_STEP_DONE)
         exchange->answer.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
     return step;
@@ -88,7 +89,7 @@ enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange)
 {
     struct ki_as_storage *storage = exchange->server->storage;
     if (exchange->request.target == KI_AS_TARGET_HEALTH)
-        return ki_as_answer_plain(exchange, 200, "ok");
+        return ki_as_render_plain(exchange, 200, "ok");
     enum ki_as_form form = form_of(exchange);
     if (form == KI_AS_FORM_GNOSTIC)
         return answer_gnostic(exchange);
@@ -107,5 +108,5 @@ enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange)
     if (form == KI_AS_FORM_DISCOVERY)
         exchange->answer.content_type =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-    return ki_as_answer_tree(exchange, tree, 200);
+    return ki_as_render_tree(exchange, tree, 200);
 }

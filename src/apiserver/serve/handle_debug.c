@@ -4,6 +4,7 @@
 #include "apiserver/object/text.h"
 #include "apiserver/serve/handle.h"
 #include "apiserver/serve/http.h"
+#include "apiserver/serve/render.h"
 #include "apiserver/serve/request_log.h"
 #include "apiserver/value/decode.h"
 
@@ -11,13 +12,13 @@ enum { DOWN_MS_MAX = 3600 * 1000 };
 
 static enum ki_as_step succeed(struct ki_as_exchange *exchange)
 {
-    return ki_as_answer_tree(exchange,
+    return ki_as_render_tree(exchange,
                              json_pack("{s:s, s:s, s:{}, s:s}", "kind", "Status", "apiVersion", "v1",
                                        "metadata", "status", "Success"),
                              200);
 }
 
-/* The body is read as JSON whatever its Content-Type: curl -d declares a form. */
+/* The body is read as JSON whatever its Content-Type, because curl -d sends that of a form. */
 static json_t *read_rules(struct ki_as_exchange *exchange)
 {
     static const char form[] =
@@ -45,7 +46,7 @@ static enum ki_as_step add_faults(struct ki_as_exchange *exchange)
     int rc = ki_as_faults_add_json(exchange->server->faults, tree, &exchange->failure);
     json_decref(tree);
     return rc < 0 ? KI_AS_STEP_FAILED
-                  : ki_as_answer_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
+                  : ki_as_render_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
 }
 
 static enum ki_as_step handle_faults(struct ki_as_exchange *exchange)
@@ -53,11 +54,11 @@ static enum ki_as_step handle_faults(struct ki_as_exchange *exchange)
     switch (exchange->request.method) {
     case KI_AS_METHOD_GET:
     case KI_AS_METHOD_HEAD:
-        return ki_as_answer_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
+        return ki_as_render_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
     case KI_AS_METHOD_POST:
         return add_faults(exchange);
     case KI_AS_METHOD_DELETE:
-        ki_apiserver_heal(exchange->server);
+        ki_apiserver_clear_faults(exchange->server);
         return succeed(exchange);
     default:
         (void)ki_as_fail_method(&exchange->failure);
@@ -65,7 +66,7 @@ static enum ki_as_step handle_faults(struct ki_as_exchange *exchange)
     }
 }
 
-/* Returns 0, or -1 if it is not a number or does not fit. */
+/* Returns 0, or -1 if the text is not a number or the number does not fit. */
 static int parse_number(ki_str text, uint64_t *out)
 {
     uint64_t number = 0;
@@ -159,8 +160,8 @@ static enum ki_as_step list_requests(struct ki_as_exchange *exchange)
         return KI_AS_STEP_FAILED;
     }
     (void)ki_apiserver_requests(exchange->server, since, write_request, &writing);
-    enum ki_as_step step = ki_as_answer_text(exchange, writing.rc, 200);
-    exchange->answer.is_json = false; /* but JSON Lines */
+    enum ki_as_step step = ki_as_render_text(exchange, writing.rc, 200);
+    exchange->answer.is_json = false; /* it is JSON Lines */
     exchange->answer.content_type = "application/jsonl";
     return step;
 }

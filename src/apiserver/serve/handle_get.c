@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "apiserver/serve/handle.h"
+#include "apiserver/serve/render.h"
 
-/* Finds the object in the page of the stale version. */
+/* Finds the object in a list of the stale version. */
 static struct ki_as_object *find_late(struct ki_as_visit *visit, uint64_t version)
 {
     struct ki_as_storage *storage = visit->exchange->server->storage;
@@ -52,6 +53,6 @@ enum ki_as_step ki_as_handle_get(struct ki_as_visit *visit)
         return KI_AS_STEP_FAILED;
     }
     if (ki_str_equal(visit->request->subresource, KI_STR("scale")))
-        return ki_as_answer_scale(visit, object, 200);
-    return ki_as_answer_object(visit, object, 200);
+        return ki_as_render_scale(visit, object, 200);
+    return ki_as_render_object(visit, object, 200);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "apiserver/request/continue_token.h"
 #include "apiserver/serve/handle.h"
+#include "apiserver/serve/render.h"
 #include "util/alloc.h"
 
 enum match { MATCH_NONE, MATCH_EXACT, MATCH_NOT_OLDER };
@@ -67,6 +69,7 @@ static enum ki_as_step read_match(struct ki_as_visit *visit, enum match *out)
 
 static enum ki_as_step plan_continue(struct ki_as_visit *visit, struct plan *plan)
 {
+    assert(plan->from.after == NULL);
     const struct ki_as_query *query = visit->query;
     if (query->resource_version.len > 0 && !ki_str_equal(query->resource_version, KI_STR("0"))) {
         (void)ki_as_fail_bad_request(visit->failure,
@@ -80,8 +83,8 @@ static enum ki_as_step plan_continue(struct ki_as_visit *visit, struct plan *pla
     return KI_AS_STEP_DONE;
 }
 
-/* A limit with a version and no match means exactly that version. With version 0 the limit is ignored, as by
- * a server that responds from its cache. */
+/* A limit with a version but without resourceVersionMatch means exactly that version. With version 0 the
+ * limit is ignored, as a real server does when it responds from its cache. */
 static enum ki_as_step plan_version(struct ki_as_visit *visit, enum match match, struct plan *plan)
 {
     uint64_t version = 0;
@@ -97,6 +100,7 @@ static enum ki_as_step plan_version(struct ki_as_visit *visit, enum match match,
 
 static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
 {
+    assert(plan->selector == NULL);
     const struct ki_as_query *query = visit->query;
     enum match match = MATCH_NONE;
     enum ki_as_step step = read_match(visit, &match);
@@ -117,7 +121,8 @@ static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
 
 /* ---- the page ------------------------------------------------------------------------------------------ */
 
-/* 410 for an expired version. A token gets a new one for reading the rest at the current version. */
+/* Fails with 410 for an expired version. If the request had a token, the response has a new token, for
+ * reading the rest at the current version. */
 static enum ki_as_step fail_expired(struct ki_as_visit *visit, const struct plan *plan)
 {
     static const char exact[] = "The resourceVersion for the provided list is too old.";
@@ -153,10 +158,12 @@ static int read_page(struct ki_as_visit *visit, const struct plan *plan, struct 
     return rc;
 }
 
-/* A fault may add a continue token forever, which leads to the same page again. */
+/* With the fault KI_FAULT_ENDLESS_PAGES, every page with objects has a token, and from the second page on it
+ * leads to the same page again. */
 static int write_token(struct ki_as_visit *visit, const struct plan *plan, const struct ki_as_page *page,
                        ki_buf *out)
 {
+    assert(page->version > 0 && out->len == 0);
     const struct ki_as_exchange *exchange = visit->exchange;
     bool is_endless = exchange->has_fault && exchange->fault.action == KI_FAULT_ENDLESS_PAGES;
     if (page->count == 0 || (!page->is_more && !is_endless))
@@ -176,12 +183,13 @@ static enum ki_as_step answer(struct ki_as_visit *visit, const struct plan *plan
     ki_buf_init(&token, 64 * 1024);
     enum ki_as_step step;
     if (write_token(visit, plan, page, &token) < 0) {
-        step = ki_as_answer_text(visit->exchange, KI_ERR_NO_MEMORY, 0);
+        step = ki_as_render_text(visit->exchange, KI_ERR_NO_MEMORY, 0);
     } else {
+        assert(token.data != NULL);
         struct ki_as_list_text list = {.page = page,
                                        .continue_token = token.data,
                                        .has_remaining = page->is_more && plan->selector == NULL};
-        step = ki_as_answer_page(visit, &list);
+        step = ki_as_render_page(visit, &list);
     }
     ki_buf_fini(&token);
     return step;

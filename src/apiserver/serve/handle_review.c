@@ -5,6 +5,7 @@
 
 #include "apiserver/kind/proto.h"
 #include "apiserver/serve/handle.h"
+#include "apiserver/serve/render.h"
 
 static json_t *allow(void)
 {
@@ -51,8 +52,8 @@ bool ki_as_is_review(const struct ki_as_request *request)
     return find(request) != NULL;
 }
 
-/* Reads the review, to be returned with a status. A protobuf review is not returned: the status is the same
- * for all. */
+/* Reads the review, whose spec the response repeats. A review in protobuf is not read, and its spec is not
+ * repeated; the status is the same for all. */
 static int read_question(struct ki_as_exchange *exchange, const char *wanted, json_t **out)
 {
     json_t *body = NULL;
@@ -83,5 +84,5 @@ enum ki_as_step ki_as_handle_review(struct ki_as_exchange *exchange)
         json_pack("{s:s, s:s+, s:{}, s:O*, s:o}", "kind", review->kind, "apiVersion", review->group, "/v1",
                   "metadata", "spec", json_object_get(question, "spec"), "status", review->status());
     json_decref(question);
-    return ki_as_answer_tree(exchange, answer, 201);
+    return ki_as_render_tree(exchange, answer, 201);
 }

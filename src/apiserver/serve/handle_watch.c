@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include "apiserver/serve/connection.h"
 #include "apiserver/serve/handle.h"
+#include "apiserver/serve/render.h"
+#include "apiserver/serve/respond.h"
 #include "apiserver/serve/stream.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/text/str.h"
 #include "util/units.h"
 
 /* LONG_SECONDS: without a timeout, a watch ends after 30 to 60 minutes, as in Kubernetes. */
@@ -87,8 +90,8 @@ static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
 
 /* ---- the start ----------------------------------------------------------------------------------------- */
 
-/* Reads the collection as it is, or at the version of a stale replica. Without a version, the watch starts
- * now. */
+/* Reads the current objects, or those of a stale replica, if the watch sends them first. Without a version,
+ * the watch starts at the current version. */
 static int read_initial(struct ki_as_visit *visit, struct plan *plan)
 {
     struct ki_as_storage *storage = visit->exchange->server->storage;
@@ -123,7 +126,7 @@ static void on_change(void *user)
     ki_job_wake(&exchange->waker);
 }
 
-/* The client is too far behind. It gets a short time to read the error. */
+/* Called when the client is too far behind. It gets a short time to read the error. */
 static void on_loss(void *user)
 {
     struct ki_as_exchange *exchange = user;
@@ -131,12 +134,12 @@ static void on_loss(void *user)
     ki_job_wake(&exchange->waker);
 }
 
-/* Limits the socket's send buffer: for a client that does not read, it holds a few events and not all. */
+/* Limits the socket's send buffer, so that it does not fill with events for a client that does not read. */
 static void bound_memory(const struct ki_as_exchange *exchange)
 {
     int bytes = SEND_BYTES;
-    if (exchange->socket != NULL)
-        (void)setsockopt(exchange->socket->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+    if (exchange->connection != NULL)
+        (void)setsockopt(exchange->connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
 static enum ki_as_include include_of(ki_str word)
@@ -148,6 +151,7 @@ static enum ki_as_include include_of(ki_str word)
 
 static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *plan)
 {
+    assert(visit->exchange->waker.loop != NULL);
     struct ki_as_exchange *exchange = visit->exchange;
     const struct ki_as_query *query = visit->query;
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
@@ -170,7 +174,7 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
         .form = visit->form,
         .is_proto = exchange->answer.is_proto,
         .include = include_of(query->include_object),
-        .events_max = ki_as_exchange_has_end(exchange) ? exchange->fault.after_events : 0,
+        .events_max = ki_as_respond_has_end(exchange) ? exchange->fault.after_events : 0,
         .count = &exchange->server->watch_count,
     };
     return ki_as_stream_new(&options);
@@ -180,6 +184,7 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
 
 static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
 {
+    assert(visit->exchange->stream == NULL);
     struct ki_apiserver *server = visit->exchange->server;
     if (atomic_fetch_add(&server->watch_count, 1) >= server->watches_max) {
         (void)atomic_fetch_sub(&server->watch_count, 1);
@@ -204,16 +209,16 @@ static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
 
 static bool wants_websocket(const struct ki_as_visit *visit)
 {
-    ki_str upgrade = visit->exchange->headers.upgrade;
-    return upgrade.len == 9 && strncasecmp(upgrade.ptr, "websocket", 9) == 0;
+    return ki_str_is_word(visit->exchange->headers.upgrade, "websocket");
 }
 
-/* Some clients try WebSocket first. They wait for the end of a response that is not an upgrade, so it must
- * have one; and only after 200 do they retry at once without WebSocket and without reporting an error. */
+/* Some clients try WebSocket first. If the response is not an upgrade, they wait for its end, so it must not
+ * be an endless watch. Only after a 200 do they retry at once without WebSocket,
+ * and without reporting an error. */
 static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
 {
     visit->exchange->answer.is_proto = false;
-    return ki_as_answer_tree(visit->exchange,
+    return ki_as_render_tree(visit->exchange,
                              json_pack("{s:s, s:{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}}", "type", "ERROR",
                                        "object", "kind", "Status", "apiVersion", "v1", "metadata", "status",
                                        "Failure", "message",

@@ -3,6 +3,7 @@
 
 #include "apiserver/kind/proto.h"
 #include "apiserver/serve/handle.h"
+#include "apiserver/serve/render.h"
 #include "apiserver/verbs/strict.h"
 
 /* ---- shared by all writes ------------------------------------------------------------------------------ */
@@ -18,7 +19,7 @@ static ki_str manager_of(const struct ki_as_exchange *exchange)
     return agent.len == 0 ? KI_STR("unknown") : agent;
 }
 
-/* fieldValidation; the default is to warn. */
+/* Reads fieldValidation; the default is to warn. */
 static void read_strictness(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     static const char *const names[] = {
@@ -50,7 +51,7 @@ static void make_call(struct ki_as_visit *visit, struct ki_as_call *out)
     read_strictness(visit, out);
 }
 
-/* For the request log: the name of the created object, and the version of the change. */
+/* The request log shows the name of a created object, and the version of the change. */
 static void note_written(struct ki_as_visit *visit, struct ki_as_object *object)
 {
     if (visit->query->dry_run.len == 0)
@@ -61,8 +62,8 @@ static enum ki_as_step answer(struct ki_as_visit *visit, struct ki_as_object *ob
 {
     note_written(visit, object);
     if (ki_str_equal(visit->request->subresource, KI_STR("scale")))
-        return ki_as_answer_scale(visit, object, code);
-    return ki_as_answer_object(visit, object, code);
+        return ki_as_render_scale(visit, object, code);
+    return ki_as_render_object(visit, object, code);
 }
 
 static enum ki_as_step fail_type(struct ki_as_visit *visit, const char *types)
@@ -234,7 +235,7 @@ static int read_delete_options(struct ki_as_visit *visit, json_t **out)
                                   json_stringn(query->propagation_policy.ptr, query->propagation_policy.len));
     if (query->grace_period_seconds.len == 0)
         return 0;
-    /* Negative values count as none. */
+    /* A negative number counts as 0. */
     if (ki_as_number_parse(query->grace_period_seconds, &seconds, visit->failure) < 0)
         return -1;
     (void)json_object_set_new(options, "gracePeriodSeconds", json_integer((json_int_t)seconds));
@@ -264,7 +265,7 @@ static enum ki_as_step answer_gone(struct ki_as_visit *visit, struct ki_as_objec
                   "group", resource->group[0] == 0 ? NULL : resource->group, "kind", resource->plural, "uid",
                   object->uid.ptr, object->uid.len);
     ki_as_object_unref(object);
-    return ki_as_answer_tree(visit->exchange, status, 200);
+    return ki_as_render_tree(visit->exchange, status, 200);
 }
 
 static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct ki_as_call *call,
@@ -275,7 +276,7 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     enum ki_as_step step = KI_AS_STEP_FAILED;
     struct ki_as_call own = *call;
     own.limit = visit->query->limit;
-    /* As in Kubernetes, which does not allow it for namespaces. */
+    /* As in Kubernetes, a collection of namespaces cannot be deleted. */
     if (ki_as_resource_is(visit->resource, "", "namespaces")) {
         (void)ki_as_fail_method(visit->failure);
         return step;
@@ -283,7 +284,7 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     if (ki_as_selector_parse(visit->query->label_selector, visit->query->field_selector, visit->resource,
                              &selector, visit->failure) == 0 &&
         ki_as_delete_collection(&own, selector, options, &page, visit->failure) == 0)
-        step = ki_as_answer_page(visit, &(struct ki_as_list_text){.page = &page, .continue_token = ""});
+        step = ki_as_render_page(visit, &(struct ki_as_list_text){.page = &page, .continue_token = ""});
     ki_as_selector_free(selector);
     ki_as_page_fini(&page);
     return step;
@@ -299,7 +300,7 @@ static enum ki_as_step delete_one(struct ki_as_visit *visit, const struct ki_as_
     note_written(visit, object);
     if (is_gone && !is_shown_deleted(visit->resource))
         return answer_gone(visit, object);
-    return ki_as_answer_object(visit, object, 200);
+    return ki_as_render_object(visit, object, 200);
 }
 
 enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit)

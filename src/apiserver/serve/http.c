@@ -24,10 +24,10 @@
 
 enum {
     CONNECTION_BYTES = 64 * 1024, /* headers, and a piece of a stream */
-    IDLE_SECONDS = 180,           /* of a connection that neither sends nor reads */
+    IDLE_SECONDS = 180,           /* how long a connection may neither send nor read */
     SPARE_DESCRIPTORS = 64 + KI_AS_LINGERS_MAX,
     CONNECTIONS_MAX = 60000,
-    FORGOTTEN_BYTES_MAX = 256 * 1024, /* as much as Go reads of an unused body */
+    FORGOTTEN_BYTES_MAX = 256 * 1024, /* the largest unused body that is read, as in Go's server */
     THREADS = 2
 };
 
@@ -47,7 +47,7 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
         return NULL;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    exchange->connection = connection;
+    exchange->mhd = connection;
     if (info != NULL && info->socket_context != NULL)
         ki_as_connection_attach(info->socket_context, exchange);
     return exchange;
@@ -55,7 +55,7 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
 
 static ki_str header(struct ki_as_exchange *exchange, const char *name)
 {
-    return ki_str_of(MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name));
+    return ki_str_of(MHD_lookup_connection_value(exchange->mhd, MHD_HEADER_KIND, name));
 }
 
 /* A short unused body is read and discarded, so that the connection stays usable. A body that is long, has no
@@ -93,12 +93,13 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
         length.len > 0 && strtoull(length.ptr, NULL, 10) > exchange->server->body_bytes_max;
     if ((!is_refused && !exchange->is_body_too_large) || is_body_worth_reading(exchange))
         return MHD_YES;
-    if (exchange->socket != NULL)
-        exchange->socket->lingers = true;
+    if (exchange->connection != NULL)
+        exchange->connection->lingers = true;
     return ki_as_exchange_run(exchange);
 }
 
-/* Discards a body that is too large or whose request is rejected, because the response can only follow it. */
+/* Discards the body if it is too large or the request is rejected,
+ * because the response can only be sent after the body. */
 static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *bytes, size_t n)
 {
     if (exchange->failure.code != 0 || exchange->is_body_too_large || exchange->is_overloaded)
@@ -239,11 +240,11 @@ int ki_as_http_start(struct ki_apiserver *server, ki_error *err)
     if (http->daemon != NULL)
         return 0;
     close_if_ours(fd, &listener);
-    return ki_fail(err, KI_ERR_SYSTEM, "cannot start the HTTP server%s",
-                   server->certificate != NULL ? ": does the certificate match the key?" : "");
+    return ki_fail(err, KI_ERR_SYSTEM, "cannot start the HTTP server");
 }
 
-/* The daemon must not stop while an exchange is parked, and none parks once is_ending is set. */
+/* The daemon must not stop while an exchange is parked. Once is_ending is set,
+ * no exchange is parked any more. */
 void ki_as_http_stop(struct ki_apiserver *server)
 {
     if (server->http == NULL || server->http->daemon == NULL)
@@ -257,8 +258,8 @@ void ki_as_http_stop(struct ki_apiserver *server)
 
 /* ---- all connections ----------------------------------------------------------------------------------- */
 
-/* Connecting to AF_UNSPEC makes Linux reset the connection. Uses the system call directly: a thread sanitizer
- * takes the C library's connect() for the creation of a descriptor. */
+/* Connecting to AF_UNSPEC makes Linux reset the connection. The system call is used directly, because the
+ * thread sanitizer takes the C library's connect() for the creation of a descriptor. */
 void ki_as_socket_reset(int fd)
 {
     struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
@@ -271,7 +272,7 @@ void ki_as_http_cut(struct ki_apiserver *server, bool is_reset, const struct ki_
     for (ki_list_node *node = ki_list_first(&server->connections); node != NULL;
          node = ki_list_next(&server->connections, node)) {
         const struct ki_as_connection *connection = KI_CONTAINER_OF(node, struct ki_as_connection, node);
-        if (spared != NULL && connection == spared->socket)
+        if (spared != NULL && connection == spared->connection)
             continue;
         if (is_reset)
             ki_as_socket_reset(connection->fd);
@@ -289,13 +290,13 @@ void ki_as_http_cut(struct ki_apiserver *server, bool is_reset, const struct ki_
     ki_mutex_unlock(&server->mu);
 }
 
-void ki_as_http_heal(struct ki_apiserver *server)
+void ki_as_http_clear_faults(struct ki_apiserver *server)
 {
     ki_mutex_lock(&server->mu);
     for (ki_list_node *node = ki_list_first(&server->exchanges); node != NULL;
          node = ki_list_next(&server->exchanges, node)) {
         struct ki_as_exchange *exchange = KI_CONTAINER_OF(node, struct ki_as_exchange, node);
-        atomic_store(&exchange->is_healed, true);
+        atomic_store(&exchange->is_fault_cleared, true);
         ki_as_exchange_wake(exchange);
     }
     ki_mutex_unlock(&server->mu);

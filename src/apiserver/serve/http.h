@@ -6,7 +6,7 @@
  *   Locks:    none; one caller at a time
  *   Not here: the content of responses
  *
- * The address stays reserved while the server is down: a socket that is bound and never listens holds it.
+ * The address stays reserved while the server is down, by a socket that is bound but never listens.
  */
 #ifndef KI_APISERVER_SERVE_HTTP_H
 #define KI_APISERVER_SERVE_HTTP_H
@@ -33,7 +33,9 @@ struct ki_as_exchange;
 /* Ends every connection except that of `spared` (may be NULL), with RST if `is_reset`, and wakes all stalled
  * exchanges. */
 void ki_as_http_cut(struct ki_apiserver *server, bool is_reset, const struct ki_as_exchange *spared);
-void ki_as_http_heal(struct ki_apiserver *server);
+/* Clears the faults of all requests in progress: those that are stalled continue,
+ * and those that would be cut later are not cut. */
+void ki_as_http_clear_faults(struct ki_apiserver *server);
 
 /* Resets the connection; the descriptor stays open. */
 void ki_as_socket_reset(int fd);

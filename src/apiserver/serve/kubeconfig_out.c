@@ -8,8 +8,8 @@
 #include "apiserver/object/text.h"
 #include "apiserver/serve/server.h"
 #include "util/alloc.h"
-#include "util/base64.h"
 #include "util/error.h"
+#include "util/text/base64.h"
 
 enum { KUBECONFIG_BYTES_MAX = 256 * 1024 };
 
@@ -37,7 +37,7 @@ static json_t *user_of(const ki_apiserver *server)
     return json_pack("{s:s}", "token", server->tokens[0]);
 }
 
-/* A token is in the tree and in both texts; all are wiped after use. */
+/* The tree and both texts contain the token, so all of them are wiped after use. */
 static void wipe(ki_buf *text)
 {
     if (text->data != NULL)
@@ -100,7 +100,7 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file, 
     ki_buf_init(&text, KUBECONFIG_BYTES_MAX);
     ki_buf_init(&pretty, KUBECONFIG_BYTES_MAX);
     json_t *tree = tree_of(server);
-    /* Reserved at once, so that growing leaves no copies of the token behind. */
+    /* All space is reserved first, because a buffer that grows leaves copies of the token in freed memory. */
     int rc = ki_buf_reserve(&text, KUBECONFIG_BYTES_MAX);
     if (rc == 0)
         rc = ki_buf_reserve(&pretty, KUBECONFIG_BYTES_MAX);

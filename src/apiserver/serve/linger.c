@@ -4,6 +4,7 @@
 #endif
 #include "apiserver/serve/linger.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -17,7 +18,7 @@
 
 enum {
     WHOLE_MS = 30 * 1000,
-    IDLE_MS = 5 * 1000, /* between two bytes */
+    IDLE_MS = 5 * 1000, /* the longest pause between two bytes */
     PIECE_BYTES = 1024 * 1024,
     PIECES_AT_A_TIME = 16, /* then other jobs run */
     BYTES_MAX = 256 * 1024 * 1024
@@ -25,7 +26,7 @@ enum {
 
 struct lingering {
     struct ki_apiserver *server;
-    ki_list_node node; /* guarded by the server's mu, like the next */
+    ki_list_node node; /* guarded by the server's mu, like `is_taken` */
     bool is_taken;     /* by ki_as_linger_end_all() */
     ki_fd_watch watch;
     int fd;
@@ -40,7 +41,7 @@ static void end(struct lingering *linger)
     ki_free(linger);
 }
 
-/* Called from its own job. */
+/* Ends the connection from its job, unless ki_as_linger_end_all() has taken it. */
 static void leave(struct lingering *linger)
 {
     struct ki_apiserver *server = linger->server;
@@ -48,6 +49,7 @@ static void leave(struct lingering *linger)
     bool is_ours = !linger->is_taken;
     if (is_ours) {
         ki_list_remove(&linger->node);
+        assert(server->linger_count > 0);
         server->linger_count--;
     }
     ki_mutex_unlock(&server->mu);
@@ -55,7 +57,7 @@ static void leave(struct lingering *linger)
         end(linger);
 }
 
-/* Discards received bytes. False if no more will come. */
+/* Discards received bytes. False if no more will come, or if BYTES_MAX is reached. */
 static bool forget(struct lingering *linger)
 {
     for (int i = 0; i < PIECES_AT_A_TIME && linger->bytes < BYTES_MAX; i++) {
@@ -70,6 +72,7 @@ static bool forget(struct lingering *linger)
 
 static int wait_for_more(struct lingering *linger)
 {
+    assert(linger->fd >= 0);
     uint64_t now = ki_clock_now_ns(ki_clock_real());
     if (now >= linger->end_ns)
         return -1;
@@ -81,13 +84,14 @@ static int wait_for_more(struct lingering *linger)
 static void on_ready(ki_job *job)
 {
     struct lingering *linger = KI_CONTAINER_OF(job, struct lingering, watch.job);
+    KI_ASSERT_ON(&linger->server->loop);
     size_t before = linger->bytes;
     (void)ki_fd_watch_take(&linger->watch);
     if (!forget(linger) || linger->bytes == before || wait_for_more(linger) < 0)
         leave(linger);
 }
 
-/* NULL if out of memory or of descriptors. */
+/* NULL if out of memory or descriptors. */
 static struct lingering *make(struct ki_apiserver *server, int fd)
 {
     struct lingering *linger = ki_calloc(1, sizeof(*linger));
@@ -115,6 +119,7 @@ void ki_as_linger_start(struct ki_apiserver *server, int fd)
         ki_list_push_back(&server->lingers, &linger->node);
         server->linger_count++;
     }
+    assert(server->linger_count <= KI_AS_LINGERS_MAX);
     ki_mutex_unlock(&server->mu);
     if (!is_kept)
         end(linger);
@@ -129,6 +134,7 @@ void ki_as_linger_end_all(struct ki_apiserver *server)
         if (linger != NULL) {
             ki_list_remove(node);
             linger->is_taken = true;
+            assert(server->linger_count > 0);
             server->linger_count--;
         }
         ki_mutex_unlock(&server->mu);

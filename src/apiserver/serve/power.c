@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/power.h"
 
+#include <assert.h>
+
 #include "apiserver/serve/http.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -12,6 +14,7 @@ static void go_down_locked(struct ki_apiserver *server, uint64_t ms) KI_REQUIRES
 
 static void go_down_locked(struct ki_apiserver *server, uint64_t ms)
 {
+    KI_ASSERT_HELD(server->power);
     ki_as_http_stop(server);
     server->up_ns = ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(ms);
     ki_job_wake_at(&server->power_job, server->up_ns);
@@ -20,6 +23,7 @@ static void go_down_locked(struct ki_apiserver *server, uint64_t ms)
 static void on_power(ki_job *job)
 {
     struct ki_apiserver *server = KI_CONTAINER_OF(job, struct ki_apiserver, power_job);
+    KI_ASSERT_ON(&server->loop);
     ki_mutex_lock(&server->power);
     uint64_t down_ms = atomic_exchange(&server->wished_down_ms, 0);
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
@@ -46,15 +50,17 @@ void ki_as_power_fini(struct ki_apiserver *server)
 
 void ki_as_power_wish_down(struct ki_apiserver *server, uint64_t ms)
 {
+    assert(ms > 0);
     atomic_store(&server->wished_down_ms, ms);
     ki_job_wake(&server->power_job);
 }
 
-/* Cancels scheduled downs and ups. */
+/* Cancels the wish of a request to go down, and the time at which the server would come up. */
 static void forget_plans_locked(struct ki_apiserver *server) KI_REQUIRES(server->power);
 
 static void forget_plans_locked(struct ki_apiserver *server)
 {
+    KI_ASSERT_HELD(server->power);
     atomic_store(&server->wished_down_ms, 0);
     server->up_ns = 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/request_log.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -8,8 +9,9 @@
 #include "util/alloc.h"
 #include "util/refcount.h"
 #include "util/thread.h"
+#include "util/units.h"
 
-enum { TEXT_BYTES_MAX = 2048, MICROS = 1000000 };
+enum { TEXT_BYTES_MAX = 2048 };
 
 struct entry {
     ki_refcount refs;
@@ -19,8 +21,8 @@ struct entry {
 
 struct ki_as_request_log {
     ki_mutex mu;
-    uint64_t last;                           /* number of the latest; guarded by mu, like the next */
-    struct entry *slots[KI_AS_REQUESTS_MAX]; /* NULL if memory was short */
+    uint64_t last;                           /* number of the latest entry; guarded by mu, like `slots` */
+    struct entry *slots[KI_AS_REQUESTS_MAX]; /* NULL if memory for the entry was missing */
 };
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
@@ -44,6 +46,7 @@ static const struct {
 
 static const char **text_at(ki_apiserver_request *request, size_t i)
 {
+    assert(i < KI_AS_REQUEST_TEXTS);
     return (const char **)(void *)((char *)request + texts[i].offset);
 }
 
@@ -79,6 +82,7 @@ static struct entry *make(const struct ki_as_request_note *note)
         *text_at(&entry->request, i) = at;
         at += length_of(note->texts[i]) + 1;
     }
+    assert(at == entry->texts + bytes);
     return entry;
 }
 
@@ -110,6 +114,7 @@ void ki_as_request_log_free(struct ki_as_request_log *log)
 
 void ki_as_request_log_add(struct ki_as_request_log *log, const struct ki_as_request_note *note)
 {
+    assert(note != NULL);
     struct entry *entry = make(note);
     ki_mutex_lock(&log->mu);
     struct entry **slot = &log->slots[++log->last % KI_AS_REQUESTS_MAX];
@@ -126,9 +131,11 @@ static struct entry *next(struct ki_as_request_log *log, uint64_t since, uint64_
 {
     struct entry *found = NULL;
     ki_mutex_lock(&log->mu);
+    assert(until <= log->last);
     uint64_t first = log->last < KI_AS_REQUESTS_MAX ? 1 : log->last - KI_AS_REQUESTS_MAX + 1;
     for (uint64_t i = since + 1 > first ? since + 1 : first; i <= until && found == NULL; i++)
         found = log->slots[i % KI_AS_REQUESTS_MAX];
+    assert(found == NULL || found->request.number > since);
     if (found != NULL)
         ki_refcount_ref(&found->refs);
     ki_mutex_unlock(&log->mu);
@@ -155,10 +162,10 @@ uint64_t ki_as_request_log_read(struct ki_as_request_log *log, uint64_t since, k
 static void write_time(int64_t time_us, char out[40])
 {
     struct tm date = {0};
-    time_t seconds = (time_t)(time_us / MICROS);
+    time_t seconds = (time_t)(time_us / KI_US_PER_S);
     (void)gmtime_r(&seconds, &date);
     size_t len = strftime(out, 24, "%Y-%m-%dT%H:%M:%S", &date);
-    snprintf(out + len, 40 - len, ".%06uZ", (unsigned)(time_us % MICROS));
+    snprintf(out + len, 40 - len, ".%06uZ", (unsigned)(time_us % KI_US_PER_S));
 }
 
 json_t *ki_as_request_json(const ki_apiserver_request *request)

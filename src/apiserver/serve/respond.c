@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/serve/respond.h"
+
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "apiserver/object/text.h"
 #include "apiserver/serve/connection.h"
-#include "apiserver/serve/exchange.h"
 #include "apiserver/serve/http.h"
 #include "apiserver/serve/stream.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 #include "util/random.h"
 
-/* GZIP_BYTES_MIN: the size from which Kubernetes compresses. */
+/* GZIP_BYTES_MIN: as in Kubernetes, smaller responses are not compressed. */
 enum { GZIP_BYTES_MIN = 128 * 1024, PIECE_BYTES = 32 * 1024, WARNING_BYTES_MAX = 4096 };
 
-/* Distinct from libmicrohttpd's codes. */
+/* A result of the reading functions, distinct from libmicrohttpd's codes. */
 enum { LOOK_AGAIN = -100 };
 
 /* ---- faults -------------------------------------------------------------------------------------------- */
 
-bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange)
+bool ki_as_respond_has_end(const struct ki_as_exchange *exchange)
 {
     if (!exchange->has_fault)
         return false;
@@ -37,15 +39,15 @@ bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange)
 
 static bool is_fault_of_body(const struct ki_as_exchange *exchange)
 {
-    return ki_as_exchange_has_end(exchange) ||
+    return ki_as_respond_has_end(exchange) ||
            (exchange->has_fault && exchange->fault.action == KI_FAULT_ONE_BYTE);
 }
 
-/* Whichever limit is reached first, bytes or events. */
+/* Whether the fault is due: one of its limits is reached, in bytes or in events. */
 static bool is_due(const struct ki_as_exchange *exchange)
 {
     const ki_fault *fault = &exchange->fault;
-    if (!ki_as_exchange_has_end(exchange))
+    if (!ki_as_respond_has_end(exchange))
         return false;
     if (fault->after_bytes > 0 && exchange->sent_bytes >= fault->after_bytes)
         return true;
@@ -55,8 +57,8 @@ static bool is_due(const struct ki_as_exchange *exchange)
     return fault->after_bytes == 0;
 }
 
-/* Continues what the fault stalled, and cancels what it has not reached yet. */
-static void heal(struct ki_as_exchange *exchange)
+/* Ends the fault: a stalled body continues, and a fault that is not due yet never happens. */
+static void clear_fault(struct ki_as_exchange *exchange)
 {
     exchange->has_fault = false;
     if (exchange->stream != NULL)
@@ -74,13 +76,15 @@ static ssize_t put_garbage(struct ki_as_exchange *exchange, char *bytes, size_t 
     return (ssize_t)n;
 }
 
-/* Carries out a fault that is due. Returns 0 if parked, LOOK_AGAIN if woken meanwhile. */
+/* Carries out a fault that is due. Returns 0 if the exchange is parked,
+ * or LOOK_AGAIN if it was woken meanwhile. */
 static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
+    assert(ki_as_respond_has_end(exchange));
     switch (exchange->fault.action) {
     case KI_FAULT_RESET:
-        if (exchange->socket != NULL)
-            ki_as_socket_reset(exchange->socket->fd);
+        if (exchange->connection != NULL)
+            ki_as_socket_reset(exchange->connection->fd);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     case KI_FAULT_STALL:
         atomic_store(&exchange->is_endless, true);
@@ -104,6 +108,7 @@ static size_t room(const struct ki_as_exchange *exchange, size_t max)
         return max;
     if (fault->action == KI_FAULT_ONE_BYTE)
         return 1;
+    assert(fault->after_bytes == 0 || exchange->sent_bytes < fault->after_bytes);
     uint64_t left = fault->after_bytes > 0 ? fault->after_bytes - exchange->sent_bytes : max;
     return left < max ? (size_t)left : max;
 }
@@ -112,6 +117,7 @@ static size_t room(const struct ki_as_exchange *exchange, size_t max)
 
 static ssize_t read_answer(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
+    assert(exchange->stream == NULL);
     const ki_buf *text = &exchange->answer.text;
     if (exchange->sent_bytes >= text->len)
         return MHD_CONTENT_READER_END_OF_STREAM;
@@ -123,6 +129,7 @@ static ssize_t read_answer(struct ki_as_exchange *exchange, char *bytes, size_t 
 
 static ssize_t read_stream(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
+    assert(exchange->stream != NULL && max > 0);
     for (;;) {
         uint64_t due_ns = UINT64_MAX;
         if (atomic_load(&exchange->is_cut))
@@ -137,12 +144,12 @@ static ssize_t read_stream(struct ki_as_exchange *exchange, char *bytes, size_t 
     }
 }
 
-/* Reads the next bytes, or carries out the fault if it is due. LOOK_AGAIN if there are none and it is not
- * parked. */
+/* Reads the next bytes, or carries out the fault if it is due. Returns LOOK_AGAIN if there are no bytes and
+ * the exchange is not parked. */
 static ssize_t read_next(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
-    if (exchange->has_fault && atomic_load(&exchange->is_healed))
-        heal(exchange);
+    if (exchange->has_fault && atomic_load(&exchange->is_fault_cleared))
+        clear_fault(exchange);
     if (is_due(exchange))
         return do_fault(exchange, bytes, max);
     size_t n = room(exchange, max);
@@ -175,10 +182,11 @@ static void put_audit_id(struct MHD_Response *response)
     for (size_t i = 0; i < sizeof(random); i++)
         at += (size_t)snprintf(text + at, sizeof(text) - at,
                                i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", random[i]);
+    assert(at < sizeof(text));
     (void)MHD_add_response_header(response, "Audit-Id", text);
 }
 
-/* 299 - "text": a few kilobytes of them, as in Kubernetes. */
+/* Adds headers of the form 299 - "text". As in Kubernetes, their total size is limited to a few kilobytes. */
 static void put_warnings(const struct ki_as_exchange *exchange, struct MHD_Response *response)
 {
     const json_t *warnings = exchange->answer.warnings;
@@ -227,7 +235,7 @@ static void replace_text(struct ki_as_answer *answer, ki_buf *text)
     *text = before;
 }
 
-/* Indents and compresses the response; leaves it as it is if out of memory. */
+/* Indents and compresses the response if the client wants that. If out of memory, leaves it as it is. */
 static void dress(struct ki_as_exchange *exchange)
 {
     struct ki_as_answer *answer = &exchange->answer;
@@ -249,6 +257,7 @@ static void dress(struct ki_as_exchange *exchange)
 
 static struct MHD_Response *response_of_text(struct ki_as_exchange *exchange)
 {
+    assert(exchange->stream == NULL);
     struct ki_as_answer *answer = &exchange->answer;
     const ki_fault *fault = &exchange->fault;
     dress(exchange);
@@ -261,8 +270,10 @@ static struct MHD_Response *response_of_text(struct ki_as_exchange *exchange)
     return MHD_create_response_from_callback(size, PIECE_BYTES, on_read, exchange, NULL);
 }
 
-enum MHD_Result ki_as_exchange_respond(struct ki_as_exchange *exchange)
+enum MHD_Result ki_as_respond(struct ki_as_exchange *exchange)
 {
+    assert(exchange->phase == KI_AS_PHASE_QUEUED);
+    assert((exchange->stream == NULL) == (exchange->answer.code != 0));
     struct MHD_Response *response =
         exchange->stream == NULL
             ? response_of_text(exchange)
@@ -271,7 +282,7 @@ enum MHD_Result ki_as_exchange_respond(struct ki_as_exchange *exchange)
         return MHD_NO;
     put_headers(exchange, response);
     unsigned code = exchange->stream == NULL ? (unsigned)exchange->answer.code : MHD_HTTP_OK;
-    enum MHD_Result result = MHD_queue_response(exchange->connection, code, response);
+    enum MHD_Result result = MHD_queue_response(exchange->mhd, code, response);
     MHD_destroy_response(response);
     return result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/simulate.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,7 +19,7 @@ struct ki_as_simulation {
     struct ki_as_resource *resource; /* deployments */
     uint64_t delay_ns;
     ki_job job;
-    struct ki_as_watch *watch; /* used by the job's thread; NULL if it must be opened */
+    struct ki_as_watch *watch; /* used by the job's thread; NULL if it must be opened first */
 };
 
 /* ---- one Deployment ------------------------------------------------------------------------------------ */
@@ -53,7 +54,7 @@ static json_t *available_of(json_t *status)
     return condition;
 }
 
-/* Its times change only if the condition does. */
+/* The times of the condition change only if its status changes. */
 static void set_available(json_t *status)
 {
     char now[24];
@@ -89,7 +90,7 @@ static json_t *wanted_status(const json_t *tree)
     return status;
 }
 
-/* A status that cannot be written is handled again after the next change. */
+/* If the status cannot be written, the next change of the object is another chance. */
 static void settle(struct ki_as_simulation *simulation, const struct ki_as_object *object)
 {
     const struct ki_as_resource *resource = simulation->resource;
@@ -127,6 +128,7 @@ static void on_change(void *user)
 /* Handles the current objects, and watches from their version on. */
 static void open_watch(struct ki_as_simulation *simulation)
 {
+    assert(simulation->watch == NULL);
     struct ki_as_storage *storage = simulation->server->storage;
     struct ki_as_failure failure = {0};
     struct ki_as_page page = {0};
@@ -139,7 +141,7 @@ static void open_watch(struct ki_as_simulation *simulation)
     struct ki_as_watch_options options = {
         .resource = simulation->resource, .after = page.version, .wake = on_change, .user = simulation};
     if (rc < 0 || ki_as_watch_open(storage, &options, &simulation->watch) < 0)
-        on_change(simulation); /* out of memory; tries again */
+        on_change(simulation); /* out of memory: try again later */
     for (size_t i = 0; i < page.count; i++)
         settle(simulation, page.objects[i]);
     ki_as_page_fini(&page);
@@ -149,6 +151,7 @@ static void open_watch(struct ki_as_simulation *simulation)
 static void on_job(ki_job *job)
 {
     struct ki_as_simulation *simulation = KI_CONTAINER_OF(job, struct ki_as_simulation, job);
+    KI_ASSERT_ON(&simulation->server->loop);
     struct ki_as_event events[EVENTS];
     enum ki_as_watch_end end = KI_AS_WATCH_OPEN;
     uint64_t version = 0;
@@ -176,6 +179,7 @@ static void on_job(ki_job *job)
 
 int ki_as_simulation_start(struct ki_apiserver *server, const ki_apiserver_options *options, ki_error *err)
 {
+    assert(server->storage != NULL && server->simulation == NULL);
     struct ki_as_storage *storage = server->storage;
     if ((options->simulate & ~(uint32_t)KI_SIMULATE_DEPLOYMENTS) != 0)
         return ki_fail(err, KI_ERR_INVALID, "simulate: %u is unknown", (unsigned)options->simulate);
@@ -197,7 +201,8 @@ int ki_as_simulation_start(struct ki_apiserver *server, const ki_apiserver_optio
     return 0;
 }
 
-/* The job first, because it reads the watch; a later wake-up does nothing. */
+/* The job ends first, because it reads the watch. The watch may still wake the job,
+ * which then does nothing. */
 void ki_as_simulation_stop(struct ki_as_simulation *simulation)
 {
     if (simulation == NULL)

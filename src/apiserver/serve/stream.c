@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/serve/stream.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 enum { EVENTS_AT_A_TIME = 16, KEEP_BYTES = 4096, FRAME_BYTES = 64 };
 
-/* An event may be as large as an object, or several times that as a table. */
+/* An event may be as large as an object; as a table, it may be several times larger. */
 #define EVENT_BYTES_MAX ((size_t)1 << 30)
 
 struct ki_as_stream {
@@ -27,7 +28,7 @@ struct ki_as_stream {
     size_t event_count;
     ki_buf pending; /* text that did not fit, starting at pending_at */
     size_t pending_at;
-    uint64_t version; /* all changes up to it were sent */
+    uint64_t version; /* all changes up to this version were sent */
     uint64_t next_bookmark_ns;
     uint32_t event_total; /* number of events sent */
     bool is_marker_due;
@@ -55,6 +56,7 @@ static int open_watch(struct ki_as_stream *stream)
 
 struct ki_as_stream *ki_as_stream_new(const struct ki_as_stream_options *options)
 {
+    assert(options->storage != NULL && options->resource != NULL && options->count != NULL);
     struct ki_as_stream *stream = ki_calloc(1, sizeof(*stream));
     if (stream == NULL)
         return NULL;
@@ -88,6 +90,7 @@ void ki_as_stream_free(struct ki_as_stream *stream)
     ki_as_page_fini(&stream->initial);
     ki_buf_fini(&stream->pending);
     ki_as_resource_unref(stream->options.resource);
+    assert(atomic_load(stream->options.count) > 0);
     (void)atomic_fetch_sub(stream->options.count, 1);
     ki_free(stream);
 }
@@ -112,9 +115,10 @@ static json_t *table_of(struct ki_as_stream *stream, const json_t *tree, uint64_
                      "metadata", "resourceVersion", digits, "columnDefinitions", columns, "rows", row);
 }
 
-/* Writes an object in a format other than its own. */
+/* Writes an object as the row of a table, or only its metadata. */
 static int put_other_form(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
+    assert(stream->options.form == KI_AS_FORM_TABLE || stream->options.form == KI_AS_FORM_METADATA);
     char digits[24];
     const struct ki_as_resource *resource = stream->options.resource;
     json_t *tree = ki_as_shown_tree(resource, event->object);
@@ -132,6 +136,7 @@ static int put_other_form(struct ki_as_stream *stream, const struct ki_as_event 
 
 static int put_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
+    assert(event->type <= KI_AS_DELETED && event->object != NULL);
     int rc = ki_as_text_put(text, openings[event->type]);
     if (rc == 0)
         rc = stream->options.form == KI_AS_FORM_JSON
@@ -140,7 +145,8 @@ static int put_event(struct ki_as_stream *stream, const struct ki_as_event *even
     return rc == 0 ? ki_as_text_put(text, "}\n") : rc;
 }
 
-/* An object with nothing but its version; a pod includes the fields that Kubernetes' type always writes. */
+/* Writes an object with nothing but its version. For a pod,
+ * it has the fields that Kubernetes always writes. */
 static int put_bookmark(struct ki_as_stream *stream, bool is_end_marker, ki_buf *text)
 {
     const struct ki_as_resource *resource = stream->options.resource;
@@ -187,7 +193,7 @@ static int put_expired(struct ki_as_stream *stream, ki_buf *text)
 
 /* ---- the next events ----------------------------------------------------------------------------------- */
 
-/* Writes one event into `text` if there is room, else into `pending`. Out of memory ends the stream. */
+/* Writes one event into `text` if there is room, else into `pending`. If out of memory, ends the stream. */
 static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
     size_t bytes = ki_as_text_object_bytes(stream->options.resource, event->object) + FRAME_BYTES;
@@ -203,12 +209,13 @@ static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *ev
 
 static bool tell_initial(struct ki_as_stream *stream, ki_buf *text)
 {
+    assert(stream->next_initial <= stream->initial.count);
     if (stream->next_initial == stream->initial.count) {
         ki_as_page_fini(&stream->initial);
         stream->next_initial = 0;
         return false;
     }
-    /* No bookmark here: it would state that all of them were sent. */
+    /* There is no bookmark here: it would state that all initial objects were sent. */
     stream->is_ended = now_ns() >= stream->options.end_ns;
     if (stream->is_ended)
         return true;
@@ -230,6 +237,8 @@ static void tell_end(struct ki_as_stream *stream, enum ki_as_watch_end end)
 /* Writes the next events of the watch. False if there are none now. */
 static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
 {
+    assert(stream->watch != NULL);
+    assert(stream->next_event <= stream->event_count && stream->event_count <= EVENTS_AT_A_TIME);
     enum ki_as_watch_end end = KI_AS_WATCH_OPEN;
     if (stream->next_event == stream->event_count) {
         stream->next_event = 0;
@@ -246,13 +255,14 @@ static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
     return true;
 }
 
-/* Writes bookmarks, and ends the stream when its time is over. */
+/* Writes a bookmark if one is due, and ends the stream when its time is over.
+ * False if neither is the case. */
 static bool tell_time(struct ki_as_stream *stream)
 {
     uint64_t now = now_ns();
     bool is_over = now >= stream->options.end_ns;
     bool is_bookmark = now >= stream->next_bookmark_ns || (is_over && stream->options.bookmark_ns > 0);
-    bool is_ahead = stream->version < stream->options.after; /* the server's version is older */
+    bool is_ahead = stream->version < stream->options.after; /* the watch starts in the future */
     if (!is_over && !is_bookmark)
         return false;
     stream->is_ended = is_over;
@@ -272,9 +282,9 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
-/* Called after the events of one take were sent and before the next take: a busy watch always has events, but
- * at this point its version is that of the events sent. An idle watch takes first, to get the latest
- * version. */
+/* Called when the events of one take were sent, before the next take. A busy watch always has events, so this
+ * is its only chance for a bookmark: at this point, the version is that of the events sent. An idle watch
+ * takes first, to get the latest version. */
 static bool tell_between_takes(struct ki_as_stream *stream)
 {
     if (stream->event_count == 0 || stream->next_event < stream->event_count)
@@ -283,9 +293,11 @@ static bool tell_between_takes(struct ki_as_stream *stream)
     return tell_time(stream);
 }
 
-/* Writes at most one event into `pending`. */
+/* Writes at most one event: into `text` if there is room for it there, else into `pending`. False if there is
+ * nothing to write now. */
 static bool tell(struct ki_as_stream *stream, ki_buf *text)
 {
+    assert(stream->pending.len == 0 && stream->pending_at == 0);
     if (stream->is_ended)
         return false;
     if (stream->options.is_expired) {
@@ -298,7 +310,7 @@ static bool tell(struct ki_as_stream *stream, ki_buf *text)
            tell_change(stream, text) || tell_time(stream);
 }
 
-/* In protobuf, the text of the event that is now pending is replaced. */
+/* Like tell(). For protobuf, it replaces the text of the pending event by its protobuf form. */
 static bool tell_in_format(struct ki_as_stream *stream, ki_buf *text)
 {
     ki_buf *pending = &stream->pending;
@@ -317,6 +329,7 @@ static bool tell_in_format(struct ki_as_stream *stream, ki_buf *text)
 
 static void take_pending(struct ki_as_stream *stream, ki_buf *text)
 {
+    assert(stream->pending_at <= stream->pending.len);
     size_t left = stream->pending.len - stream->pending_at;
     size_t space = text->cap - text->len;
     size_t n = left < space ? left : space;
@@ -331,9 +344,10 @@ static void take_pending(struct ki_as_stream *stream, ki_buf *text)
     stream->pending_at = 0;
 }
 
-/* Modified through the text. NOLINTNEXTLINE(readability-non-const-parameter) */
+/* `bytes` is modified through `text`. NOLINTNEXTLINE(readability-non-const-parameter) */
 ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, uint64_t *out_due_ns)
 {
+    assert(max > 0 && out_due_ns != NULL);
     ki_buf text = {.data = bytes, .cap = max, .max = max};
     do {
         take_pending(stream, &text);

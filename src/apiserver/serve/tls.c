@@ -43,7 +43,8 @@ static int name_it(gnutls_x509_crt_t certificate, const char *address)
     return rc;
 }
 
-/* Self-signed, but not a CA: some clients reject a CA certificate as a server's. */
+/* The certificate is self-signed but not a CA certificate, because some clients reject a CA certificate of a
+ * server. */
 static int fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *address)
 {
     unsigned char serial[SERIAL_BYTES];
@@ -124,4 +125,19 @@ int ki_as_tls_make(const char *address, char **out_certificate, char **out_key, 
     if (rc == GNUTLS_E_MEMORY_ERROR)
         return ki_fail_no_memory(err);
     return rc < 0 ? ki_fail(err, KI_ERR_SYSTEM, "no certificate: %s", gnutls_strerror(rc)) : 0;
+}
+
+int ki_as_tls_check(const char *certificate, const char *key, ki_error *err)
+{
+    const gnutls_datum_t first = {(unsigned char *)certificate, (unsigned)strlen(certificate)};
+    const gnutls_datum_t second = {(unsigned char *)key, (unsigned)strlen(key)};
+    gnutls_certificate_credentials_t credentials = NULL;
+    int rc = gnutls_certificate_allocate_credentials(&credentials);
+    if (rc >= 0)
+        rc = gnutls_certificate_set_x509_key_mem(credentials, &first, &second, GNUTLS_X509_FMT_PEM);
+    if (credentials != NULL)
+        gnutls_certificate_free_credentials(credentials);
+    if (rc == GNUTLS_E_MEMORY_ERROR)
+        return ki_fail_no_memory(err);
+    return rc < 0 ? ki_fail(err, KI_ERR_INVALID, "%s", gnutls_strerror(rc)) : 0;
 }

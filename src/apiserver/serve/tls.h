@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls - creates a self-signed certificate for a server without one.
+/* tls - creates a self-signed certificate if none is given, and checks one that is given.
  *
  *   From:     apiserver/serve/apiserver.c
  *   To:       gnutls
@@ -11,8 +11,12 @@
 
 #include <kinformer/error.h>
 
-/* For localhost, 127.0.0.1, ::1 and `address` (may be NULL), valid for ten years. Both are PEM; free with
- * ki_free(). Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
+/* Creates a certificate for localhost, 127.0.0.1, ::1 and `address` (may be NULL), valid for ten years.
+ * Certificate and key are PEM; free them with ki_free(). Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tls_make(const char *address, char **out_certificate, char **out_key, ki_error *err);
+
+/* Checks that the texts are a certificate and its key, in PEM.
+ * Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_tls_check(const char *certificate, const char *key, ki_error *err);
 
 #endif

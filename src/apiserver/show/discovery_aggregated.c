@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All groups in one document, as clients since Kubernetes 1.26 request it. */
+#include <assert.h>
 #include <string.h>
 
-#include "apiserver/show/discovery.h"
+#include "apiserver/show/discovery_documents.h"
 #include "apiserver/show/discovery_parts.h"
 #include "util/alloc.h"
 
-/* Built-in kinds omit the group and version of the response if they equal their own. */
+/* The kind that a resource responds with. As in Kubernetes,
+ * its group and version are empty for built-in kinds. */
 static json_t *kind_entry(const struct ki_as_resource *resource)
 {
     return json_pack("{s:s, s:s, s:s}", "group", resource->is_custom ? resource->group : "", "version",
@@ -54,6 +56,7 @@ static json_t *resource_entry(const struct ki_as_resource *resource)
 
 static json_t *version_entry(const struct ki_as_resources *resources, const struct ki_as_group_version *entry)
 {
+    assert(entry->count > 0 && entry->first + entry->count <= resources->count);
     json_t *list = json_array();
     int rc = list == NULL ? -1 : 0;
     for (size_t i = 0; i < entry->count && rc == 0; i++)
@@ -76,6 +79,7 @@ static int add_version(json_t *items, const struct ki_as_resources *resources,
             return -1;
     }
     json_t *item = json_array_get(items, json_array_size(items) - 1);
+    assert(json_is_object(item));
     return json_array_append_new(json_object_get(item, "versions"), version_entry(resources, &all[at]));
 }
 

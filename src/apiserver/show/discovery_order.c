@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,8 +75,8 @@ static int compare(const void *left, const void *right)
     return strcmp(a->version, b->version);
 }
 
-/* A group that Kubernetes has removed is served but not listed: a client would take its kinds for duplicates
- * of the current ones, and warn about them. */
+/* "extensions", which Kubernetes has removed, is served but not listed: clients would take its kinds for
+ * duplicates of the current kinds, and warn about them. */
 static bool is_shown(const struct ki_as_resource *resource)
 {
     return resource->is_custom || strcmp(resource->group, "extensions") != 0;
@@ -83,6 +84,7 @@ static bool is_shown(const struct ki_as_resource *resource)
 
 struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *resources, size_t *out_count)
 {
+    assert(out_count != NULL);
     struct ki_as_group_version *all =
         resources->count == 0 ? NULL : ki_calloc(resources->count, sizeof(*all));
     size_t count = 0;
@@ -104,7 +106,8 @@ struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *r
     return all;
 }
 
-/* The strings up to NULL; NULL if out of memory, or if there are none: for json_pack's "o*". */
+/* A new array of the texts, which end with NULL. Returns NULL if out of memory or if there are none,
+ * for "o*" of json_pack(). */
 static json_t *text_array(const char *const *texts)
 {
     if (texts == NULL || texts[0] == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/show/openapi.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,9 +41,11 @@ static int hash_bytes(const char *bytes, size_t len, void *user)
     return 0;
 }
 
-/* Changes whenever the document changes, because clients cache it. */
+/* A hash that changes whenever the document changes: clients cache the document by its URL,
+ * which contains the hash. */
 static uint64_t hash_of(const struct ki_as_resources *resources, const struct ki_as_group_version *entry)
 {
+    assert(entry->count > 0 && entry->first + entry->count <= resources->count);
     uint64_t hash = 14695981039346656037U;
     for (size_t i = 0; i < entry->count; i++) {
         const struct ki_as_resource *resource = resources->entries[entry->first + i];
@@ -114,6 +117,7 @@ static int add_paths(json_t *paths, const struct ki_as_resource *resource)
     int len = snprintf(path, sizeof(path), "/%s%s%s/%s/%s%s", is_core ? "api" : "apis", is_core ? "" : "/",
                        resource->group, resource->version,
                        resource->is_namespaced ? "namespaces/{namespace}/" : "", resource->plural);
+    assert(len > 0 && (size_t)len < sizeof(path) - sizeof("/{name}"));
     json_t *collection =
         json_pack("{s:o, s:o}", "get", operation(resource, "list"), "post", operation(resource, "post"));
     int rc = json_object_set_new(paths, path, collection);
@@ -131,6 +135,7 @@ static int add_paths(json_t *paths, const struct ki_as_resource *resource)
 static int add_resources(const struct ki_as_resources *resources, ki_str group, ki_str version, json_t *paths,
                          json_t *schemas)
 {
+    assert(json_is_object(paths) && json_is_object(schemas));
     int found = 0;
     for (size_t i = 0; i < resources->count; i++) {
         const struct ki_as_resource *resource = resources->entries[i];

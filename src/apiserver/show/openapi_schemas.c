@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static json_t *reference(const char *name)
 
 static json_t *scalar(uint16_t type)
 {
+    assert(type < KI_AS_TYPE_COUNT);
     switch (type) {
     case KI_AS_TYPE_ANY:
         return json_pack("{s:b}", "x-kubernetes-preserve-unknown-fields", 1);
@@ -81,6 +83,7 @@ static const char *description_of(const char *name)
 
 static json_t *keys_of(const char *text)
 {
+    assert(text != NULL);
     json_t *keys = json_array();
     while (keys != NULL && text != NULL) {
         size_t len = strcspn(text, ",");
@@ -93,7 +96,7 @@ static json_t *keys_of(const char *text)
     return keys;
 }
 
-/* How patch and apply treat the field. */
+/* Adds the extensions that tell clients how patch and apply treat the field. */
 static int add_extensions(json_t *property, const struct ki_as_schema_field *field)
 {
     bool is_merged = (field->flags & KI_AS_FIELD_MERGE) != 0;
@@ -181,9 +184,10 @@ static int add_special(json_t *schemas)
     return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* Adds the schema and all that it refers to, each once. */
+/* Adds the schema and all schemas that it refers to, each once. */
 static int add_reachable(json_t *schemas, const struct ki_as_schema *schema)
 {
+    assert(schema != NULL);
     if (json_object_get(schemas, schema->name) != NULL)
         return 0;
     if (json_object_set_new(schemas, schema->name, schema_of(schema)) < 0)
@@ -220,6 +224,7 @@ static json_t *custom_name(const struct ki_as_resource *resource)
 
 static json_t *custom_schema(const struct ki_as_resource *resource, const char *metadata_name)
 {
+    assert(metadata_name != NULL);
     json_t *schema = resource->schema != NULL ? ki_as_json_copy(resource->schema)
                                               : json_pack("{s:s, s:b}", "type", "object",
                                                           "x-kubernetes-preserve-unknown-fields", 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/show/table.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static const char *description_of(const char *name)
 
 static json_t *column_of(const char *name, const char *type, int64_t priority)
 {
+    assert(name != NULL && type != NULL);
     return json_pack("{s:s, s:s, s:s, s:s, s:I}", "name", name, "type", type, "format",
                      strcmp(name, "Name") == 0 ? "name" : "", "description", description_of(name), "priority",
                      (json_int_t)priority);
@@ -87,6 +89,7 @@ static int write_members(ki_buf *out, const json_t *list, const char *name)
 
 static int write_cell(const struct ki_as_column *column, const json_t *tree, int64_t now, ki_buf *out)
 {
+    assert(column->path != NULL || column->cell == KI_AS_CELL_FUNCTION);
     const json_t *value = column->path == NULL ? NULL : ki_as_tree_at(tree, column->path);
     ki_str text = ki_as_json_str(value);
     switch (column->cell) {
@@ -107,6 +110,7 @@ static int write_cell(const struct ki_as_column *column, const json_t *tree, int
     case KI_AS_CELL_MODES:
         return ki_as_cell_modes(out, value);
     default:
+        assert(column->cell == KI_AS_CELL_FUNCTION && column->write != NULL);
         return column->write(tree, now, out);
     }
 }
@@ -131,6 +135,7 @@ static json_t *cell_of(const struct ki_as_column *column, const json_t *tree, in
 
 static json_t *cells_of(const struct ki_as_resource *resource, const json_t *tree, int64_t now)
 {
+    assert(tree != NULL);
     json_t *cells = json_array();
     int rc = cells == NULL ? -1 : 0;
     size_t index = 0;
@@ -163,6 +168,7 @@ json_t *ki_as_partial_metadata(const json_t *tree)
 json_t *ki_as_table_row(const struct ki_as_resource *resource, const json_t *tree, enum ki_as_include include,
                         int64_t now)
 {
+    assert(include <= KI_AS_INCLUDE_OBJECT);
     json_t *cells = cells_of(resource, tree, now);
     json_t *object = NULL;
     if (include == KI_AS_INCLUDE_METADATA)

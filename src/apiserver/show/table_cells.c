@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Composed cells: addresses, ports, selectors, and the subject of a job or an event. */
+#include <assert.h>
 #include <ctype.h>
 #include <kinformer/error.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@ enum { SHOWN_MAX = 3 };
 
 int ki_as_cell_add(ki_buf *out, const char *separator, ki_str text)
 {
+    assert(separator != NULL);
     int rc = out->len == 0 ? 0 : ki_buf_append_str(out, ki_str_of(separator));
     return rc < 0 ? rc : ki_buf_append_str(out, text);
 }
@@ -30,6 +32,7 @@ int ki_as_cell_printf(ki_buf *out, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(out->data + out->len, (size_t)len + 1, format, arguments);
     va_end(arguments);
+    assert(out->len + (size_t)len < out->cap);
     out->len += (size_t)len;
     return 0;
 }
@@ -221,6 +224,13 @@ int ki_as_cell_service_ports(const json_t *tree, int64_t now, ki_buf *out)
     return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "<none>") : rc;
 }
 
+/* Ends a cell that shows at most SHOWN_MAX of `total` items. */
+static int end_of_some(ki_buf *out, size_t total, const char *if_empty)
+{
+    int rc = total > SHOWN_MAX ? ki_as_cell_printf(out, " + %zu more...", total - SHOWN_MAX) : 0;
+    return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "%s", if_empty) : rc;
+}
+
 int ki_as_cell_ingress_hosts(const json_t *tree, int64_t now, ki_buf *out)
 {
     (void)now;
@@ -237,9 +247,7 @@ int ki_as_cell_ingress_hosts(const json_t *tree, int64_t now, ki_buf *out)
             shown++;
         }
     }
-    if (rc == 0 && shown == SHOWN_MAX && json_array_size(rules) > SHOWN_MAX)
-        rc = ki_as_cell_printf(out, " + %zu more...", json_array_size(rules) - SHOWN_MAX);
-    return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "*") : rc;
+    return rc < 0 ? rc : end_of_some(out, shown < SHOWN_MAX ? shown : json_array_size(rules), "*");
 }
 
 int ki_as_cell_ingress_address(const json_t *tree, int64_t now, ki_buf *out)
@@ -270,9 +278,7 @@ int ki_as_cell_slice_ports(const json_t *tree, int64_t now, ki_buf *out)
             rc = ki_as_cell_add(
                 out, ",", json_is_integer(json_object_get(port, "port")) ? ki_str_of(text) : ki_str_of(name));
     }
-    if (rc == 0 && json_array_size(ports) > SHOWN_MAX)
-        rc = ki_as_cell_printf(out, " + %zu more...", json_array_size(ports) - SHOWN_MAX);
-    return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "<unset>") : rc;
+    return rc < 0 ? rc : end_of_some(out, json_array_size(ports), "<unset>");
 }
 
 int ki_as_cell_slice_endpoints(const json_t *tree, int64_t now, ki_buf *out)
@@ -288,9 +294,7 @@ int ki_as_cell_slice_endpoints(const json_t *tree, int64_t now, ki_buf *out)
                 rc = ki_as_cell_add(out, ",", ki_as_json_str(json_array_get(addresses, j)));
         }
     }
-    if (rc == 0 && total > SHOWN_MAX)
-        rc = ki_as_cell_printf(out, " + %zu more...", total - SHOWN_MAX);
-    return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "<unset>") : rc;
+    return rc < 0 ? rc : end_of_some(out, total, "<unset>");
 }
 
 static int add_endpoint(ki_buf *out, const char *ip, const json_t *port)
@@ -322,7 +326,5 @@ int ki_as_cell_endpoints(const json_t *tree, int64_t now, ki_buf *out)
                 rc = add_endpoint(out, ip, port);
         }
     }
-    if (rc == 0 && total > SHOWN_MAX)
-        rc = ki_as_cell_printf(out, " + %zu more...", total - SHOWN_MAX);
-    return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "<none>") : rc;
+    return rc < 0 ? rc : end_of_some(out, total, "<none>");
 }

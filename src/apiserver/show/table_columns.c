@@ -2,6 +2,8 @@
 
 #include "apiserver/show/table_parts.h"
 
+#include <assert.h>
+
 #define TEXT(name, path, otherwise)                                                                          \
     {                                                                                                        \
         name, "string", 0, KI_AS_CELL_TEXT, path, otherwise, NULL                                            \
@@ -153,32 +155,17 @@ static const struct ki_as_column cron_jobs[] = {
     SELECTOR("spec.jobTemplate.spec.selector"),
     END,
 };
-static const struct ki_as_column events[] = {
-    CELL("Last Seen", ki_as_cell_event_last),
-    TEXT("Type", "type", ""),
-    TEXT("Reason", "reason", ""),
-    CELL("Object", ki_as_cell_event_object),
-    WIDE("Subobject", "involvedObject.fieldPath", ""),
-    WIDE_CELL("Source", ki_as_cell_event_source),
-    TEXT("Message", "message", ""),
-    WIDE_CELL("First Seen", ki_as_cell_event_first),
-    WIDE_CELL("Count", ki_as_cell_event_count),
-    WIDE("Name", "metadata.name", ""),
-    END,
-};
-static const struct ki_as_column new_events[] = {
-    CELL("Last Seen", ki_as_cell_event_last),
-    TEXT("Type", "type", ""),
-    TEXT("Reason", "reason", ""),
-    CELL("Object", ki_as_cell_event_object),
-    WIDE("Subobject", "regarding.fieldPath", ""),
-    WIDE_CELL("Source", ki_as_cell_event_source),
-    TEXT("Message", "note", ""),
-    WIDE_CELL("First Seen", ki_as_cell_event_first),
-    WIDE_CELL("Count", ki_as_cell_event_count),
-    WIDE("Name", "metadata.name", ""),
-    END,
-};
+/* Both versions of an event have the same columns; only the names of two members differ. */
+#define EVENT(object, message)                                                                               \
+    {                                                                                                        \
+        CELL("Last Seen", ki_as_cell_event_last), TEXT("Type", "type", ""), TEXT("Reason", "reason", ""),    \
+            CELL("Object", ki_as_cell_event_object), WIDE("Subobject", object ".fieldPath", ""),             \
+            WIDE_CELL("Source", ki_as_cell_event_source), TEXT("Message", message, ""),                      \
+            WIDE_CELL("First Seen", ki_as_cell_event_first), WIDE_CELL("Count", ki_as_cell_event_count),     \
+            WIDE("Name", "metadata.name", ""), END,                                                          \
+    }
+static const struct ki_as_column events[] = EVENT("involvedObject", "message");
+static const struct ki_as_column new_events[] = EVENT("regarding", "note");
 static const struct ki_as_column endpoint_slices[] = {
     NAME,
     TEXT("AddressType", "addressType", ""),
@@ -265,6 +252,7 @@ static const struct ki_as_column definitions[] = {
 
 const struct ki_as_column *ki_as_columns_of(const struct ki_as_resource *resource)
 {
+    assert(resource != NULL);
     static const struct {
         const char *group;
         const char *plural;

@@ -2,6 +2,7 @@
 /* additionalPrinterColumns: values at JSON paths, formatted by their type. Supports the part of JSONPath that
  * columns use: members, indexes, [*], quoted names and the filter [?(@.name=="value")]. The first match is
  * shown. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static size_t read_name(const char *path, char name[256])
             at++;
         name[len++] = path[at++];
     }
+    assert(len < 256 && at >= len);
     name[len] = 0;
     return at;
 }
@@ -54,6 +56,7 @@ static const json_t *filter(const json_t *list, const char *condition, const cha
 
 static const json_t *find_bracket(const json_t *at, const char *path)
 {
+    assert(path[0] == '[');
     const char *end = strncmp(path, "[?(", 3) == 0 ? strstr(path, ")]") : strchr(path, ']');
     if (end == NULL)
         return NULL;
@@ -62,7 +65,10 @@ static const json_t *find_bracket(const json_t *at, const char *path)
         return filter(at, path + 3, rest);
     if (path[1] == '*')
         return find(json_array_get(at, 0), rest);
-    if (path[1] == '\'' || path[1] == '"')
+    bool is_quoted = path[1] == '\'' || path[1] == '"';
+    if (is_quoted && end - path < 3) /* only one quote */
+        return NULL;
+    if (is_quoted)
         return find(ki_as_json_member(at, (ki_str){path + 2, (size_t)(end - path - 3)}), rest);
     long index = strtol(path + 1, NULL, 10);
     long size = (long)json_array_size(at);

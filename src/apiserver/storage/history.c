@@ -17,11 +17,12 @@ void ki_as_history_init(struct ki_as_history *history, size_t changes_max, uint6
 
 static struct ki_as_change *slot_of(const struct ki_as_history *history, uint64_t number)
 {
+    assert(history->capacity > 0 && (history->capacity & (history->capacity - 1)) == 0);
     return &history->ring[number & (history->capacity - 1)];
 }
 
-/* The bytes kept only by the history: the object after a change is in the store, or is `before` of another
- * change. */
+/* The bytes that only the history keeps alive. The object after a change does not count, except for a
+ * removal: it is in the store, or is `before` of a later change. */
 static size_t bytes_of(const struct ki_as_change *change)
 {
     size_t before = change->before == NULL ? 0 : change->before->block_bytes;
@@ -30,8 +31,10 @@ static size_t bytes_of(const struct ki_as_change *change)
 
 static void drop_first(struct ki_as_history *history)
 {
+    assert(history->first < history->next);
     struct ki_as_change *change = slot_of(history, history->first++);
     history->forgotten = change->version;
+    assert(history->bytes >= bytes_of(change));
     history->bytes -= bytes_of(change);
     ki_as_object_unref(change->before);
     ki_as_object_unref(change->after);
@@ -41,6 +44,7 @@ void ki_as_history_fini(struct ki_as_history *history)
 {
     while (history->first < history->next)
         drop_first(history);
+    assert(history->bytes == 0);
     ki_free(history->ring);
     history->ring = NULL;
     history->capacity = 0;
@@ -48,6 +52,7 @@ void ki_as_history_fini(struct ki_as_history *history)
 
 static int grow(struct ki_as_history *history)
 {
+    assert(history->next - history->first == history->capacity);
     struct ki_as_history bigger = *history;
     bigger.capacity = history->capacity == 0 ? RING_MIN : history->capacity * 2;
     bigger.ring = ki_malloc(bigger.capacity * sizeof(struct ki_as_change));
@@ -68,6 +73,7 @@ int ki_as_history_reserve(struct ki_as_history *history)
 
 void ki_as_history_add(struct ki_as_history *history, const struct ki_as_change *change)
 {
+    assert(change->after != NULL && change->version > history->forgotten);
     if (history->next - history->first >= history->changes_max)
         drop_first(history);
     history->bytes += bytes_of(change);

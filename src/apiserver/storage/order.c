@@ -44,7 +44,7 @@ struct probe {
     ki_str ns;
     ki_str name;
     bool is_namespace;
-    bool is_behind; /* after equal keys instead of before them */
+    bool is_behind; /* search for the place after equal keys instead of before them */
 };
 
 static bool is_before(const struct ki_as_object *object, const struct probe *probe)
@@ -54,8 +54,8 @@ static bool is_before(const struct ki_as_object *object, const struct probe *pro
     return order > 0 || (order == 0 && probe->is_behind);
 }
 
-/* The first object not before the probe. It is in the first block whose last object is not before the
- * probe. */
+/* The place of the first object that is not before the probe. It is in the first block whose last object is
+ * not before the probe. */
 static struct ki_as_place seek(const struct ki_as_order *order, const struct probe *probe)
 {
     size_t low = 0;
@@ -81,6 +81,7 @@ static struct ki_as_place seek(const struct ki_as_order *order, const struct pro
         else
             high = middle;
     }
+    assert(low < block->count);
     place.index = low;
     return place;
 }
@@ -102,11 +103,14 @@ struct ki_as_place ki_as_order_end(const struct ki_as_order *order)
 
 struct ki_as_object *ki_as_order_at(const struct ki_as_order *order, struct ki_as_place place)
 {
+    assert(place.block <= order->block_count);
+    assert(place.block == order->block_count || place.index < order->blocks[place.block]->count);
     return place.block == order->block_count ? NULL : order->blocks[place.block]->objects[place.index];
 }
 
 struct ki_as_place ki_as_order_next(const struct ki_as_order *order, struct ki_as_place place)
 {
+    assert(place.block < order->block_count);
     if (place.index + 1 < order->blocks[place.block]->count)
         return (struct ki_as_place){place.block, place.index + 1};
     return (struct ki_as_place){place.block + 1, 0};
@@ -114,6 +118,7 @@ struct ki_as_place ki_as_order_next(const struct ki_as_order *order, struct ki_a
 
 size_t ki_as_order_rank(const struct ki_as_order *order, struct ki_as_place place)
 {
+    assert(place.block <= order->block_count);
     size_t rank = place.index;
     for (size_t i = 0; i < place.block; i++)
         rank += order->blocks[i]->count;
@@ -144,6 +149,7 @@ int ki_as_order_reserve(struct ki_as_order *order)
 /* Inserts an empty block at `at`. */
 static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
 {
+    assert(at <= order->block_count);
     struct ki_as_block *block = order->spare;
     assert(block != NULL && order->block_count < order->block_capacity);
     order->spare = NULL;
@@ -155,11 +161,12 @@ static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
     return block;
 }
 
-/* Makes room in a full block. After the last object nothing is moved, so that names inserted in order fill
- * their blocks. */
+/* Makes room in a full block by moving half of its objects to a new block. For an insertion at the end, it
+ * moves none, so that names inserted in order fill their blocks. */
 static struct ki_as_place split(struct ki_as_order *order, struct ki_as_place place)
 {
     struct ki_as_block *full = order->blocks[place.block];
+    assert(full->count == KI_AS_BLOCK_OBJECTS);
     struct ki_as_block *next = open_block(order, place.block + 1);
     size_t stays = place.index == full->count ? full->count : full->count / 2;
     next->count = full->count - stays;
@@ -185,6 +192,7 @@ struct ki_as_object *ki_as_order_put(struct ki_as_order *order, struct ki_as_obj
     if (order->blocks[place.block]->count == KI_AS_BLOCK_OBJECTS)
         place = split(order, place);
     struct ki_as_block *block = order->blocks[place.block];
+    assert(block->count < KI_AS_BLOCK_OBJECTS && place.index <= block->count);
     memmove(block->objects + place.index + 1, block->objects + place.index,
             (block->count - place.index) * sizeof(struct ki_as_object *));
     block->objects[place.index] = object;
@@ -195,13 +203,15 @@ struct ki_as_object *ki_as_order_put(struct ki_as_order *order, struct ki_as_obj
 
 static void close_block(struct ki_as_order *order, size_t at)
 {
+    assert(at < order->block_count);
     ki_free(order->blocks[at]);
     order->block_count--;
     memmove(order->blocks + at, order->blocks + at + 1,
             (order->block_count - at) * sizeof(struct ki_as_block *));
 }
 
-/* Joins two blocks that together fill half of one, so that the rest is dense after many deletions. */
+/* Joins two adjacent blocks that together fill at most half a block,
+ * so that few blocks are left after many deletions. */
 static void join(struct ki_as_order *order, size_t at)
 {
     if (at + 1 >= order->block_count)
@@ -225,6 +235,7 @@ struct ki_as_object *ki_as_order_remove(struct ki_as_order *order, ki_str ns, ki
     block->count--;
     memmove(block->objects + place.index, block->objects + place.index + 1,
             (block->count - place.index) * sizeof(struct ki_as_object *));
+    assert(order->count > 0);
     order->count--;
     if (block->count == 0)
         close_block(order, place.block);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page of an older version is the iteration over the current objects merged with the old ones: for each key
- * changed since, the object before its first change. */
+/* A page of an older version merges the current objects with old ones: for each key that has changed since,
+ * it shows the object before the first of these changes. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,8 @@ static int compare_undone(const void *a, const void *b)
     return order;
 }
 
-/* Collects the objects at the version that differ from the current ones. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Collects the keys that have changed since the version, with the objects of that version.
+ * Returns 0 or KI_ERR_NO_MEMORY. */
 static int undo(struct walk *walk)
 {
     const struct ki_as_history *history = &walk->collection->history;
@@ -100,10 +102,11 @@ static void seek(struct walk *walk)
 
 static bool is_at_end(const struct walk *walk)
 {
+    assert(walk->place.block <= walk->end.block);
     return walk->place.block == walk->end.block && walk->place.index == walk->end.index;
 }
 
-/* The next object of the version, or NULL. */
+/* The next object of the page's version, or NULL at the end. */
 static struct ki_as_object *next(struct walk *walk)
 {
     for (;;) {
@@ -120,6 +123,7 @@ static struct ki_as_object *next(struct walk *walk)
             walk->place = ki_as_order_next(order, walk->place);
         if (side > 0)
             return now;
+        assert(then != NULL);
         walk->undone_at++;
         if (then->object != NULL)
             return then->object;
@@ -134,10 +138,11 @@ static struct ki_as_object *next_match(struct walk *walk)
     return object;
 }
 
-/* Counts the remaining objects without a selector and without visiting them: the current ones, less those
- * whose key was undone, plus the old ones. */
+/* Counts the remaining objects without visiting them; there must be no selector. These are the current
+ * objects, less those with an undone key, plus the old objects. */
 static size_t count_rest(const struct walk *walk)
 {
+    assert(walk->undone_at <= walk->undone_count);
     const struct ki_as_order *order = &walk->collection->order;
     size_t rest = ki_as_order_rank(order, walk->end) - ki_as_order_rank(order, walk->place);
     for (size_t i = walk->undone_at; i < walk->undone_count; i++) {
@@ -150,6 +155,7 @@ static size_t count_rest(const struct walk *walk)
 
 static int append(struct ki_as_page *page, size_t *capacity, struct ki_as_object *object)
 {
+    assert(page->count <= *capacity);
     if (page->count == *capacity) {
         size_t bigger = *capacity == 0 ? PAGE_OBJECTS_MIN : *capacity * 2;
         struct ki_as_object **objects = ki_realloc(page->objects, bigger * sizeof(struct ki_as_object *));
@@ -164,6 +170,7 @@ static int append(struct ki_as_page *page, size_t *capacity, struct ki_as_object
 
 static int fill(struct walk *walk, struct ki_as_page *page)
 {
+    assert(page->count == 0 && page->objects == NULL);
     size_t limit = walk->request->limit;
     size_t capacity = 0;
     while (limit == 0 || page->count < limit) {
@@ -186,6 +193,7 @@ static int fill(struct walk *walk, struct ki_as_page *page)
 static int fill_one(const struct ki_as_collection *collection, const struct ki_as_page_request *request,
                     struct ki_as_page *page)
 {
+    assert(request->ns.len > 0 || !collection->is_namespaced);
     ki_str name = ki_as_selector_name(request->selector);
     struct ki_as_object *object = ki_as_order_find(&collection->order, request->ns, name);
     size_t capacity = 0;
@@ -198,6 +206,8 @@ int ki_as_storage_page(struct ki_as_storage *storage, struct ki_as_collection *c
                        const struct ki_as_page_request *request, struct ki_as_page *out_page,
                        struct ki_as_failure *failure)
 {
+    KI_ASSERT_HELD(storage->mu);
+    assert(collection->storage == storage);
     bool is_now = request->version == 0 || request->version >= storage->version;
     if (!is_now && !ki_as_collection_has_history(collection, request->version))
         return ki_as_fail_expired(failure, "The resourceVersion for the provided list is too old.");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clang cannot see that lock and unlock are a pair across functions, so each is annotated. */
+/* clang cannot see that these two functions lock and unlock as a pair, so each has an annotation. */
 #include "apiserver/storage/storage.h"
 
 #include <assert.h>
@@ -22,8 +22,8 @@ enum {
     SCRATCH_BYTES_KEPT = 64 * 1024
 };
 
-/* The clock alone would repeat between servers started at the same time, so the system's random source comes
- * first. */
+/* Servers that start at the same time would get the same seed from the clock,
+ * so the system's random source is tried first. */
 static uint64_t random_seed(const ki_clock *clock)
 {
     uint64_t seed = 0;
@@ -63,6 +63,7 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
 static void collection_free(struct ki_as_collection *collection)
 {
     assert(ki_list_is_empty(&collection->idle) && ki_list_is_empty(&collection->busy));
+    assert(collection->owed == 0);
     ki_as_order_fini(&collection->order);
     ki_as_history_fini(&collection->history);
     ki_free(collection->group);
@@ -88,6 +89,8 @@ void ki_as_storage_free(struct ki_as_storage *storage)
 
 ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which)
 {
+    KI_ASSERT_HELD(storage->mu);
+    assert(which < KI_AS_SCRATCH_COUNT);
     ki_buf_reset(&storage->scratch[which], SCRATCH_BYTES_KEPT);
     return &storage->scratch[which];
 }
@@ -106,16 +109,19 @@ void ki_as_storage_unlock(struct ki_as_storage *storage)
 
 struct ki_as_resources *ki_as_storage_resources(struct ki_as_storage *storage)
 {
+    KI_ASSERT_HELD(storage->mu);
     return &storage->resources;
 }
 
 uint64_t ki_as_storage_version(const struct ki_as_storage *storage)
 {
+    KI_ASSERT_HELD(storage->mu);
     return storage->version;
 }
 
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage)
 {
+    KI_ASSERT_HELD(storage->mu);
     return storage->version + 1;
 }
 
@@ -126,6 +132,7 @@ size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage)
 
 uint64_t ki_as_storage_random(struct ki_as_storage *storage)
 {
+    KI_ASSERT_HELD(storage->mu);
     return ki_random_next(&storage->random);
 }
 
@@ -161,6 +168,7 @@ static size_t bucket_of(ki_str plural)
 struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *storage, ki_str group,
                                                        ki_str plural)
 {
+    KI_ASSERT_HELD(storage->mu);
     struct ki_as_collection *found = storage->buckets[bucket_of(plural)];
     while (found != NULL &&
            (!ki_str_equal(ki_str_of(found->plural), plural) || !ki_str_equal(ki_str_of(found->group), group)))
@@ -171,6 +179,7 @@ struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *sto
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource)
 {
+    KI_ASSERT_HELD(storage->mu);
     resource = ki_as_stored_resource(resource);
     ki_str plural = ki_str_of(resource->plural);
     struct ki_as_collection *found =
@@ -190,6 +199,7 @@ struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
 
 void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visit, void *user)
 {
+    KI_ASSERT_HELD(storage->mu);
     for (size_t i = 0; i < KI_AS_BUCKETS; i++)
         for (struct ki_as_collection *at = storage->buckets[i]; at != NULL; at = at->next)
             if (!visit(at, user))
@@ -213,6 +223,7 @@ ki_str ki_as_collection_plural(const struct ki_as_collection *collection)
 
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     const struct ki_as_resources *resources = &collection->storage->resources;
     for (size_t i = 0; i < resources->count; i++)
         if (strcmp(resources->entries[i]->plural, collection->plural) == 0 &&
@@ -223,17 +234,20 @@ struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *
 
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     return ki_as_order_find(&collection->order, ns, name);
 }
 
 size_t ki_as_collection_count(const struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     return collection->order.count;
 }
 
 struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collection, ki_str ns,
                                            const struct ki_as_object *after)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     const struct ki_as_order *order = &collection->order;
     struct ki_as_place place = {0, 0};
     if (after != NULL)
@@ -248,6 +262,7 @@ struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collec
 
 static void record(struct ki_as_collection *collection, const struct ki_as_change *change)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     struct ki_as_storage *storage = collection->storage;
     assert(change->version == storage->version + 1);
     storage->version++;
@@ -259,6 +274,8 @@ static void record(struct ki_as_collection *collection, const struct ki_as_chang
 int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *collection,
                       struct ki_as_object *object)
 {
+    KI_ASSERT_HELD(storage->mu);
+    assert(collection->storage == storage);
     if (ki_as_history_reserve(&collection->history) < 0 || ki_as_order_reserve(&collection->order) < 0)
         return KI_ERR_NO_MEMORY;
     if (storage->object_count >= storage->objects_max &&
@@ -273,10 +290,12 @@ int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *co
 int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection,
                          struct ki_as_object *last)
 {
+    KI_ASSERT_HELD(storage->mu);
     if (ki_as_history_reserve(&collection->history) < 0)
         return KI_ERR_NO_MEMORY;
     struct ki_as_object *before = ki_as_order_remove(&collection->order, last->ns, last->name);
     assert(before != NULL);
+    assert(storage->object_count > 0);
     storage->object_count--;
     record(collection, &(struct ki_as_change){last->version, before, ki_as_object_ref(last), true});
     return 0;
@@ -284,17 +303,20 @@ int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection 
 
 bool ki_as_collection_has_history(const struct ki_as_collection *collection, uint64_t version)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     return version >= collection->history.forgotten;
 }
 
 void ki_as_collection_release_locked(struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     if (collection->is_ended && collection->owed == 0)
         ki_as_history_forget(&collection->history, collection->storage->version);
 }
 
 void ki_as_collection_end(struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     ki_as_collection_end_watches(collection);
     collection->is_ended = true;
     ki_as_collection_release_locked(collection);
@@ -311,11 +333,12 @@ static bool forget(struct ki_as_collection *collection, void *user)
 
 void ki_as_storage_compact(struct ki_as_storage *storage)
 {
+    KI_ASSERT_HELD(storage->mu);
     storage->compacted = storage->version;
     ki_as_storage_visit(storage, forget, NULL);
 }
 
-/* Objects from the versions being undone, copied with the version that is now the latest. */
+/* Copies of the objects whose version is beyond the new counter, with the counter as their version. */
 struct renewal {
     struct ki_as_object **objects;
     size_t count;
@@ -343,7 +366,8 @@ static bool renew(struct ki_as_collection *collection, void *user)
     return true;
 }
 
-static bool exchange(struct ki_as_collection *collection, void *user)
+/* Replaces the objects by their copies. */
+static bool replace_objects(struct ki_as_collection *collection, void *user)
 {
     struct renewal *renewal = user;
     struct ki_as_order *order = &collection->order;
@@ -351,6 +375,7 @@ static bool exchange(struct ki_as_collection *collection, void *user)
     for (struct ki_as_object *object = NULL; (object = ki_as_order_at(order, place)) != NULL;
          place = ki_as_order_next(order, place)) {
         if (object->version > renewal->version) {
+            assert(renewal->used < renewal->count);
             order->blocks[place.block]->objects[place.index] = renewal->objects[renewal->used++];
             ki_as_object_unref(object);
         }
@@ -362,6 +387,7 @@ static bool exchange(struct ki_as_collection *collection, void *user)
 
 int ki_as_storage_rewind(struct ki_as_storage *storage, uint64_t by)
 {
+    KI_ASSERT_HELD(storage->mu);
     if (by >= storage->version)
         return KI_ERR_RANGE;
     struct renewal renewal = {.version = storage->version - by};
@@ -371,7 +397,7 @@ int ki_as_storage_rewind(struct ki_as_storage *storage, uint64_t by)
     ki_as_storage_visit(storage, renew, &renewal);
     if (!renewal.is_out_of_memory) {
         storage->version = storage->compacted = renewal.version;
-        ki_as_storage_visit(storage, exchange, &renewal);
+        ki_as_storage_visit(storage, replace_objects, &renewal);
     }
     while (renewal.count > renewal.used)
         ki_as_object_unref(renewal.objects[--renewal.count]);

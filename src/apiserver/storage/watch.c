@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watch is idle when it has taken every change. Its position is then the end of the history, wherever that
- * moves, and a change that does not match costs one evaluation of its selector. Once woken, it is busy until
- * it has taken everything. */
+/* A watch is idle when it has taken every change. Its position is then the end of the history, even if that
+ * moves on, and a change that does not match costs one evaluation of its selector. A change that matches
+ * wakes the watch; then it is busy until it has taken everything. */
 #include "apiserver/storage/watch.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -11,19 +12,19 @@
 #include "util/alloc.h"
 
 struct ki_as_watch {
-    ki_list_node node; /* in a list of the collection unless it has ended */
+    ki_list_node node; /* in a list of the collection, unless the watch has ended */
     struct ki_as_collection *collection;
     struct ki_as_resource *resource;
     struct ki_as_selector *selector;
     char *ns; /* "" for all */
     size_t ns_len;
-    uint64_t next;  /* the number of the next change, while it is busy or has ended */
+    uint64_t next;  /* the number of the next change to take; unused while the watch is idle */
     uint64_t after; /* changes up to this version are ignored */
-    uint64_t seen;  /* after it has ended: the version up to which all changes were taken */
+    uint64_t seen;  /* the storage's version when the watch ended */
     bool is_idle;
-    bool is_owed; /* counted by its collection */
+    bool is_owed; /* counted in `owed` of the collection */
     enum ki_as_watch_end end;
-    uint64_t end_next; /* after it has ended: the number of the first change that it does not see */
+    uint64_t end_next; /* after the end: the number of the first change that the watch does not get */
     ki_as_wake_cb wake;
     ki_as_wake_cb lose;
     void *user;
@@ -68,7 +69,7 @@ static void list_move(ki_list *list, struct ki_as_watch *watch)
     ki_list_push_back(list, &watch->node);
 }
 
-/* The history has dropped changes that these watches had not taken, so they have nothing left to take. */
+/* Ends the busy watches that have not taken changes which the history has dropped. */
 static void lose_slow(struct ki_as_collection *collection)
 {
     for (ki_list_node *node = ki_list_first(&collection->busy), *next = NULL; node != NULL; node = next) {
@@ -76,6 +77,7 @@ static void lose_slow(struct ki_as_collection *collection)
         next = ki_list_next(&collection->busy, node);
         if (watch->next >= collection->history.first)
             continue;
+        assert(watch->end == KI_AS_WATCH_OPEN && !watch->is_owed);
         watch->end = KI_AS_WATCH_EXPIRED;
         watch->end_next = 0;
         watch->seen = watch->after;
@@ -87,11 +89,13 @@ static void lose_slow(struct ki_as_collection *collection)
 
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     struct ki_as_event event;
     ki_list_node *node = ki_list_first(&collection->idle);
     while (node != NULL) {
         struct ki_as_watch *watch = KI_CONTAINER_OF(node, struct ki_as_watch, node);
         node = ki_list_next(&collection->idle, node);
+        assert(watch->is_idle && watch->end == KI_AS_WATCH_OPEN);
         if (!translate(watch, change, &event))
             continue;
         watch->is_idle = false;
@@ -103,9 +107,11 @@ void ki_as_watches_notify_locked(struct ki_as_collection *collection, const stru
         lose_slow(collection);
 }
 
-/* Ends the watch. An idle watch is woken to learn of it. */
+/* Ends the watch, and wakes it if it is idle. With `takes_rest`, it can still take the changes so far. */
 static void finish(struct ki_as_watch *watch, enum ki_as_watch_end end, bool takes_rest)
 {
+    assert(watch->end == KI_AS_WATCH_OPEN && end != KI_AS_WATCH_OPEN);
+    assert(ki_list_node_is_linked(&watch->node) && !watch->is_owed);
     struct ki_as_collection *collection = watch->collection;
     bool was_idle = watch->is_idle;
     if (was_idle)
@@ -129,12 +135,14 @@ static void finish_all(ki_list *list, bool takes_rest)
 
 void ki_as_watches_reset_locked(struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     finish_all(&collection->idle, false);
     finish_all(&collection->busy, false);
 }
 
 void ki_as_collection_end_watches(struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     finish_all(&collection->idle, true);
     finish_all(&collection->busy, true);
 }
@@ -158,6 +166,7 @@ static void finish_unserved(ki_list *list)
 
 void ki_as_collection_end_unserved(struct ki_as_collection *collection)
 {
+    KI_ASSERT_HELD(collection->storage->mu);
     finish_unserved(&collection->idle);
     finish_unserved(&collection->busy);
 }
@@ -172,6 +181,7 @@ static void watch_free(struct ki_as_watch *watch)
 
 static struct ki_as_watch *watch_new(const struct ki_as_watch_options *options)
 {
+    assert(options->resource != NULL);
     struct ki_as_watch *watch = ki_calloc(1, sizeof(*watch));
     if (watch == NULL)
         return NULL;
@@ -194,6 +204,7 @@ static struct ki_as_watch *watch_new(const struct ki_as_watch_options *options)
 
 static void place(struct ki_as_watch *watch)
 {
+    KI_ASSERT_HELD(watch->collection->storage->mu);
     struct ki_as_collection *collection = watch->collection;
     if (!is_served(watch)) {
         watch->end = KI_AS_WATCH_GONE;
@@ -227,12 +238,14 @@ int ki_as_watch_open(struct ki_as_storage *storage, const struct ki_as_watch_opt
     return 0;
 }
 
-/* The watch no longer needs the history. */
+/* Called when the watch no longer needs the history. */
 static void settle(struct ki_as_watch *watch)
 {
+    KI_ASSERT_HELD(watch->collection->storage->mu);
     if (!watch->is_owed)
         return;
     watch->is_owed = false;
+    assert(watch->collection->owed > 0);
     watch->collection->owed--;
     ki_as_collection_release_locked(watch->collection);
 }
@@ -252,6 +265,7 @@ void ki_as_watch_close(struct ki_as_watch *watch)
 /* Takes changes from `next` to `end`, up to `max` events. */
 static size_t take_changes(struct ki_as_watch *watch, struct ki_as_event *events, size_t max, uint64_t end)
 {
+    assert(end <= watch->collection->history.next);
     const struct ki_as_history *history = &watch->collection->history;
     size_t count = 0;
     while (watch->next < end && count < max) {
@@ -262,7 +276,7 @@ static size_t take_changes(struct ki_as_watch *watch, struct ki_as_event *events
     return count;
 }
 
-/* The version up to which the watch has taken every change. */
+/* The version up to which the watch has taken every change before `end`. */
 static uint64_t seen(const struct ki_as_watch *watch, uint64_t end)
 {
     if (watch->next < end)
@@ -273,6 +287,7 @@ static uint64_t seen(const struct ki_as_watch *watch, uint64_t end)
 static size_t take_locked(struct ki_as_watch *watch, struct ki_as_event *events, size_t max,
                           uint64_t *out_version)
 {
+    KI_ASSERT_HELD(watch->collection->storage->mu);
     struct ki_as_collection *collection = watch->collection;
     const struct ki_as_history *history = &collection->history;
     if (watch->is_idle) {
@@ -305,6 +320,7 @@ static size_t take_locked(struct ki_as_watch *watch, struct ki_as_event *events,
 size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, size_t max,
                         uint64_t *out_version, enum ki_as_watch_end *out_end)
 {
+    assert(max > 0 && events != NULL);
     struct ki_as_storage *storage = watch->collection->storage;
     ki_as_storage_lock(storage);
     size_t count = take_locked(watch, events, max, out_version);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/validate/validate.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/validate/validate_parts.h"
@@ -9,6 +10,8 @@
 int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree,
                          struct ki_as_failure *failure)
 {
+    assert(check->said <= check->count);
+    assert(!check->is_quiet && check->budget == NULL);
     if (check->count == 0)
         return 0;
     if (json_array_size(check->causes) < check->said) {
@@ -38,6 +41,7 @@ static void check_kind(struct ki_as_check *check, const struct ki_as_resource *r
 static int validate(const struct ki_as_resource *resource, const json_t *tree, bool is_sketch,
                     struct ki_as_failure *failure)
 {
+    assert(resource != NULL && tree != NULL && failure != NULL);
     struct ki_as_check check = {0};
     struct ki_as_check rules = {0};
     if (ki_as_check_types(resource, tree, is_sketch ? NULL : &rules, failure) < 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the patterns of a definition, so that an invalid regular expression is rejected before it is used on
  * objects. */
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/kind/schema_budget.h"
@@ -42,6 +43,7 @@ static void check_pattern(struct search *search, const struct ki_as_path *path, 
 
 static void search_schema(struct search *search, const struct ki_as_path *path, const json_t *schema)
 {
+    assert(search->depth <= DEPTH_MAX);
     static const char *const single[] = {"items", "additionalProperties", "not"};
     static const char *const several[] = {"allOf", "anyOf", "oneOf"};
     if (!json_is_object(schema) || search->depth == DEPTH_MAX)
@@ -64,6 +66,7 @@ void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *pa
 {
     struct search search = {.check = check};
     search_schema(&search, path, schema);
+    assert(search.depth == 0);
     if (search.budget.is_spent)
         ki_as_check_forbidden(check, path, "its patterns are too costly to validate");
     ki_as_schema_budget_fini(&search.budget);

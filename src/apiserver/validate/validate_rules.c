@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks values of built-in kinds beyond their types, by the rules of rules.txt. */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static bool is_empty(const json_t *value)
 
 static const char *say_least(const struct ki_as_rule *rule)
 {
+    assert(rule->kind == KI_AS_RULE_MIN);
     if (rule->detail != NULL)
         return rule->detail;
     return rule->low == 0 ? "must be greater than or equal to 0" : "must be greater than 0";
@@ -37,6 +39,7 @@ static const char *say_least(const struct ki_as_rule *rule)
 static void check_amounts(struct ki_as_check *check, const struct ki_as_path *path,
                           const struct ki_as_rule *rule, const json_t *amounts)
 {
+    assert(json_is_object(amounts));
     const struct ki_as_quantity zero = {0};
     const char *name = NULL;
     json_t *value = NULL;
@@ -63,6 +66,7 @@ static void check_least(struct ki_as_check *check, const struct ki_as_path *path
 static void check_range(struct ki_as_check *check, const struct ki_as_path *path,
                         const struct ki_as_rule *rule, const json_t *value)
 {
+    assert(rule->low <= rule->high);
     if (rule->detail == NULL)
         ki_as_check_range(check, path, value, rule->low, rule->high);
     else if (json_is_integer(value) &&
@@ -83,6 +87,7 @@ static void check_port(struct ki_as_check *check, const struct ki_as_path *path,
 static void check_percent(struct ki_as_check *check, const struct ki_as_path *path,
                           const struct ki_as_rule *rule, const json_t *value)
 {
+    assert(rule->low >= 0);
     static const char form[] =
         "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
         "regex used for validation is '[0-9]+%')";
@@ -99,7 +104,7 @@ static void check_percent(struct ki_as_check *check, const struct ki_as_path *pa
         ki_as_check_invalid(check, path, value, detail);
 }
 
-/* No quantity may exceed the one of the same name in `limits`. */
+/* No quantity may exceed the quantity of the same name in `limits`. */
 static void check_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *amounts,
                          const json_t *limits)
 {
@@ -174,6 +179,7 @@ static void check_text(struct ki_as_check *check, const struct ki_as_path *path,
 static void check_members(struct ki_as_check *check, const struct ki_as_path *path,
                           const struct ki_as_rule *rule, const json_t *object)
 {
+    assert(rule->words != NULL && rule->detail != NULL);
     size_t count = 0;
     for (const char *const *word = rule->words; *word != NULL; word++) {
         if (member_of(object, *word) == NULL)
@@ -211,6 +217,7 @@ static void check_one(struct ki_as_check *check, const struct ki_as_path *path, 
 static void check_rule(struct ki_as_check *check, const struct ki_as_path *path,
                        const struct ki_as_rule *rule, const json_t *object)
 {
+    assert(rule->kind <= KI_AS_RULE_SINGLE && rule->field != NULL);
     const struct ki_as_path *at = KI_AS_MEMBER(path, rule->field);
     const json_t *value = member_of(object, rule->field);
     const json_t *element = NULL;
@@ -236,6 +243,7 @@ static void check_rule(struct ki_as_check *check, const struct ki_as_path *path,
 void ki_as_check_rules(struct ki_as_check *check, const struct ki_as_path *path,
                        const struct ki_as_schema *schema, const json_t *object)
 {
+    assert(check != NULL && schema != NULL);
     const struct ki_as_rule *rule = &ki_as_rules[schema->first_rule];
     for (size_t i = 0; i < schema->rule_count; i++)
         check_rule(check, path, &rule[i], object);

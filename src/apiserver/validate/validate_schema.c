@@ -2,7 +2,9 @@
 /* Validates custom objects against the schema of their definition: types, required members, enumerations,
  * bounds, patterns, formats, and combinations of schemas. CEL rules (x-kubernetes-validations) are not
  * evaluated. */
+#include <assert.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,17 +13,20 @@
 #include "apiserver/validate/validate_parts.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
+#include "util/text/byte.h"
 
-/* NODE_STEPS: looking up what a schema says about one value. COMPLAINT_STEPS: one reported error; a few
- * thousand are enough. SHOWN_STEPS: the value shown in it, which also costs memory. */
+/* The costs in steps. NODE_STEPS: looking up what a schema says about one value. COMPLAINT_STEPS: one
+ * reported error, so that the budget ends after a few thousand errors. SHOWN_STEPS: each unit of
+ * ki_as_schema_weight() of the value that the error shows; showing it also costs memory. */
 enum { DEPTH_MAX = 64, NODE_STEPS = 25, COMPLAINT_STEPS = 20000, SHOWN_STEPS = 16, BYTES_PER_STEP = 8 };
 
 static bool charge(struct ki_as_check *check, const struct ki_as_path *path, size_t steps)
 {
+    assert(check->budget != NULL);
     return ki_as_schema_charge(check->budget, path, steps);
 }
 
-/* Whether the budget allows another error. */
+/* Charges another error. False if the budget does not allow it. */
 static bool charge_complaint(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
 {
     if (check->is_quiet)
@@ -41,6 +46,7 @@ static void complain(struct ki_as_check *check, const struct ki_as_path *path, c
         return;
     ki_as_path_write(path, field);
     int len = snprintf(detail, sizeof(detail), "%s in body ", field);
+    assert(len > 0 && (size_t)len < sizeof(detail));
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(detail + len, sizeof(detail) - (size_t)len, format, arguments);
@@ -62,12 +68,19 @@ static const char *type_name(const json_t *value)
     return names[json_typeof(value)];
 }
 
+/* The range must be checked first: converting a larger number to an integer is undefined behaviour. */
+static bool is_integral(double number)
+{
+    const double end = 9223372036854775808.0; /* 2^63, the first number beyond int64_t */
+    return number >= -end && number < end && number == (double)(int64_t)number;
+}
+
 static bool has_type(const json_t *value, const char *type)
 {
     if (strcmp(type, "number") == 0)
         return json_is_number(value);
     if (strcmp(type, "integer") == 0 && json_is_real(value))
-        return json_real_value(value) == (double)(long long)json_real_value(value);
+        return is_integral(json_real_value(value));
     return strcmp(type, type_name(value)) == 0;
 }
 
@@ -120,6 +133,7 @@ static void check_enum(struct ki_as_check *check, const struct ki_as_path *path,
 static void check_number(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
 {
+    assert(json_is_number(value));
     const json_t *low = json_object_get(schema, "minimum");
     const json_t *high = json_object_get(schema, "maximum");
     const json_t *step = json_object_get(schema, "multipleOf");
@@ -156,13 +170,14 @@ static size_t count_characters(ki_str text)
 {
     size_t count = 0;
     for (size_t i = 0; i < text.len; i++)
-        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80 ? 1 : 0;
+        count += ki_byte_is_continuation(text.ptr[i]) ? 0 : 1;
     return count;
 }
 
 static void check_string(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
 {
+    assert(json_is_string(value));
     if (!charge(check, path, json_string_length(value) / BYTES_PER_STEP))
         return;
     size_t count = count_characters(ki_as_json_str(value));
@@ -172,7 +187,7 @@ static void check_string(struct ki_as_check *check, const struct ki_as_path *pat
     if ((int64_t)count < low)
         complain(check, path, value, "should be at least %lld chars long", (long long)low);
     if ((int64_t)count > high && charge_complaint(check, path, NULL))
-        ki_as_check_too_long(check, path, (size_t)high);
+        ki_as_check_too_long(check, path, high);
     if (pattern[0] != 0)
         check_pattern(check, path, pattern, value);
 }
@@ -194,6 +209,7 @@ static void check_format(struct ki_as_check *check, const struct ki_as_path *pat
 static void check_unique(struct ki_as_check *check, const struct ki_as_path *path, const json_t *list,
                          size_t index)
 {
+    assert(index < json_array_size(list));
     const json_t *element = json_array_get(list, index);
     if (!charge(check, path, (index + 1) * ki_as_schema_weight(element)))
         return;
@@ -206,7 +222,7 @@ static void check_unique(struct ki_as_check *check, const struct ki_as_path *pat
     }
 }
 
-/* Elements are identified by some of their members. */
+/* Checks that no two elements of a list of type "map" have the same keys. */
 static void check_keyed(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *list)
 {
@@ -236,6 +252,7 @@ static void check_keyed(struct ki_as_check *check, const struct ki_as_path *path
 static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                        const json_t *value)
 {
+    assert(json_is_array(value));
     size_t size = json_array_size(value);
     int64_t low = ki_as_tree_integer(schema, "minItems", 0);
     int64_t high = ki_as_tree_integer(schema, "maxItems", INT64_MAX);
@@ -243,7 +260,7 @@ static void check_list(struct ki_as_check *check, const struct ki_as_path *path,
     if ((int64_t)size < low)
         complain(check, path, value, "should have at least %lld items", (long long)low);
     if ((int64_t)size > high && charge_complaint(check, path, NULL))
-        ki_as_check_too_many(check, path, size, (size_t)high);
+        ki_as_check_too_many(check, path, size, high);
     bool is_set = ki_as_tree_is_true(schema, "uniqueItems") ||
                   strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "set") == 0;
     if (strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "map") == 0)
@@ -260,6 +277,7 @@ static void check_list(struct ki_as_check *check, const struct ki_as_path *path,
 static void check_object(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
 {
+    assert(json_is_object(value));
     const json_t *properties = json_object_get(schema, "properties");
     const json_t *others = json_object_get(schema, "additionalProperties");
     size_t index = 0;
@@ -289,7 +307,7 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
     int64_t high = ki_as_tree_integer(schema, "maxProperties", INT64_MAX);
     int64_t low = ki_as_tree_integer(schema, "minProperties", 0);
     if ((int64_t)json_object_size(value) > high && charge_complaint(check, path, NULL))
-        ki_as_check_too_many(check, path, json_object_size(value), (size_t)high);
+        ki_as_check_too_many(check, path, json_object_size(value), high);
     if ((int64_t)json_object_size(value) < low)
         complain(check, path, value, "should have at least %lld properties", (long long)low);
 }
@@ -304,6 +322,7 @@ static size_t count_met(struct ki_as_check *check, const struct ki_as_path *path
         check_value(&inner, path, json_array_get(schemas, i), value);
         met += inner.count == 0 ? 1 : 0;
     }
+    assert(met <= json_array_size(schemas));
     return met;
 }
 
@@ -353,12 +372,14 @@ static void check_value(struct ki_as_check *check, const struct ki_as_path *path
 void ki_as_check_schema_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                                const json_t *value)
 {
+    assert(check->budget != NULL);
     check_value(check, path, schema, value);
 }
 
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value)
 {
+    assert(check->budget == NULL);
     struct ki_as_schema_budget budget = {0};
     check->budget = &budget;
     check_value(check, path, schema, value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that the schema of a definition is structural: each path of an object has one type, stated in the
  * schema itself, so that objects can be pruned and defaulted by it. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +12,13 @@
 
 enum { DEPTH_MAX = 128 };
 
-/* The kind of schema, for the error message if it has no type. */
+/* Where a schema is; the error message for a missing type depends on it. */
 enum level { LEVEL_ROOT, LEVEL_FIELD, LEVEL_ITEM };
 
 static void check_type(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                        enum level level)
 {
+    assert(level >= LEVEL_ROOT && level <= LEVEL_ITEM);
     static const char *const types[] = {"array", "boolean", "integer", "number", "object", "string", NULL};
     static const char *const missing[] = {[LEVEL_ROOT] = "must not be empty at the root",
                                           [LEVEL_FIELD] = "must not be empty for specified object fields",
@@ -55,7 +57,7 @@ static bool is_plain_type(const json_t *schema, const char *type)
     return json_object_size(schema) == 1 && strcmp(ki_as_tree_text(schema, "type"), type) == 0;
 }
 
-/* What code generators emit beside x-kubernetes-int-or-string. */
+/* The conditions that code generators write beside x-kubernetes-int-or-string. */
 static bool is_integer_or_string(const json_t *conditions)
 {
     return json_array_size(conditions) == 2 && is_plain_type(json_array_get(conditions, 0), "integer") &&
@@ -90,7 +92,7 @@ static void check_conditions(struct ki_as_check *check, const struct ki_as_path 
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-/* The keys of a list of type "map" must always be present. */
+/* Each key of a list of type "map" must be a required property or have a default. */
 static void check_keys(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     const json_t *keys = json_object_get(schema, "x-kubernetes-list-map-keys");
@@ -170,7 +172,8 @@ static void check_schema(struct ki_as_check *check, const struct ki_as_path *pat
     check_place(check, KI_AS_MEMBER(path, "items"), json_object_get(schema, "items"), LEVEL_ITEM);
 }
 
-/* Fields of all kinds; their schemas are implied. */
+/* Checks the fields that all kinds have. Their schemas are implied,
+ * so a definition can say little about them. */
 static void check_own_fields(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     static const char *const texts[] = {"apiVersion", "kind"};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks that fields of built-in kinds have values of their types, with Go's error messages. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,17 +10,17 @@
 #include "apiserver/value/timestamp.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
-#include "util/base64.h"
+#include "util/text/base64.h"
 
 enum { PACKAGE_BYTES = 32 };
 
 struct walk {
     const struct ki_as_resource *resource;
     struct ki_as_failure *failure;
-    struct ki_as_check *check; /* gets violations of the types' rules; NULL if not requested */
+    struct ki_as_check *check; /* gets violations of the types' rules; NULL if the rules are not checked */
 };
 
-/* The position of a value. */
+/* Where a value is. */
 struct slot {
     const struct ki_as_path *path;
     const struct ki_as_schema *owner; /* the type that has the field */
@@ -70,6 +71,7 @@ static void write_package(const struct ki_as_schema *schema, char out[PACKAGE_BY
 /* Go's messages name the fields but not the index of the element. */
 static void write_names(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
 {
+    assert(strlen(out) < KI_AS_PATH_BYTES);
     if (path == NULL)
         return;
     write_names(path->parent, out);
@@ -80,6 +82,7 @@ static void write_names(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES
 
 static int fail_type(struct walk *walk, const struct slot *slot, const json_t *value)
 {
+    assert(slot->field != NULL && slot->field->shape <= KI_AS_FIELD_MAP);
     static const char *const shapes[] = {
         [KI_AS_FIELD_ONE] = "", [KI_AS_FIELD_LIST] = "[]", [KI_AS_FIELD_MAP] = "map[string]"};
     char text[KI_AS_PATH_BYTES] = "";
@@ -156,6 +159,7 @@ static int check_quantity(struct walk *walk, const json_t *value)
 
 static int check_time(struct walk *walk, const struct ki_as_schema_field *field, const json_t *value)
 {
+    assert(json_is_string(value));
     bool is_micro = (field->flags & KI_AS_FIELD_MICRO) != 0;
     const char *kind = walk->resource->kind;
     struct ki_as_time_fault fault = ki_as_time_check(ki_as_json_str(value), is_micro);
@@ -200,6 +204,7 @@ static int check_value(struct walk *walk, const struct slot *slot, const json_t 
 
 static int check_elements(struct walk *walk, const struct slot *slot, const json_t *value)
 {
+    assert(!slot->is_element && slot->field->shape != KI_AS_FIELD_ONE);
     size_t index = 0;
     json_t *element = NULL;
     const char *key = NULL;
@@ -233,6 +238,7 @@ static int check_field(struct walk *walk, const struct slot *slot, const json_t 
 static int check_fields(struct walk *walk, const struct ki_as_path *path, const struct ki_as_schema *schema,
                         const json_t *object)
 {
+    assert(schema != NULL);
     json_t *tree = (json_t *)object;
     for (void *at = json_object_iter(tree); at != NULL; at = json_object_iter_next(tree, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
@@ -250,6 +256,7 @@ static int check_fields(struct walk *walk, const struct ki_as_path *path, const 
 int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree, struct ki_as_check *check,
                       struct ki_as_failure *failure)
 {
+    assert(resource != NULL && failure != NULL);
     struct walk walk = {resource, failure, check};
     struct ki_as_shape shape = ki_as_shape_of(resource);
     if (shape.custom == NULL && shape.schema != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/age.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 /* Reads the `len` digits at `at`; -1 if one of them is not a digit. */
 static int digits(ki_str text, size_t at, size_t len)
 {
+    assert(len > 0 && len <= 4); /* cannot overflow */
     int value = 0;
     for (size_t i = at; i < at + len; i++) {
         if (i >= text.len || text.ptr[i] < '0' || text.ptr[i] > '9')
@@ -17,9 +19,10 @@ static int digits(ki_str text, size_t at, size_t len)
     return value;
 }
 
-/* The seconds by which "Z", "+02:00" or "-03:30" at the end of the text is ahead of UTC. */
+/* Reads the time zone at the end of the text, "Z", "+02:00" or "-03:30", as seconds ahead of UTC. */
 static bool read_zone(ki_str text, int64_t *out_seconds)
 {
+    assert(text.len > 0);
     *out_seconds = 0;
     if (text.ptr[text.len - 1] == 'Z')
         return true;
@@ -34,6 +37,7 @@ static bool read_zone(ki_str text, int64_t *out_seconds)
 
 bool ki_as_time_parse(ki_str text, int64_t *out_seconds)
 {
+    assert(out_seconds != NULL);
     static const char shape[] = "####-##-##T##:##:##";
     int64_t ahead = 0;
     if (text.len < sizeof(shape) || !read_zone(text, &ahead))
@@ -60,6 +64,7 @@ bool ki_as_time_parse(ki_str text, int64_t *out_seconds)
 /* "3d4h", or "3d" if the smaller unit is zero. */
 static void write_two(char out[KI_AS_AGE_BYTES], int64_t large, int64_t small, const char units[2])
 {
+    assert(large >= 0 && small >= 0);
     if (small == 0)
         (void)snprintf(out, KI_AS_AGE_BYTES, "%lld%c", (long long)large, units[0]);
     else
@@ -67,7 +72,7 @@ static void write_two(char out[KI_AS_AGE_BYTES], int64_t large, int64_t small, c
                        units[1]);
 }
 
-/* The longer the duration, the coarser the unit: at most three significant digits. */
+/* As kubectl does: the longer the duration, the coarser the unit. */
 void ki_as_duration_write(int64_t seconds, char out[KI_AS_AGE_BYTES])
 {
     int64_t minutes = seconds / 60;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/decode.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 json_t *ki_as_decode(ki_str text, json_error_t *error)
 {
+    assert(text.ptr != NULL || text.len == 0);
     return json_loadb(text.len == 0 ? "" : text.ptr, text.len, 0, error);
 }
 
@@ -32,6 +34,7 @@ static bool is_too_deep(ki_str text)
 
 json_t *ki_as_decode_body(ki_str text, json_error_t *error)
 {
+    assert(error != NULL);
     if (!is_too_deep(text))
         return ki_as_decode(text, error);
     *error = (json_error_t){0};

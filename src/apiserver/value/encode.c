@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/encode.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <math.h>
 #include <stdbool.h>
@@ -15,10 +16,11 @@ enum { DEPTH_MAX = 2048, NUMBER_BYTES = 40 };
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth);
 
-/* Copies fewer than eight bytes, all or nothing. True if all of them are plain. Reading a byte twice is
- * harmless. */
+/* Copies a text of fewer than eight bytes. Returns true if all of its bytes are plain. The two halves of a
+ * text of four to seven bytes may overlap, which is harmless. */
 static bool copy_short(char *out, ki_str text)
 {
+    assert(text.len < 8);
     uint32_t first = 0;
     uint32_t last = 0;
     if (text.len >= 4) {
@@ -36,8 +38,8 @@ static bool copy_short(char *out, ki_str text)
     return is_plain;
 }
 
-/* Copies the plain bytes at the start of the text and returns their number: all of them if nothing needs
- * escaping. */
+/* Copies the text up to the first word with a byte that needs escaping. Returns the number of bytes before
+ * that word: text.len if nothing needs escaping. */
 static size_t copy_plain(char *out, ki_str text)
 {
     size_t at = 0;
@@ -55,6 +57,7 @@ static size_t copy_plain(char *out, ki_str text)
 
 static size_t escape(char out[6], unsigned char c)
 {
+    assert(!ki_as_is_plain(c));
     static const char digits[] = "0123456789abcdef";
     static const char shorts[] = "\bb\tt\nn\ff\rr\"\"\\\\";
     out[0] = '\\';
@@ -70,10 +73,12 @@ static size_t escape(char out[6], unsigned char c)
     return 6;
 }
 
-/* Continues at the first byte that needs escaping. */
+/* Appends `rest` with escapes, and the closing quote. The first `written` bytes of the string are already in
+ * the buffer, beyond its length. */
 static int append_escaped(ki_buf *buf, size_t written, ki_str rest)
 {
-    /* Growing the buffer also moves the bytes already written. */
+    assert(written > 0 && rest.len > 0);
+    /* Growing the buffer keeps the bytes beyond its length, too. */
     int rc = ki_as_encode_reserve(buf, written + rest.len * 6 + 1);
     if (rc < 0)
         return rc;
@@ -86,13 +91,14 @@ static int append_escaped(ki_buf *buf, size_t written, ki_str rest)
             out += escape(out, c);
     }
     *out++ = '"';
+    assert(out <= buf->data + buf->cap);
     buf->len = (size_t)(out - buf->data);
     return 0;
 }
 
 int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
 {
-    /* Reserves the worst case once, so that no check is needed per byte. */
+    /* Enough for a text that needs no escaping; append_escaped() reserves more. */
     int rc =
         text.len > (SIZE_MAX / 8) ? KI_ERR_TOO_LARGE : ki_as_encode_reserve(buf, prefix.len + text.len + 2);
     if (rc < 0)
@@ -102,6 +108,7 @@ int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
     for (size_t i = 0; i < prefix.len; i++)
         start[i + 1] = prefix.ptr[i];
     size_t plain = copy_plain(start + 1 + prefix.len, text);
+    assert(plain <= text.len);
     if (plain < text.len)
         return append_escaped(buf, 1 + prefix.len + plain, (ki_str){text.ptr + plain, text.len - plain});
     start[1 + prefix.len + plain] = '"';
@@ -125,6 +132,7 @@ static int append_integer(ki_buf *buf, json_int_t number)
     } while (rest > 0);
     if (number < 0)
         digits[--at] = '-';
+    assert(at < sizeof(digits));
     return ki_buf_append(buf, digits + at, sizeof(digits) - at);
 }
 
@@ -206,5 +214,6 @@ static int append_value(ki_buf *buf, const json_t *value, unsigned depth)
 
 int ki_as_encode(ki_buf *buf, const json_t *tree)
 {
+    assert(buf != NULL && tree != NULL);
     return append_value(buf, tree, 0);
 }

@@ -12,6 +12,7 @@
 #ifndef KI_APISERVER_VALUE_ENCODE_H
 #define KI_APISERVER_VALUE_ENCODE_H
 
+#include <assert.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 /* Inline, because the buffer almost always has enough room. */
 static inline KI_NODISCARD int ki_as_encode_reserve(ki_buf *buf, size_t extra)
 {
+    assert(buf->len <= buf->cap);
     return buf->cap - buf->len >= extra ? 0 : ki_buf_reserve(buf, extra);
 }
 
@@ -33,6 +35,7 @@ static inline KI_NODISCARD int ki_as_encode_byte(ki_buf *buf, char byte)
 
 static inline KI_NODISCARD int ki_as_encode_plain(ki_buf *buf, ki_str text)
 {
+    assert(text.ptr != NULL || text.len == 0);
     int rc = ki_as_encode_reserve(buf, text.len);
     if (rc < 0 || text.len == 0)
         return rc;
@@ -41,8 +44,8 @@ static inline KI_NODISCARD int ki_as_encode_plain(ki_buf *buf, ki_str text)
     return 0;
 }
 
-/* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (the buffer's limit, or nested deeper than jansson itself
- * reads). */
+/* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (the buffer's limit,
+ * or a tree that is nested deeper than jansson can parse). */
 KI_NODISCARD int ki_as_encode(ki_buf *buf, const json_t *tree);
 KI_NODISCARD int ki_as_encode_string(ki_buf *buf, ki_str text);
 /* Encodes a string that consists of `prefix`, which must need no escaping, and `text`. */

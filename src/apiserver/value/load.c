@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/load.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* FOLDERS_MAX: nested; a symbolic link may form a cycle. */
+/* FOLDERS_MAX: how deep directories may be nested. The limit also ends cycles of symbolic links. */
 enum {
     FILE_BYTES_MAX = 256 * 1024 * 1024,
     FOLDERS_MAX = 32,
@@ -27,6 +28,7 @@ struct loader {
 
 void ki_as_load_place_write(const struct ki_as_load_place *place, char *out, size_t bytes)
 {
+    assert(place->document > 0 && place->line > 0 && bytes > 0);
     if (place->item > 0)
         (void)snprintf(out, bytes, "%s:%zu: document %zu, item %zu: ", place->file, place->line,
                        place->document, place->item);
@@ -34,7 +36,7 @@ void ki_as_load_place_write(const struct ki_as_load_place *place, char *out, siz
         (void)snprintf(out, bytes, "%s:%zu: document %zu: ", place->file, place->line, place->document);
 }
 
-/* Also typed lists such as "PodList": the kind ends in "List" and there are items. */
+/* Typed lists such as "PodList" count as well: the kind ends in "List", and there are items. */
 static bool is_list(const json_t *object)
 {
     ki_str kind = ki_as_json_str(json_object_get(object, "kind"));
@@ -42,9 +44,10 @@ static bool is_list(const json_t *object)
     return is_named && json_is_array(json_object_get(object, "items"));
 }
 
-/* Items of a typed list have no kind and apiVersion of their own; both follow from the list's. */
+/* Items of a typed list may lack kind and apiVersion; both follow from those of the list. */
 static int complete(json_t *item, const json_t *list)
 {
+    assert(json_is_object(item) && is_list(list));
     ki_str kind = ki_as_json_str(json_object_get(list, "kind"));
     int rc = 0;
     if (kind.len > 4 && json_object_get(item, "kind") == NULL)
@@ -80,6 +83,7 @@ static int give(const struct loader *loader, struct ki_as_load_place *place, jso
 
 static size_t number_at(const json_t *numbers, size_t index)
 {
+    assert(index < json_array_size(numbers));
     return (size_t)json_integer_value(json_array_get(numbers, index));
 }
 
@@ -96,6 +100,7 @@ static int load_file(const struct loader *loader, const char *path)
     if (rc < 0)
         return rc;
     loader->load->files++;
+    assert(json_array_size(documents.places) == 2 * json_array_size(documents.trees));
     json_array_foreach(documents.trees, index, document)
     {
         struct ki_as_load_place place = {.file = path,
@@ -164,6 +169,7 @@ static int load_folder(const struct loader *loader, const char *path, size_t dep
 
 int ki_as_load_path(const char *path, struct ki_as_load *load, ki_error *err)
 {
+    assert(path != NULL && load != NULL && load->take != NULL);
     struct loader loader = {load, err};
     struct stat status;
     if (stat(path, &status) < 0)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/names.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "util/text/byte.h"
 
 #define LABEL_1123 "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 #define QUALIFIED "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -20,6 +23,7 @@
 
 static void complain(struct ki_as_complaints *complaints, const char *text)
 {
+    assert(complaints->count <= KI_AS_COMPLAINTS_MAX);
     if (complaints->count < KI_AS_COMPLAINTS_MAX)
         complaints->texts[complaints->count++] = text;
 }
@@ -29,14 +33,9 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_lower_or_digit(char c)
 {
-    return is_lower(c) || is_digit(c);
+    return is_lower(c) || ki_byte_is_digit(c);
 }
 
 static bool is_letter_or_digit(char c)
@@ -145,6 +144,7 @@ struct ki_as_complaints ki_as_check_label_key(ki_str text)
     if (slash != NULL) {
         ki_str prefix = {text.ptr, (size_t)(slash - text.ptr)};
         name = (ki_str){slash + 1, text.len - prefix.len - 1};
+        assert(prefix.len + 1 + name.len == text.len);
         if (name.len > 0 && memchr(name.ptr, '/', name.len) != NULL) {
             complain(&complaints,
                      "a valid label key " QUALIFIED_MESSAGE

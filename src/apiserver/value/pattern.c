@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/pattern.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,9 +10,16 @@
 
 #include "util/alloc.h"
 
-/* PATTERN_BYTES_MAX is far above realistic patterns. Nested repetitions are limited by PCRE2, which rejects
- * patterns of more than 64 KiB of compiled code. */
-enum { PATTERN_BYTES_MAX = 64 * 1024, FIRST_STEPS = 128, STEPS_GROWTH = 8, HEAP_KIB_MAX = 16 * 1024 };
+/* PATTERN_BYTES_MAX is far above realistic patterns. PCRE2 itself limits nested repetitions: it rejects
+ * patterns of more than 64 KiB of compiled code. DEPTH_MAX: the number of backtracking points that a match
+ * may hold; a repeated group holds about two for each repetition. */
+enum {
+    PATTERN_BYTES_MAX = 64 * 1024,
+    FIRST_STEPS = 128,
+    STEPS_GROWTH = 8,
+    DEPTH_MAX = 64 * 1024,
+    HEAP_KIB_MAX = 16 * 1024
+};
 
 struct ki_as_pattern {
     pcre2_general_context *memory;
@@ -45,6 +53,7 @@ void ki_as_pattern_free(struct ki_as_pattern *pattern)
 
 static pcre2_code *compile(const struct ki_as_pattern *pattern, const char *text, int *error)
 {
+    assert(pattern->memory != NULL && pattern->code == NULL);
     PCRE2_SIZE offset = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(pattern->memory);
     if (context == NULL) {
@@ -78,6 +87,7 @@ static enum ki_as_pattern_result prepare(struct ki_as_pattern *pattern, const ch
     pattern->data = pcre2_match_data_create(1, pattern->memory);
     if (pattern->limits == NULL || pattern->data == NULL)
         return KI_AS_PATTERN_OUT_OF_MEMORY;
+    pcre2_set_depth_limit(pattern->limits, DEPTH_MAX);
     pcre2_set_heap_limit(pattern->limits, HEAP_KIB_MAX);
     return KI_AS_PATTERN_GOOD;
 }
@@ -93,6 +103,7 @@ static bool spend(size_t *steps, size_t cost)
 /* Compile time is proportional to the length of the text and of the code, and the code length is limited. */
 enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out)
 {
+    assert(text != NULL && steps != NULL && out != NULL);
     size_t size = 0;
     struct ki_as_pattern *pattern = ki_calloc(1, sizeof(*pattern));
     if (pattern == NULL)
@@ -114,17 +125,19 @@ static uint32_t clamp(size_t steps)
     return steps > UINT32_MAX ? UINT32_MAX : (uint32_t)steps;
 }
 
-/* PCRE2 does not report how many steps a match took. So the first try gets a low limit, and each further try
- * a higher one; each limit is charged in full. The total charge is at most STEPS_GROWTH times what was
- * used. */
+/* PCRE2 does not report how many steps a match took. So the first try has a low limit, and each further try
+ * a higher one. All limits that were tried are charged in full. That is less than ten times the steps that
+ * were needed, unless the first limit was enough. */
 enum ki_as_pattern_result ki_as_pattern_match(struct ki_as_pattern *pattern, ki_str text, size_t *steps)
 {
+    assert(pattern != NULL && pattern->code != NULL && pattern->data != NULL);
     size_t limit = FIRST_STEPS + text.len;
     for (;;) {
         size_t allowed = limit < *steps ? limit : *steps;
         pcre2_set_match_limit(pattern->limits, clamp(allowed));
         int rc =
             pcre2_match(pattern->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, pattern->data, pattern->limits);
+        assert(allowed <= *steps);
         *steps -= allowed;
         if (rc >= 0)
             return KI_AS_PATTERN_MATCHES;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/quantity.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ enum { KILO_BITS = 10, EXPONENT_MAX = 18, NUMBER_BYTES = 32, NANO = -9 };
 
 static const struct suffix {
     const char *text;
-    int exponent; /* a power of ten, or of two in bits */
+    int exponent; /* of ten; for the binary form, of two */
     enum ki_as_quantity_form form;
 } suffixes[] = {
     {"", 0, KI_AS_QUANTITY_DECIMAL},   {"m", -3, KI_AS_QUANTITY_DECIMAL}, {"k", 3, KI_AS_QUANTITY_DECIMAL},
@@ -26,6 +27,7 @@ static const struct suffix {
 /* Reads the digits before the suffix. Returns -1 if there are none, 1 if there are too many. */
 static int read_number(ki_str text, size_t *at, struct ki_as_quantity *out)
 {
+    assert(out->number == 0 && out->exponent == 0);
     bool is_negative = text.len > 0 && text.ptr[0] == '-';
     size_t i = text.len > 0 && (is_negative || text.ptr[0] == '+') ? 1 : 0;
     bool is_fraction = false;
@@ -46,6 +48,7 @@ static int read_number(ki_str text, size_t *at, struct ki_as_quantity *out)
         out->exponent -= is_fraction ? 1 : 0;
     }
     out->number = is_negative && rc == 0 ? -out->number : out->number;
+    assert(i <= text.len);
     *at = i;
     return digits == 0 ? -1 : rc;
 }
@@ -97,7 +100,10 @@ static bool settle(struct ki_as_quantity *quantity)
     for (; quantity->exponent % 3 != 0; quantity->exponent--)
         if (__builtin_mul_overflow(quantity->number, 10, &quantity->number))
             return false;
-    return quantity->exponent >= NANO && quantity->exponent <= EXPONENT_MAX;
+    assert(quantity->number != 0 || quantity->exponent == 0);
+    /* The least int64 is refused, because read_number() could not read it again: it reads the digits
+     * first. */
+    return quantity->number != INT64_MIN && quantity->exponent >= NANO && quantity->exponent <= EXPONENT_MAX;
 }
 
 int ki_as_quantity_parse(ki_str text, struct ki_as_quantity *out)
@@ -132,6 +138,7 @@ int ki_as_quantity_of(const json_t *value, struct ki_as_quantity *out)
 
 static void write_decimal(const struct ki_as_quantity *quantity, char out[KI_AS_QUANTITY_BYTES])
 {
+    assert(quantity->exponent % 3 == 0);
     if (quantity->form == KI_AS_QUANTITY_EXPONENT && quantity->exponent != 0) {
         (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%llde%d", (long long)quantity->number, quantity->exponent);
         return;
@@ -143,7 +150,7 @@ static void write_decimal(const struct ki_as_quantity *quantity, char out[KI_AS_
     (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%lld%s", (long long)quantity->number, suffix);
 }
 
-/* Computes the whole number; false if the quantity is not whole. */
+/* Computes the whole number. False if the quantity is not whole or does not fit. */
 static bool is_whole(const struct ki_as_quantity *quantity, int64_t *out)
 {
     int64_t number = quantity->number;
@@ -167,6 +174,7 @@ void ki_as_quantity_write(const struct ki_as_quantity *quantity, char out[KI_AS_
     while (number % (1 << KILO_BITS) == 0) {
         number /= 1 << KILO_BITS;
         unit++;
+        assert(unit < sizeof(units) / sizeof(units[0]));
     }
     (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%lld%s", (long long)number, units[unit]);
 }
@@ -185,6 +193,7 @@ json_t *ki_as_quantity_settled(json_t *value)
 
 static long double value_of(const struct ki_as_quantity *quantity)
 {
+    assert(quantity->exponent >= NANO && quantity->exponent <= EXPONENT_MAX);
     long double value = (long double)quantity->number;
     for (int i = 0; i < quantity->exponent; i++)
         value *= 10;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/timestamp.h"
 
+#include <assert.h>
 #include <string.h>
+
+#include "util/text/byte.h"
 
 enum { MICRO_BYTES = 7 };
 
@@ -10,16 +13,17 @@ static bool is_digits(ki_str text, size_t at, size_t count)
     if (text.len < at + count)
         return false;
     for (size_t i = at; i < at + count; i++)
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+        if (!ki_byte_is_digit(text.ptr[i]))
             return false;
     return true;
 }
 
-/* A part of digits stands for any digits, other parts for themselves. */
+/* A part that consists of digits matches any digits; other parts match only themselves. */
 static bool fits(ki_str text, size_t at, const char *part)
 {
+    assert(at <= text.len && part[0] != '\0');
     size_t len = strlen(part);
-    if (part[0] >= '0' && part[0] <= '9')
+    if (ki_byte_is_digit(part[0]))
         return is_digits(text, at, len);
     return text.len >= at + len && memcmp(text.ptr + at, part, len) == 0;
 }
@@ -56,6 +60,7 @@ struct ki_as_time_fault ki_as_time_check(ki_str text, bool is_micro)
     if (is_micro && fraction != MICRO_BYTES)
         return (struct ki_as_time_fault){{text.ptr + at, text.len - at}, ".000000"};
     at += fraction;
+    assert(at <= text.len);
     if (!is_zone((ki_str){text.ptr + at, text.len - at}))
         return (struct ki_as_time_fault){{text.ptr + at, text.len - at}, "Z07:00"};
     return (struct ki_as_time_fault){0};

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/value/tree.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/text/byte.h"
 
 /* Splits a path into its first name and the rest. */
 static ki_str first_name(const char *path, const char **out_rest)
 {
+    assert(path != NULL);
     const char *dot = strchr(path, '.');
     *out_rest = dot == NULL ? NULL : dot + 1;
     return dot == NULL ? ki_str_of(path) : (ki_str){path, (size_t)(dot - path)};
@@ -68,6 +71,7 @@ const char *ki_as_json_type_name(const json_t *value)
         [JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string", [JSON_INTEGER] = "number",
         [JSON_REAL] = "number",   [JSON_TRUE] = "bool",   [JSON_FALSE] = "bool",    [JSON_NULL] = "null",
     };
+    assert(value == NULL || json_typeof(value) < sizeof(names) / sizeof(names[0]));
     return value == NULL ? "null" : names[json_typeof(value)];
 }
 
@@ -79,6 +83,7 @@ ki_str ki_as_json_str(const json_t *value)
 
 int ki_as_tree_object(json_t *tree, const char *path, json_t **out)
 {
+    assert(path != NULL && out != NULL);
     json_t *at = tree;
     for (const char *rest = path; rest != NULL && json_is_object(at);) {
         ki_str name = first_name(rest, &rest);
@@ -94,36 +99,11 @@ int ki_as_tree_object(json_t *tree, const char *path, json_t **out)
     return 0;
 }
 
-int ki_as_tree_default(json_t *tree, const char *path, json_t *value)
-{
-    const char *dot = strrchr(path, '.');
-    const char *name = dot == NULL ? path : dot + 1;
-    char parent_path[256];
-    json_t *parent = tree;
-    int rc = value == NULL ? KI_ERR_NO_MEMORY : 0;
-    if (rc == 0 && dot != NULL) {
-        size_t len = (size_t)(dot - path);
-        if (len >= sizeof(parent_path))
-            rc = KI_ERR_INVALID;
-        else {
-            memcpy(parent_path, path, len);
-            parent_path[len] = 0;
-            rc = ki_as_tree_object(tree, parent_path, &parent);
-        }
-    }
-    if (rc == 0 && json_is_object(parent)) {
-        const json_t *there = json_object_get(parent, name);
-        if (there == NULL || json_is_null(there))
-            rc = json_object_set(parent, name, value) < 0 ? KI_ERR_NO_MEMORY : 0;
-    }
-    json_decref(value);
-    return rc;
-}
-
 /* ---- copies -------------------------------------------------------------------------------------------- */
 
 static json_t *copy_object(const json_t *object)
 {
+    assert(json_is_object(object));
     json_t *copy = json_object();
     for (void *at = json_object_iter((json_t *)object); copy != NULL && at != NULL;
          at = json_object_iter_next((json_t *)object, at)) {
@@ -138,6 +118,7 @@ static json_t *copy_object(const json_t *object)
 
 static json_t *copy_array(const json_t *array)
 {
+    assert(json_is_array(array));
     json_t *copy = json_array();
     size_t count = json_array_size(array);
     for (size_t i = 0; copy != NULL && i < count; i++) {
@@ -229,12 +210,13 @@ bool ki_as_json_equal(const json_t *a, const json_t *b)
 /* The length of the character that starts here; 0 if it is not valid UTF-8. */
 static size_t character_bytes(ki_str text, size_t at)
 {
+    assert(at < text.len);
     unsigned char first = (unsigned char)text.ptr[at];
     size_t bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
     if (bytes == 0 || first > 0xf4 || bytes > text.len - at)
         return 0;
     for (size_t i = 1; i < bytes; i++) {
-        if (((unsigned char)text.ptr[at + i] & 0xc0) != 0x80)
+        if (!ki_byte_is_continuation(text.ptr[at + i]))
             return 0;
     }
     return bytes;
@@ -242,8 +224,9 @@ static size_t character_bytes(ki_str text, size_t at)
 
 static int quote_byte(ki_buf *out, unsigned char byte)
 {
+    assert(byte < ' ' || byte >= 0x7f || byte == '"' || byte == '\\');
     static const char digits[] = "0123456789abcdef";
-    static const char named[] = "abtnvfr"; /* starting at 7 */
+    static const char named[] = "abtnvfr"; /* the escape letters of the bytes 7 to 13 */
     if (byte >= 7 && byte <= 13)
         return ki_buf_append(out, (char[]){'\\', named[byte - 7]}, 2);
     if (byte == '"' || byte == '\\')
@@ -303,7 +286,7 @@ void ki_as_cut_at_character(char *text)
     enum { CONTINUATIONS_MAX = 3 };
     size_t len = strlen(text);
     size_t tail = 0;
-    while (tail < len && tail < CONTINUATIONS_MAX && ((unsigned char)text[len - tail - 1] & 0xc0) == 0x80)
+    while (tail < len && tail < CONTINUATIONS_MAX && ki_byte_is_continuation(text[len - tail - 1]))
         tail++;
     if (tail == len)
         return;

@@ -32,8 +32,8 @@ bool ki_as_tree_is_true(const json_t *tree, const char *path);
 const char *ki_as_json_type_name(const json_t *value);
 /* The text of a JSON string, borrowed; empty for anything else. */
 ki_str ki_as_json_str(const json_t *value);
-/* Like json_deep_copy(), without its search for cycles, which parsed text cannot contain and which takes
- * longer than the copy. NULL if out of memory. */
+/* Like json_deep_copy(), but without the search for cycles, which takes longer than the copy. Trees from
+ * parsed text have no cycles. NULL if out of memory. */
 json_t *ki_as_json_copy(const json_t *value);
 /* Like json_equal(). Faster if the members are in the same order, as in two versions of an object: no lookup
  * per member. */
@@ -41,12 +41,8 @@ bool ki_as_json_equal(const json_t *a, const json_t *b);
 /* The member, or NULL. */
 json_t *ki_as_json_member(const json_t *object, ki_str name);
 
-/* Sets `value` at the path unless a value other than null exists there. Missing parent objects are created.
- * If a parent is not an object, the tree is left unchanged. Takes `value`, also on failure. Returns 0 or
- * KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_as_tree_default(json_t *tree, const char *path, json_t *value);
-/* The object at the path, created if it is missing or null. Returns 0 with *out, which is NULL if another
- * value is in the way; or KI_ERR_NO_MEMORY. */
+/* The object at the path, created if it is missing or null. Returns 0 and sets *out, to NULL if a value on
+ * the path is neither an object nor null; or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tree_object(json_t *tree, const char *path, json_t **out);
 
 /* Appends `text` in double quotes, as Kubernetes shows rejected values. Returns 0 or an error of ki_buf. */

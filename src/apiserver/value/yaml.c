@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts YAML to JSON. */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include "apiserver/value/tree.h"
 #include "apiserver/value/yaml_scalar.h"
 #include "util/alloc.h"
-#include "util/base64.h"
 #include "util/error.h"
+#include "util/text/base64.h"
 #include "util/yaml/yaml_tree.h"
 
 static const ki_yaml_rules rules = {
@@ -24,6 +25,7 @@ struct reader {
 
 static int fail_at(const struct reader *reader, size_t line, const char *what, const char *more)
 {
+    assert(reader->file != NULL);
     return ki_fail(reader->err, KI_ERR_INVALID, "%s:%zu: %s%.80s", reader->file, line, what, more);
 }
 
@@ -36,6 +38,7 @@ static int fail(const struct reader *reader, const ki_yaml_node *node, const cha
 
 static int read_binary(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
+    assert(node->kind == KI_YAML_SCALAR && node->is_binary);
     ki_str text = ki_str_of(node->text);
     size_t len = 0;
     char *bytes = ki_malloc(KI_BASE64_DECODED_BYTES(text.len));
@@ -65,6 +68,7 @@ static int resolve(const struct reader *reader, const ki_yaml_node *node, ki_str
 
 static int read_scalar(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
+    assert(node->kind == KI_YAML_SCALAR && node->text != NULL);
     if (node->is_binary)
         return read_binary(reader, node, out);
     if (node->is_plain)
@@ -80,6 +84,7 @@ static int read_value(const struct reader *reader, const ki_yaml_node *node, jso
 /* The key's text, newly allocated. Numbers and booleans become their JSON text. */
 static int read_key(const struct reader *reader, const ki_yaml_node *node, char **out)
 {
+    assert(node->key != NULL);
     json_t *key = NULL;
     int rc = node->is_key_plain ? resolve(reader, node, ki_str_of(node->key), &key) : 0;
     if (rc < 0)
@@ -94,7 +99,8 @@ static int read_key(const struct reader *reader, const ki_yaml_node *node, char 
     return 0;
 }
 
-/* The last of several equal keys wins. `merged` contains the keys set only by "<<". */
+/* The last of several equal keys wins, unless the reader rejects duplicates.
+ * `merged` contains the keys that only "<<" has set. */
 static int read_member(const struct reader *reader, const ki_yaml_node *node, json_t *object, json_t *merged)
 {
     char *key = NULL;
@@ -118,6 +124,7 @@ static int read_member(const struct reader *reader, const ki_yaml_node *node, js
 
 static int read_object(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
+    assert(node->kind == KI_YAML_MAPPING);
     json_t *object = json_object();
     json_t *merged = json_object();
     int rc = object == NULL || merged == NULL ? ki_fail_no_memory(reader->err) : 0;
@@ -133,6 +140,7 @@ static int read_object(const struct reader *reader, const ki_yaml_node *node, js
 
 static int read_list(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
+    assert(node->kind == KI_YAML_SEQUENCE);
     json_t *list = json_array();
     int rc = list == NULL ? ki_fail_no_memory(reader->err) : 0;
     for (const ki_yaml_node *child = node->first_child; child != NULL && rc == 0; child = child->next) {
@@ -148,7 +156,7 @@ static int read_list(const struct reader *reader, const ki_yaml_node *node, json
     return rc;
 }
 
-/* The recursion depth is limited by the parser's limits. */
+/* The parser limits the depth of the nodes, and so that of the recursion. */
 static int read_value(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
     return node->kind == KI_YAML_SCALAR    ? read_scalar(reader, node, out)
@@ -158,6 +166,7 @@ static int read_value(const struct reader *reader, const ki_yaml_node *node, jso
 
 static int note_place(json_t *places, size_t document, size_t line)
 {
+    assert(document > 0 && line > 0);
     if (places == NULL)
         return 0;
     if (json_array_append_new(places, json_integer((json_int_t)document)) < 0)
@@ -181,6 +190,7 @@ static int read_documents(const struct reader *reader, const ki_yaml_node *root,
 
 static void skip_space(ki_str text, size_t *at, size_t *line)
 {
+    assert(*at <= text.len);
     for (; *at < text.len && strchr(" \t\r\n", text.ptr[*at]) != NULL; (*at)++)
         *line += text.ptr[*at] == '\n' ? 1 : 0;
 }
@@ -202,6 +212,7 @@ static json_t *read_json(ki_str text, json_t *places)
             json_decref(documents);
             return NULL;
         }
+        assert(err.position > 0 && (size_t)err.position <= text.len - at);
         for (size_t end = at + (size_t)err.position; at < end; at++)
             line += text.ptr[at] == '\n' ? 1 : 0;
         skip_space(text, &at, &line);
@@ -243,6 +254,7 @@ static int parse(ki_str text, const struct reader *reader, json_t **out_document
 
 int ki_as_yaml_parse(ki_str text, const char *file, struct ki_as_documents *out, ki_error *err)
 {
+    assert(file != NULL && out != NULL);
     struct ki_as_documents documents = {.places = json_array()};
     if (documents.places == NULL)
         return ki_fail_no_memory(err);
@@ -257,6 +269,7 @@ int ki_as_yaml_parse(ki_str text, const char *file, struct ki_as_documents *out,
 
 int ki_as_yaml_parse_body(ki_str text, json_t **out_documents, ki_error *err)
 {
+    assert(out_documents != NULL);
     struct reader reader = {.file = "body", .allows_duplicates = true, .err = err};
     return parse(text, &reader, out_documents);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +23,14 @@ static bool is_namespace(const struct ki_as_verb *verb)
 
 static int begin(struct ki_as_verb *verb)
 {
+    assert(verb->storage != NULL && verb->resource != NULL);
     verb->collection = ki_as_storage_collection(verb->storage, verb->resource);
     return verb->collection == NULL ? ki_as_fail_no_memory(verb->failure) : 0;
 }
 
 int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call, struct ki_as_failure *failure)
 {
+    assert(call->storage != NULL && call->resource != NULL && failure != NULL);
     *verb = (struct ki_as_verb){
         .call = call, .storage = call->storage, .resource = call->resource, .failure = failure};
     /* The definition may have changed or been deleted since the request was read. */
@@ -41,6 +44,7 @@ int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call, str
 int ki_as_verb_open(struct ki_as_verb *verb, const struct ki_as_call *call, struct ki_as_object **out_current,
                     struct ki_as_failure *failure)
 {
+    assert(out_current != NULL);
     ki_as_storage_lock(call->storage);
     int rc = ki_as_verb_begin(verb, call, failure);
     struct ki_as_object *current =
@@ -62,6 +66,7 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
     other.managed = (ki_str){0};
     other.resource = ki_as_resources_find(ki_as_storage_resources(of->storage), ki_str_of(group),
                                           KI_STR("v1"), ki_str_of(plural));
+    assert(other.resource != NULL); /* built in */
     int rc = begin(&other);
     *verb = other;
     return rc;
@@ -84,6 +89,7 @@ static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const j
     /* The history may keep objects longer than their definition exists. */
     parts.has_own_names = verb->resource->is_custom;
     parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
+    assert(parts.field_count <= KI_AS_FIELDS_MAX);
     parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
     parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);
     struct ki_as_object *object = ki_as_object_make(&parts);
@@ -118,15 +124,17 @@ static int check_size(const struct ki_as_verb *verb, const struct ki_as_object *
 
 static int fail_storage(const struct ki_as_verb *verb, int code)
 {
+    assert(code == KI_ERR_TOO_LARGE || code == KI_ERR_NO_MEMORY);
     if (code == KI_ERR_TOO_LARGE)
         return ki_as_fail(verb->failure, 500, "InternalError", NULL,
                           "the server's limit of objects is reached");
     return ki_as_fail_no_memory(verb->failure);
 }
 
-/* A definition is served before it is stored, so that nothing can fail afterwards. */
+/* A definition is served before it is stored, so that nothing can fail after it was stored. */
 static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_object *object)
 {
+    assert(!verb->call->is_dry_run);
     if (!is_definition(verb)) {
         int rc = ki_as_storage_put(verb->storage, verb->collection, object);
         return rc < 0 ? fail_storage(verb, rc) : 0;
@@ -144,6 +152,7 @@ static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_o
 
 int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out)
 {
+    assert(json_is_object(tree) && out != NULL);
     struct ki_as_object *object = encode(verb, tree);
     if (object == NULL)
         return -1;
@@ -181,7 +190,7 @@ static int remove_waiting(const struct ki_as_verb *verb, ki_str name)
     return rc;
 }
 
-/* After an object was removed, its namespace or its definition may be next. */
+/* After an object was removed, its namespace or its definition may have to be removed, too. */
 static int follow(const struct ki_as_verb *verb, const struct ki_as_object *gone)
 {
     struct ki_as_verb other;
@@ -190,6 +199,7 @@ static int follow(const struct ki_as_verb *verb, const struct ki_as_object *gone
     if (verb->resource->is_custom) {
         char name[512];
         int len = snprintf(name, sizeof(name), "%s.%s", verb->resource->plural, verb->resource->group);
+        assert(len > 0 && (size_t)len < sizeof(name));
         if (ki_as_verb_begin_other(&other, verb, "apiextensions.k8s.io", "customresourcedefinitions") < 0 ||
             remove_waiting(&other, (ki_str){name, (size_t)len}) < 0)
             return -1;
@@ -204,6 +214,7 @@ static int follow(const struct ki_as_verb *verb, const struct ki_as_object *gone
 int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object, json_t *last,
                       struct ki_as_object **out)
 {
+    assert(object != NULL && out != NULL);
     struct ki_as_object *gone = NULL;
     if (verb->call->is_dry_run) {
         *out = ki_as_object_ref(object);
@@ -231,6 +242,7 @@ int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object
  * reference. */
 static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out)
 {
+    assert(object != NULL);
     if (object->is_deleting) {
         *out = ki_as_object_ref(object);
         return 0;
@@ -250,7 +262,8 @@ static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, stru
     return rc;
 }
 
-/* Deletes the content first, which may delete the object as well. `object` must be the stored one. */
+/* Deletes the content of a namespace or a definition; with the last of it, `object` may go as well. `object`
+ * must be the stored version. */
 static int empty(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
     if (is_namespace(verb))
@@ -267,6 +280,7 @@ static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *
 int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out,
                       bool *out_is_gone)
 {
+    assert(object != NULL && out_is_gone != NULL);
     bool is_plain = !is_namespace(verb) && is_let_go(verb, object);
     *out_is_gone = false;
     if (is_plain) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/kind/defaults.h"
 #include "apiserver/validate/validate.h"
 #include "apiserver/verbs/verbs_parts.h"
 
-/* The number of attempts that Kubernetes makes if a generated name exists. */
+/* How often Kubernetes tries to find a generated name that does not exist. */
 enum { NAME_TRIES = 8 };
 
-/* A new object has no version, and a status only if the caller may set it. */
+/* A new object must have no version. Its status is removed, except for nodes and for whole objects. */
 static int check_new(const struct ki_as_verb *verb, json_t *body, bool is_apply)
 {
     ki_str version = ki_as_metadata_text(body, "resourceVersion");
-    /* A version that is not a number is ignored, and so is that of an apply or a dry run. */
+    /* A version that is not a number is ignored, and so is the version of an apply or a dry run. */
     bool has_version =
         !is_apply && !verb->call->is_dry_run && version.len > 0 && !ki_str_equal(version, KI_STR("0"));
     for (size_t i = 0; i < version.len; i++)
@@ -44,6 +45,7 @@ static int find_name(const struct ki_as_verb *verb, json_t *body)
 /* Stores the object with managedFields that record its manager. */
 static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
 {
+    assert(verb->managed.len == 0);
     struct ki_as_verb own = *verb;
     ki_buf *text = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_MANAGED);
     int rc = 0;
@@ -57,9 +59,10 @@ static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_
     return rc;
 }
 
-/* An apply has already set managedFields. */
+/* With `is_apply`, managedFields are already set. */
 static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, struct ki_as_object **out)
 {
+    assert(json_is_object(ki_as_metadata(body)) && out != NULL);
     if (check_new(verb, body, is_apply) < 0 || find_name(verb, body) < 0)
         return -1;
     ki_str ns = ki_as_metadata_text(body, "namespace");

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
 /* NAME_BYTES: the longest name and a NUL. */
 enum { NAME_BYTES = 254 };
 
-static const char *text_at(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text == NULL ? "" : text;
-}
-
-/* Sets the member unless it is set. Takes the value. */
+/* Sets the member if it is missing or null. Takes the value. */
 static int fill(json_t *object, const char *name, json_t *value)
 {
+    assert(json_is_object(object));
     if (value == NULL)
         return -1;
     if (json_is_null(json_object_get(object, name)) || json_object_get(object, name) == NULL)
@@ -77,6 +74,7 @@ int ki_as_definition_terminate(const struct ki_as_verb *verb, json_t *tree)
 
 int ki_as_definition_check(const struct ki_as_verb *verb, ki_str name, bool is_apply)
 {
+    assert(verb->resource->is_custom);
     static const char why[] = "create not allowed while custom resource definition is terminating";
     const struct ki_as_resource *resource = verb->resource;
     struct ki_as_verb other;
@@ -96,7 +94,7 @@ int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t *tree, const 
 {
     json_t *spec = json_object_get(tree, "spec");
     json_t *names = json_object_get(spec, "names");
-    const char *kind = text_at(names, "kind");
+    const char *kind = ki_as_tree_text(names, "kind");
     if (!json_is_object(names) || kind[0] == '\0')
         return 0; /* validation reports what is missing */
     if (fill(names, "singular", singular_of(kind)) < 0 ||
@@ -120,9 +118,10 @@ int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree)
     return ki_as_resources_define(ki_as_storage_resources(verb->storage), tree, verb->failure);
 }
 
-/* "widgets.example.com": the parts before and after the first dot. */
+/* The part of "widgets.example.com" before the first dot; group_of() is the part after it. */
 static ki_str plural_of(const struct ki_as_object *definition)
 {
+    assert(definition->name.len > 0);
     ki_str name = definition->name;
     const char *dot = name.len == 0 ? NULL : memchr(name.ptr, '.', name.len);
     return dot == NULL ? name : (ki_str){name.ptr, (size_t)(dot - name.ptr)};
@@ -152,6 +151,7 @@ bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as
 static int empty_with(const struct ki_as_verb *verb, const struct ki_as_object *definition,
                       struct ki_as_collection *collection, ki_str ns)
 {
+    assert(collection != NULL && definition != NULL);
     struct ki_as_verb other = *verb;
     json_t *tree = ki_as_verb_tree(verb, definition);
     if (tree == NULL)
@@ -180,6 +180,7 @@ int ki_as_definition_empty_unserved(const struct ki_as_verb *verb, struct ki_as_
         return -1;
     int len = snprintf(name, sizeof(name), "%.*s.%.*s", KI_STR_ARGS(ki_as_collection_plural(collection)),
                        KI_STR_ARGS(ki_as_collection_group(collection)));
+    assert(len > 0 && (size_t)len < sizeof(name));
     struct ki_as_object *definition =
         ki_as_collection_find(other.collection, KI_STR(""), (ki_str){name, (size_t)len});
     return definition == NULL ? 0 : empty_with(&other, definition, collection, ns);

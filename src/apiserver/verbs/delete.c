@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
 enum { WHY_BYTES = 256 };
-
-static ki_str text_at(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-    return (ki_str){json_string_value(value), json_string_length(value)};
-}
 
 static bool is_dry_run(const json_t *options)
 {
@@ -23,8 +19,8 @@ static int check_preconditions(const struct ki_as_verb *verb, const struct ki_as
     char why[WHY_BYTES];
     char version[32];
     const json_t *preconditions = json_object_get(options, "preconditions");
-    ki_str wanted_uid = text_at(preconditions, "uid");
-    ki_str wanted_version = text_at(preconditions, "resourceVersion");
+    ki_str wanted_uid = ki_as_json_str(json_object_get(preconditions, "uid"));
+    ki_str wanted_version = ki_as_json_str(json_object_get(preconditions, "resourceVersion"));
     (void)snprintf(version, sizeof(version), "%llu", (unsigned long long)object->version);
     if (wanted_uid.len > 0 && !ki_str_equal(wanted_uid, object->uid))
         (void)snprintf(why, sizeof(why),
@@ -56,6 +52,7 @@ static int check_immortal(const struct ki_as_verb *verb, ki_str name)
 static int delete_locked(const struct ki_as_verb *verb, const json_t *options, struct ki_as_object **out,
                          bool *out_is_gone)
 {
+    assert(out != NULL);
     const struct ki_as_call *call = verb->call;
     struct ki_as_object *object = ki_as_collection_find(verb->collection, call->ns, call->name);
     if (check_immortal(verb, call->name) < 0)
@@ -70,6 +67,7 @@ static int delete_locked(const struct ki_as_verb *verb, const json_t *options, s
 int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki_as_object **out,
                  bool *out_is_gone, struct ki_as_failure *failure)
 {
+    assert(out_is_gone != NULL);
     struct ki_as_verb verb;
     struct ki_as_call own = *call;
     bool is_gone = false;
@@ -91,12 +89,13 @@ static int delete_page(const struct ki_as_verb *verb, struct ki_as_page *page, c
         struct ki_as_object *object = page->objects[i];
         struct ki_as_object *done = NULL;
         bool is_gone = false;
-        /* It may have been deleted together with another one. */
+        /* The deletion of an earlier object may have deleted this one, too. */
         if (ki_as_collection_find(verb->collection, object->ns, object->name) != object)
             continue;
         if (check_immortal(verb, object->name) < 0 || check_preconditions(verb, object, options) < 0 ||
             ki_as_verb_delete(verb, object, &done, &is_gone) < 0)
             return -1;
+        assert(done != NULL);
         page->objects[i] = done;
         ki_as_object_unref(object);
     }
@@ -107,6 +106,7 @@ static int delete_page(const struct ki_as_verb *verb, struct ki_as_page *page, c
 int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_selector *selector,
                             const json_t *options, struct ki_as_page *out_page, struct ki_as_failure *failure)
 {
+    assert(out_page != NULL);
     struct ki_as_verb verb;
     struct ki_as_call own = *call;
     struct ki_as_page page = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A new Job gets a selector that matches its own pods only. */
+#include <assert.h>
+
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
@@ -17,6 +19,7 @@ static int add(json_t *labels, const char *name, json_t *value)
 
 static int label(const json_t *tree, json_t *labels)
 {
+    assert(json_is_object(labels));
     const char *uid = ki_as_tree_text(tree, "metadata.uid");
     const char *name = ki_as_tree_text(tree, "metadata.name"); /* "" is rejected later */
     int rc = add(labels, UID_LABEL, json_string(uid));
@@ -30,6 +33,7 @@ static int label(const json_t *tree, json_t *labels)
 /* A Job without labels gets those of its pods. */
 static int copy_labels(json_t *tree, const json_t *labels)
 {
+    assert(json_is_object(labels));
     json_t *metadata = ki_as_metadata(tree);
     if (json_object_size(json_object_get(metadata, "labels")) > 0)
         return 0;
@@ -39,6 +43,7 @@ static int copy_labels(json_t *tree, const json_t *labels)
 
 int ki_as_job_begin(const struct ki_as_verb *verb, json_t *tree)
 {
+    assert(ki_as_tree_text(tree, "metadata.uid")[0] != '\0');
     const char *uid = ki_as_tree_text(tree, "metadata.uid");
     json_t *labels = NULL;
     json_t *selected = NULL;

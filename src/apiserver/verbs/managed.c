@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/patch/field_set.h"
 #include "apiserver/patch/field_text.h"
 #include "apiserver/value/encode.h"
+#include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 
-/* TEXT_BYTES: large enough for the entry of most objects. */
+/* TEXT_BYTES: the first size of the buffer, large enough for the entry of most objects. */
 enum { TEXT_BYTES = 2048 };
 
-static const char *text_at(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text == NULL ? "" : text;
-}
-
 /* The managedFields of the tree, created if missing; borrowed. NULL if out of memory. The tree of the
- * previous object may share them; changing them is safe, because they are no longer read there. */
+ * previous version may share them. They can be changed nevertheless,
+ * because that tree's managedFields are no longer read. */
 static json_t *own_entries(json_t *tree)
 {
+    assert(json_is_object(ki_as_metadata(tree)));
     json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
     if (json_is_array(entries))
         return entries;
@@ -28,7 +26,8 @@ static json_t *own_entries(json_t *tree)
     return entries;
 }
 
-/* Writers through a subresource have an entry of their own; NULL for no subresource. */
+/* The subresource in the entry: managers that write through a subresource have a separate entry.
+ * NULL for none. */
 static const char *subresource_of(const struct ki_as_verb *verb)
 {
     if (ki_str_equal(verb->call->subresource, KI_STR("status")))
@@ -38,14 +37,14 @@ static const char *subresource_of(const struct ki_as_verb *verb)
 
 static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, const char *subresource)
 {
-    return ki_str_equal(ki_str_of(text_at(entry, "manager")), verb->call->field_manager) &&
-           strcmp(text_at(entry, "operation"), "Update") == 0 &&
-           strcmp(text_at(entry, "apiVersion"), verb->resource->api_version) == 0 &&
-           strcmp(text_at(entry, "subresource"), subresource) == 0;
+    return ki_str_equal(ki_str_of(ki_as_tree_text(entry, "manager")), verb->call->field_manager) &&
+           strcmp(ki_as_tree_text(entry, "operation"), "Update") == 0 &&
+           strcmp(ki_as_tree_text(entry, "apiVersion"), verb->resource->api_version) == 0 &&
+           strcmp(ki_as_tree_text(entry, "subresource"), subresource) == 0;
 }
 
-/* Removes fields that this manager changed from the other entries, and removed fields from all. *out_own is
- * its entry, or NULL. */
+/* Removes the fields that this manager changed from the other entries, and fields that no longer exist from
+ * all entries. *out_own is the entry of this manager, or NULL. */
 static int take_away(const struct ki_as_verb *verb, json_t *tree, const json_t *changed, json_t **out_own)
 {
     json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
@@ -71,6 +70,7 @@ static int take_away(const struct ki_as_verb *verb, json_t *tree, const json_t *
 
 static json_t *new_entry(const struct ki_as_verb *verb)
 {
+    assert(verb->call->field_manager.len > 0);
     ki_str manager = verb->call->field_manager;
     return json_pack("{s:s%, s:s, s:s, s:s, s:s, s:{}, s:s*}", "manager", manager.ptr, manager.len,
                      "operation", "Update", "apiVersion", verb->resource->api_version, "time", "",
@@ -79,6 +79,7 @@ static json_t *new_entry(const struct ki_as_verb *verb)
 
 static int record(const struct ki_as_verb *verb, json_t *tree, const json_t *changed)
 {
+    assert(json_is_object(changed));
     json_t *entries = own_entries(tree);
     if (entries == NULL)
         return -1;
@@ -124,7 +125,8 @@ static int write_owner(const struct ki_as_verb *verb, ki_buf *out)
     return rc < 0 ? rc : ki_buf_append_str(out, KI_STR(",\"time\":\""));
 }
 
-/* The part of the object that the manager may own: the status has managers of its own. A new reference. */
+/* The part of the object that the manager may own: without the status, which has separate managers.
+ * A new reference. */
 static json_t *owned_part(const struct ki_as_verb *verb, const json_t *tree)
 {
     if (!verb->resource->has_status || verb->call->subresource.len > 0)
@@ -137,6 +139,7 @@ static json_t *owned_part(const struct ki_as_verb *verb, const json_t *tree)
 /* [{"manager":…,"fieldsV1":{…}}], or nothing if no field can have an owner. */
 static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
 {
+    assert(out->len == 0);
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);
     int rc = write_owner(verb, out);
@@ -159,6 +162,7 @@ static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf
 
 int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
 {
+    assert(out->len == 0);
     if (verb->call->field_manager.len == 0)
         return 0;
     int rc = ki_buf_reserve(out, TEXT_BYTES);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -6,6 +7,7 @@
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 #include "util/clock.h"
+#include "util/text/byte.h"
 #include "util/units.h"
 
 /* The alphabet of Kubernetes' generated names: no vowels, and no characters that look alike. */
@@ -19,7 +21,7 @@ void ki_as_time_now(char out[KI_AS_TIME_BYTES])
     static _Thread_local time_t last;
     static _Thread_local char text[KI_AS_TIME_BYTES];
     struct tm date = {0};
-    /* Many objects are created within one second. */
+    /* The text is cached, because many objects are created within one second. */
     if (now != last || text[0] == '\0') {
         (void)gmtime_r(&now, &date);
         (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
@@ -35,13 +37,13 @@ json_t *ki_as_metadata(const json_t *tree)
 
 ki_str ki_as_metadata_text(const json_t *tree, const char *name)
 {
-    const json_t *value = json_object_get(ki_as_metadata(tree), name);
-    return (ki_str){json_string_value(value), json_string_length(value)};
+    return ki_as_json_str(json_object_get(ki_as_metadata(tree), name));
 }
 
 /* Takes the value. */
 static int set(const struct ki_as_verb *verb, json_t *tree, const char *name, json_t *value)
 {
+    assert(json_is_object(ki_as_metadata(tree)));
     if (value == NULL || json_object_set_new(ki_as_metadata(tree), name, value) < 0)
         return ki_as_fail_no_memory(verb->failure);
     return 0;
@@ -62,6 +64,7 @@ static json_t *new_uid(struct ki_as_storage *storage)
         *--at = digits[*half & 15];
         *half >>= 4;
     }
+    assert(at == text);
     return json_string_nocheck(text);
 }
 
@@ -87,7 +90,7 @@ int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);
     forget(ki_as_metadata(tree));
-    /* Loaded objects keep their uid, because owner references name it. */
+    /* Loaded objects keep their uid, because ownerReferences contain it. */
     bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
     if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)
         return -1;
@@ -98,6 +101,7 @@ int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
 
 int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
 {
+    assert(json_is_object(ki_as_metadata(tree)) && before != NULL);
     static const char *const kept[] = {"uid", "creationTimestamp", "generation", "deletionTimestamp",
                                        "deletionGracePeriodSeconds"};
     json_t *metadata = ki_as_metadata(tree);
@@ -116,7 +120,8 @@ int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json
     return 0;
 }
 
-/* Whether a change of the field increments the generation: desired state does, observed state does not. */
+/* Whether a change of the field increments the generation: the field is part of the desired state,
+ * not of the observed state. */
 static bool is_desired(const struct ki_as_resource *resource, const char *field)
 {
     if (strcmp(field, "metadata") == 0 || strcmp(field, "kind") == 0 || strcmp(field, "apiVersion") == 0)
@@ -147,13 +152,13 @@ static bool has_same_desired(const struct ki_as_resource *resource, const json_t
     return true;
 }
 
-static int count_on(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+static int set_next_generation(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
 {
     json_int_t generation = json_integer_value(json_object_get(ki_as_metadata(before), "generation"));
     return set(verb, tree, "generation", json_integer(generation + 1));
 }
 
-/* For a Deployment, annotations count, too: its replica sets have copies of them. */
+/* The annotations of a Deployment count as desired state, because its ReplicaSets have copies of them. */
 static bool has_same_annotations(const json_t *tree, const json_t *before)
 {
     const json_t *now = json_object_get(ki_as_metadata(tree), "annotations");
@@ -161,7 +166,7 @@ static bool has_same_annotations(const json_t *tree, const json_t *before)
     return (ki_as_is_empty(now) && ki_as_is_empty(then)) || ki_as_json_equal(now, then);
 }
 
-int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+int ki_as_metadata_increment_generation(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
 {
     if (!verb->resource->has_generation)
         return 0;
@@ -169,7 +174,7 @@ int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json
         !ki_as_resource_is(verb->resource, "apps", "deployments") || has_same_annotations(tree, before);
     if (is_same && has_same_desired(verb->resource, tree, before))
         return 0;
-    return count_on(verb, tree, before);
+    return set_next_generation(verb, tree, before);
 }
 
 void ki_as_metadata_tidy(json_t *tree)
@@ -193,16 +198,29 @@ int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree)
         return 0;
     if (set(verb, tree, "deletionGracePeriodSeconds", json_integer(0)) < 0)
         return -1;
-    return verb->resource->has_generation ? count_on(verb, tree, tree) : 0;
+    return verb->resource->has_generation ? set_next_generation(verb, tree, tree) : 0;
+}
+
+/* The base is cut between two characters, because JSON must not contain a part of a character. */
+static size_t base_len(ki_str base)
+{
+    if (base.len <= NAME_BASE_MAX)
+        return base.len;
+    size_t len = NAME_BASE_MAX;
+    while (len > 0 && ki_byte_is_continuation(base.ptr[len]))
+        len--;
+    return len;
 }
 
 int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree)
 {
+    assert(ki_as_metadata_text(tree, "generateName").len > 0);
     ki_str base = ki_as_metadata_text(tree, "generateName");
     char name[NAME_BASE_MAX + NAME_DRAWN];
-    size_t len = base.len < NAME_BASE_MAX ? base.len : NAME_BASE_MAX;
+    size_t len = base_len(base);
     memcpy(name, base.ptr, len);
     for (int i = 0; i < NAME_DRAWN; i++)
         name[len++] = name_alphabet[ki_as_storage_random(verb->storage) % (sizeof(name_alphabet) - 1)];
+    assert(len <= sizeof(name));
     return set(verb, tree, "name", json_stringn(name, len));
 }

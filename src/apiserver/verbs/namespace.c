@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 
 #include "apiserver/verbs/verbs_parts.h"
 
 int ki_as_namespace_check(const struct ki_as_verb *verb, ki_str ns, ki_str name)
 {
+    assert(verb->resource->is_namespaced);
     struct ki_as_verb other;
     if (ki_as_verb_begin_other(&other, verb, "", "namespaces") < 0)
         return -1;
@@ -44,6 +46,7 @@ static bool is_without(struct ki_as_collection *collection, void *user)
 
 bool ki_as_namespace_is_empty(struct ki_as_storage *storage, ki_str ns)
 {
+    assert(ns.len > 0);
     struct sweep sweep = {.ns = ns, .is_empty = true};
     ki_as_storage_visit(storage, is_without, &sweep);
     return sweep.is_empty;
@@ -66,6 +69,7 @@ static bool empty(struct ki_as_collection *collection, void *user)
 
 int ki_as_namespace_empty(const struct ki_as_verb *verb, ki_str ns)
 {
+    assert(ns.len > 0);
     struct sweep sweep = {.verb = verb, .ns = ns};
     ki_as_storage_visit(verb->storage, empty, &sweep);
     return sweep.rc;

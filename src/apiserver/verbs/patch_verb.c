@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch/patch.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static int refuse_strategic(const struct ki_as_verb *verb)
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
 }
 
-/* Unlike for other bodies, nothing is filled in. */
+/* Unlike other bodies, an applied configuration must have kind and apiVersion. */
 static int check_applied(const struct ki_as_verb *verb, const json_t *current, const json_t *body)
 {
     const char *kind = ki_as_tree_text(body, "kind");
@@ -47,6 +48,7 @@ static int check_applied(const struct ki_as_verb *verb, const json_t *current, c
 
 static int apply(const struct ki_as_verb *verb, const json_t *current, const json_t *body, json_t **out)
 {
+    assert(out != NULL);
     char manager[MANAGER_BYTES];
     ki_str name = verb->call->field_manager;
     size_t len = name.len < MANAGER_BYTES ? name.len : MANAGER_BYTES - 1;
@@ -69,6 +71,7 @@ static int apply(const struct ki_as_verb *verb, const json_t *current, const jso
 static int patched(const struct ki_as_verb *verb, enum ki_as_patch_type type, const json_t *current,
                    const json_t *body, json_t **out)
 {
+    assert(current != NULL || type == KI_AS_PATCH_APPLY);
     switch (type) {
     case KI_AS_PATCH_JSON:
         return ki_as_patch_json(current, body, out, verb->failure);
@@ -88,7 +91,9 @@ static int patched(const struct ki_as_verb *verb, enum ki_as_patch_type type, co
 static int patch_scale(const struct ki_as_verb *verb, enum ki_as_patch_type type, const json_t *before,
                        const json_t *body, json_t **tree)
 {
+    assert(*tree == NULL);
     struct ki_as_object *current = ki_as_collection_find(verb->collection, verb->call->ns, verb->call->name);
+    assert(current != NULL);
     json_t *scale = ki_as_scale_of(verb->resource, current);
     json_t *wanted = NULL;
     int rc = scale == NULL ? ki_as_fail_no_memory(verb->failure) : patched(verb, type, scale, body, &wanted);
@@ -118,7 +123,7 @@ static int patch_object(const struct ki_as_verb *verb, enum ki_as_patch_type typ
         if (rc == 0)
             rc = ki_as_body_check(verb, tree);
     }
-    struct ki_as_update update = {.current = current, .before = before, .tree = tree};
+    struct ki_as_update_input update = {.current = current, .before = before, .tree = tree};
     update.is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
     update.is_apply = type == KI_AS_PATCH_APPLY;
     if (rc == 0)

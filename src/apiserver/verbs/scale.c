@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +9,10 @@
 
 enum { PATH_NAME_BYTES = 128, SELECTOR_BYTES_MAX = 1 << 20 };
 
-/* The paths of the numbers, such as ".spec.replicas". */
+/* The path of a field of the Scale in the object, such as ".spec.replicas". */
 static const char *path_of(const struct ki_as_resource *resource, const char *name, const char *otherwise)
 {
+    assert(resource->has_scale);
     const char *path = json_string_value(json_object_get(resource->scale, name));
     return resource->is_custom ? path : otherwise;
 }
@@ -18,6 +20,7 @@ static const char *path_of(const struct ki_as_resource *resource, const char *na
 /* Reads the next name of a path without its dot. Returns the rest, or NULL at the end. */
 static const char *step(const char *path, char name[PATH_NAME_BYTES])
 {
+    assert(path != NULL);
     path += path[0] == '.';
     size_t len = strcspn(path, ".");
     size_t kept = len < PATH_NAME_BYTES ? len : PATH_NAME_BYTES - 1;
@@ -89,6 +92,7 @@ static json_t *metadata_of(const json_t *tree)
 
 json_t *ki_as_scale_of(const struct ki_as_resource *resource, const struct ki_as_object *object)
 {
+    assert(resource != NULL && object != NULL);
     json_t *tree = ki_as_object_tree(object, resource->kind, resource->api_version);
     if (tree == NULL)
         return NULL;
@@ -115,6 +119,7 @@ json_t *ki_as_scale_of(const struct ki_as_resource *resource, const struct ki_as
 
 static int set_at(const struct ki_as_verb *verb, json_t *tree, const char *path, json_int_t number)
 {
+    assert(path != NULL); /* a definition without it is rejected */
     char name[PATH_NAME_BYTES];
     while (path != NULL) {
         path = step(path, name);
@@ -157,6 +162,7 @@ static int check(const struct ki_as_verb *verb, const json_t *scale)
 
 int ki_as_scale_apply(const struct ki_as_verb *verb, const json_t *before, const json_t *scale, json_t **out)
 {
+    assert(json_is_object(before) && out != NULL);
     if (check(verb, scale) < 0)
         return -1;
     json_t *tree = ki_as_json_copy(before);

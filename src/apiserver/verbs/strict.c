@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/verbs/strict.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "apiserver/kind/prune.h"
@@ -34,6 +35,7 @@ static int join(ki_buf *text, const json_t *messages, const char *separator)
 
 static int fail_body(const struct ki_as_call *call, const json_t *unknown, struct ki_as_failure *failure)
 {
+    assert(json_array_size(unknown) > 0);
     const struct ki_as_resource *resource = call->resource;
     ki_buf text;
     ki_buf_init(&text, MESSAGE_BYTES_MAX);
@@ -78,6 +80,7 @@ static json_t *unknown_of(const struct ki_as_verb *verb, const json_t *tree)
 
 static int fail_patched(const struct ki_as_verb *verb, const json_t *unknown, const json_t *shown)
 {
+    assert(json_array_size(unknown) > 0);
     json_t *causes = NULL;
     ki_buf text;
     ki_buf_init(&text, MESSAGE_BYTES_MAX);
@@ -117,9 +120,11 @@ int ki_as_strict_patched(const struct ki_as_verb *verb, const struct ki_as_stric
     return rc;
 }
 
-/* Here 'unknown field "spec.a"' becomes ".spec.a: field not declared in schema". */
+/* Writes the messages in the form of an apply: 'unknown field "spec.a"' becomes ".spec.a: field not declared
+ * in schema". */
 static int put_undeclared(ki_buf *text, const json_t *unknown)
 {
+    assert(json_array_size(unknown) > 0);
     const json_t *message = NULL;
     size_t i = 0;
     bool is_one = json_array_size(unknown) == 1;

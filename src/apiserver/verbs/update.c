@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static bool is_one_of(const struct ki_as_resource *resource, const char *const *
     return *plurals != NULL;
 }
 
-/* Whether an update must state the version it is based on. */
+/* Whether an update must contain a resourceVersion. */
 static bool wants_version(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {"apiservices",
@@ -35,7 +36,7 @@ static bool wants_version(const struct ki_as_resource *resource)
     return resource->is_custom || is_one_of(resource, plurals);
 }
 
-/* Whether an update creates a missing object. */
+/* Whether an update of this kind creates a missing object. */
 static bool is_made_by_update(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {
@@ -66,7 +67,7 @@ static int read_version(const struct ki_as_verb *verb, ki_str text, uint64_t *ou
     return 0;
 }
 
-static int check_version(const struct ki_as_verb *verb, const struct ki_as_update *update)
+static int check_version(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
     const struct ki_as_object *current = update->current;
     uint64_t version = 0;
@@ -76,7 +77,7 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
     if (read_version(verb, ki_as_metadata_text(update->tree, "resourceVersion"), &version) < 0)
         return -1;
     if (version == 0 && wants_version(verb->resource)) {
-        /* This message names the resource where others name the kind. */
+        /* Other messages name the kind in this place; this one names the resource. */
         const struct ki_as_resource named = {.group = verb->resource->group, .kind = verb->resource->plural};
         json_t *causes = NULL;
         ki_as_cause_add(&causes, "FieldValueInvalid", "metadata.resourceVersion",
@@ -95,9 +96,10 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
     return 0;
 }
 
-/* Copies a field of one tree to another, or removes it there if the first lacks it. */
-static int take_over(const struct ki_as_verb *verb, json_t *to, const json_t *from, const char *name)
+/* Copies a field from one object to the other. If `from` lacks the field, removes it from `to`. */
+static int copy_field(const struct ki_as_verb *verb, json_t *to, const json_t *from, const char *name)
 {
+    assert(to != from);
     json_t *value = json_object_get(from, name);
     if (value == NULL)
         (void)json_object_del(to, name);
@@ -115,8 +117,9 @@ static bool has_free_metadata(const struct ki_as_resource *resource)
 }
 
 /* An update of the status changes only the status and, in most kinds, metadata. */
-static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_update *update)
+static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
+    assert(update->is_status);
     json_t *status = json_incref(json_object_get(update->tree, "status"));
     json_t *managed = json_incref(json_object_get(ki_as_metadata(update->tree), "managedFields"));
     json_t *metadata = has_free_metadata(verb->resource) ? json_incref(ki_as_metadata(update->tree))
@@ -137,30 +140,30 @@ static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_up
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
 }
 
-/* A new version of a service without an address has the old one. */
+/* If the new version of a service has no address, it keeps the old one. */
 static int keep_address(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
 {
     json_t *spec = json_object_get(tree, "spec");
     bool has_none = strcmp(ki_as_tree_text(spec, "type"), "ExternalName") == 0;
     if (!json_is_object(spec) || has_none || ki_as_tree_text(spec, "clusterIP")[0] != 0)
         return 0;
-    return take_over(verb, spec, json_object_get(before, "spec"), "clusterIP");
+    return copy_field(verb, spec, json_object_get(before, "spec"), "clusterIP");
 }
 
 /* Restores the fields that clients must not change. */
-static int complete(const struct ki_as_verb *verb, const struct ki_as_update *update)
+static int complete(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
     json_t *tree = update->tree;
     bool keeps_status = verb->resource->has_status && !verb->call->is_whole;
     if (update->is_status && keep_status_only(verb, update) < 0)
         return -1;
-    if (!update->is_status && keeps_status && take_over(verb, tree, update->before, "status") < 0)
+    if (!update->is_status && keeps_status && copy_field(verb, tree, update->before, "status") < 0)
         return -1;
     if (ki_as_metadata_carry(verb, tree, update->before) < 0 ||
-        take_over(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "resourceVersion") < 0)
+        copy_field(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "resourceVersion") < 0)
         return -1;
     if (json_object_get(ki_as_metadata(tree), "managedFields") == NULL &&
-        take_over(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "managedFields") < 0)
+        copy_field(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "managedFields") < 0)
         return -1;
     if (ki_as_resource_is(verb->resource, "", "services") && keep_address(verb, tree, update->before) < 0)
         return -1;
@@ -182,7 +185,7 @@ static int name_kind(const struct ki_as_verb *verb, json_t *tree)
     return 0;
 }
 
-static int validate(const struct ki_as_verb *verb, const struct ki_as_update *update)
+static int validate(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
     if (verb->call->is_sketch)
         return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
@@ -195,8 +198,8 @@ static int validate(const struct ki_as_verb *verb, const struct ki_as_update *up
 }
 
 /* Stores the object with managedFields that record what the manager changed. */
-static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
-                         struct ki_as_object **out)
+static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update_input *update,
+                         bool is_released, struct ki_as_object **out)
 {
     if (!update->is_apply && ki_as_managed_update(verb, update->tree, update->before) < 0)
         return -1;
@@ -204,9 +207,11 @@ static int store_managed(const struct ki_as_verb *verb, const struct ki_as_updat
                        : ki_as_verb_store(verb, update->tree, out);
 }
 
-int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
+int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update_input *update,
                         struct ki_as_object **out)
 {
+    assert(update->current != NULL && json_is_object(update->before));
+    assert(json_is_object(ki_as_metadata(update->tree)));
     json_t *tree = update->tree;
     if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
         return -1;
@@ -220,7 +225,7 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
         *out = ki_as_object_ref(update->current);
         return 0;
     }
-    if (ki_as_metadata_count(verb, tree, update->before) < 0)
+    if (ki_as_metadata_increment_generation(verb, tree, update->before) < 0)
         return -1;
     return store_managed(verb, update, is_released, out);
 }
@@ -228,7 +233,8 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
 static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
                          struct ki_as_object **out)
 {
-    struct ki_as_update update = {.current = current, .tree = body, .before = ki_as_verb_tree(verb, current)};
+    struct ki_as_update_input update = {
+        .current = current, .tree = body, .before = ki_as_verb_tree(verb, current)};
     json_t *scaled = NULL;
     if (update.before == NULL)
         return -1;
@@ -247,7 +253,7 @@ static int update_object(const struct ki_as_verb *verb, struct ki_as_object *cur
     return rc;
 }
 
-/* There is no such object: some kinds are created. */
+/* There is no such object. For some kinds, an update creates it. */
 static int update_missing(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
 {
     bool is_made = verb->call->is_whole || is_made_by_update(verb->resource);

@@ -22,23 +22,26 @@ struct ki_as_verb {
     struct ki_as_resource *resource; /* as served now */
     struct ki_as_collection *collection;
     struct ki_as_failure *failure;
-    ki_str managed; /* text of managedFields that replaces the tree's; "" keeps the tree's */
+    ki_str managed; /* text that replaces the managedFields of the tree; "" keeps them */
 };
+
+/* ---- commit.c: the beginning and the end of a change --------------------------------------------------- */
 
 KI_NODISCARD int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call,
                                   struct ki_as_failure *failure);
-/* Locks the storage, begins, and finds the object of the call: a new reference, or NULL. End with
- * ki_as_verb_close(), also after a failure. */
+/* Locks the storage, calls ki_as_verb_begin() and finds the object of the call: a new reference, or NULL.
+ * Always call ki_as_verb_close() afterwards, also after a failure. */
 KI_NODISCARD int ki_as_verb_open(struct ki_as_verb *verb, const struct ki_as_call *call,
                                  struct ki_as_object **out_current, struct ki_as_failure *failure);
 void ki_as_verb_close(const struct ki_as_verb *verb, struct ki_as_object *current);
-/* ki_as_verb_begin() for another built-in resource, by its names. */
+/* Like ki_as_verb_begin(), for a change of another built-in resource that the change `of` causes. */
 KI_NODISCARD int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
                                         const char *group, const char *plural);
 
 /* ---- check_body.c: whether the body fits the request --------------------------------------------------- */
 
-/* Checks kind, version, namespace and name, and sets the latter two. Afterwards metadata is an object. */
+/* Checks kind, version, namespace and name, and sets a missing namespace or name from the path.
+ * Afterwards metadata is an object. */
 KI_NODISCARD int ki_as_body_check(const struct ki_as_verb *verb, json_t *body);
 
 /* ---- metadata.c ---------------------------------------------------------------------------------------- */
@@ -50,11 +53,13 @@ json_t *ki_as_metadata(const json_t *tree);
 ki_str ki_as_metadata_text(const json_t *tree, const char *name);
 /* Sets uid, creationTimestamp and generation of a new object. */
 KI_NODISCARD int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree);
-/* Copies the fields that no client may change from the previous version. */
+/* Copies the fields that clients may not change from `before`, the previous version. */
 KI_NODISCARD int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* Increments generation if more than metadata and status differ, or annotations of a Deployment. */
-KI_NODISCARD int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* Removes empty and unknown fields, so that the tree equals what will be read. */
+/* Increments generation if anything but metadata and status differs,
+ * or if the annotations of a Deployment differ. */
+KI_NODISCARD int ki_as_metadata_increment_generation(const struct ki_as_verb *verb, json_t *tree,
+                                                     const json_t *before);
+/* Removes empty and unknown fields of metadata, so that the tree equals the object that clients will read. */
 void ki_as_metadata_tidy(json_t *tree);
 /* Sets deletionTimestamp to now. */
 KI_NODISCARD int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree);
@@ -68,11 +73,12 @@ KI_NODISCARD int ki_as_job_begin(const struct ki_as_verb *verb, json_t *tree);
 
 /* ---- managed.c: metadata.managedFields ----------------------------------------------------------------- */
 
-/* The manager of the call becomes the owner of all differences from `before` (NULL: of all fields). Does
- * nothing without a manager. */
+/* Makes the manager of the call the owner of all fields that differ from `before` (NULL: of all fields). Does
+ * nothing if the call has no manager. */
 KI_NODISCARD int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 
-/* The same for a new object without managedFields, as text for the verb's `managed`. */
+/* Like ki_as_managed_update(), for a new object without managedFields.
+ * Writes a text for `managed` of the verb. */
 KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out);
 
 /* ---- namespace.c --------------------------------------------------------------------------------------- */
@@ -95,7 +101,8 @@ KI_NODISCARD int ki_as_definition_check(const struct ki_as_verb *verb, ki_str na
 KI_NODISCARD int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree);
 /* Deletes all objects of a definition. Objects with finalizers are removed with their last finalizer. */
 KI_NODISCARD int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
-/* The same for the objects of a collection without a served version, in one namespace ("": in all). */
+/* Like ki_as_definition_empty(), for a collection whose resource has no served version,
+ * in one namespace ("": in all). */
 KI_NODISCARD int ki_as_definition_empty_unserved(const struct ki_as_verb *verb,
                                                  struct ki_as_collection *collection, ki_str ns);
 bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
@@ -104,50 +111,50 @@ void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_
 /* Stops serving the definition, and ends its watches. */
 void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 
-/* ---- commit.c ------------------------------------------------------------------------------------------ */
+/* ---- commit.c: storing and removing -------------------------------------------------------------------- */
 
 /* Encodes the tree with the next version and stores it; a dry run only encodes. `*out` is a new reference. */
 KI_NODISCARD int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out);
-/* Removes an object for good. `last` (NULL: the object itself) is shown in its last event. Then removes what
- * waited for it: a namespace, a definition. */
+/* Removes an object from the storage. Its last event shows `last` (NULL: the object itself). Then removes the
+ * namespace or the definition that waited for the object to go. */
 KI_NODISCARD int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object, json_t *last,
                                    struct ki_as_object **out);
 /* Whether the object has no content that must be deleted first: objects in a namespace, objects of a
  * definition. */
 bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object);
-/* Deletes the object, or marks it if something holds it back. */
+/* Deletes the object, or only marks it if finalizers or its content hold it back. */
 KI_NODISCARD int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object,
                                    struct ki_as_object **out, bool *out_is_gone);
 /* Deletes all objects of the collection in a namespace ("": in all). */
 KI_NODISCARD int ki_as_verb_delete_all(const struct ki_as_verb *verb, ki_str ns);
-/* NULL if out of memory, with the failure set. */
+/* The tree of an object. NULL if out of memory, with the failure set. */
 json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object *object);
 
 /* ---- create.c ------------------------------------------------------------------------------------------ */
 
 /* `body` must have passed ki_as_body_check(). */
 KI_NODISCARD int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out);
-/* The same with managedFields already set. */
+/* Like ki_as_create_locked(), for a body whose managedFields an apply has set. */
 KI_NODISCARD int ki_as_create_applied_locked(const struct ki_as_verb *verb, json_t *body,
                                              struct ki_as_object **out);
 
 /* ---- update.c ------------------------------------------------------------------------------------------ */
 
-/* An update of one object. */
-struct ki_as_update {
+/* A stored object, and the tree that an update stores instead. */
+struct ki_as_update_input {
     struct ki_as_object *current; /* the stored object */
     json_t *before;               /* its tree */
     json_t *tree;                 /* the tree to store, after ki_as_body_check(); modified */
     bool is_status; /* only status, managedFields and, in most kinds, other metadata are updated */
-    bool is_apply;  /* managedFields are already set */
+    bool is_apply;  /* an apply has already set managedFields */
 };
 
-KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
+KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update_input *update,
                                      struct ki_as_object **out);
 
 /* ---- scale.c ------------------------------------------------------------------------------------------- */
 
-/* The object with the replicas of a Scale, as a new tree. */
+/* Sets *out to a copy of `before` with the replicas and, if it has one, the resourceVersion of the Scale. */
 KI_NODISCARD int ki_as_scale_apply(const struct ki_as_verb *verb, const json_t *before, const json_t *scale,
                                    json_t **out);
 

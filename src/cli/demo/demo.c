@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/demo/demo.h"
 
+#include <assert.h>
 #include <kinformer/resources.h>
 #include <limits.h>
 #include <poll.h>
@@ -12,8 +13,8 @@
 #include "cli/moment.h"
 #include "cli/signals.h"
 
-/* The server sends bookmarks every BOOKMARK_MS. Due writes are made for SLICE_MS at a time; the thread
- * rests REST_MS in between, so that fast churn comes in small bursts. */
+/* The server sends bookmarks every BOOKMARK_MS. Due writes are made for SLICE_MS at a time; the thread sleeps
+ * REST_MS in between, so that fast churn arrives in small bursts. */
 enum {
     BOOKMARK_MS = 1000,
     SLICE_MS = 10,
@@ -32,9 +33,11 @@ static int is_over(const cli_demo *demo)
 
 static int write_change(cli_demo *demo, const cli_demo_change *change, ki_error *err)
 {
+    assert(change->is_delete || change->json != NULL);
     static const ki_resource *const resources[] = {&KI_CORE_V1_PODS, &KI_CORE_V1_NODES,
                                                    &KI_APPS_V1_DEPLOYMENTS, &KI_APPS_V1_REPLICASETS,
                                                    &KI_CORE_V1_NAMESPACES};
+    assert((size_t)change->kind < sizeof(resources) / sizeof(resources[0]));
     const ki_resource *resource = resources[change->kind];
     int rc = change->is_delete ? ki_apiserver_delete(demo->server, resource, change->ns, change->name, err)
                                : ki_apiserver_put(demo->server, resource, change->json, err);
@@ -113,6 +116,7 @@ static int start_cluster(cli_demo *demo, ki_error *err)
 
 static int start(cli_demo *demo, ki_error *err)
 {
+    assert(demo->server == NULL && demo->client == NULL);
     char line[64];
     snprintf(line, sizeof(line), "creating a cluster of %lld pods", (long long)demo->flags->pods);
     cli_demo_write(demo, line);
@@ -155,6 +159,7 @@ static int timeout_ms(const cli_demo *demo, uint64_t now_ms)
     uint64_t wait_ms = due_ms > now_ms ? due_ms - now_ms : 0;
     int client_ms = ki_client_timeout_ms(demo->client);
     int wait = wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
+    assert(wait >= 0);
     return client_ms >= 0 && client_ms < wait ? client_ms : wait;
 }
 

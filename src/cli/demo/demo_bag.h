@@ -8,6 +8,7 @@
 #ifndef KI_CLI_DEMO_DEMO_BAG_H
 #define KI_CLI_DEMO_DEMO_BAG_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,10 +21,11 @@ typedef struct cli_demo_bag {
     uint32_t count;
 } cli_demo_bag;
 
-/* For numbers below `bound`. Returns 1, or 0 when out of memory; cli_demo_bag_fini() is allowed either
- * way. */
+/* For numbers below `bound`. Returns 1, or 0 when out of memory; cli_demo_bag_fini() is allowed in both
+ * cases. */
 static inline int cli_demo_bag_init(cli_demo_bag *bag, size_t bound)
 {
+    assert(bound > 0);
     *bag = (cli_demo_bag){calloc(bound, sizeof(uint32_t)), calloc(bound, sizeof(uint32_t)), 0};
     return bag->items != NULL && bag->places != NULL;
 }
@@ -48,11 +50,12 @@ static inline void cli_demo_bag_add(cli_demo_bag *bag, uint32_t item)
     bag->places[item] = bag->count;
 }
 
-/* The last item takes its place. */
+/* The last item takes the place of the removed one. */
 static inline void cli_demo_bag_remove(cli_demo_bag *bag, uint32_t item)
 {
     if (!cli_demo_bag_has(bag, item))
         return;
+    assert(bag->count > 0 && bag->items[bag->places[item] - 1] == item);
     uint32_t last = bag->items[--bag->count];
     bag->items[bag->places[item] - 1] = last;
     bag->places[last] = bag->places[item];
@@ -62,6 +65,7 @@ static inline void cli_demo_bag_remove(cli_demo_bag *bag, uint32_t item)
 /* The bag must not be empty. */
 static inline uint32_t cli_demo_bag_draw(const cli_demo_bag *bag, cli_demo_random *random)
 {
+    assert(bag->count > 0);
     return bag->items[cli_demo_random_below(random, bag->count)];
 }
 

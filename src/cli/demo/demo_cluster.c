@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/demo/demo_cluster.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ void cli_demo_draw_uid(cli_demo_cluster *cluster, char out[CLI_DEMO_UID_BYTES])
 
 void cli_demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
 {
+    assert(bytes > 0);
     static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
     for (size_t i = 0; i + 1 < bytes; i++)
         out[i] = alphabet[cli_demo_random_below(&cluster->random, sizeof(alphabet) - 1)];
@@ -41,7 +43,7 @@ void cli_demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
 
 /* ---- initial objects ----------------------------------------------------------------------------------- */
 
-/* Round-robin over the namespaces; when all names are used, a number is added. */
+/* Assigns namespaces in turn; when all names are used, a number is added. */
 static void name_deployment(cli_demo_deployment *deployment, uint32_t number)
 {
     uint32_t round = number / (namespace_count * app_count);
@@ -55,6 +57,7 @@ static void name_deployment(cli_demo_deployment *deployment, uint32_t number)
 
 static void make_deployment(cli_demo_cluster *cluster, uint32_t replicas)
 {
+    assert(replicas > 0);
     cli_demo_deployment *deployment = &cluster->deployments[cluster->deployment_count];
     name_deployment(deployment, cluster->deployment_count++);
     deployment->base = deployment->replicas = replicas;
@@ -87,12 +90,13 @@ static void make_deployments(cli_demo_cluster *cluster, uint32_t pods)
     }
 }
 
-/* There is space for all of them; none of these is reported as a change. */
+/* There is enough space for all of them. They are not reported as changes. */
 static void make_pods(cli_demo_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->deployment_count; i++)
         for (uint32_t n = 0; n < cluster->deployments[i].replicas; n++) {
             uint32_t pod = cli_demo_pod_add(cluster, i);
+            assert(pod != CLI_DEMO_NO_POD);
             if (cli_demo_pod_schedule(cluster, pod))
                 cli_demo_pod_run(cluster, pod);
             cluster->first_pods = pod + 1;
@@ -116,7 +120,7 @@ static void link_free_pods(cli_demo_cluster *cluster)
         cluster->pods[i].next = i + 1 < cluster->pod_max ? i + 1 : CLI_DEMO_NO_POD;
 }
 
-/* Twice the pods are more than scaling and surge can ever need. */
+/* Space for twice as many pods is more than scaling and surge can ever need. */
 static int allocate(cli_demo_cluster *cluster, uint32_t pods)
 {
     uint32_t deployments_max = pods / REPLICAS_MIN + 1;
@@ -174,12 +178,14 @@ static size_t load_count(const cli_demo_cluster *cluster)
 
 size_t cli_demo_cluster_to_load(const cli_demo_cluster *cluster)
 {
+    assert(cluster->loaded <= load_count(cluster));
     return load_count(cluster) - cluster->loaded;
 }
 
-/* Owners before their dependents. */
+/* Creates owners before their dependents. */
 static void tell_first(cli_demo_cluster *cluster, cli_demo_change *out)
 {
+    assert(cluster->loaded < load_count(cluster));
     uint32_t at = (uint32_t)cluster->loaded++;
     if (at < namespace_count) {
         cli_demo_tell_namespace(cluster, at, out);
@@ -202,7 +208,7 @@ static void tell_first(cli_demo_cluster *cluster, cli_demo_change *out)
         cli_demo_tell_pod(cluster, at - cluster->deployment_count, out);
 }
 
-/* The first objects have the timestamp of the first change. */
+/* The initial objects get the timestamp of the first change. */
 static void begin_time(cli_demo_cluster *cluster, int64_t now_s)
 {
     for (uint32_t i = 0; i < cluster->node_count; i++)
@@ -230,6 +236,7 @@ int cli_demo_cluster_next(cli_demo_cluster *cluster, int64_t now_s, cli_demo_cha
         int rc = ki_json_writer_finish(cluster->writer, &json, err);
         if (rc < 0)
             return rc;
+        assert(json.len < sizeof(cluster->json));
         snprintf(cluster->json, sizeof(cluster->json), "%.*s", KI_STR_ARGS(json));
         change.json = cluster->json;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/demo/demo_compare.h"
 
+#include <assert.h>
 #include <kinformer/rest.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +26,10 @@ static void sort(ki_object_list *list)
         qsort(list->objects, list->count, sizeof(ki_object *), compare_keys);
 }
 
-/* One of the two may be NULL: the object is missing there. */
+/* One of the objects may be NULL: then it is missing on that side. */
 static void tell(const ki_object *cached, const ki_object *served, cli_demo_differ_cb differ, void *user)
 {
+    assert(cached != NULL || served != NULL);
     char line[LINE_BYTES];
     const ki_object *either = cached != NULL ? cached : served;
     ki_str cached_version = cached == NULL ? KI_STR("nothing") : ki_object_resource_version(cached);
@@ -37,9 +39,11 @@ static void tell(const ki_object *cached, const ki_object *served, cli_demo_diff
     differ(line, user);
 }
 
-/* The order of the next objects: negative if one is only in the cache, positive if only on the server. */
+/* Compares the next objects: negative if the first is only in the cache, positive if it is only on the
+ * server. */
 static int order(const ki_object_list *cached, size_t c, const ki_object_list *served, size_t s)
 {
+    assert(c < cached->count || s < served->count);
     if (c == cached->count)
         return 1;
     if (s == served->count)
@@ -79,6 +83,7 @@ typedef struct reading {
 
 static int take_page(ki_object_list *served, const ki_rest_answer *page, ki_error *err)
 {
+    assert(page->object_count == 0 || page->objects != NULL);
     if (page->refused_count > 0)
         return cli_fail(err, "the server listed objects without a name");
     if (page->object_count == 0)
@@ -95,6 +100,7 @@ static int take_page(ki_object_list *served, const ki_rest_answer *page, ki_erro
 
 static int read_page(reading *it, ki_error *err)
 {
+    assert(it->token != NULL);
     ki_rest_answer page = {0};
     it->request.list.continue_token = ki_str_of(it->token);
     int rc = ki_rest_run(it->client, &it->request, &page, err);

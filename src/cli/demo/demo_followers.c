@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/demo/demo_followers.h"
 
+#include <assert.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ enum { BACKOFF_MS = 100, BACKOFF_MAX_MS = 400 };
 
 /* ---- pod status ---------------------------------------------------------------------------------------- */
 
-/* As in kubectl's column STATUS. */
+/* The status as in kubectl's column STATUS. */
 static ki_str state_of(const ki_object *pod)
 {
     ki_str reason = ki_object_string(pod, "/status/containerStatuses/0/state/waiting/reason");
@@ -57,6 +58,7 @@ static void on_update(const ki_event *event, void *user)
 
 static void on_delete(const ki_event *event, void *user)
 {
+    assert(((cli_demo_follower *)user)->objects > 0);
     cli_demo_follower *follower = user;
     follower->objects--;
     note(follower, '-', event->object,
@@ -75,6 +77,7 @@ static void on_error(ki_informer *informer, const ki_informer_error *error, void
 
 static int follow(cli_demo_follower *follower, ki_client *client, ki_error *err)
 {
+    assert(follower->informer == NULL && follower->resource != NULL);
     ki_informer_options options = {.backoff_ms = BACKOFF_MS, .backoff_max_ms = BACKOFF_MAX_MS};
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete, .user = follower};
     follower->informer = ki_informer_new(client, follower->resource, &options, err);
@@ -144,6 +147,7 @@ int cli_demo_followers_are_current(const cli_demo_followers *followers)
 
 void cli_demo_followers_measure(cli_demo_followers *followers, uint64_t elapsed_ms)
 {
+    assert(elapsed_ms > 0);
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
         cli_demo_follower *follower = &followers->items[i];
         ki_registration_stats stats = {0};

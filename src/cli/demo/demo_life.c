@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The next change of the simulated cluster. Each function either makes one change and returns 1, or does
- * nothing and returns 0, and another one is tried. */
+ * nothing and returns 0; then another function is tried. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 static uint32_t draw(cli_demo_cluster *cluster, uint32_t bound)
 {
+    assert(bound > 0);
     return cli_demo_random_below(&cluster->random, bound);
 }
 
@@ -40,6 +42,7 @@ static int move_pod(cli_demo_cluster *cluster, cli_demo_change *out)
 
 static void delete_pod(cli_demo_cluster *cluster, uint32_t pod, cli_demo_change *out)
 {
+    assert(pod < cluster->pod_max && cluster->pods[pod].state != CLI_DEMO_POD_FREE);
     cli_demo_pod_name(cluster, pod, cluster->name);
     out->kind = CLI_DEMO_PODS;
     out->is_delete = 1;
@@ -64,10 +67,12 @@ static tally count(const cli_demo_deployment *deployment)
         sum.ready += deployment->sets[i].ready_count;
         sum.old_pods += i > 0 ? deployment->sets[i].pod_count : 0;
     }
+    assert(sum.ready <= sum.pods && sum.old_pods <= sum.pods);
     return sum;
 }
 
-/* A pod to delete: of an old replica set if there are any; one that is not ready before one that is. */
+/* Selects a pod to delete, of the old replica sets or of the current one; a pod that is not ready comes
+ * first. */
 static uint32_t find_victim(const cli_demo_cluster *cluster, const cli_demo_deployment *deployment,
                             int is_old)
 {
@@ -85,15 +90,18 @@ static uint32_t find_victim(const cli_demo_cluster *cluster, const cli_demo_depl
 
 static void create_set(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
+    assert(!cluster->deployments[number].sets[0].is_there);
     cli_demo_set *set = &cluster->deployments[number].sets[0];
     set->is_there = 1;
     set->is_dirty = 0;
     cli_demo_tell_set(cluster, number, set, out);
 }
 
-/* Of the replica sets without pods one is kept, for a rollback. */
+/* The deployment has settled. Only one replica set without pods is kept, for a rollback; the oldest is
+ * deleted. */
 static int settle(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
+    assert(cli_demo_bag_has(&cluster->unsettled, number));
     cli_demo_deployment *deployment = &cluster->deployments[number];
     cli_demo_set *oldest = &deployment->sets[CLI_DEMO_SETS - 1];
     cli_demo_bag_remove(&cluster->unsettled, number);
@@ -101,6 +109,7 @@ static int settle(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *o
     if (!oldest->is_there)
         return 0;
     snprintf(cluster->name, sizeof(cluster->name), "%s-%s", deployment->name, oldest->hash);
+    assert(oldest->pod_count == 0);
     *oldest = (cli_demo_set){0};
     out->kind = CLI_DEMO_REPLICA_SETS;
     out->is_delete = 1;
@@ -122,6 +131,7 @@ static int create_pod(cli_demo_cluster *cluster, uint32_t number, cli_demo_chang
 static int retire_pod(cli_demo_cluster *cluster, const cli_demo_deployment *deployment, cli_demo_change *out)
 {
     uint32_t victim = find_victim(cluster, deployment, 1);
+    assert(victim != CLI_DEMO_NO_POD); /* the caller has counted old pods */
     uint32_t needed = deployment->replicas - deployment->replicas / 4;
     if (cluster->pods[victim].state == CLI_DEMO_POD_RUNNING && count(deployment).ready <= needed)
         return 0;
@@ -129,7 +139,7 @@ static int retire_pod(cli_demo_cluster *cluster, const cli_demo_deployment *depl
     return 1;
 }
 
-/* One step of what a cluster's controllers do. */
+/* Makes one step of the work of a cluster's controllers. */
 static int reconcile(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     if (cluster->unsettled.count == 0)
@@ -153,7 +163,7 @@ static int reconcile(cli_demo_cluster *cluster, cli_demo_change *out)
     return now.pods == now.ready ? settle(cluster, number, out) : 0;
 }
 
-/* Replica sets before their deployment. */
+/* Writes replica sets before their deployment. */
 static int tell_status(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     if (cluster->dirty.count == 0)
@@ -185,7 +195,7 @@ static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *for
     out->happening = cluster->happening;
 }
 
-/* A settled deployment. Returns 0 if none was drawn, or if enough are in transition. */
+/* Draws a settled deployment. Returns 0 if the one drawn is not settled, or if enough are in transition. */
 static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
 {
     uint32_t number = draw(cluster, cluster->deployment_count);
@@ -198,6 +208,7 @@ static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
 
 static void change_deployment(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
+    assert(number < cluster->deployment_count);
     cli_demo_deployment *deployment = &cluster->deployments[number];
     deployment->generation++;
     deployment->changed_s = cluster->now_s;
@@ -229,6 +240,7 @@ static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
     if (!draw_settled(cluster, &number))
         return 0;
     cli_demo_deployment *deployment = &cluster->deployments[number];
+    assert(!deployment->sets[CLI_DEMO_SETS - 1].is_there);
     memmove(&deployment->sets[1], &deployment->sets[0], (CLI_DEMO_SETS - 1) * sizeof(cli_demo_set));
     deployment->sets[0] = (cli_demo_set){.revision = ++deployment->revision};
     deployment->sets[1].is_dirty = 1;
@@ -271,7 +283,7 @@ static int evict(cli_demo_cluster *cluster, cli_demo_change *out)
     return 1;
 }
 
-/* A few nodes at a time are not ready; no pods are scheduled there meanwhile. */
+/* A few nodes at a time are not ready, and get no pods meanwhile. */
 static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t number = draw(cluster, cluster->node_count);
@@ -281,6 +293,7 @@ static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
         return 0;
     node->is_ready = !node->is_ready;
     node->changed_s = cluster->now_s;
+    assert(!node->is_ready || cluster->unready_nodes > 0);
     cluster->unready_nodes += node->is_ready ? -1U : 1U;
     cli_demo_tell_node(cluster, number, out);
     say(cluster, out, "%s is %s", node->name, node->is_ready ? "ready again" : "not ready");
@@ -301,7 +314,7 @@ static int happen(cli_demo_cluster *cluster, cli_demo_change *out)
 
 /* ---- choosing the next change -------------------------------------------------------------------------- */
 
-/* A node's heartbeat: the change when there is nothing else to do. */
+/* The heartbeat of a node: the change that is made when there is nothing else to do. */
 static void beat(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     cli_demo_tell_node(cluster, draw(cluster, cluster->node_count), out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the simulated cluster as JSON, except pods. Each is left open: the caller ends it. */
+#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -143,6 +144,7 @@ static void write_node_status(cli_demo_cluster *cluster, const cli_demo_node *no
 
 void cli_demo_tell_node(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
+    assert(number < cluster->node_count);
     char range[32];
     const cli_demo_node *node = &cluster->nodes[number];
     ki_json_writer *writer = cluster->writer;
@@ -159,7 +161,7 @@ void cli_demo_tell_node(cli_demo_cluster *cluster, uint32_t number, cli_demo_cha
 
 /* ---- deployments and replica sets ---------------------------------------------------------------------- */
 
-/* Selector and template, which both have. */
+/* Writes selector and template, which deployments and replica sets both have. */
 static void write_template(ki_json_writer *writer, const cli_demo_deployment *deployment,
                            const cli_demo_set *set)
 {

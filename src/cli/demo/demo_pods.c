@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods of the simulated cluster: their nodes and counts. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ cli_demo_set *cli_demo_set_of(cli_demo_deployment *deployment, uint32_t revision
     return NULL;
 }
 
-/* 25 % rounded up, as a deployment's default. */
+/* 25 %, rounded up: the default of a deployment. */
 uint32_t cli_demo_surge(const cli_demo_deployment *deployment)
 {
     return (deployment->replicas + 3) / 4;
@@ -35,8 +36,11 @@ void cli_demo_pod_name(const cli_demo_cluster *cluster, uint32_t pod, char out[C
 static void count(cli_demo_cluster *cluster, const cli_demo_pod *pod, int pods, int ready)
 {
     cli_demo_set *set = cli_demo_set_of(&cluster->deployments[pod->deployment], pod->revision);
+    assert(set != NULL);
+    assert((pods >= 0 || set->pod_count > 0) && (ready >= 0 || set->ready_count > 0));
     set->pod_count += (uint32_t)pods;
     set->ready_count += (uint32_t)ready;
+    assert(set->ready_count <= set->pod_count);
     set->is_dirty = 1;
     cli_demo_bag_add(&cluster->dirty, pod->deployment);
 }
@@ -60,6 +64,7 @@ static void set_state(cli_demo_cluster *cluster, uint32_t pod, cli_demo_pod_stat
 
 uint32_t cli_demo_pod_add(cli_demo_cluster *cluster, uint32_t deployment)
 {
+    assert(deployment < cluster->deployment_count);
     uint32_t pod = cluster->free_pods;
     cli_demo_deployment *owner = &cluster->deployments[deployment];
     if (pod == CLI_DEMO_NO_POD)
@@ -87,12 +92,14 @@ static void leave_node(cli_demo_cluster *cluster, cli_demo_pod *pod)
     if (pod->node == CLI_DEMO_NO_NODE)
         return;
     cli_demo_node *node = &cluster->nodes[pod->node];
+    assert(node->pod_count > 0);
     node->pod_count--;
     node->addresses[pod->address / 64] &= ~(1ULL << (pod->address % 64));
 }
 
 void cli_demo_pod_remove(cli_demo_cluster *cluster, uint32_t pod)
 {
+    assert(cluster->pods[pod].state != CLI_DEMO_POD_FREE);
     cli_demo_pod *it = &cluster->pods[pod];
     set_state(cluster, pod, CLI_DEMO_POD_FREE);
     count(cluster, it, -1, 0);
@@ -114,7 +121,8 @@ static int can_take(const cli_demo_node *node)
     return node->is_ready && node->pod_count < CLI_DEMO_NODE_PODS_MAX;
 }
 
-/* The node with fewer pods of two random ones, which balances well. Otherwise any that is not full. */
+/* Selects the node with fewer pods of two random nodes, which balances well. If it cannot take a pod, the
+ * next node that can. */
 static uint32_t find_node(cli_demo_cluster *cluster)
 {
     uint32_t a = cli_demo_random_below(&cluster->random, cluster->node_count);
@@ -134,12 +142,14 @@ static uint32_t take_address(cli_demo_node *node)
     uint32_t address = ADDRESS_MIN;
     while (address < ADDRESS_END - 1 && (node->addresses[address / 64] >> (address % 64) & 1) != 0)
         address++;
+    assert((node->addresses[address / 64] >> (address % 64) & 1) == 0);
     node->addresses[address / 64] |= 1ULL << (address % 64);
     return address;
 }
 
 int cli_demo_pod_schedule(cli_demo_cluster *cluster, uint32_t pod)
 {
+    assert(cluster->pods[pod].state == CLI_DEMO_POD_PENDING);
     cli_demo_pod *it = &cluster->pods[pod];
     uint32_t node = find_node(cluster);
     if (node == CLI_DEMO_NO_NODE)
@@ -153,11 +163,13 @@ int cli_demo_pod_schedule(cli_demo_cluster *cluster, uint32_t pod)
 
 void cli_demo_pod_run(cli_demo_cluster *cluster, uint32_t pod)
 {
+    assert(cluster->pods[pod].node != CLI_DEMO_NO_NODE);
     set_state(cluster, pod, CLI_DEMO_POD_RUNNING);
 }
 
 void cli_demo_pod_crash(cli_demo_cluster *cluster, uint32_t pod)
 {
+    assert(cluster->pods[pod].node != CLI_DEMO_NO_NODE);
     cluster->pods[pod].restarts++;
     set_state(cluster, pod, CLI_DEMO_POD_CRASHED);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/demo/demo_trouble.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* How long a server is down at most, and how often recovery is checked. */
@@ -15,6 +16,7 @@ static cli_demo_trouble_kind kind_of(uint64_t count)
 
 static void say(cli_demo_trouble *trouble, const char *line)
 {
+    assert(trouble->say != NULL);
     trouble->say(line, trouble->user);
 }
 
@@ -28,8 +30,8 @@ static uint64_t count_expired(const cli_demo_trouble *trouble)
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* Before connections end, because every watch that begins afterwards counts. A fault without recovery so
- * far is replaced by the next. */
+/* Called before connections end, because every watch that begins afterwards counts. If the informers have not
+ * recovered from the previous fault yet, the next one replaces it. */
 static void remember(cli_demo_trouble *trouble)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
@@ -41,7 +43,7 @@ static void remember(cli_demo_trouble *trouble)
     trouble->is_recovering = 0;
 }
 
-static void begin_healing(cli_demo_trouble *trouble, uint64_t now_ms)
+static void begin_recovery(cli_demo_trouble *trouble, uint64_t now_ms)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++)
         trouble->versions[i] = trouble->followers->items[i].version;
@@ -54,11 +56,12 @@ static void cut(cli_demo_trouble *trouble, uint64_t now_ms)
     int is_reset = trouble->count / CLI_DEMO_TROUBLES % 2 == 0;
     say(trouble, is_reset ? "cut: every connection is reset" : "cut: every connection is closed");
     ki_apiserver_cut(trouble->server, is_reset);
-    begin_healing(trouble, now_ms);
+    begin_recovery(trouble, now_ms);
 }
 
 static void take_down(cli_demo_trouble *trouble, uint64_t now_ms)
 {
+    assert(!trouble->is_down);
     char line[CLI_DEMO_LINE_BYTES];
     uint64_t down_ms = trouble->period_ms / 3 < DOWN_MAX_MS ? trouble->period_ms / 3 : DOWN_MAX_MS;
     int forgets = kind_of(trouble->count) == CLI_DEMO_COMPACTION;
@@ -72,6 +75,7 @@ static void take_down(cli_demo_trouble *trouble, uint64_t now_ms)
 
 static int bring_up(cli_demo_trouble *trouble, uint64_t now_ms, ki_error *err)
 {
+    assert(trouble->is_down);
     if (kind_of(trouble->count) == CLI_DEMO_COMPACTION)
         ki_apiserver_compact(trouble->server);
     int rc = ki_apiserver_up(trouble->server, err);
@@ -79,7 +83,7 @@ static int bring_up(cli_demo_trouble *trouble, uint64_t now_ms, ki_error *err)
         return rc;
     trouble->is_down = 0;
     trouble->count++;
-    begin_healing(trouble, now_ms);
+    begin_recovery(trouble, now_ms);
     return 0;
 }
 
@@ -100,6 +104,7 @@ static int has_recovered(const cli_demo_trouble *trouble)
 
 static void tell_recovered(cli_demo_trouble *trouble, uint64_t now_ms)
 {
+    assert(trouble->is_recovering && now_ms >= trouble->over_ms);
     char line[CLI_DEMO_LINE_BYTES];
     uint64_t expired = count_expired(trouble) - trouble->expired;
     uint64_t resumed = expired < CLI_DEMO_FOLLOWED ? CLI_DEMO_FOLLOWED - expired : 0;
@@ -119,6 +124,7 @@ void cli_demo_trouble_begin(cli_demo_trouble *trouble, uint64_t now_ms)
 
 static void start_next(cli_demo_trouble *trouble, uint64_t now_ms)
 {
+    assert(trouble->period_ms > 0);
     trouble->next_ms = now_ms + trouble->period_ms;
     remember(trouble);
     if (kind_of(trouble->count) == CLI_DEMO_CUT) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/demo/demo_view.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Space for the latest lines: faults and changes get a third each, at most this much; events get the rest. */
+/* LATEST_LINES: faults and changes each get a third of the remaining rows, but at most this many; events get
+ * the rest. LATEST_TITLES: the rows of titles and separators. */
 enum { LATEST_LINES = 4, LATEST_TITLES = 5 };
 
 #define BOLD "\033[1m"
@@ -36,12 +38,13 @@ typedef struct drawing {
     size_t bytes;
     uint32_t columns; /* of the screen */
     uint32_t rows;    /* left, including the current one */
-    uint32_t column;  /* the next one */
+    uint32_t column;  /* the next column to write */
     int is_colored;
 } drawing;
 
 static void put_bytes(drawing *canvas, const char *text, size_t n)
 {
+    assert(canvas->len < canvas->bytes);
     if (n >= canvas->bytes - canvas->len)
         n = canvas->bytes - canvas->len - 1;
     memcpy(canvas->out + canvas->len, text, n);
@@ -52,6 +55,7 @@ static void put_bytes(drawing *canvas, const char *text, size_t n)
 /* All text is ASCII: one byte per column. */
 static void put_text(drawing *canvas, const char *text)
 {
+    assert(canvas->column <= canvas->columns);
     size_t room = canvas->rows == 0 ? 0 : canvas->columns - canvas->column;
     size_t n = strlen(text);
     n = n < room ? n : room;
@@ -140,7 +144,7 @@ static void draw_cluster(drawing *canvas, const cli_demo_view *view)
     end_line(canvas);
 }
 
-/* Always `n` lines, so that nothing below moves. */
+/* Always draws `n` lines, so that nothing below them moves. */
 static void draw_lines(drawing *canvas, const char *title, const cli_demo_lines *lines, size_t n)
 {
     put(canvas, BOLD, "%s", title);

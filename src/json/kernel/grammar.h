@@ -14,23 +14,26 @@
 
 #include "json/kernel/tokens.h"
 
+#include <assert.h>
+
 /* The containers around a character. */
 typedef struct ki_nesting {
-    uint64_t kinds; /* the first word of the scanner's */
+    uint64_t kinds; /* the first word of the scanner's `kinds` */
     uint32_t depth;
-    uint32_t lowest; /* depth in the last block walked */
+    uint32_t lowest; /* the lowest depth in the last block walked */
 } ki_nesting;
 
-/* What is known about a block before its brackets are followed; as in ki_block. */
+/* What is known about a block before its brackets are followed. The masks are those of ki_block. */
 typedef struct ki_found {
     uint64_t open, close, brace, separator; /* , : */
     uint64_t behind_name, nameless, mistakes;
 } ki_found;
 
-/* Checks which token may follow which in a block of `count` characters. A value begins where one is
- * expected and nowhere else, except that a bracket may close directly after it opens. */
+/* Checks which token may follow which in a block of `count` characters. A value must begin where one is
+ * expected, and nowhere else. The exception: a container may close directly after it opens. */
 KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsigned count)
 {
+    assert(count > 0 && count <= 64);
     const unsigned last = count - 1;
     const uint64_t valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     const uint64_t open = t->bracket & t->expects;
@@ -41,8 +44,8 @@ KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsi
     const uint64_t behind_open = ki_behind(open, g->opened);
     const uint64_t behind_before_name = ki_behind(before_name, g->may_begin_name);
 
-    /* Adding the first byte of a run of ones carries into the bit after its last: from opening to closing
-     * quotes. */
+    /* Adding the first bit of a run of ones carries into the bit after the run. A run begins at an opening
+     * quote, so the carry marks the closing quote. */
     uint64_t sum = 0;
     const int overflow =
         __builtin_add_overflow(t->in, (string_start & behind_before_name) | g->in_name, &sum);
@@ -65,28 +68,30 @@ KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsi
     return found;
 }
 
-/* The opening halves of {} and []. */
+/* The opening brackets of {} and []. */
 KI_INLINE uint64_t ki_found_pairs(const ki_found *f)
 {
     return f->open & (f->close >> 1) & ~(f->brace ^ (f->brace >> 1));
 }
 
-/* The kinds of the containers that `opens` begins, all at once: the first becomes number depth + 1. */
+/* The kinds of all containers that `opens` begins, as bits of `kinds`. The first of them is number depth +
+ * 1. */
 KI_INLINE uint64_t ki_new_kinds(uint64_t brace, uint64_t opens, uint32_t depth)
 {
     return ki_gather(brace, opens) << 1 << depth;
 }
 
-/* Whether the value is {} or []: it ends where no bracket is followed. */
+/* Whether the whole value is {} or []. ki_walk_inside() does not follow the brackets of these, and so would
+ * not see the end of the value. */
 KI_INLINE int ki_is_empty_value(const ki_found *f, uint32_t depth)
 {
     return depth == 0 && (f->close & 2) != 0;
 }
 
-/* Like ki_block_walk, for a block that does not end the value, cannot reach the depth limit and has no
- * mistake; returns 0, with nothing changed, if the block is not like that. Does not call the sink. Only
- * closing brackets are followed one by one, and not even those of {} and [], which match by construction;
- * everything else is computed for all 64 characters at once. */
+/* Like ki_block_walk(), for a block that has no mistake, does not end the value and cannot reach the depth
+ * limit. Returns 0, with nothing changed, for other blocks. Does not call the sink. Only closing brackets
+ * are followed one by one, except those of {} and [], which always match. Everything else is computed for
+ * all 64 characters at once. */
 KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t depth_max, ki_nesting *nesting)
 {
     const uint64_t pairs = ki_found_pairs(f);

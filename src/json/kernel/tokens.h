@@ -8,6 +8,7 @@
 #ifndef KI_JSON_KERNEL_TOKENS_H
 #define KI_JSON_KERNEL_TOKENS_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "json/escape.h"
@@ -20,8 +21,8 @@
 
 enum { KI_NO_MISTAKE = 64 };
 
-/* The characters of a block by their role. `in` covers the bytes of strings with the opening quote,
- * without the closing one. */
+/* The characters of a block by their role. `in` covers the bytes of strings, including the opening quote
+ * but not the closing quote. */
 typedef struct ki_tokens {
     uint64_t quote, in;
     uint64_t expects, bracket;       /* as in ki_masks, only outside strings */
@@ -29,7 +30,7 @@ typedef struct ki_tokens {
     uint64_t literal, literal_start; /* numbers and words */
 } ki_tokens;
 
-/* The first mistake in a block, other than of grammar. */
+/* The first mistake in a block, except mistakes in the order of tokens. */
 typedef struct ki_mistake {
     unsigned at;
     int code;
@@ -43,15 +44,16 @@ KI_INLINE void ki_mistake_add(ki_mistake *mistake, unsigned at, int code)
     }
 }
 
-/* Bit i says whether the character before the i-th one was in `bits`. */
+/* Bit i of the result says whether the character before the i-th one is in `bits`. */
 KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
 {
     return bits << 1 | carry;
 }
 
-/* Finds the bytes that a backslash escapes among the first n; *out_next stands for the byte after them. */
+/* Finds the escaped bytes among the first n. *out_next says whether the byte after them is escaped. */
 KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigned n, uint64_t *out_next)
 {
+    assert(n <= 64);
     uint64_t next = backslash >> 63;
     if (KI_LIKELY((backslash & (backslash << 1 | escaped)) == 0))
         escaped |= backslash << 1;
@@ -61,7 +63,7 @@ KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigne
     return escaped;
 }
 
-/* Those that need a check: \" and \\ are always valid. */
+/* The escapes that must be checked; \" and \\ are always valid. */
 KI_INLINE uint64_t ki_unusual_escapes(const ki_masks *m, const ki_rare *rare, uint64_t escaped)
 {
     return escaped & ~(m->quote | rare->backslash);
@@ -86,6 +88,7 @@ KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64
 static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal,
                                      ki_mistake *mistake)
 {
+    assert(n > 0 && n <= 64);
     uint32_t state = c->literal_open ? c->literal_state : KI_LITERAL_START;
     if (c->literal_open && (literal & 1) == 0) {
         if (!ki_literal_may_end(state)) {
@@ -108,7 +111,7 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
         if (at >= n)
             break;
         if (!ki_literal_may_end(state)) {
-            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte after it, as in the next block */
+            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte after the literal */
             return;
         }
         state = KI_LITERAL_START;
@@ -122,7 +125,8 @@ KI_INLINE int ki_is_word(const uint8_t *text, unsigned len)
            (len == 5 && memcmp(text, "false", 5) == 0);
 }
 
-/* Whether the literals of a block need no closer look: integers of digits only, and words, that end in it. */
+/* Whether the literals of a block need no further check: all end in the block, and are integers without a
+ * sign, or words. */
 static __attribute__((noinline)) int ki_are_plain_literals(const uint8_t *bytes, uint64_t literal,
                                                            uint64_t digit)
 {
@@ -153,7 +157,7 @@ static inline void ki_squeeze_bytes(const uint8_t *bytes, uint64_t keep, uint8_t
     }
 }
 
-/* Removes the white space. */
+/* Removes the white space from the masks. */
 static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
 {
     const ki_squeeze squeeze = ki_squeeze_for(keep);
@@ -166,9 +170,10 @@ static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
     t->literal_start = ki_squeeze_bits(&squeeze, t->literal_start);
 }
 
-/* The position in the block of the i-th character. */
+/* The position of the i-th kept character in the block. */
 static inline unsigned ki_raw_position(uint64_t keep, unsigned i)
 {
+    assert(i < 64);
     for (; i > 0; i--)
         keep &= keep - 1;
     return keep == 0 ? 64 : (unsigned)__builtin_ctzll(keep);

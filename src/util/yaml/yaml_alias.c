@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/yaml/yaml_alias.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -33,6 +34,7 @@ static int grow(ki_yaml_anchors *anchors)
 
 int ki_yaml_anchors_set(ki_yaml_anchors *anchors, const char *name, const ki_yaml_node *node)
 {
+    assert(anchors->count <= anchors->capacity && node != NULL);
     if (anchors->count >= KI_YAML_ANCHORS_MAX)
         return KI_ERR_TOO_LARGE;
     if (anchors->count == anchors->capacity && grow(anchors) < 0)
@@ -44,7 +46,7 @@ int ki_yaml_anchors_set(ki_yaml_anchors *anchors, const char *name, const ki_yam
     return 0;
 }
 
-/* A name may be defined again: the last one counts. */
+/* A name may be defined several times; the last definition counts. */
 const ki_yaml_node *ki_yaml_anchors_find(const ki_yaml_anchors *anchors, const char *name)
 {
     for (size_t i = anchors->count; i > 0; i--) {
@@ -63,6 +65,7 @@ static size_t length(const char *text)
 
 static int count(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_error *err)
 {
+    assert(size->copied_bytes <= size->rules->bytes_max);
     const ki_yaml_rules *rules = size->rules;
     size_t bytes = length(from->key) + length(from->text);
     if (size->nodes >= rules->nodes_max)
@@ -85,10 +88,11 @@ static bool copy_texts(const ki_yaml_node *from, ki_yaml_node *to)
     return (from->key == NULL || to->key != NULL) && (from->text == NULL || to->text != NULL);
 }
 
-/* Recursion is limited to KI_YAML_LEVELS_MAX. */
+/* The recursion is at most KI_YAML_LEVELS_MAX deep. */
 int ki_yaml_copy(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_yaml_node **out_node,
                  ki_error *err)
 {
+    assert(depth <= size->rules->depth_max);
     int rc = count(from, depth, size, err);
     if (rc < 0)
         return rc;

@@ -26,6 +26,8 @@ ki_yaml_level *ki_yaml_top(ki_yaml_builder *build)
 
 static void append(ki_yaml_level *parent, ki_yaml_node *node)
 {
+    assert(node->next == NULL);
+    assert((parent->last == NULL) == (parent->node->first_child == NULL));
     if (parent->last == NULL)
         parent->node->first_child = node;
     else
@@ -42,6 +44,7 @@ void ki_yaml_put_apart(ki_yaml_builder *build, ki_yaml_node *node)
 
 static void attach_root(ki_yaml_builder *build, ki_yaml_node *node)
 {
+    assert(node->next == NULL && node->key == NULL);
     if (build->last_root == NULL)
         build->root = node;
     else
@@ -77,6 +80,7 @@ bool ki_yaml_wants_key(const ki_yaml_level *parent)
 
 static void take_out(ki_yaml_builder *build, ki_yaml_level *mapping, ki_yaml_node *child)
 {
+    assert(mapping->count > 0);
     ki_yaml_node *before = NULL;
     if (mapping->node->first_child == child) {
         mapping->node->first_child = child->next;
@@ -127,6 +131,7 @@ static int fail_members(ki_yaml_builder *build, size_t line)
 
 int ki_yaml_set_key(ki_yaml_builder *build, ki_yaml_level *mapping, ki_str key, size_t line)
 {
+    assert(mapping->key == NULL && mapping->node->kind == KI_YAML_MAPPING);
     mapping->key = ki_str_copy(key);
     if (mapping->key == NULL)
         return ki_fail_no_memory(build->err);
@@ -144,7 +149,7 @@ int ki_yaml_set_key(ki_yaml_builder *build, ki_yaml_level *mapping, ki_str key, 
 
 /* ---- aliases and merges -------------------------------------------------------------------------------- */
 
-/* Merges the members of `from`, which must not be part of a member of `mapping` that is still to come. */
+/* Merges copies of the members of `from` into `mapping`. `from` must not be `mapping` or contain it. */
 static int merge_members(ki_yaml_builder *build, ki_yaml_level *mapping, const ki_yaml_node *from,
                          size_t line)
 {
@@ -152,7 +157,7 @@ static int merge_members(ki_yaml_builder *build, ki_yaml_level *mapping, const k
         return KI_YAML_FAIL(build, line, WANTS_MAPPINGS);
     for (const ki_yaml_node *child = from->first_child, *next; child != NULL; child = next) {
         ki_yaml_node *copy = NULL;
-        next = child->next; /* the child itself may be replaced */
+        next = child->next; /* read first, because merging may move nodes */
         build->failed_line = line;
         int rc = ki_yaml_copy(child, build->depth, &build->size, &copy, build->err);
         if (rc < 0)
@@ -169,9 +174,10 @@ static int merge_members(ki_yaml_builder *build, ki_yaml_level *mapping, const k
     return 0;
 }
 
-/* The first of a list takes precedence, so it is merged last. */
+/* The first mapping of a list takes precedence, so it is merged last. */
 static int merge_list(ki_yaml_builder *build, ki_yaml_level *mapping, ki_yaml_node *list, size_t line)
 {
+    assert(list->kind == KI_YAML_SEQUENCE);
     ki_yaml_node *reversed = NULL;
     int rc = 0;
     for (ki_yaml_node *one = list->first_child, *next; one != NULL; one = next) {
@@ -187,6 +193,7 @@ static int merge_list(ki_yaml_builder *build, ki_yaml_level *mapping, ki_yaml_no
 
 int ki_yaml_end_merge(ki_yaml_builder *build, ki_yaml_level *mapping, ki_yaml_node *value)
 {
+    assert(mapping->is_merge);
     size_t line = mapping->key_line;
     mapping->is_merge = false;
     return value->kind == KI_YAML_SEQUENCE ? merge_list(build, mapping, value, line)
@@ -196,6 +203,7 @@ int ki_yaml_end_merge(ki_yaml_builder *build, ki_yaml_level *mapping, ki_yaml_no
 static int take_alias_value(ki_yaml_builder *build, const ki_yaml_node *from, size_t line)
 {
     ki_yaml_level *parent = ki_yaml_top(build);
+    assert(parent != NULL);
     ki_yaml_node *copy = NULL;
     if (parent->is_merge) {
         ki_secret_free(parent->key);
@@ -214,7 +222,7 @@ static int take_alias_value(ki_yaml_builder *build, const ki_yaml_node *from, si
     return 0;
 }
 
-/* No message contains the name: it may be a password that begins with a star and lacks quotes. */
+/* No message contains the name, because it may be a password that begins with a star and is not quoted. */
 int ki_yaml_take_alias(ki_yaml_builder *build, const char *name, size_t line)
 {
     const ki_yaml_node *from = ki_yaml_anchors_find(&build->anchors, name);

@@ -22,7 +22,7 @@ static int check_tag(ki_yaml_builder *build, const yaml_char_t *tag, size_t line
     return is_known ? 0 : KI_YAML_FAIL(build, line, "a tag that is not supported");
 }
 
-/* Its type follows from its spelling or its tag. */
+/* Whether the type of a scalar depends on its spelling or its tag; others are strings. */
 static bool is_plain(const yaml_event_t *event)
 {
     static const char *const tags[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG};
@@ -35,6 +35,7 @@ static bool is_plain(const yaml_event_t *event)
 
 static int fill_scalar(ki_yaml_builder *build, const yaml_event_t *event, ki_yaml_node *node)
 {
+    assert(node->kind == KI_YAML_SCALAR && node->text == NULL);
     const char *tag = (const char *)event->data.scalar.tag;
     ki_str text = {(const char *)event->data.scalar.value, event->data.scalar.length};
     node->is_plain = is_plain(event);
@@ -49,6 +50,7 @@ static int fill_scalar(ki_yaml_builder *build, const yaml_event_t *event, ki_yam
 static int take_key(ki_yaml_builder *build, const yaml_event_t *event, ki_str text, size_t line)
 {
     ki_yaml_level *mapping = ki_yaml_top(build);
+    assert(ki_yaml_wants_key(mapping));
     if (event->data.scalar.anchor != NULL) {
         ki_yaml_node *node = ki_calloc(1, sizeof(*node));
         if (node == NULL)
@@ -98,6 +100,7 @@ static int begin(ki_yaml_builder *build, const beginning *what, size_t line)
     rc = ki_yaml_add_node(build, what->kind, line, &node);
     if (rc < 0)
         return rc;
+    assert(build->depth < KI_YAML_LEVELS_MAX);
     build->levels[build->depth++] = (ki_yaml_level){.node = node};
     return ki_yaml_name_node(build, what->anchor, node, line);
 }
@@ -171,9 +174,9 @@ static int build_all(ki_yaml_builder *build, yaml_parser_t *parser)
     }
 }
 
-/* libyaml does not wipe what it frees: the text, raw and decoded, and the tokens scanned ahead. Out of reach
- * are the beginning of a long value, in the memory that it had before it grew, and a quoted value without
- * its closing quote, which is freed when the mistake is found. */
+/* libyaml does not wipe what it frees, so this wipes the text, raw and decoded, and the tokens scanned
+ * ahead. It cannot wipe the beginning of a long value in the memory that libyaml has freed when the value
+ * grew, nor a quoted value without its closing quote, which libyaml frees when it finds the mistake. */
 static void wipe_parser(yaml_parser_t *parser)
 {
     for (const yaml_token_t *token = parser->tokens.head; token != parser->tokens.tail; token++) {
@@ -197,6 +200,7 @@ int ki_yaml_parse(ki_str text, const ki_yaml_rules *rules, ki_yaml_node **out_ro
         return ki_fail_no_memory(build.err);
     yaml_parser_set_input_string(&parser, (const unsigned char *)(text.len > 0 ? text.ptr : ""), text.len);
     int rc = build_all(&build, &parser);
+    assert(rc < 0 || build.depth == 0);
     for (size_t i = 0; i < build.depth; i++)
         ki_secret_free(build.levels[i].key);
     ki_yaml_free(build.apart);

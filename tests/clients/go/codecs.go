@@ -27,7 +27,7 @@ const (
 	protobufType = "application/vnd.kubernetes.protobuf"
 )
 
-// Has an object created without keeping it, and gives what the server would have kept.
+// Creates an object with a dry run, and returns what the server would have stored.
 func dryRun(config *rest.Config, contentType, accept string, object runtime.Object, version schema.GroupVersionKind) (any, error) {
 	config = rest.CopyConfig(config)
 	group := version.GroupVersion()
@@ -60,7 +60,7 @@ func dryRun(config *rest.Config, contentType, accept string, object runtime.Obje
 	if err != nil {
 		return nil, err
 	}
-	// A Job has its uid in labels and selectors, too.
+	// A Job also has its uid in labels and selectors.
 	var kept metav1.PartialObjectMetadata
 	if err = json.Unmarshal(text, &kept); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func dryRun(config *rest.Config, contentType, accept string, object runtime.Obje
 	var tree map[string]any
 	err = json.Unmarshal(text, &tree)
 	metadata, _ := tree["metadata"].(map[string]any)
-	// What differs each time.
+	// These fields differ in each run.
 	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
 		delete(metadata, name)
 	}
@@ -104,7 +104,7 @@ func compareCodecs(config *rest.Config, text string) error {
 			return fmt.Errorf("%s: JSON gives\n%s\nand %s, answered as %s,\n%s", version.Kind, left, types[0], types[1], right)
 		}
 	}
-	fmt.Println("ok: protobuf is as JSON, in the request and in the answer:", version.Kind)
+	fmt.Println("ok: protobuf and JSON are the same, in the request and in the answer:", version.Kind)
 	return nil
 }
 

@@ -30,12 +30,12 @@ const (
 	objects   = 30
 )
 
-// What is asked of the server and how it answers, by way of the transport.
+// A transport that counts the requests and checks the types of the answers.
 type requests struct {
 	next   http.RoundTripper
 	accept string
 	lists  atomic.Int64
-	others atomic.Int64 // answers of another type
+	others atomic.Int64 // answers of a different type
 }
 
 func (all *requests) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -73,7 +73,7 @@ func until(what string, condition func() bool) error {
 	return errors.New("not within " + patience.String() + ": " + what)
 }
 
-// POST or DELETE of /debug/…, which are no part of Kubernetes.
+// POST or DELETE of /debug/…, which is not part of Kubernetes.
 func (f *follower) debug(method, path, body string) error {
 	request, err := http.NewRequest(method, f.config.Host+"/debug/"+path, strings.NewReader(body))
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *follower) debug(method, path, body string) error {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultTransport.RoundTrip(request)
-	// Who cuts all connections may not hear an answer.
+	// The request that cuts all connections may get no response.
 	if path == "cut" {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (f *follower) valueOf(name string) string {
 	return object.Data["value"]
 }
 
-// ---- what happens ----
+// ---- scenarios ----
 
 func (f *follower) start() error {
 	space := &core.Namespace{ObjectMeta: meta.ObjectMeta{Name: namespace}}
@@ -158,7 +158,7 @@ func (f *follower) live() error {
 	if err := errors.Join(f.create("new", "first"), f.update("object-1", "second"), f.remove("object-2")); err != nil {
 		return err
 	}
-	return until("it hears of an addition, an update and a deletion", func() bool {
+	return until("it receives an addition, an update and a deletion", func() bool {
 		return f.events.added.Load() == objects+1 && f.events.updated.Load() == 1 && f.events.deleted.Load() == 1 &&
 			f.valueOf("object-1") == "second"
 	})
@@ -172,16 +172,16 @@ func (f *follower) cut() error {
 	if err := errors.Join(f.update("object-3", "after the cut"), f.remove("object-4")); err != nil {
 		return err
 	}
-	err := until("it comes back after a cut", func() bool {
+	err := until("it reconnects after a cut", func() bool {
 		return f.valueOf("object-3") == "after the cut" && f.valueOf("object-4") == ""
 	})
 	if err == nil && f.requests.lists.Load() != lists {
-		err = errors.New("it has listed again, although the history was there")
+		err = errors.New("it has listed again, although the history was available")
 	}
 	return err
 }
 
-// Its watch finds nothing to go on from, so that it has to list.
+// Its watch cannot be resumed, so it has to list.
 func (f *follower) compact() error {
 	lists := f.requests.lists.Load()
 	err := errors.Join(
@@ -223,7 +223,7 @@ func (f *follower) compare() error {
 	if len(served) != objects-1 {
 		return fmt.Errorf("%d objects instead of %d", len(served), objects-1)
 	}
-	return until("its cache is what the server has", func() bool {
+	return until("its cache has the server's objects", func() bool {
 		cached, err := f.lister.List(labels.Everything())
 		return err == nil && summary(cached) == summary(served)
 	})

@@ -27,7 +27,7 @@ const (
 	retryPeriod   = 200 * time.Millisecond
 )
 
-// The contenders for one Lease: client-go's leader election in this process, and sample-controller in its own.
+// Contenders for one Lease: client-go's leader election in this process, and a sample-controller process.
 type contest struct {
 	client     kubernetes.Interface
 	program    string
@@ -35,7 +35,7 @@ type contest struct {
 	leads      atomic.Bool // client-go
 }
 
-// client-go contends until the function that comes back is called; then it gives the Lease back, if it releases.
+// client-go contends until the returned function is called; then it releases the Lease if `releases` is set.
 func (c *contest) startGo(releases bool) (context.CancelFunc, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -76,7 +76,7 @@ func (c *contest) lease() (*coordination.Lease, error) {
 	return c.client.CoordinationV1().Leases("default").Get(context.Background(), leaseName, meta.GetOptions{})
 }
 
-// The Lease is held by one, and both agree on how often it has changed hands.
+// Waits until this holder has the Lease, and both agree on how often it has changed hands.
 func (c *contest) untilHeldBy(holder string, transitions int32) error {
 	return until(fmt.Sprintf("%s holds the lease, transition %d", holder, transitions), func() bool {
 		lease, err := c.lease()
@@ -86,7 +86,7 @@ func (c *contest) untilHeldBy(holder string, transitions int32) error {
 	})
 }
 
-// Nobody takes it away from one who renews it, for longer than it lasts.
+// Checks that the Lease stays with a holder that renews it, for longer than it lasts.
 func (c *contest) staysWith(holder string) error {
 	for end := time.Now().Add(2 * leaseDuration); time.Now().Before(end); time.Sleep(pause) {
 		lease, err := c.lease()
@@ -110,7 +110,7 @@ func first(steps ...func() error) error {
 	return nil
 }
 
-// Each takes the Lease over from the other: when it is given back, and when its holder is gone.
+// Each takes over the Lease from the other: when it is released, and when its holder is killed.
 func (c *contest) run() error {
 	var stopGo context.CancelFunc
 	var process *exec.Cmd
@@ -156,7 +156,7 @@ func contend(args []string) error {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // what the test asks must not delay renewals
+	config.QPS = -1 // no rate limit, so that the test's requests do not delay renewals
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// clients is one program for what Go programs talk to an API server with; its first argument says which.
+// clients is one program for the Go clients of an API server; its first argument chooses the client.
 //
-//	clients kubectl [FLAGS]         kubectl
+//	clients kubectl [FLAGS]                     kubectl
 //	clients informer json|protobuf KUBECONFIG   follows the embedded API server with client-go's informer, through cuts and more
-//	clients codecs FILE KUBECONFIG  has the objects of a file read and answered as JSON and as protobuf, and compares
-//	clients leader PROGRAM KUBECONFIG   contends with sample-controller for one Lease
+//	clients codecs FILE KUBECONFIG              sends the objects of a file as JSON and as protobuf, and compares the answers
+//	clients leader PROGRAM KUBECONFIG           contends with sample-controller for one Lease
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)
 	}
-	// kubectl reads os.Args by itself, and expects its own name to be the first.
+	// kubectl reads os.Args itself, and expects its own name first.
 	os.Args = os.Args[1:]
 	switch os.Args[0] {
 	case "kubectl":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Follows the embedded API server with the JavaScript client's informer, through cuts and compactions. That client wants
+// Follows the embedded API server with the JavaScript client's informer, through cuts and compactions. That client requires
 // TLS.
 //
 //     node informer.js KUBECONFIG
@@ -35,7 +35,7 @@ function assert(condition, what) {
     if (!condition) throw new Error(what);
 }
 
-// POST or DELETE of /debug/…, which are no part of Kubernetes. Who cuts all connections may not hear an answer.
+// POST or DELETE of /debug/…, which is not part of Kubernetes. The request that cuts all connections may get no response.
 function debug(method, path, body = '') {
     const cluster = config.getCurrentCluster();
     const address = new URL(`/debug/${path}`, cluster.server);
@@ -57,7 +57,7 @@ function debug(method, path, body = '') {
     });
 }
 
-// A connection that was kept and then cut is found out when it is used next.
+// A kept connection that was cut fails when it is used again.
 async function again(call) {
     try {
         return await call();
@@ -83,9 +83,9 @@ function remove(name) {
     return core.deleteNamespacedConfigMap({ namespace, name });
 }
 
-// ---- what happens ----
+// ---- scenarios ----
 
-// Errors end it, and whoever uses it starts it again, as its documentation says.
+// An error ends the informer, and the program has to start it again, as its documentation says.
 function makeInformer() {
     const list = () => {
         seen.lists++;

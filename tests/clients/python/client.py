@@ -168,7 +168,7 @@ def main():
     follow(core)
     definitions(api)
     core.delete_namespace(NAMESPACE)
-    print(f"ok: the Python client does as against a cluster, {checks} checks")
+    print(f"ok: the Python client behaves as with a cluster, {checks} checks")
 
 
 main()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// controlplane is one program for all parts of a small control plane; its first argument says which.
+// controlplane is one program for all parts of a small control plane; its first argument chooses the part.
 //
 //	controlplane etcd|kube-apiserver|kube-controller-manager|kubectl [FLAGS]
 //
-// and, so that a script needs no other tools:
+// It also has some tools, so that scripts need no others:
 //
-//	controlplane free-ports COUNT       ports of 127.0.0.1 that nobody listens on, a line each
-//	controlplane key FILE               writes a new private key, for the tokens of service accounts
-//	controlplane compact ETCD-URL       has etcd forget everything but the present
+//	controlplane free-ports COUNT       prints unused ports of 127.0.0.1, one per line
+//	controlplane key FILE               writes a new private key for the tokens of service accounts
+//	controlplane compact ETCD-URL       compacts the history of etcd up to now
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)
 	}
-	// Each part reads os.Args by itself, and expects its own name to be the first.
+	// Each part reads os.Args itself, and expects its own name first.
 	os.Args = os.Args[1:]
 	switch os.Args[0] {
 	case "etcd":

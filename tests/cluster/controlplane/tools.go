@@ -23,7 +23,7 @@ import (
 
 var errArguments = errors.New("one argument is needed")
 
-// All are held until all are found, so that no port is named twice.
+// All ports are kept open until the last one is found, so that none is printed twice.
 func freePorts(arguments []string) error {
 	if len(arguments) != 1 {
 		return errArguments
@@ -58,7 +58,7 @@ func compact(arguments []string) error {
 	if len(arguments) != 1 {
 		return errArguments
 	}
-	// It warns of connections that come to nothing, also when the next one is well.
+	// It warns about failed connections, even if the next one succeeds.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

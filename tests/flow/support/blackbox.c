@@ -15,7 +15,8 @@
 #include "support/unit.h"
 #include "util/clock.h"
 
-/* They wait most of the time. BURST: attempts beyond one a second. */
+/* AT_ONCE: scenarios that run at the same time; they mostly wait.
+ * BURST: attempts allowed beyond one per second. */
 enum { AT_ONCE = 16, SETTLE_MS = 200, BURST = 8 };
 
 struct blackbox {
@@ -38,7 +39,7 @@ static const char *text_of(const text_log *log)
 
 /* ---- words --------------------------------------------------------------------------------------------- */
 
-/* Whether all words of `wanted` come in `text`, in this order. */
+/* Whether all words of `wanted` occur in `text`, in this order. */
 static bool has_words(const char *text, const char *wanted)
 {
     while (wanted != NULL && *wanted != 0) {
@@ -54,7 +55,7 @@ static bool has_words(const char *text, const char *wanted)
     return true;
 }
 
-/* "a b ...": at least these. */
+/* "a b ...": the text begins with these. */
 static bool are_requests(const char *text, const char *wanted, bool is_all)
 {
     static const char more[] = " ...";
@@ -67,7 +68,7 @@ static bool are_requests(const char *text, const char *wanted, bool is_all)
            (text[len] == 0 || (!is_all && text[len] == ' ') || (!is_all && len == 0));
 }
 
-/* ---- playing ------------------------------------------------------------------------------------------- */
+/* ---- running a scenario -------------------------------------------------------------------------------- */
 
 blackbox *blackbox_start(const scenario *s)
 {
@@ -91,7 +92,7 @@ cli_process *blackbox_process(blackbox *box)
 
 static void complain(blackbox *box, const char *what)
 {
-    fail_msg("%s\nrequests: %s\nevents:   %s\nphases:   %s\nsaid:\n%s", what,
+    fail_msg("%s\nrequests: %s\nevents:   %s\nphases:   %s\nstderr:\n%s", what,
              blackbox_server_requests(box->server), text_of(&box->lines.events), text_of(&box->lines.phases),
              text_of(&box->process.said));
 }
@@ -111,14 +112,14 @@ void blackbox_wait(blackbox *box, const char *requests, const char *events, cons
            !has_words(text_of(&box->lines.events), events) ||
            !has_words(text_of(&box->lines.phases), phases)) {
         if (box->process.out < 0)
-            complain(box, "it has ended");
+            complain(box, "the program has ended");
         if (now_ms() > deadline_ms)
-            complain(box, "it does not come");
+            complain(box, "timed out");
         look(box);
     }
 }
 
-/* One attempt a second, with a burst: whatever the server does. */
+/* At most one attempt per second, plus a burst, whatever the server does. */
 static void check_pace(blackbox *box)
 {
     uint64_t seconds = (now_ms() - box->began_ms) / 1000;
@@ -140,7 +141,7 @@ void blackbox_judge(blackbox *box)
     if (s->events != NULL && strcmp(text_of(&box->lines.events), s->events) != 0)
         complain(box, "other events");
     if (s->says != NULL && strstr(text_of(&box->process.said), s->says) == NULL)
-        complain(box, "it does not say so");
+        complain(box, "stderr lacks the expected text");
     if (s->pause_before > 0 && blackbox_server_pause_ms(box->server, s->pause_before) < s->pause_ms)
         complain(box, "too soon");
     check_pace(box);
@@ -164,10 +165,10 @@ static void play(void **state)
     blackbox_judge(box);
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- all scenarios ------------------------------------------------------------------------------------- */
 
 typedef struct child {
-    pid_t pid; /* 0: none */
+    pid_t pid; /* 0: not running */
     const scenario *scenario;
     FILE *output;
 } child;
@@ -188,7 +189,7 @@ static child start_child(const scenario *s)
     exit(cmocka_run_group_tests_name(s->name, tests, NULL, NULL) == 0 ? 0 : 1);
 }
 
-/* What a child has said is shown when it failed. */
+/* The output of a child is shown if it failed. */
 static int finish_child(child *c, int status)
 {
     char line[1024];

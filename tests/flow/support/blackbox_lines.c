@@ -51,7 +51,7 @@ static void check_history(blackbox_lines *lines, const char *type, const json_t 
     struct blackbox_key *key = key_of(lines, text_at(metadata, "name"));
     bool is_add = strcmp(type, "ADDED") == 0;
     if (is_add == key->is_there)
-        fail_msg("%s of %s, which was %s", type, key->name, key->is_there ? "there" : "not there");
+        fail_msg("%s of %s, which %s", type, key->name, key->is_there ? "exists" : "does not exist");
     if (!lines->is_new_history && goes_back(key->version, version))
         fail_msg("%s of %s at %s after %s", type, key->name, version, key->version);
     key->is_there = strcmp(type, "DELETED") != 0;
@@ -84,7 +84,7 @@ static void take_status(blackbox_lines *lines, const json_t *tree)
         text_log_add(&lines->phases, ":%s", reason);
 }
 
-/* Every line says of what it is, and when it was delivered, in microseconds. */
+/* Every line has its resource, and the time of delivery in microseconds. */
 static void check_head(const json_t *tree)
 {
     ki_timestamp time;

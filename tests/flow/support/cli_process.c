@@ -16,7 +16,7 @@
 
 enum { WORDS_MAX = 24 };
 
-/* How long a process takes to end when it is told to. The address sanitizer looks for leaks before. */
+/* How long a process may take to end after a signal. The address sanitizer looks for leaks first. */
 #ifdef __SANITIZE_ADDRESS__
 enum { STOP_MS = 5 * 1000 };
 #else
@@ -62,7 +62,7 @@ void cli_process_start(cli_process *p, const scripted_http *server, const char *
     close(err[1]);
 }
 
-/* Returns 0 at the end of what is read. */
+/* Returns 0 at the end of the output. */
 static int read_into(int fd, text_log *log)
 {
     char bytes[4096];
@@ -113,7 +113,8 @@ void cli_process_wait_for(cli_process *p, const text_log *log, const char *part)
     uint64_t deadline_ms = now_ms() + HANG_MS;
     while (!cli_process_has(log, part)) {
         if (now_ms() > deadline_ms || !cli_process_read(p))
-            fail_msg("never came: %s\nwritten:\n%s\nsaid:\n%s", part, p->written.text, p->said.text);
+            fail_msg("timed out waiting for: %s\nstdout:\n%s\nstderr:\n%s", part, p->written.text,
+                     p->said.text);
     }
 }
 

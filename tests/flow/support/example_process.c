@@ -80,3 +80,10 @@ void example_kill(example_process *p)
     example_signal(p, SIGKILL);
     (void)wait_for_end(p);
 }
+
+void example_discard(example_process *p)
+{
+    if (p->pid > 0)
+        (void)kill(p->pid, SIGKILL);
+    *p = (example_process){0};
+}

@@ -2,8 +2,8 @@
 /* example_process - a program of examples/ as a child of the test.
  *
  *   From:     tests/flow/test_example_*.c
- *   To:       $KI_EXAMPLES, where the programs are
- *   Not here: what it is to do; see sample_world.h
+ *   To:       $KI_EXAMPLES, the folder of the programs
+ *   Not here: what it should do; see sample_world.h
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_EXAMPLE_PROCESS_H
 #define KI_TESTS_FLOW_SUPPORT_EXAMPLE_PROCESS_H
@@ -12,21 +12,24 @@
 
 typedef struct example_process {
     pid_t pid;
-    int input; /* its standard input; its end is that of the test's */
+    int input; /* the test's end of its standard input */
 } example_process;
 
-/* `line`: its words, with a space between them. */
+/* `line`: its arguments, separated by spaces. */
 void example_start(example_process *p, const char *program, const char *line);
 
 void example_signal(const example_process *p, int number);
 
-/* Fails the test unless it ends with 0. */
+/* Waits; fails the test unless it exits with 0. */
 void example_wait(example_process *p);
 
-/* SIGTERM, and the same. */
+/* Sends SIGTERM and waits likewise. */
 void example_end(example_process *p);
 
-/* SIGKILL. */
+/* Sends SIGKILL and waits. */
 void example_kill(example_process *p);
+
+/* The same for a process that a failed test has left; a zeroed struct is allowed. */
+void example_discard(example_process *p);
 
 #endif

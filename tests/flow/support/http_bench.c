@@ -91,9 +91,9 @@ static void on_sent(ki_transfer *transfer, void *user)
 
 static const ki_transfer_events events = {on_head, on_body, on_end, on_sent};
 
-void fetch_begin(fetch *f, http_bench *bench, const ki_request *request)
+void fetch_begin(fetch *f, http_bench *bench, const ki_transfer_request *request)
 {
-    ki_request used = request != NULL ? *request : (ki_request){.target = KI_STR("/")};
+    ki_transfer_request used = request != NULL ? *request : (ki_transfer_request){.target = KI_STR("/")};
     f->bench = bench;
     used.events = &events;
     used.user = f;
@@ -147,7 +147,7 @@ void http_bench_run_ms(http_bench *bench, uint64_t ms)
 
 void fetch_get(fetch *f, http_bench *bench, const char *target)
 {
-    fetch_begin(f, bench, &(ki_request){.target = ki_str_of(target)});
+    fetch_begin(f, bench, &(ki_transfer_request){.target = ki_str_of(target)});
     fetch_run(f);
 }
 

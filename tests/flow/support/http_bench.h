@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_bench - a ki_http whose loop the test runs itself, and requests that write down what comes of them. */
+/* http_bench - a ki_http whose loop the test runs itself, and requests that record their results. */
 #ifndef KI_TESTS_FLOW_SUPPORT_HTTP_BENCH_H
 #define KI_TESTS_FLOW_SUPPORT_HTTP_BENCH_H
 
@@ -11,10 +11,10 @@
 
 typedef struct http_bench {
     ki_loop loop;
-    ki_config config; /* texts are the test's */
+    ki_config config; /* its strings belong to the test */
     ki_http *http;
     scripted_http *server; /* NULL: none */
-    ki_clock *clock;       /* virtual, the test's: moves 1 ms with each step; NULL: the real one */
+    ki_clock *clock; /* the test's virtual clock, which advances 1 ms with each step; NULL: the real one */
 } http_bench;
 
 typedef struct fetch {
@@ -24,12 +24,12 @@ typedef struct fetch {
     ki_response_head head;
     int heads;
     text_log body;
-    size_t bytes; /* counted also when they are not kept */
+    size_t bytes; /* counted even if the body is not kept */
     bool keeps_nothing;
     int pieces;
-    int reads; /* jobs that have read some of the body */
+    int reads; /* jobs that have read a part of the body */
     ki_deferred end_of_read;
-    int pause_after; /* pieces, from then on each; 0: never */
+    int pause_after; /* pauses after this many pieces, and after each one from then on; 0: never */
     int cancel_after;
     bool cancels_when_sent;
     int ends;
@@ -37,34 +37,34 @@ typedef struct fetch {
     char message[256];
 } fetch;
 
-/* `server` may be NULL; `options` too. Configuration and server can be set up in `bench` before;
+/* `server` and `options` may be NULL. Configuration and server may be set in `bench` before;
  * they are kept. */
 void http_bench_init(http_bench *bench, const scripted_http_options *server, const ki_http_options *options);
 
-/* Proves that nothing is left. */
+/* Checks that nothing is left. */
 void http_bench_fini(http_bench *bench);
 
-/* Begins a request; NULL: a GET of "/". */
-void fetch_begin(fetch *f, http_bench *bench, const ki_request *request);
+/* Begins a request; NULL: GET "/". */
+void fetch_begin(fetch *f, http_bench *bench, const ki_transfer_request *request);
 void fetch_free(fetch *f);
 
-/* Runs the loop until the request has ended, or has got so far; fails the test after a while. */
+/* Runs the loop until the request has ended, or has reached a state; fails the test after a while. */
 void fetch_run(fetch *f);
 void fetch_run_until_bytes(fetch *f, size_t bytes);
 
-/* Waits for a moment if nothing happens, and runs the loop. */
+/* Runs the loop; waits for a moment if there is nothing to do. */
 void http_bench_step(http_bench *bench);
 
-/* Runs the loop for as long as something happens, `ms` at the least. */
+/* Runs the loop while there is something to do, and at least for `ms`. */
 void http_bench_run_ms(http_bench *bench, uint64_t ms);
 
-/* One whole request. */
+/* Makes one whole request. */
 void fetch_get(fetch *f, http_bench *bench, const char *target);
 
-/* A GET of "/" ends for this reason; without one it has an answer. */
+/* A GET of "/" must end with this reason; without a reason it must have a response. */
 void http_bench_expect(http_bench *bench, ki_reason reason);
 
-/* A server with this certificate, which answers with the head of the request. */
+/* A server with this certificate, which responds with the head of the request. */
 scripted_http_options http_bench_tls_server(const certificate *own);
 
 #endif

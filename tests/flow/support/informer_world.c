@@ -3,7 +3,7 @@
 
 #include "client/client.h"
 #include "flow/support/client_live.h"
-#include "flow/support/fake_credentials.h"
+#include "flow/support/scripted_client.h"
 #include "support/patience.h"
 #include "support/unit.h"
 
@@ -13,17 +13,10 @@ const int informer_world_modes[INFORMER_WORLD_MODES] = {KI_MODE_THREADS, KI_MODE
 void informer_world_init(informer_world *w, scripted_serve_cb serve, const ki_informer_options *options)
 {
     ki_informer_options used = options != NULL ? *options : (ki_informer_options){0};
-    ki_client_options client = {.mode = (ki_mode)w->mode, .no_cluster = 1};
-    ki_config config = {0};
     ki_error err = {0};
-    fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
-    config.server = (char *)(uintptr_t)scripted_http_url(w->server);
-    w->client = ki_client_new(&client, &err);
-    assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, &(ki_http_options){.error_timeout_ms = 50}, &err),
-                     0);
-    fake_credentials_take_over(w->client->credentials);
+    w->client = scripted_client_new((ki_client_options){.mode = (ki_mode)w->mode}, w->server,
+                                    &(ki_http_options){.error_timeout_ms = 50});
     if (used.watch_list == KI_WATCH_LIST_AUTO)
         used.watch_list = KI_WATCH_LIST_NEVER;
     used.backoff_ms = 10;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "flow/support/client_live.h"
-#include "flow/support/fake_credentials.h"
+#include "flow/support/scripted_client.h"
 #include "support/patience.h"
 #include "support/unit.h"
 
@@ -44,17 +44,9 @@ ki_rest_request rest_request_heard(int verb, told_answer *told)
 
 void rest_world_init(rest_world *w, scripted_serve_cb serve, void *user)
 {
-    ki_config config = {0};
-    ki_error err = {0};
-    fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = user});
-    config.server = (char *)(uintptr_t)scripted_http_url(w->server);
     w->options.mode = (ki_mode)w->mode;
-    w->options.no_cluster = 1;
-    w->client = ki_client_new(&w->options, &err);
-    assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, &w->http, &err), 0);
-    fake_credentials_take_over(w->client->credentials);
+    w->client = scripted_client_new(w->options, w->server, &w->http);
 }
 
 void rest_world_fini(rest_world *w)

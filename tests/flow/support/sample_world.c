@@ -14,6 +14,8 @@
 static const ki_resource foos = {"samplecontroller.k8s.io", "v1alpha1", "foos", "Foo",
                                  KI_SCOPE_NAMESPACED,       0};
 
+sample_world sample;
+
 ki_apiserver *sample_server_start(void)
 {
     char path[1024];
@@ -25,6 +27,21 @@ ki_apiserver *sample_server_start(void)
     if (ki_apiserver_load(server, path, NULL, &err) < 0)
         fail_msg("%s", err.message);
     return server;
+}
+
+int sample_setup(void **state)
+{
+    (void)state;
+    sample = (sample_world){.server = sample_server_start()};
+    return 0;
+}
+
+int sample_teardown(void **state)
+{
+    (void)state;
+    example_discard(&sample.process);
+    ki_apiserver_free(sample.server);
+    return 0;
 }
 
 void sample_start(example_process *p, const ki_apiserver *server, const char *flags)
@@ -45,7 +62,18 @@ void sample_put_foo(ki_apiserver *server, int number, int replicas)
         fail_msg("%s", err.message);
 }
 
-/* ---- what has become of them ------------------------------------------------------------------------- */
+void sample_patch(const char *path, const char *body)
+{
+    api_answer answer =
+        api_call(sample.server, &(api_request){.method = "PATCH",
+                                               .path = path,
+                                               .body = body,
+                                               .headers = {"Content-Type: application/merge-patch+json"}});
+    assert_int_equal(answer.status, 200);
+    api_answer_fini(&answer);
+}
+
+/* ---- the state of Foos ------------------------------------------------------------------------------- */
 
 static const json_t *find_item(const json_t *list, const char *name)
 {
@@ -92,7 +120,7 @@ void sample_wait_settled(ki_apiserver *server)
     SAMPLE_WAIT_UNTIL(sample_is_settled(server));
 }
 
-/* ---- what was asked for ------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 typedef struct counting {
     const sample_query *query;
@@ -118,6 +146,12 @@ size_t sample_count(ki_apiserver *server, const sample_query *query)
     counting c = {.query = query};
     (void)ki_apiserver_requests(server, query->since, count_one, &c);
     return c.count;
+}
+
+size_t sample_lease_reads(void)
+{
+    return sample_count(sample.server,
+                        &(sample_query){.method = "GET", .resource = "leases", .user_agent = CONTROLLER});
 }
 
 static void ignore(const ki_apiserver_request *request, void *user)

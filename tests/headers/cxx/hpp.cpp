@@ -20,11 +20,11 @@ void require(bool is_so, const char *condition, int line)
 {
     if (is_so)
         return;
-    std::fprintf(stderr, "hpp.cpp:%d: not so: %s\n", line, condition);
+    std::fprintf(stderr, "hpp.cpp:%d: failed: %s\n", line, condition);
     std::abort();
 }
 
-// Counts its copies, to see that what a lambda captures is destroyed.
+// Counts its copies, to check that captured values are destroyed.
 struct counted {
     static inline std::atomic<int> alive{0};
     counted() { alive++; }
@@ -61,7 +61,7 @@ struct server {
     }
 };
 
-// Dispatches until something is so, by polling the descriptor alone.
+// Dispatches until the condition holds; polls only the descriptor.
 template <typename Condition> void run_until(const kinformer::client &client, Condition is_so)
 {
     while (!is_so()) {
@@ -98,7 +98,7 @@ void handlers_and_indexes_are_lambdas()
         counting.on_synced = [&synced] { synced++; };
         counting.on_batch_end = [&batches] { batches++; };
         ki_registration *registration = pods.add_handler(std::move(counting));
-        pods.add_handler(kinformer::handler()); // none is set
+        pods.add_handler(kinformer::handler()); // no callback is set
         pods.add_index_path("node", KI_PATH_NODE);
         pods.add_index("ip", [captured = counted()](const ki_object *pod, auto emit) {
             for (std::string pointer : {"/status/podIPs/0/ip", "/status/podIPs/1/ip"})
@@ -146,7 +146,7 @@ void a_removed_handler_is_destroyed()
     REQUIRE(counted::alive == 0);
 }
 
-// Runs what has to throw, and returns the error.
+// Runs a function that must throw, and returns the error.
 template <typename Function> kinformer::error thrown_by(Function function)
 {
     try {
@@ -183,7 +183,7 @@ void failures_are_thrown()
     functions.on_synced = [captured = counted()] {};
     error = thrown_by([&] { pods.add_handler(functions, resyncs); });
     REQUIRE(std::string(error.what()).find("resync_ms") != std::string::npos);
-    REQUIRE(counted::alive == 1); // only that of `functions`: the copy of the refused handler is destroyed
+    REQUIRE(counted::alive == 1); // that of `functions`; the copy of the refused handler is gone
     REQUIRE(thrown_by([&] { factory.start(); }).code() == KI_ERR_INVALID);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C++ programs do with the C interface, as C++17 without a warning: every public struct
-// zero-initialised, every callback type from a lambda, the macros. scripts/check_cxx.sh builds it with each
-// compiler and standard, runs it, and checks that no struct and no callback type is missing.
+// How C++ programs use the C interface, in C++17 without warnings: every public struct zero-initialised,
+// every callback type from a lambda, the macros. scripts/check_cxx.sh builds it with each compiler and
+// standard, runs it, and checks that no struct and no callback type is missing.
 #include <kinformer.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@ void require(bool is_so, const char *condition, int line)
 {
     if (is_so)
         return;
-    std::fprintf(stderr, "idioms.cpp:%d: not so: %s\n", line, condition);
+    std::fprintf(stderr, "idioms.cpp:%d: failed: %s\n", line, condition);
     std::abort();
 }
 
@@ -25,7 +25,7 @@ template <typename T> void check_struct(const char *name)
     T value{};
     if (ki_struct_bytes(name) == sizeof(T) && std::memcmp(&value, zeros, sizeof(T)) == 0)
         return;
-    std::fprintf(stderr, "idioms.cpp: %s is another struct in the library\n", name);
+    std::fprintf(stderr, "idioms.cpp: %s is a different struct in the library\n", name);
     std::abort();
 }
 #define STRUCT(type) check_struct<type>(#type)
@@ -96,7 +96,7 @@ void structs_have_the_size_that_the_library_has()
     REQUIRE(ki_struct_bytes("ki_nothing") == 0);
 }
 
-// Each converts from a lambda that captures nothing.
+// Each of them converts from a lambda without captures.
 struct callbacks {
     ki_apiserver_warning_cb of_apiserver_warning = [](const char *, void *) {};
     ki_apiserver_request_cb of_apiserver_request = [](const ki_apiserver_request *, void *) {};

@@ -41,7 +41,7 @@ static void a_duration_that_is_not_zero_never_becomes_zero(void **state)
     assert_int_equal(read_ms("0ns"), 0);
 }
 
-static void what_is_not_a_duration_is_refused_and_says_how_to_write_one(void **state)
+static void a_malformed_duration_is_refused_with_the_right_format(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"",  "5",  "s",   "-1s",   "1x", "1s5", "1 s",
@@ -55,7 +55,7 @@ static void what_is_not_a_duration_is_refused_and_says_how_to_write_one(void **s
     }
 }
 
-static void a_duration_beyond_what_can_be_counted_is_refused(void **state)
+static void a_duration_that_overflows_is_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -89,9 +89,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_are_read_as_go_writes_them),
         cmocka_unit_test(a_duration_that_is_not_zero_never_becomes_zero),
-        cmocka_unit_test(what_is_not_a_duration_is_refused_and_says_how_to_write_one),
+        cmocka_unit_test(a_malformed_duration_is_refused_with_the_right_format),
         cmocka_unit_test(durations_are_written_for_people),
-        cmocka_unit_test(a_duration_beyond_what_can_be_counted_is_refused),
+        cmocka_unit_test(a_duration_that_overflows_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written of events: the contract of `-o events`, the other formats, and the numbers of `--stats`. */
+/* The output for events: the contract of `-o events`, the other formats, and the statistics of `--stats`. */
 #include <fcntl.h>
 #include <kinformer/resources.h>
 #include <kinformer/timestamp.h>
@@ -48,7 +48,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What has been written; a line of JSON begins with `HEAD(type)` if its time is a valid one. */
+/* The text written so far; a line of JSON begins with `HEAD(type)` if its time is valid. */
 static const char *written(void)
 {
     static const char sample[] = "2026-11-15T20:45:57.012345Z";
@@ -86,7 +86,7 @@ static void an_add_says_whether_it_is_initial(void **state)
     assert_string_equal(written(), HEAD("ADDED") "\"initial\":false,\"object\":" JSON_OF("5") "}\n");
 }
 
-static void an_update_has_the_old_object_and_says_what_kind_it_is(void **state)
+static void an_update_has_the_old_object_and_its_flags(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
@@ -99,7 +99,7 @@ static void an_update_has_the_old_object_and_says_what_kind_it_is(void **state)
     assert_non_null(strstr(written(), HEAD("MODIFIED") "\"resync\":true,\"object\":"));
 }
 
-static void a_delete_says_when_it_was_missed(void **state)
+static void a_missed_delete_is_marked(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
@@ -110,7 +110,7 @@ static void a_delete_says_when_it_was_missed(void **state)
                         HEAD("DELETED") "\"finalStateUnknown\":true,\"object\":" JSON_OF("5") "}\n");
 }
 
-static void events_are_the_same_however_many_resources_there_are(void **state)
+static void events_are_the_same_for_any_number_of_resources(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
@@ -123,7 +123,7 @@ static void events_are_the_same_however_many_resources_there_are(void **state)
     assert_string_equal(written(), HEAD("DELETED") "\"object\":" JSON_OF("5") "}\n");
 }
 
-static void synced_and_status_are_lines_of_their_own(void **state)
+static void synced_and_status_have_their_own_lines(void **state)
 {
     (void)state;
     ki_informer_status status = {.phase = KI_PHASE_BACKING_OFF,
@@ -166,7 +166,7 @@ static void json_is_the_object_on_a_line_when_the_run_has_ended(void **state)
     assert_string_equal(written(), JSON_OF("5") "\n");
 }
 
-static void names_are_as_kubectl_writes_them(void **state)
+static void names_are_written_as_by_kubectl(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_NAME;
@@ -200,7 +200,7 @@ static void lines_have_one_title_and_say_what_happened(void **state)
                    "unknown)\n");
 }
 
-/* ESC and newlines in kind, version and phase; a name can have U+009B, which is ESC [ in one, and DEL. */
+/* ESC and newlines in kind, version and phase; a name can contain U+009B, which means ESC [, and DEL. */
 #define HOSTILE_JSON                                                                                         \
     "{\"kind\":\"P\\u001b[2J\\nod\",\"metadata\":{\"namespace\":\"d\",\"name\":"                             \
     "\"a\xc2\x9b\x7f\xe2\x80\xae\xc3\xa9\","                                                                 \
@@ -213,7 +213,7 @@ static void use_hostile_object(void)
     assert_non_null(b.object);
 }
 
-static void a_line_is_one_line_whatever_the_server_writes_into_the_object(void **state)
+static void a_line_is_one_line_whatever_the_object_contains(void **state)
 {
     (void)state;
     use_hostile_object();
@@ -224,7 +224,7 @@ static void a_line_is_one_line_whatever_the_server_writes_into_the_object(void *
                         "ADDED     d/a???\xc3\xa9                    5??]0;x?         Run??ADDED\n");
 }
 
-static void a_name_is_one_line_whatever_the_server_writes_into_the_object(void **state)
+static void a_name_is_one_line_whatever_the_object_contains(void **state)
 {
     (void)state;
     use_hostile_object();
@@ -294,17 +294,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WRITER_TEST(an_add_says_whether_it_is_initial),
-        WRITER_TEST(an_update_has_the_old_object_and_says_what_kind_it_is),
-        WRITER_TEST(a_delete_says_when_it_was_missed),
-        WRITER_TEST(events_are_the_same_however_many_resources_there_are),
-        WRITER_TEST(synced_and_status_are_lines_of_their_own),
+        WRITER_TEST(an_update_has_the_old_object_and_its_flags),
+        WRITER_TEST(a_missed_delete_is_marked),
+        WRITER_TEST(events_are_the_same_for_any_number_of_resources),
+        WRITER_TEST(synced_and_status_have_their_own_lines),
         WRITER_TEST(only_events_have_synced_and_status),
         WRITER_TEST(json_is_the_object_on_a_line_when_the_run_has_ended),
-        WRITER_TEST(names_are_as_kubectl_writes_them),
+        WRITER_TEST(names_are_written_as_by_kubectl),
         WRITER_TEST(none_writes_nothing),
         WRITER_TEST(lines_have_one_title_and_say_what_happened),
-        WRITER_TEST(a_line_is_one_line_whatever_the_server_writes_into_the_object),
-        WRITER_TEST(a_name_is_one_line_whatever_the_server_writes_into_the_object),
+        WRITER_TEST(a_line_is_one_line_whatever_the_object_contains),
+        WRITER_TEST(a_name_is_one_line_whatever_the_object_contains),
         WRITER_TEST(json_does_not_control_a_terminal),
         WRITER_TEST(stats_are_one_json_object),
     };

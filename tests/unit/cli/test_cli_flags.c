@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flags of `kinformer watch`: how they are read, and what becomes of them. */
+/* The flags of `kinformer watch`: how they are read, and their effects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct parsed {
     int rc;
 } parsed;
 
-/* Words with a space between them. */
+/* The words are separated by spaces. */
 static parsed parse(const char *line)
 {
     static char copy[4096];
@@ -50,12 +50,12 @@ static void expect_refusal(const char *line, const char *part)
     parsed p = parse(line);
     assert_true(p.rc < 0);
     if (strstr(p.err.message, part) == NULL)
-        fail_msg("%s: \"%s\" has no \"%s\"", line, p.err.message, part);
+        fail_msg("%s: \"%s\" does not contain \"%s\"", line, p.err.message, part);
 }
 
-/* ---- how they are written ------------------------------------------------------------------------------ */
+/* ---- syntax -------------------------------------------------------------------------------------------- */
 
-static void values_follow_or_stand_behind_an_equals_sign(void **state)
+static void values_are_the_next_argument_or_follow_an_equals_sign(void **state)
 {
     (void)state;
     static const char *const same[] = {"-n web", "-nweb", "-n=web", "--namespace web", "--namespace=web"};
@@ -65,7 +65,7 @@ static void values_follow_or_stand_behind_an_equals_sign(void **state)
     assert_string_equal(parse_well("--selector=").flags.label_selector, "");
 }
 
-static void flags_without_a_value_may_say_true_or_false(void **state)
+static void flags_without_a_value_accept_true_or_false(void **state)
 {
     (void)state;
     assert_int_equal(parse_well("-A").flags.all_namespaces, 1);
@@ -76,7 +76,7 @@ static void flags_without_a_value_may_say_true_or_false(void **state)
     expect_refusal("--stats=yes", "neither true nor false");
 }
 
-static void letters_may_share_a_word(void **state)
+static void short_flags_may_be_combined(void **state)
 {
     (void)state;
     parsed p = parse_well("-Aojson");
@@ -85,7 +85,7 @@ static void letters_may_share_a_word(void **state)
     expect_refusal("-Az", "-z");
 }
 
-static void what_is_not_a_flag_is_an_argument(void **state)
+static void other_words_are_arguments(void **state)
 {
     (void)state;
     parsed p = parse_well("pods -A -- -n");
@@ -95,7 +95,7 @@ static void what_is_not_a_flag_is_an_argument(void **state)
     assert_string_equal(parse_well("-").arguments.items[0], "-");
 }
 
-static void help_is_given_whatever_follows(void **state)
+static void help_is_recognized_whatever_follows(void **state)
 {
     (void)state;
     assert_int_equal(parse_well("pods --help --no-such-flag").arguments.is_help, 1);
@@ -182,7 +182,7 @@ static void expect_password_file(const char *path, const char *content, size_t n
     cli_connection connection = parse_well(line).flags.connection;
     assert_int_equal(cli_connection_read_secrets(&connection, &err), KI_ERR_INVALID);
     if (strstr(err.message, part) == NULL)
-        fail_msg("\"%s\" has no \"%s\"", err.message, part);
+        fail_msg("\"%s\" does not contain \"%s\"", err.message, part);
     unlink(path);
 }
 
@@ -217,7 +217,7 @@ static void a_request_timeout_without_a_unit_is_in_seconds(void **state)
     expect_refusal("--resync 5", "lacks a unit");
 }
 
-static void a_long_time_for_requests_is_none_for_connecting(void **state)
+static void a_long_request_timeout_does_not_apply_to_connecting(void **state)
 {
     (void)state;
     parsed p = parse_well("--request-timeout 5m");
@@ -226,7 +226,32 @@ static void a_long_time_for_requests_is_none_for_connecting(void **state)
     assert_int_equal(options.connect_timeout_ms, 0);
 }
 
-static void what_was_not_said_is_left_to_the_kubeconfig(void **state)
+/* This leaves time for another request after one that gets no response. */
+static void a_response_has_a_third_of_the_timeout_to_begin(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        uint64_t request_timeout_ms;
+    } table[] = {
+        {"--until-synced", 0},
+        {"--until-synced --timeout 0", 0},
+        {"--until-synced --timeout 1s", 10 * 1000},
+        {"--until-synced --timeout 30s", 10 * 1000},
+        {"--until-synced --timeout 1m", 20 * 1000},
+        {"--until-synced --timeout 3m", 0}, /* 60 s, as always */
+        {"--until-synced --timeout 24h", 0},
+        {"--until-synced --timeout 30s --request-timeout 25s", 25 * 1000},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        parsed p = parse_well(table[i].line);
+        ki_client_options options = cli_watch_flags_client_options(&p.flags);
+        if (options.request_timeout_ms != table[i].request_timeout_ms)
+            fail_msg("%s: %d ms", table[i].line, (int)options.request_timeout_ms);
+    }
+}
+
+static void flags_not_given_are_left_to_the_kubeconfig(void **state)
 {
     (void)state;
     parsed p = parse_well("--context= pods");
@@ -237,7 +262,7 @@ static void what_was_not_said_is_left_to_the_kubeconfig(void **state)
     assert_null(p.flags.ns);
 }
 
-/* ---- for the informer ---------------------------------------------------------------------------------- */
+/* ---- options of the informer --------------------------------------------------------------------------- */
 
 static void the_flags_of_a_watch_reach_the_informer(void **state)
 {
@@ -278,7 +303,7 @@ static void every_format_has_its_word(void **state)
     assert_int_equal(parse_well("-o none").flags.format, CLI_FORMAT_NONE);
 }
 
-static void the_paths_to_keep_come_with_those_that_name_the_object(void **state)
+static void the_paths_to_keep_include_the_names_of_the_object(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -307,7 +332,7 @@ static void without_keep_everything_is_kept(void **state)
     assert_null(paths);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------------------------- */
 
 static void an_unknown_flag_gets_the_nearest_one_as_a_hint(void **state)
 {
@@ -339,7 +364,7 @@ static void an_invalid_value_is_refused_with_the_name_of_its_flag(void **state)
     expect_refusal("-n -web", "\"-web\"");
 }
 
-static void more_than_there_is_room_for_is_refused(void **state)
+static void too_many_flags_are_refused(void **state)
 {
     (void)state;
     char line[2048] = "";
@@ -355,25 +380,26 @@ static void more_than_there_is_room_for_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_follow_or_stand_behind_an_equals_sign),
-        cmocka_unit_test(flags_without_a_value_may_say_true_or_false),
-        cmocka_unit_test(letters_may_share_a_word),
-        cmocka_unit_test(what_is_not_a_flag_is_an_argument),
-        cmocka_unit_test(help_is_given_whatever_follows),
+        cmocka_unit_test(values_are_the_next_argument_or_follow_an_equals_sign),
+        cmocka_unit_test(flags_without_a_value_accept_true_or_false),
+        cmocka_unit_test(short_flags_may_be_combined),
+        cmocka_unit_test(other_words_are_arguments),
+        cmocka_unit_test(help_is_recognized_whatever_follows),
         cmocka_unit_test(all_common_flags_reach_the_client),
         cmocka_unit_test(token_and_password_may_come_from_the_environment),
         cmocka_unit_test(a_password_may_come_from_a_file),
         cmocka_unit_test(a_request_timeout_without_a_unit_is_in_seconds),
-        cmocka_unit_test(a_long_time_for_requests_is_none_for_connecting),
-        cmocka_unit_test(what_was_not_said_is_left_to_the_kubeconfig),
+        cmocka_unit_test(a_long_request_timeout_does_not_apply_to_connecting),
+        cmocka_unit_test(a_response_has_a_third_of_the_timeout_to_begin),
+        cmocka_unit_test(flags_not_given_are_left_to_the_kubeconfig),
         cmocka_unit_test(the_flags_of_a_watch_reach_the_informer),
         cmocka_unit_test(a_page_size_of_zero_means_no_limit),
         cmocka_unit_test(every_format_has_its_word),
-        cmocka_unit_test(the_paths_to_keep_come_with_those_that_name_the_object),
+        cmocka_unit_test(the_paths_to_keep_include_the_names_of_the_object),
         cmocka_unit_test(without_keep_everything_is_kept),
         cmocka_unit_test(an_unknown_flag_gets_the_nearest_one_as_a_hint),
         cmocka_unit_test(an_invalid_value_is_refused_with_the_name_of_its_flag),
-        cmocka_unit_test(more_than_there_is_room_for_is_refused),
+        cmocka_unit_test(too_many_flags_are_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -4,7 +4,7 @@
 #include "cli/moment.h"
 #include "support/unit.h"
 
-static void times_have_microseconds_even_if_these_are_zero(void **state)
+static void times_have_microseconds_even_if_they_are_zero(void **state)
 {
     (void)state;
     static const struct {
@@ -38,7 +38,7 @@ static void the_time_of_day_is_that_of_the_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_have_microseconds_even_if_these_are_zero),
+        cmocka_unit_test(times_have_microseconds_even_if_they_are_zero),
         cmocka_unit_test(the_time_of_day_is_that_of_the_system),
     };
     return RUN_TESTS(tests);

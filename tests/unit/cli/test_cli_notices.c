@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said on stderr, and how often. */
+/* The messages on stderr, and how often they are written. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void say(const char *line, void *user)
 
 #define EXPECT_SAID(text) text_log_expect(&said, text, __FILE__, __LINE__)
 
-static void a_few_lines_are_said_at_once(void **state)
+static void a_few_lines_are_printed_at_once(void **state)
 {
     (void)state;
     cli_notices notices = {.say = say};
@@ -64,7 +64,7 @@ static void a_flapping_server_does_not_flood(void **state)
     text_log_clear(&said);
 }
 
-static void after_a_quiet_time_lines_are_said_at_once_again(void **state)
+static void after_a_quiet_time_lines_are_printed_at_once_again(void **state)
 {
     (void)state;
     cli_notices notices = {.say = say};
@@ -76,7 +76,7 @@ static void after_a_quiet_time_lines_are_said_at_once_again(void **state)
     EXPECT_SAID("y\ny\ny\n");
 }
 
-/* Says so many lines that the next has to wait. */
+/* Prints so many lines that the next one has to wait. */
 static cli_notices exhausted(void)
 {
     cli_notices notices = {.say = say};
@@ -86,7 +86,7 @@ static cli_notices exhausted(void)
     return notices;
 }
 
-static void who_heard_of_a_loss_hears_at_once_that_it_is_back(void **state)
+static void the_end_of_a_reported_loss_is_reported_at_once(void **state)
 {
     (void)state;
     cli_notices notices = {.say = say};
@@ -101,7 +101,7 @@ static void who_heard_of_a_loss_hears_at_once_that_it_is_back(void **state)
     EXPECT_SAID("");
 }
 
-static void who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back(void **state)
+static void the_end_of_an_unreported_loss_is_not_reported(void **state)
 {
     (void)state;
     cli_notices notices = exhausted();
@@ -128,7 +128,7 @@ static void a_lasting_loss_is_reported_whatever_else_is_reported(void **state)
     EXPECT_SAID("back\n");
 }
 
-static void a_server_that_comes_and_goes_does_not_flood(void **state)
+static void a_server_that_fails_repeatedly_does_not_flood(void **state)
 {
     (void)state;
     cli_notices notices = {.say = say};
@@ -145,7 +145,7 @@ static void a_server_that_comes_and_goes_does_not_flood(void **state)
     text_log_clear(&said);
 }
 
-static void a_cause_that_is_new_is_said_at_once_and_then_keeps_the_pace(void **state)
+static void a_new_cause_is_printed_at_once_and_then_at_intervals(void **state)
 {
     (void)state;
     cli_notices notices = exhausted();
@@ -174,7 +174,7 @@ static void many_causes_in_turn_do_not_flood(void **state)
     text_log_clear(&said);
 }
 
-/* ---- what is said of a resource ------------------------------------------------------------------------ */
+/* ---- messages about a resource ------------------------------------------------------------------------- */
 
 static cli_watch_flags flags;
 static cli_watch watch = {.flags = &flags};
@@ -199,7 +199,7 @@ static void note_phase(cli_follower *follower, ki_phase phase, ki_reason reason)
     cli_watch_note_status(follower, 0, &(ki_informer_status){.phase = phase, .reason = reason});
 }
 
-static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
+static void errors_are_printed_with_their_reason_and_advice_once(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -222,7 +222,7 @@ static void a_refusal_with_a_delay_gets_advice_after_one_without(void **state)
     EXPECT_SAID("pods: Forbidden: why; retrying\n");
     note_error(&follower, KI_REASON_FORBIDDEN, 1000, "");
     EXPECT_SAID("pods: Forbidden: why; retrying in 1.0 s (the user needs the verbs list and watch; "
-                "check with `kubectl auth can-i watch`)\n");
+                "check with `kubectl auth can-i --list`)\n");
     note_error(&follower, KI_REASON_FORBIDDEN, 0, "");
     note_error(&follower, KI_REASON_FORBIDDEN, 2000, "");
     EXPECT_SAID("");
@@ -264,7 +264,7 @@ static void a_malformed_response_may_be_a_login_page(void **state)
                 "add them to proxy-url)\n");
 }
 
-static void a_change_of_reason_is_said_however_much_was(void **state)
+static void a_change_of_reason_is_always_printed(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -312,7 +312,7 @@ static void watch_at(cli_follower *follower, uint64_t now_ms, uint64_t lists)
                           &(ki_informer_status){.phase = KI_PHASE_WATCHING, .lists = lists});
 }
 
-/* Fails every 30 s, and is looked at when it is due. */
+/* Fails every 30 s, and calls the follower when it is due. */
 static void fail_until(cli_follower *follower, uint64_t from_ms, uint64_t until_ms)
 {
     for (uint64_t now_ms = from_ms; now_ms < until_ms; now_ms += SECOND_MS) {
@@ -345,7 +345,7 @@ static void a_long_outage_is_reported_again_at_growing_intervals(void **state)
     assert_true(cli_watch_note_due_ms(&follower) == UINT64_MAX);
 }
 
-static void the_end_of_an_outage_says_whether_all_was_relisted(void **state)
+static void the_end_of_an_outage_says_whether_it_relisted(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -355,17 +355,29 @@ static void the_end_of_an_outage_says_whether_all_was_relisted(void **state)
     cli_watch_note_status(&follower, 90 * SECOND_MS,
                           &(ki_informer_status){.phase = KI_PHASE_LISTING, .lists = 2});
     EXPECT_SAID("pods: listing\n");
-    cli_watch_note_tick(&follower, 60 * MINUTE_MS); /* a list may take its time */
+    cli_watch_note_tick(&follower, 60 * MINUTE_MS); /* a list may take long */
     EXPECT_SAID("");
     watch_at(&follower, 61 * MINUTE_MS, 2);
     EXPECT_SAID("pods: watching again after 1h1m0s: relisted\n");
-    fail_at(&follower, 62 * MINUTE_MS); /* another one begins from nothing */
+    fail_at(&follower, 62 * MINUTE_MS); /* another outage starts from zero */
     text_log_clear(&said);
     watch_at(&follower, 62 * MINUTE_MS + 1500, 1);
     EXPECT_SAID("pods: watching again after 1.5s: resumed\n");
 }
 
-static void an_error_beside_a_watch_is_not_a_loss(void **state)
+/* The list has succeeded before the first watch. */
+static void a_failure_of_the_first_list_is_not_a_lost_watch(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    const ki_informer_status synced = {.phase = KI_PHASE_WATCHING, .lists = 2, .has_synced = 1};
+    fail_at(&follower, 0);
+    text_log_clear(&said);
+    cli_watch_note_status(&follower, 2 * SECOND_MS, &synced);
+    EXPECT_SAID("pods: watching\n");
+}
+
+static void an_error_during_a_watch_is_not_a_loss(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -377,7 +389,7 @@ static void an_error_beside_a_watch_is_not_a_loss(void **state)
     assert_int_equal(follower.trouble, KI_REASON_NONE);
 }
 
-static void phases_are_said_when_all_is_well(void **state)
+static void phases_are_printed_without_errors(void **state)
 {
     (void)state;
     cli_follower follower = follower_of_pods();
@@ -429,26 +441,27 @@ static int forget_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        NOTICE_TEST(a_few_lines_are_said_at_once),
+        NOTICE_TEST(a_few_lines_are_printed_at_once),
         NOTICE_TEST(only_the_newest_waiting_line_is_printed_with_the_number_left_out),
         NOTICE_TEST(a_flapping_server_does_not_flood),
-        NOTICE_TEST(after_a_quiet_time_lines_are_said_at_once_again),
-        NOTICE_TEST(who_heard_of_a_loss_hears_at_once_that_it_is_back),
-        NOTICE_TEST(who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back),
+        NOTICE_TEST(after_a_quiet_time_lines_are_printed_at_once_again),
+        NOTICE_TEST(the_end_of_a_reported_loss_is_reported_at_once),
+        NOTICE_TEST(the_end_of_an_unreported_loss_is_not_reported),
         NOTICE_TEST(a_lasting_loss_is_reported_whatever_else_is_reported),
-        NOTICE_TEST(a_server_that_comes_and_goes_does_not_flood),
-        NOTICE_TEST(a_cause_that_is_new_is_said_at_once_and_then_keeps_the_pace),
+        NOTICE_TEST(a_server_that_fails_repeatedly_does_not_flood),
+        NOTICE_TEST(a_new_cause_is_printed_at_once_and_then_at_intervals),
         NOTICE_TEST(many_causes_in_turn_do_not_flood),
         NOTICE_TEST(a_refusal_with_a_delay_gets_advice_after_one_without),
         NOTICE_TEST(a_proxy_that_refuses_is_not_called_the_server),
         NOTICE_TEST(a_malformed_response_may_be_a_login_page),
-        NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
+        NOTICE_TEST(a_change_of_reason_is_always_printed),
         NOTICE_TEST(a_loss_is_reported_once_and_its_end_always),
         NOTICE_TEST(a_long_outage_is_reported_again_at_growing_intervals),
-        NOTICE_TEST(the_end_of_an_outage_says_whether_all_was_relisted),
-        NOTICE_TEST(an_error_beside_a_watch_is_not_a_loss),
-        NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
-        NOTICE_TEST(phases_are_said_when_all_is_well),
+        NOTICE_TEST(the_end_of_an_outage_says_whether_it_relisted),
+        NOTICE_TEST(a_failure_of_the_first_list_is_not_a_lost_watch),
+        NOTICE_TEST(an_error_during_a_watch_is_not_a_loss),
+        NOTICE_TEST(errors_are_printed_with_their_reason_and_advice_once),
+        NOTICE_TEST(phases_are_printed_without_errors),
         NOTICE_TEST(polling_instead_of_watching_is_reported_once),
     };
     return RUN_TESTS(tests);

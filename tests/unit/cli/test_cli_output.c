@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How text gets to stdout, and what happens when it is not read. */
+/* How text is written to stdout, and what happens if it is not read. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* posix_openpt; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -23,7 +23,7 @@ static int is_stopped(void)
     return has_stopped;
 }
 
-/* A pipe with the output at its end; `is_blocking` 0: a full pipe says so. */
+/* A pipe to which the output is written; `is_blocking` 0: writing to a full pipe fails. */
 static int open_pipe(int fds[2], int is_blocking)
 {
     has_stopped = 0;
@@ -50,7 +50,7 @@ static size_t read_some(int fd, char *buffer, size_t bytes)
     return (size_t)n;
 }
 
-static void text_is_gathered_until_it_is_flushed(void **state)
+static void text_is_buffered_until_it_is_flushed(void **state)
 {
     (void)state;
     int fds[2];
@@ -67,7 +67,7 @@ static void text_is_gathered_until_it_is_flushed(void **state)
     close_pipe(fds);
 }
 
-static void text_larger_than_the_buffer_goes_through_in_order(void **state)
+static void text_larger_than_the_buffer_is_written_in_order(void **state)
 {
     (void)state;
     enum { BYTES = 3 * CLI_OUTPUT_BYTES };
@@ -133,7 +133,7 @@ static void a_full_disk_is_a_failure_with_its_reason(void **state)
     close(fd);
 }
 
-static void a_reader_that_does_not_read_is_not_waited_for_at_the_end(void **state)
+static void the_end_does_not_wait_for_a_reader_that_does_not_read(void **state)
 {
     (void)state;
     int fds[2];
@@ -162,7 +162,7 @@ static void expect_json(const char *text, size_t n, const char *expected)
     close_pipe(fds);
 }
 
-static void strings_are_escaped_as_json_wants_it(void **state)
+static void strings_are_escaped_as_json(void **state)
 {
     (void)state;
     expect_json("", 0, "\"\"");
@@ -174,7 +174,7 @@ static void strings_are_escaped_as_json_wants_it(void **state)
     expect_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
-static void what_is_not_utf8_is_replaced(void **state)
+static void invalid_utf8_is_replaced(void **state)
 {
     (void)state;
     expect_json("a\xff", 2, "\"a\xef\xbf\xbd\"");
@@ -231,14 +231,14 @@ static void messages_on_stderr_do_not_control_a_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_gathered_until_it_is_flushed),
-        cmocka_unit_test(text_larger_than_the_buffer_goes_through_in_order),
+        cmocka_unit_test(text_is_buffered_until_it_is_flushed),
+        cmocka_unit_test(text_larger_than_the_buffer_is_written_in_order),
         cmocka_unit_test(a_reader_that_has_gone_closes_the_output),
         cmocka_unit_test(a_descriptor_that_is_not_open_for_writing_counts_as_closed),
         cmocka_unit_test(a_full_disk_is_a_failure_with_its_reason),
-        cmocka_unit_test(a_reader_that_does_not_read_is_not_waited_for_at_the_end),
-        cmocka_unit_test(strings_are_escaped_as_json_wants_it),
-        cmocka_unit_test(what_is_not_utf8_is_replaced),
+        cmocka_unit_test(the_end_does_not_wait_for_a_reader_that_does_not_read),
+        cmocka_unit_test(strings_are_escaped_as_json),
+        cmocka_unit_test(invalid_utf8_is_replaced),
         cmocka_unit_test(a_terminal_is_known_by_its_descriptor),
         cmocka_unit_test(messages_on_stderr_do_not_control_a_terminal),
     };

@@ -38,7 +38,7 @@ static void a_custom_resource_is_named_in_full(void **state)
     cli_resource_list_fini(&list);
 }
 
-static void what_is_named_twice_is_there_once(void **state)
+static void a_resource_named_twice_is_listed_once(void **state)
 {
     (void)state;
     cli_resource_list list = parse("pods,po,pod,widgets.v1.example.com,services,widgets.v1.example.com");
@@ -90,7 +90,7 @@ static void a_resource_with_a_slash_is_refused_with_a_hint(void **state)
     assert_string_equal(err.message + strlen(err.message) - 5, "x\xe2\x80\xa6`");
 }
 
-static void a_name_that_a_server_might_know_is_left_to_be_asked_for(void **state)
+static void a_name_that_a_server_might_know_is_left_for_discovery(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -121,7 +121,7 @@ static void an_unknown_name_gets_a_hint(void **state)
     cli_resource_list_fini(&list);
 }
 
-static void when_out_of_memory_there_is_no_list(void **state)
+static void when_out_of_memory_no_list_is_created(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
@@ -145,13 +145,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(resources_are_named_as_kubectl_accepts_them),
         WITH_MEMORY_CHECK(a_custom_resource_is_named_in_full),
-        WITH_MEMORY_CHECK(what_is_named_twice_is_there_once),
+        WITH_MEMORY_CHECK(a_resource_named_twice_is_listed_once),
         WITH_MEMORY_CHECK(resources_with_the_same_plural_have_different_names),
         WITH_MEMORY_CHECK(an_impossible_name_is_refused_with_a_hint),
         WITH_MEMORY_CHECK(a_resource_with_a_slash_is_refused_with_a_hint),
-        WITH_MEMORY_CHECK(a_name_that_a_server_might_know_is_left_to_be_asked_for),
+        WITH_MEMORY_CHECK(a_name_that_a_server_might_know_is_left_for_discovery),
         WITH_MEMORY_CHECK(an_unknown_name_gets_a_hint),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_list),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_list_is_created),
     };
     return RUN_TESTS(tests);
 }

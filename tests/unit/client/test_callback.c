@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a thread may wait, and where not. */
+/* Where a thread may wait, and where it may not. */
 #include "client/callback.h"
 
 #include <kinformer.h>
 
 #include "support/unit.h"
 
-static void nothing_is_waited_for_until_the_outermost_callback_has_returned(void **state)
+static void waiting_is_refused_until_the_outermost_callback_returns(void **state)
 {
     (void)state;
     assert_int_equal(ki_client_may_wait(), 0);
@@ -18,7 +18,7 @@ static void nothing_is_waited_for_until_the_outermost_callback_has_returned(void
     assert_int_equal(ki_client_may_wait(), 0);
 }
 
-static void nothing_is_waited_for_inside_a_read_section(void **state)
+static void waiting_is_refused_in_a_read_section(void **state)
 {
     (void)state;
     ki_read_lock();
@@ -30,8 +30,8 @@ static void nothing_is_waited_for_inside_a_read_section(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_waited_for_until_the_outermost_callback_has_returned),
-        cmocka_unit_test(nothing_is_waited_for_inside_a_read_section),
+        cmocka_unit_test(waiting_is_refused_until_the_outermost_callback_returns),
+        cmocka_unit_test(waiting_is_refused_in_a_read_section),
     };
     return RUN_TESTS(tests);
 }

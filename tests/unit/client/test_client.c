@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client: its modes, its descriptor, and what waits on whose thread. Some of the threads are those that
- * support/aside.c starts with ki_thread_start(). */
+/* A client: its modes, its descriptor, and which calls wait on which thread. Some of the threads are those
+ * that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/client.h>
 #include <kinformer/resources.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ typedef struct run {
     pthread_t main_thread;
 } run;
 
-/* Handlers that are called elsewhere than on the main thread are wrong. */
+/* Handlers must be called on the main thread only. */
 static void check_thread(heard *what, const ki_event *event)
 {
     (void)event;
@@ -50,7 +50,7 @@ static void run_fini(run *r)
     heard_fini(&r->what);
 }
 
-/* As the loop of a program does it. Returns whether the counter came so far. */
+/* Polls like the loop of a program. Returns whether the counter has reached the value. */
 static int poll_until(run *r, atomic_int *counter, int at_least)
 {
     for (int i = 0; i < HANG_MS && *counter < at_least; i++) {
@@ -62,7 +62,7 @@ static int poll_until(run *r, atomic_int *counter, int at_least)
     return *counter >= at_least;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------ */
+/* ---- creating ---------------------------------------------------------------------------------------- */
 
 static void a_client_without_options_has_threads_and_no_descriptor(void **state)
 {
@@ -121,7 +121,7 @@ static void clients_may_share_their_metrics(void **state)
     ki_metrics_free(metrics);
 }
 
-static void when_out_of_memory_there_is_no_client(void **state)
+static void when_out_of_memory_no_client_is_created(void **state)
 {
     (void)state;
     ki_client *client = NULL;
@@ -156,7 +156,7 @@ static int refuse(const ki_resource *resource, const char *ns, ki_list_watch *ou
     return KI_ERR_RESOURCE;
 }
 
-static void the_source_of_a_client_is_asked_for_each_collection(void **state)
+static void the_source_of_a_client_is_opened_for_each_collection(void **state)
 {
     (void)state;
     asked a = {0};
@@ -186,9 +186,9 @@ static void a_source_is_released_when_its_informer_is_gone(void **state)
     local_rig_fini(&rig);
 }
 
-/* ---- someone else's loop ----------------------------------------------------------------------------- */
+/* ---- the program's loop ------------------------------------------------------------------------------ */
 
-static void everything_runs_inside_dispatch_in_event_loop_mode(void **state)
+static void everything_runs_in_dispatch_in_event_loop_mode(void **state)
 {
     (void)state;
     run r;
@@ -203,7 +203,7 @@ static void everything_runs_inside_dispatch_in_event_loop_mode(void **state)
     run_fini(&r);
 }
 
-static void handlers_run_inside_dispatch_in_handlers_on_loop_mode(void **state)
+static void handlers_run_in_dispatch_in_handlers_on_loop_mode(void **state)
 {
     (void)state;
     run r;
@@ -220,8 +220,8 @@ static void handlers_run_inside_dispatch_in_handlers_on_loop_mode(void **state)
     run_fini(&r);
 }
 
-/* The store has moved, and no handler is concerned: the program need not get up for that. */
-static void what_concerns_no_handler_does_not_make_the_descriptor_readable(void **state)
+/* The store has changed but there is no handler, so the program need not wake up. */
+static void changes_without_a_handler_do_not_make_the_descriptor_readable(void **state)
 {
     (void)state;
     local_rig rig;
@@ -308,7 +308,7 @@ static void waiting_works_in_every_mode(void **state)
     }
 }
 
-static void a_wait_keeps_its_time_in_every_mode(void **state)
+static void a_wait_keeps_its_timeout_in_every_mode(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++) {
@@ -331,8 +331,8 @@ static void keep_busy(heard *what, const ki_event *event)
     (void)local_source_put(r->rig.source, "a", "n0", what->updates);
 }
 
-/* Each event makes the next one: there is always something to run. */
-static void a_wait_keeps_its_time_when_there_is_no_end_of_work(void **state)
+/* Each event causes the next one, so there is always something to run. */
+static void a_wait_keeps_its_timeout_when_work_never_ends(void **state)
 {
     (void)state;
     run r;
@@ -356,8 +356,8 @@ static void take_a_millisecond(heard *what, const ki_event *event)
         ;
 }
 
-/* The default budget is a few milliseconds, far from a hundred. */
-static void a_budget_of_zero_is_the_default_and_none_has_no_end(void **state)
+/* The default budget is a few milliseconds, far less than a hundred. */
+static void a_budget_of_zero_is_the_default_and_none_is_unlimited(void **state)
 {
     enum { EVENTS = 100 };
     (void)state;
@@ -378,7 +378,7 @@ static void a_budget_of_zero_is_the_default_and_none_has_no_end(void **state)
     run_fini(&r);
 }
 
-static void a_budget_ends_a_dispatch_that_has_no_end_of_work(void **state)
+static void a_budget_ends_a_dispatch_when_work_never_ends(void **state)
 {
     (void)state;
     run r;
@@ -415,19 +415,19 @@ int main(void)
         cmocka_unit_test(threads_for_handlers_without_threads_are_refused),
         cmocka_unit_test(a_null_client_is_harmless),
         WITH_MEMORY_CHECK(clients_may_share_their_metrics),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_client),
-        WITH_MEMORY_CHECK(the_source_of_a_client_is_asked_for_each_collection),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_client_is_created),
+        WITH_MEMORY_CHECK(the_source_of_a_client_is_opened_for_each_collection),
         WITH_MEMORY_CHECK(a_source_is_released_when_its_informer_is_gone),
-        WITH_MEMORY_CHECK(everything_runs_inside_dispatch_in_event_loop_mode),
-        WITH_MEMORY_CHECK(handlers_run_inside_dispatch_in_handlers_on_loop_mode),
-        WITH_MEMORY_CHECK(what_concerns_no_handler_does_not_make_the_descriptor_readable),
+        WITH_MEMORY_CHECK(everything_runs_in_dispatch_in_event_loop_mode),
+        WITH_MEMORY_CHECK(handlers_run_in_dispatch_in_handlers_on_loop_mode),
+        WITH_MEMORY_CHECK(changes_without_a_handler_do_not_make_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_change_from_another_thread_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_timer_is_in_the_timeout_and_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(waiting_works_in_every_mode),
-        WITH_MEMORY_CHECK(a_wait_keeps_its_time_in_every_mode),
-        WITH_MEMORY_CHECK(a_wait_keeps_its_time_when_there_is_no_end_of_work),
-        WITH_MEMORY_CHECK(a_budget_of_zero_is_the_default_and_none_has_no_end),
-        WITH_MEMORY_CHECK(a_budget_ends_a_dispatch_that_has_no_end_of_work),
+        WITH_MEMORY_CHECK(a_wait_keeps_its_timeout_in_every_mode),
+        WITH_MEMORY_CHECK(a_wait_keeps_its_timeout_when_work_never_ends),
+        WITH_MEMORY_CHECK(a_budget_of_zero_is_the_default_and_none_is_unlimited),
+        WITH_MEMORY_CHECK(a_budget_ends_a_dispatch_when_work_never_ends),
         WITH_MEMORY_CHECK(threads_are_started_with_the_first_informer_and_end_with_the_client),
     };
     (void)alarm(WATCHDOG_SECONDS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client and what is made with it, freed in every order: nothing waits for ever, nothing is left, and what
- * is left to the last is harmless. Threads are the library's, and those that support/aside.c starts with
- * ki_thread_start(). */
+/* A client and the objects created with it, freed in every order: no call waits forever, nothing leaks, and
+ * objects freed after the client do no harm. The threads are the library's and those that support/aside.c
+ * starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -22,15 +22,15 @@ typedef struct world {
     local_source *source;
     ki_client *client;
     ki_informer *informer;
-    ki_factory *factory; /* with an informer of its own */
+    ki_factory *factory; /* it has its own informer */
     ki_feed *feed;
-    ki_store *destination; /* of the feed */
-    heard what;            /* of the informer */
-    bool frees_factory;    /* the feed's on_release */
-    int releases;          /* of the feed */
+    ki_store *destination; /* the destination of the feed */
+    heard what;            /* events of the informer */
+    bool frees_factory;    /* on_release of the feed frees the factory */
+    int releases;          /* calls of the feed's on_release */
 } world;
 
-/* ---- a world ----------------------------------------------------------------------------------------- */
+/* ---- a client with an informer, a factory and a feed ------------------------------------------------- */
 
 static void count_release(void *user)
 {
@@ -45,11 +45,7 @@ static void world_init(world *w, int mode)
     *w = (world){.source = local_source_new(), .destination = ki_store_new(NULL, NULL)};
     heard_init(&w->what);
     (void)local_source_put(w->source, "a", "n0", 0);
-    w->client = ki_client_new(
-        &(ki_client_options){.mode = (ki_mode)mode, .source = local_source_open, .source_user = w->source},
-        NULL);
-    assert_non_null(w->client);
-    local_source_attach(w->source, w->client);
+    w->client = local_source_client(w->source, (ki_client_options){.mode = (ki_mode)mode});
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
     w->factory = ki_factory_new(w->client, NULL);
     w->feed = ki_feed_new(w->client, &KI_CORE_V1_PODS,
@@ -89,7 +85,7 @@ static void world_free(world *w, int thing)
     }
 }
 
-/* After all of it was freed. */
+/* Called after everything was freed. */
 static void world_fini(world *w)
 {
     assert_int_equal(local_source_released(w->source), local_source_opened(w->source));
@@ -101,7 +97,7 @@ static void world_fini(world *w)
     heard_fini(&w->what);
 }
 
-/* The n-th order of four things. */
+/* The n-th permutation of the four objects. */
 static void order_of(int n, int out[THINGS])
 {
     int left[THINGS] = {0, 1, 2, 3};
@@ -186,8 +182,8 @@ static void a_factory_without_informers_outlives_its_client(void **state)
     ki_factory_free(factory);
 }
 
-/* A cache that is no longer kept up to date can be read until it is freed. */
-static void a_store_is_read_after_the_client_was_freed(void **state)
+/* A cache that is no longer updated can be read until it is freed. */
+static void a_store_can_be_read_after_the_client_was_freed(void **state)
 {
     (void)state;
     world w;
@@ -207,8 +203,8 @@ static void a_store_is_read_after_the_client_was_freed(void **state)
     world_fini(&w);
 }
 
-/* Handlers of a client that was freed are released by the call that frees the informer. */
-static void a_handler_is_added_and_removed_after_the_client_was_freed(void **state)
+/* Once the client is freed, the call that frees the informer also releases its handlers. */
+static void a_handler_can_be_added_and_removed_after_the_client_was_freed(void **state)
 {
     (void)state;
     world w;
@@ -239,8 +235,8 @@ static void free_the_rest(heard *what, const ki_event *event)
     world_free(w, 3);
 }
 
-/* on_release runs on the thread that frees the informer, as there is no other any more. */
-static void the_rest_is_freed_inside_the_last_callback(void **state)
+/* on_release runs on the thread that frees the informer, as no other thread is left. */
+static void the_rest_can_be_freed_from_the_last_callback(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++) {
@@ -264,8 +260,8 @@ static void free_another(heard *what, const ki_event *event)
         world_free(other, thing);
 }
 
-/* Nothing may be waited for there; but there is nothing to wait for. */
-static void what_a_freed_client_made_is_freed_inside_anothers_callback(void **state)
+/* A callback may not wait, but here there is nothing to wait for. */
+static void objects_of_a_freed_client_can_be_freed_from_a_callback_of_another(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++) {
@@ -333,7 +329,7 @@ static void frees_work_in_exit_handlers(void **state)
             world_init(&exiting, KI_MODE_THREADS);
             world_start(&exiting);
             if (!is_freed)
-                _exit(0); /* nothing of it hinders that; what leaks is not looked at */
+                _exit(0); /* leaving everything unfreed must also work; leaks are not checked */
             if (atexit(free_at_exit) != 0)
                 _exit(1);
             exit(0);
@@ -349,9 +345,9 @@ static void count_release_of_other(void *user)
     ++*(int *)user;
 }
 
-/* The feed that is waited for is gone as soon as the callback has returned; the other has still to be stopped
- * and released. */
-static void what_the_last_callback_frees_in_a_closed_client_is_gone_too(void **state)
+/* The free waits only for the feed, which is gone as soon as the callback has returned; the factory must
+ * still be stopped and released. */
+static void objects_that_the_last_callback_of_a_closed_client_frees_are_gone_too(void **state)
 {
     (void)state;
     for (int mode = 0; mode < MODES; mode++) {
@@ -377,11 +373,11 @@ int main(void)
         cmocka_unit_test(every_order_of_frees_works),
         cmocka_unit_test(nothing_begins_once_the_client_is_freed),
         cmocka_unit_test(a_factory_without_informers_outlives_its_client),
-        cmocka_unit_test(a_store_is_read_after_the_client_was_freed),
-        cmocka_unit_test(a_handler_is_added_and_removed_after_the_client_was_freed),
-        cmocka_unit_test(the_rest_is_freed_inside_the_last_callback),
-        cmocka_unit_test(what_a_freed_client_made_is_freed_inside_anothers_callback),
-        cmocka_unit_test(what_the_last_callback_frees_in_a_closed_client_is_gone_too),
+        cmocka_unit_test(a_store_can_be_read_after_the_client_was_freed),
+        cmocka_unit_test(a_handler_can_be_added_and_removed_after_the_client_was_freed),
+        cmocka_unit_test(the_rest_can_be_freed_from_the_last_callback),
+        cmocka_unit_test(objects_of_a_freed_client_can_be_freed_from_a_callback_of_another),
+        cmocka_unit_test(objects_that_the_last_callback_of_a_closed_client_frees_are_gone_too),
         cmocka_unit_test(a_waiting_call_reports_that_the_client_is_freed),
         cmocka_unit_test(frees_work_in_exit_handlers),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose log hears of what: that of the client, where it has one, or that of the process. */
+/* Which log is used: that of the client if it has one, otherwise that of the process. */
 #include <kinformer.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "support/unit.h"
 #include "util/thread.h"
 
-/* A log, which several threads may write to at once. */
+/* A log that several threads may write to at once. */
 typedef struct log {
     ki_mutex mu;
     atomic_int count;
-    char component[32]; /* of the last record, as the next; guarded by mu */
+    char component[32]; /* of the last record, like the next member; guarded by mu */
     char message[256];
 } log;
 
@@ -40,7 +40,7 @@ static void expect(log *l, const char *component, const char *text)
 typedef struct logs {
     log process;
     log own;
-    local_rig rig; /* with a log of its own */
+    local_rig rig; /* its client has its own log */
 } logs;
 
 static void logs_begin(logs *l, ki_client_options options)
@@ -62,7 +62,7 @@ static void logs_end(logs *l)
     ki_mutex_fini(&l->own.mu);
 }
 
-/* Until the log has a line. */
+/* Runs until the log has a line. */
 static void run_until_told(local_rig *rig, log *l)
 {
     while (atomic_load(&l->count) == 0)
@@ -89,7 +89,7 @@ static void errors_of_a_collection_reach_the_log_of_its_client(void **state)
     errors_of_a_collection_are_its_clients(KI_MODE_THREADS);
 }
 
-static void a_client_without_a_log_speaks_to_that_of_the_process(void **state)
+static void a_client_without_a_log_uses_that_of_the_process(void **state)
 {
     (void)state;
     logs l;
@@ -105,7 +105,7 @@ static void a_client_without_a_log_speaks_to_that_of_the_process(void **state)
     logs_end(&l);
 }
 
-static void what_is_said_on_a_thread_of_the_programs_is_the_clients_too(void **state)
+static void messages_on_a_thread_of_the_program_go_to_the_log_of_the_client(void **state)
 {
     (void)state;
     logs l;
@@ -147,13 +147,13 @@ static void a_store_logs_to_its_client_or_to_the_process(void **state)
     logs_end(&l);
 }
 
-/* On a thread that speaks for the client. */
+/* Runs on a thread that belongs to the client. */
 static void put_elsewhere(void *user)
 {
     store_put(user, store_object("ns", "one", 1, ""));
 }
 
-static void a_programs_store_logs_to_the_process_on_a_clients_thread_too(void **state)
+static void a_store_of_the_program_logs_to_the_process_even_on_a_thread_of_the_client(void **state)
 {
     (void)state;
     logs l;
@@ -168,7 +168,7 @@ static void a_programs_store_logs_to_the_process_on_a_clients_thread_too(void **
     logs_end(&l);
 }
 
-static void a_log_of_a_client_has_a_level_of_its_own(void **state)
+static void the_log_of_a_client_has_its_own_level(void **state)
 {
     (void)state;
     logs l;
@@ -177,7 +177,7 @@ static void a_log_of_a_client_has_a_level_of_its_own(void **state)
     local_source_set_status(l.rig.source, 500);
     assert_int_equal(ki_informer_start(l.rig.informer, NULL), 0);
     assert_true(ki_informer_wait_for_sync(l.rig.informer, 50, NULL) < 0);
-    assert_int_equal(atomic_load(&l.own.count), 0); /* these are warnings */
+    assert_int_equal(atomic_load(&l.own.count), 0); /* the failures are logged as warnings */
     assert_int_equal(atomic_load(&l.process.count), 0);
     logs_end(&l);
     assert_null(ki_client_new(&(ki_client_options){.no_cluster = 1, .log_level = KI_LOG_TRACE + 1}, &err));
@@ -188,11 +188,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_of_a_collection_reach_the_log_of_its_client),
-        cmocka_unit_test(a_client_without_a_log_speaks_to_that_of_the_process),
-        cmocka_unit_test(what_is_said_on_a_thread_of_the_programs_is_the_clients_too),
+        cmocka_unit_test(a_client_without_a_log_uses_that_of_the_process),
+        cmocka_unit_test(messages_on_a_thread_of_the_program_go_to_the_log_of_the_client),
         cmocka_unit_test(a_store_logs_to_its_client_or_to_the_process),
-        cmocka_unit_test(a_programs_store_logs_to_the_process_on_a_clients_thread_too),
-        cmocka_unit_test(a_log_of_a_client_has_a_level_of_its_own),
+        cmocka_unit_test(a_store_of_the_program_logs_to_the_process_even_on_a_thread_of_the_client),
+        cmocka_unit_test(the_log_of_a_client_has_its_own_level),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is posted to a client: it runs on io, once, and leaves others their turn. */
+/* Functions posted to a client: each runs once, on io, and lets others run. */
 #include <kinformer/client.h>
 #include <stdatomic.h>
 
@@ -7,11 +7,11 @@
 #include "support/informer_rig.h"
 #include "support/unit.h"
 
-/* A callback that posts itself for ever. */
+/* A callback that posts itself forever. */
 typedef struct poster {
     ki_client *client;
     atomic_int runs;
-    int last; /* what its last post returned */
+    int last; /* the result of its last post */
 } poster;
 
 static void post_again(void *user)
@@ -21,7 +21,7 @@ static void post_again(void *user)
     self->last = ki_client_post(self->client, post_again, self);
 }
 
-static void a_post_that_posts_itself_leaves_others_their_turn(void **state)
+static void a_post_that_posts_itself_does_not_starve_others(void **state)
 {
     (void)state;
     static const int modes[] = {KI_MODE_THREADS, KI_MODE_EVENT_LOOP};
@@ -36,7 +36,7 @@ static void a_post_that_posts_itself_leaves_others_their_turn(void **state)
     }
 }
 
-static void a_step_of_the_program_s_loop_ends_though_posts_do_not(void **state)
+static void a_step_of_the_program_s_loop_ends_even_if_posts_do_not(void **state)
 {
     (void)state;
     ki_client_options options = {.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1};
@@ -49,7 +49,7 @@ static void a_step_of_the_program_s_loop_ends_though_posts_do_not(void **state)
     ki_client_free(client);
 }
 
-static void a_client_that_is_freed_runs_what_was_posted_and_takes_no_more(void **state)
+static void a_client_that_is_freed_runs_its_posts_and_accepts_no_more(void **state)
 {
     (void)state;
     ki_client_options options = {.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1};
@@ -69,9 +69,9 @@ static void a_client_that_is_freed_runs_what_was_posted_and_takes_no_more(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_post_that_posts_itself_leaves_others_their_turn),
-        WITH_MEMORY_CHECK(a_step_of_the_program_s_loop_ends_though_posts_do_not),
-        WITH_MEMORY_CHECK(a_client_that_is_freed_runs_what_was_posted_and_takes_no_more),
+        WITH_MEMORY_CHECK(a_post_that_posts_itself_does_not_starve_others),
+        WITH_MEMORY_CHECK(a_step_of_the_program_s_loop_ends_even_if_posts_do_not),
+        WITH_MEMORY_CHECK(a_client_that_is_freed_runs_its_posts_and_accepts_no_more),
     };
     return RUN_TESTS(tests);
 }

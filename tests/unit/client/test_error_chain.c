@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls on an object that could not be made: each fails,
- * and keeps the error that says why it was not made. */
+/* Calls on an object that could not be created: each fails, and keeps the error that says why. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +46,7 @@ static ki_apiserver_loaded loaded;
 static ki_str json;
 static uint64_t id;
 
-/* Each is a call whose object is NULL; its value is true when it has failed. */
+/* Each is a call on NULL, true if it has failed. */
 #define CALLS(X)                                                                                             \
     X(ki_informer_new(NULL, &KI_CORE_V1_PODS, NULL, err) == NULL)                                            \
     X(ki_informer_add_handler(NULL, &handler, err) == NULL)                                                  \
@@ -84,7 +83,7 @@ static uint64_t id;
     X(ki_apiserver_rewind(NULL, 1, err) < 0)                                                                 \
     X(ki_apiserver_up(NULL, err) < 0)
 
-/* Makes the call number `i`. Returns its text, and whether it has failed; NULL after the last one. */
+/* Makes call number `i`. Returns its text and whether it has failed, or NULL after the last one. */
 static const char *make_call(int i, ki_error *err, int *has_failed)
 {
     int n = 0;
@@ -112,7 +111,7 @@ static void a_call_on_null_keeps_the_first_error(void **state)
     }
 }
 
-static void a_call_on_null_says_so_where_no_error_is(void **state)
+static void a_call_on_null_reports_an_error_if_there_is_none(void **state)
 {
     (void)state;
     int has_failed = 0;
@@ -153,7 +152,7 @@ static void a_server_that_did_not_start_is_not_mistaken_for_another(void **state
     ki_error err = {0};
     ki_apiserver *server = ki_apiserver_start(&(ki_apiserver_options){.bind = "nonsense"}, &err);
     assert_null(server);
-    ki_apiserver_heal(server);
+    ki_apiserver_clear_faults(server);
     ki_apiserver_compact(server);
     ki_apiserver_cut(server, 0);
     ki_apiserver_down(server);
@@ -162,7 +161,7 @@ static void a_server_that_did_not_start_is_not_mistaken_for_another(void **state
     assert_int_equal(ki_apiserver_version(server), 0);
     assert_int_equal(ki_apiserver_requests(server, 7, NULL, NULL), 7);
     assert_null(ki_apiserver_certificate(server));
-    /* NULL would be the cluster of the kubeconfig. */
+    /* NULL would mean the cluster of the kubeconfig. */
     ki_client_options options = {.server = ki_apiserver_url(server)};
     assert_null(ki_client_new(&options, &err));
     assert_int_equal(err.code, KI_ERR_CONFIG);
@@ -173,7 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_on_null_keeps_the_first_error),
-        cmocka_unit_test(a_call_on_null_says_so_where_no_error_is),
+        cmocka_unit_test(a_call_on_null_reports_an_error_if_there_is_none),
         cmocka_unit_test(a_server_that_did_not_start_is_not_mistaken_for_another),
         cmocka_unit_test(a_chain_of_calls_ends_with_the_reason_of_the_first),
     };

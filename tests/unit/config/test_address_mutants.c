@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of proxies and servers, and mutations of them. KI_MUTANTS in the environment is another number of
- * them. */
+/* Addresses of proxies and servers, and mutations of them. The environment variable KI_MUTANTS sets the
+ * number of mutations. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "http/proxy_route.h"
 #include "support/address_check.h"
 #include "support/unit.h"
 #include "util/random.h"
@@ -26,7 +28,7 @@ static const char *const seeds[] = {
 };
 enum { SEEDS = sizeof(seeds) / sizeof(seeds[0]) };
 
-/* What changes the meaning of an address. */
+/* Pieces that change the meaning of an address. */
 static const char *const pieces[] = {"%",    "%0a",   "%00",    "%1f",     "%2f", "%zz",  "%3a",   "%40", "@",
                                      ":",    "/",     "//",     "://",     "?",   "#",    "[",     "]",   "{",
                                      " ",    "\r\n",  ".",      "..",      "\\",  "\x7f", "\x80",  "*",   "-",
@@ -75,7 +77,7 @@ static void check(const char *text)
         fail_msg("%s: %s", wrong, text);
 }
 
-static void addresses_are_taken_for_what_they_are(void **state)
+static void addresses_are_recognized(void **state)
 {
     (void)state;
     int proxies = 0, servers = 0, names = 0;
@@ -90,8 +92,8 @@ static void addresses_are_taken_for_what_they_are(void **state)
     assert_int_equal(names, 3);
 }
 
-/* Some of each kind are taken, or nothing would be tested. */
-static void mutations_are_taken_or_refused_as_a_whole(void **state)
+/* Some mutations of each kind must be accepted, or nothing would be tested. */
+static void mutations_are_accepted_or_refused_as_a_whole(void **state)
 {
     (void)state;
     const char *wanted = getenv("KI_MUTANTS");
@@ -111,11 +113,29 @@ static void mutations_are_taken_or_refused_as_a_whole(void **state)
         assert_in_range(taken[i], count / 50, count - count / 50);
 }
 
+static void a_proxys_name_has_neither_its_path_nor_its_password(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {"", "/", "/pat" ADDRESS_SECRET "nt", "?" ADDRESS_SECRET,
+                                          "#" ADDRESS_SECRET};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char text[BYTES_MAX];
+        ki_proxy_route route = {0};
+        ki_config config = {.proxy_url = text};
+        (void)snprintf(text, sizeof(text), "http://:" ADDRESS_SECRET "@proxy:80%s", endings[i]);
+        check(text);
+        assert_int_equal(ki_proxy_route_init(&route, &config, NULL), 0);
+        assert_string_equal(route.name, "http://<masked>@proxy:80");
+        ki_proxy_route_fini(&route);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_taken_for_what_they_are),
-        cmocka_unit_test(mutations_are_taken_or_refused_as_a_whole),
+        cmocka_unit_test(addresses_are_recognized),
+        cmocka_unit_test(a_proxys_name_has_neither_its_path_nor_its_password),
+        cmocka_unit_test(mutations_are_accepted_or_refused_as_a_whole),
     };
     return RUN_TESTS(tests);
 }

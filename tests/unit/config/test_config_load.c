@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files, variables and overrides count. */
+/* Which files, variables and overrides are used. */
 #include "config/load.h"
 
 #include <kinformer/log.h>
@@ -12,10 +12,10 @@
 #include "support/temp_dir.h"
 #include "support/unit.h"
 
-/* As far as that shows without cryptography. */
+/* A valid certificate as far as that can be checked without cryptography. */
 #define CERTIFICATE "-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END CERTIFICATE-----\n"
 #define KEY "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
-/* Both. */
+/* Certificate and key. */
 #define PEM_BASE64                                                                                           \
     "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BSXdBQT09Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0KLS0tLS1CRUdJTiBQUk" \
     "lWQVRFIEtFWS0tLS0tCk1BTUNBUUE9Ci0tLS0tRU5EIFBSSVZBVEUgS0VZLS0tLS0K"
@@ -90,7 +90,7 @@ static void assert_server(const ki_config_overrides *overrides, const char *serv
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-static void the_file_at_home_is_read_without_anything_else(void **state)
+static void the_file_in_the_home_directory_is_the_default(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{token: t}"));
@@ -101,7 +101,7 @@ static void the_file_at_home_is_read_without_anything_else(void **state)
     ki_config_fini(&config);
 }
 
-static void the_variable_goes_before_the_file_at_home(void **state)
+static void the_variable_takes_precedence_over_the_home_directory(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{}"));
@@ -113,7 +113,7 @@ static void the_variable_goes_before_the_file_at_home(void **state)
     assert_server(NULL, "https://b");
 }
 
-static void an_explicit_file_goes_before_all(void **state)
+static void an_explicit_file_takes_precedence(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", "users: broken\n");
@@ -122,7 +122,7 @@ static void an_explicit_file_goes_before_all(void **state)
                   "https://k");
 }
 
-static void an_explicit_file_must_be_there(void **state)
+static void an_explicit_file_must_exist(void **state)
 {
     (void)state;
     const char *path = temp_dir_path(&dir, "nowhere");
@@ -130,7 +130,7 @@ static void an_explicit_file_must_be_there(void **state)
     assert_refused(&(ki_config_overrides){.kubeconfig = dir.path}, ": Is a directory", dir.path);
 }
 
-static void paths_are_relative_to_the_file_even_when_it_is_named_so(void **state)
+static void paths_are_relative_to_the_file_even_if_its_name_is_relative(void **state)
 {
     (void)state;
     char before[512];
@@ -145,7 +145,7 @@ static void paths_are_relative_to_the_file_even_when_it_is_named_so(void **state
     ki_config_fini(&config);
 }
 
-static void a_mistake_in_any_of_the_files_is_named(void **state)
+static void an_error_in_any_of_the_files_is_named(void **state)
 {
     (void)state;
     char list[600];
@@ -155,7 +155,7 @@ static void a_mistake_in_any_of_the_files_is_named(void **state)
     assert_refused(NULL, ":2: users: is not a list", second);
 }
 
-static void nothing_at_all_is_an_error_that_says_what_there_could_be(void **state)
+static void without_any_configuration_the_error_lists_the_options(void **state)
 {
     (void)state;
     assert_refused(NULL,
@@ -198,7 +198,7 @@ static void context_cluster_and_user_are_chosen_by_name(void **state)
     assert_refused(&(ki_config_overrides){.user = "x"}, expected, "user: there is no user \"x\"");
 }
 
-static void a_given_server_drops_the_name_of_the_other(void **state)
+static void a_given_server_drops_the_tls_name_of_the_other(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{token: t}"));
@@ -213,7 +213,7 @@ static void a_given_server_drops_the_name_of_the_other(void **state)
     ki_config_fini(&config);
 }
 
-static void what_is_given_about_trust_replaces_all_of_it(void **state)
+static void given_trust_settings_replace_all_others(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config",
@@ -229,7 +229,7 @@ static void what_is_given_about_trust_replaces_all_of_it(void **state)
     ki_config_fini(&config);
 }
 
-static void a_given_token_replaces_every_other_way_but_certificates(void **state)
+static void a_given_token_replaces_other_credentials_except_certificates(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config",
@@ -246,7 +246,7 @@ static void a_given_token_replaces_every_other_way_but_certificates(void **state
     ki_config_fini(&config);
 }
 
-static void a_given_name_and_password_replace_every_other_way(void **state)
+static void a_given_username_and_password_replace_other_credentials(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{token: t, tokenFile: f, exec: {command: p}}"));
@@ -297,7 +297,7 @@ static void impersonation_can_be_overridden(void **state)
                    "as: is required with as-uid, as-groups or as-user-extra", "");
 }
 
-static void mistakes_in_overrides_name_them(void **state)
+static void errors_in_overrides_are_named(void **state)
 {
     (void)state;
     assert_refused(&(ki_config_overrides){.server = "https://jane:s3cret@k"},
@@ -316,7 +316,7 @@ static void mistakes_in_overrides_name_them(void **state)
         "insecure-skip-tls-verify: cannot be combined with a certificate authority", "");
 }
 
-/* ---- what files hold ----------------------------------------------------------------------------------- */
+/* ---- contents of files --------------------------------------------------------------------------------- */
 
 static void assert_user_refused(const char *user, const char *expected)
 {
@@ -329,7 +329,7 @@ static void assert_user_refused(const char *user, const char *expected)
     assert_refused(NULL, expected, path);
 }
 
-static void files_that_hold_something_else_are_refused_with_their_field(void **state)
+static void files_with_other_contents_are_refused_with_their_field(void **state)
 {
     (void)state;
     assert_user_refused("client-certificate: /etc/passwd, client-key: /etc/passwd",
@@ -343,14 +343,14 @@ static void files_that_hold_something_else_are_refused_with_their_field(void **s
                    "certificate-authority: /etc/passwd: has no certificate", "");
 }
 
-static void a_token_beside_a_file_that_is_not_there_is_enough(void **state)
+static void a_token_beside_a_missing_file_is_enough(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{token: t, tokenFile: /nowhere}"));
     assert_server(NULL, "https://k");
 }
 
-static void a_token_that_no_header_can_have_is_refused_with_its_field(void **state)
+static void a_token_that_is_invalid_in_a_header_is_refused_with_its_field(void **state)
 {
     (void)state;
     assert_user_refused("token: \"s3\\ncret\"",
@@ -402,14 +402,14 @@ static void a_pod_may_lack_certificates_and_namespace(void **state)
     ki_set_log(count_error, KI_LOG_ERROR, &errors);
     ki_config config = loaded(NULL);
     ki_set_log(NULL, KI_LOG_ERROR, NULL);
-    assert_int_equal(errors, 1); /* as client-go says it, too */
+    assert_int_equal(errors, 1); /* as client-go also logs it */
     assert_string_equal(config.server, "https://[fd00::1]:443");
     assert_null(config.ca_file);
     assert_null(config.ns);
     ki_config_fini(&config);
 }
 
-static void a_kubeconfig_goes_before_the_files_of_a_pod(void **state)
+static void a_kubeconfig_takes_precedence_over_the_files_of_a_pod(void **state)
 {
     (void)state;
     set_pod("10.0.0.1");
@@ -418,7 +418,7 @@ static void a_kubeconfig_goes_before_the_files_of_a_pod(void **state)
     assert_server(&(ki_config_overrides){.server = "https://x"}, "https://x");
 }
 
-static void an_empty_kubeconfig_leaves_it_to_the_pod(void **state)
+static void an_empty_kubeconfig_falls_back_to_the_pod(void **state)
 {
     (void)state;
     set_pod("10.0.0.1");
@@ -430,7 +430,7 @@ static void an_empty_kubeconfig_leaves_it_to_the_pod(void **state)
 
 /* ---- proxies ------------------------------------------------------------------------------------------- */
 
-static void the_proxy_of_the_environment_is_used_without_another(void **state)
+static void the_proxy_of_the_environment_is_the_default(void **state)
 {
     (void)state;
     setenv("https_proxy", "jane:s3cret@proxy:3128", 1);
@@ -472,7 +472,7 @@ static void assert_fails_without_memory(const ki_config_overrides *overrides)
     }
 }
 
-static void holding_files_without_memory_is_an_error(void **state)
+static void running_out_of_memory_for_file_contents_is_an_error(void **state)
 {
     (void)state;
     bool has_failed = true;
@@ -516,32 +516,32 @@ static void running_out_of_memory_anywhere_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_file_at_home_is_read_without_anything_else),
-        TEST(the_variable_goes_before_the_file_at_home),
-        TEST(an_explicit_file_goes_before_all),
-        TEST(an_explicit_file_must_be_there),
-        TEST(paths_are_relative_to_the_file_even_when_it_is_named_so),
-        TEST(a_mistake_in_any_of_the_files_is_named),
-        TEST(nothing_at_all_is_an_error_that_says_what_there_could_be),
+        TEST(the_file_in_the_home_directory_is_the_default),
+        TEST(the_variable_takes_precedence_over_the_home_directory),
+        TEST(an_explicit_file_takes_precedence),
+        TEST(an_explicit_file_must_exist),
+        TEST(paths_are_relative_to_the_file_even_if_its_name_is_relative),
+        TEST(an_error_in_any_of_the_files_is_named),
+        TEST(without_any_configuration_the_error_lists_the_options),
         TEST(a_server_alone_is_enough),
         TEST(context_cluster_and_user_are_chosen_by_name),
-        TEST(a_given_server_drops_the_name_of_the_other),
-        TEST(what_is_given_about_trust_replaces_all_of_it),
-        TEST(a_given_token_replaces_every_other_way_but_certificates),
-        TEST(a_given_name_and_password_replace_every_other_way),
+        TEST(a_given_server_drops_the_tls_name_of_the_other),
+        TEST(given_trust_settings_replace_all_others),
+        TEST(a_given_token_replaces_other_credentials_except_certificates),
+        TEST(a_given_username_and_password_replace_other_credentials),
         TEST(a_given_certificate_replaces_file_and_data),
         TEST(impersonation_can_be_overridden),
-        TEST(mistakes_in_overrides_name_them),
-        TEST(files_that_hold_something_else_are_refused_with_their_field),
-        TEST(a_token_beside_a_file_that_is_not_there_is_enough),
-        TEST(a_token_that_no_header_can_have_is_refused_with_its_field),
+        TEST(errors_in_overrides_are_named),
+        TEST(files_with_other_contents_are_refused_with_their_field),
+        TEST(a_token_beside_a_missing_file_is_enough),
+        TEST(a_token_that_is_invalid_in_a_header_is_refused_with_its_field),
         TEST(a_pod_without_a_kubeconfig_uses_its_service_account),
         TEST(a_pod_may_lack_certificates_and_namespace),
-        TEST(a_kubeconfig_goes_before_the_files_of_a_pod),
-        TEST(an_empty_kubeconfig_leaves_it_to_the_pod),
-        TEST(the_proxy_of_the_environment_is_used_without_another),
+        TEST(a_kubeconfig_takes_precedence_over_the_files_of_a_pod),
+        TEST(an_empty_kubeconfig_falls_back_to_the_pod),
+        TEST(the_proxy_of_the_environment_is_the_default),
         TEST(a_variable_that_is_not_a_proxy_is_named_without_its_value),
-        TEST(holding_files_without_memory_is_an_error),
+        TEST(running_out_of_memory_for_file_contents_is_an_error),
         TEST(running_out_of_memory_anywhere_is_an_error),
     };
     return RUN_TESTS(tests);

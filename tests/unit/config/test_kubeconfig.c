@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of good and bad kubeconfigs, read from memory. */
+/* Tables of valid and invalid kubeconfigs, read from memory. */
 #include "config/kubeconfig.h"
 
 #include <kinformer/json.h>
@@ -31,7 +31,7 @@ static ki_config resolved(const char *text)
     return config;
 }
 
-/* ---- good ---------------------------------------------------------------------------------------------- */
+/* ---- valid kubeconfigs --------------------------------------------------------------------------------- */
 
 static void all_fields_of_a_cluster_are_read(void **state)
 {
@@ -73,7 +73,7 @@ static void all_fields_of_a_user_are_read(void **state)
     ki_config_fini(&config);
 }
 
-static void a_user_has_a_name_and_a_password(void **state)
+static void a_user_may_have_a_name_and_a_password(void **state)
 {
     (void)state;
     ki_config config = resolved(WITH_USER("{username: jane, password: 1234}"));
@@ -108,7 +108,7 @@ static void all_fields_of_exec_are_read(void **state)
     ki_config_fini(&config);
 }
 
-static void a_bare_command_stays_for_the_path(void **state)
+static void a_bare_command_is_left_for_path(void **state)
 {
     (void)state;
     ki_config config =
@@ -143,7 +143,7 @@ static void a_server_without_a_scheme_gets_one(void **state)
     ki_config_fini(&tls);
 }
 
-static void relative_paths_start_where_the_file_is(void **state)
+static void relative_paths_start_at_the_directory_of_the_file(void **state)
 {
     (void)state;
     ki_kubeconfig kubeconfig = {0};
@@ -162,8 +162,8 @@ static void relative_paths_start_where_the_file_is(void **state)
     ki_kubeconfig_fini(&kubeconfig);
 }
 
-/* What kubectl takes, too. */
-static void odd_but_good_files_are_taken(void **state)
+/* kubectl accepts these, too. */
+static void unusual_but_valid_files_are_accepted(void **state)
 {
     (void)state;
     static const char *const good[] = {
@@ -176,7 +176,7 @@ static void odd_but_good_files_are_taken(void **state)
         "\xef\xbb\xbf" WITH_USER("{token: !!str 7}"),
         "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}],"
         "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"http://k\"}}],\"users\":null}",
-        /* Mistakes in what is not chosen that are none of type. */
+        /* Errors in entries that are not selected, except for wrong types. */
         WITH_USER("{}") "- name: other\n  user: {auth-provider: {name: gcp}, exec: {}}\n",
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -188,7 +188,7 @@ static void odd_but_good_files_are_taken(void **state)
     }
 }
 
-static void an_empty_file_says_nothing(void **state)
+static void an_empty_file_has_no_settings(void **state)
 {
     (void)state;
     static const char *const empty[] = {
@@ -201,7 +201,7 @@ static void an_empty_file_says_nothing(void **state)
     }
 }
 
-static void of_files_the_first_wins_for_each_name(void **state)
+static void the_first_file_with_a_name_wins(void **state)
 {
     (void)state;
     ki_kubeconfig kubeconfig = {0};
@@ -225,13 +225,13 @@ static void of_files_the_first_wins_for_each_name(void **state)
     ki_kubeconfig_fini(&kubeconfig);
 }
 
-/* ---- bad ----------------------------------------------------------------------------------------------- */
+/* ---- invalid kubeconfigs ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text;
-    const char *message; /* behind KUBECONFIG_NAME */
+    const char *message; /* after KUBECONFIG_NAME */
 } bad[] = {
-    /* not YAML, or more of it than is wanted */
+    /* Not YAML, or YAML that is not supported. */
     {"a: b\n  c: d\n", ":2: mapping values are not allowed in this context"},
     {"a: [b\n", ":2: did not find expected ',' or ']'"},
     {"\ta: b\n", ":1: found character that cannot start any token"},
@@ -257,7 +257,7 @@ static const struct {
     {"a: !secret x\n", ":1: a tag that is not supported"},
     {"a: 1\n---\nb: 2\n", ":2: a second document"},
     {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", ":1: nested more than 32 levels deep"},
-    /* not a kubeconfig */
+    /* Not a kubeconfig. */
     {"hello\n", ":1: is not a kubeconfig"},
     {"- a\n", ":1: is not a kubeconfig"},
     {"apiVersion: v2\n", ":1: apiVersion: is not v1"},
@@ -271,21 +271,27 @@ static const struct {
     {"contexts:\n- context: {}\n  name: [a]\n", ":3: contexts[0].name: is not a string"},
     {"users:\n- name: a\n  user: token\n", ":3: users[0].user: is not a mapping"},
     {"users:\n- name: a\n- name: b\n- name: a\n", ":4: users[2].name: \"a\" is already defined in line 2"},
-    /* choosing */
+    /* Selecting a context. */
     {"clusters: [{name: k}]\n", ": current-context: is missing, and no context was given"},
     {"kind: Config\ncurrent-context: x\n", ":2: current-context: there is no context \"x\""},
     {"current-context: c\ncontexts:\n- name: c\n", ":3: contexts[0].context.cluster: is missing"},
     {"current-context: c\ncontexts:\n- name: c\n  context:\n    cluster: z\n",
      ":5: contexts[0].context.cluster: there is no cluster \"z\""},
     {KUBECONFIG_HEAD KUBECONFIG_CLUSTER, ":4: contexts[0].context.user: there is no user \"u\""},
-    /* clusters */
+    /* Clusters. */
     {WITH_CLUSTER("{}"), ":7: clusters[0].cluster.server: is missing"},
     {WITH_CLUSTER("{server: [https://k]}"), ":7: clusters[0].cluster.server: is not a string"},
-    {WITH_CLUSTER("{server: 'ftp://k'}"), ":7: clusters[0].cluster.server: is neither http nor https"},
-    {WITH_CLUSTER("{server: 'https://'}"), ":7: clusters[0].cluster.server: is not an address"},
-    {WITH_CLUSTER("{server: 'https://k:0'}"), ":7: clusters[0].cluster.server: is not an address"},
-    {WITH_CLUSTER("{server: 'https://k k'}"), ":7: clusters[0].cluster.server: is not an address"},
-    {WITH_CLUSTER("{server: 'https://[::1'}"), ":7: clusters[0].cluster.server: is not an address"},
+    {WITH_CLUSTER("{server: 'ftp://k'}"),
+     ":7: clusters[0].cluster.server: has a scheme that is neither http nor https"},
+    {WITH_CLUSTER("{server: 'https://'}"), ":7: clusters[0].cluster.server: is not an address: \"https://\""},
+    {WITH_CLUSTER("{server: 'https://k:0'}"),
+     ":7: clusters[0].cluster.server: is not an address: \"https://k:0\""},
+    {WITH_CLUSTER("{server: 'https://k k'}"),
+     ":7: clusters[0].cluster.server: is not an address: \"https://k k\""},
+    {WITH_CLUSTER("{server: 'https://[::1'}"),
+     ":7: clusters[0].cluster.server: is not an address: \"https://[::1\""},
+    {WITH_CLUSTER("{server: 'https://jane:s3cret@k k/?token=s3cret'}"),
+     ":7: clusters[0].cluster.server: is not an address: \"https://<masked>@k k/…\""},
     {WITH_CLUSTER("{server: 'https://jane:s3cret@k'}"),
      ":7: clusters[0].cluster.server: contains a user, which belongs to users"},
     {WITH_CLUSTER("{server: 'https://k/?a=b'}"), ":7: clusters[0].cluster.server: contains a query"},
@@ -311,7 +317,7 @@ static const struct {
      ":7: clusters[0].cluster.tls-server-name: is neither a host name nor an address"},
     {WITH_CLUSTER("{server: 'https://k', proxy-url: 'p:3128'}"),
      ":7: clusters[0].cluster.proxy-url: is not the address of an http, https or socks5 proxy"},
-    /* users */
+    /* Users. */
     {WITH_USER("{token: [s3cret]}"), ":10: users[0].user.token: is not a string"},
     {WITH_USER("{token: s3cret, username: jane}"),
      ":10: users[0].user.token: cannot be combined with username and password"},
@@ -342,7 +348,7 @@ static const struct {
      ":11: users[0].user.auth-provider: the provider \"gcp\" is not supported; use its exec plug-in"},
     {WITH_USER("{auth-provider: {config: {}}}"),
      ":10: users[0].user.auth-provider: the provider \"\" is not supported; use its exec plug-in"},
-    /* exec */
+    /* Exec. */
     {WITH_USER("{exec: s3cret}"), ":10: users[0].user.exec: is not a mapping"},
     {WITH_USER("{exec: {}}"), ":10: users[0].user.exec.command: is missing"},
     {WITH_USER("{exec: {command: p}}"), ":10: users[0].user.exec.apiVersion: is missing"},
@@ -365,7 +371,7 @@ static const struct {
      ":10: users[0].user.exec.provideClusterInfo: is neither true nor false"},
 };
 
-static void each_mistake_is_named_with_file_line_and_field(void **state)
+static void each_error_is_reported_with_file_line_and_field(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -485,16 +491,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_fields_of_a_cluster_are_read),
         cmocka_unit_test(all_fields_of_a_user_are_read),
-        cmocka_unit_test(a_user_has_a_name_and_a_password),
+        cmocka_unit_test(a_user_may_have_a_name_and_a_password),
         cmocka_unit_test(all_fields_of_exec_are_read),
-        cmocka_unit_test(a_bare_command_stays_for_the_path),
+        cmocka_unit_test(a_bare_command_is_left_for_path),
         cmocka_unit_test(the_extension_for_plug_ins_becomes_json),
         cmocka_unit_test(a_server_without_a_scheme_gets_one),
-        cmocka_unit_test(relative_paths_start_where_the_file_is),
-        cmocka_unit_test(odd_but_good_files_are_taken),
-        cmocka_unit_test(an_empty_file_says_nothing),
-        cmocka_unit_test(of_files_the_first_wins_for_each_name),
-        cmocka_unit_test(each_mistake_is_named_with_file_line_and_field),
+        cmocka_unit_test(relative_paths_start_at_the_directory_of_the_file),
+        cmocka_unit_test(unusual_but_valid_files_are_accepted),
+        cmocka_unit_test(an_empty_file_has_no_settings),
+        cmocka_unit_test(the_first_file_with_a_name_wins),
+        cmocka_unit_test(each_error_is_reported_with_file_line_and_field),
         cmocka_unit_test(no_message_shows_a_value),
         cmocka_unit_test(a_long_name_of_a_file_is_shown_from_its_end),
         cmocka_unit_test(more_than_the_limits_is_refused),

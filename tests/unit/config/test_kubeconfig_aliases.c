@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Anchors, aliases and merge keys in kubeconfigs: what they stand for, and how much they may. */
+/* Anchors, aliases and merge keys in kubeconfigs: their meaning and their limits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "support/kubeconfig_rig.h"
 #include "support/unit.h"
 
-/* All that follows says the same in other words. */
-static void anchors_aliases_and_merges_are_taken_as_kubectl_takes_them(void **state)
+/* All of these users are the same, written in different ways. */
+static void anchors_aliases_and_merges_are_read_as_by_kubectl(void **state)
 {
     (void)state;
     static const char *const users[] = {
@@ -42,8 +42,8 @@ static void anchors_aliases_and_merges_are_taken_as_kubectl_takes_them(void **st
     }
 }
 
-/* One user of two contexts, and clusters that differ by an address. */
-static void a_mistake_in_what_is_merged_is_named_where_it_stands(void **state)
+/* The error is reported in line 6, where the value is, not where it is merged. */
+static void an_error_in_a_merged_value_is_reported_at_its_line(void **state)
 {
     (void)state;
     ki_config config;
@@ -58,7 +58,7 @@ static void a_mistake_in_what_is_merged_is_named_where_it_stands(void **state)
     ki_config_fini(&config);
 }
 
-/* Each line has ten times what the one before it has. */
+/* Each line has ten times as many values as the previous one. */
 static char *bomb(const char *first, const char *format, int lines)
 {
     char *text = malloc(64 * 1024);
@@ -105,8 +105,8 @@ static void a_merge_keeps_to_the_limit_of_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(anchors_aliases_and_merges_are_taken_as_kubectl_takes_them),
-        cmocka_unit_test(a_mistake_in_what_is_merged_is_named_where_it_stands),
+        cmocka_unit_test(anchors_aliases_and_merges_are_read_as_by_kubectl),
+        cmocka_unit_test(an_error_in_a_merged_value_is_reported_at_its_line),
         cmocka_unit_test(a_small_text_cannot_become_a_large_tree),
         cmocka_unit_test(a_merge_keeps_to_the_limit_of_members),
     };

@@ -19,7 +19,7 @@ static const char *problem_of(const char *text, ki_pem_kind kind)
     return problem;
 }
 
-static void real_certificates_and_keys_are_good(void **state)
+static void real_certificates_and_keys_are_accepted(void **state)
 {
     (void)state;
     certificate made = certificate_make("k", NULL, NULL);
@@ -30,8 +30,8 @@ static void real_certificates_and_keys_are_good(void **state)
     certificate_free(&made);
 }
 
-/* The last bytes of the base64 are the padding, or a few bits that do not matter. */
-static void a_certificate_that_ends_too_early_is_none(void **state)
+/* The last bytes of the base64 are padding, or have a few bits that do not matter. */
+static void a_truncated_certificate_is_refused(void **state)
 {
     (void)state;
     char text[8192];
@@ -48,7 +48,7 @@ static void a_certificate_that_ends_too_early_is_none(void **state)
     certificate_free(&made);
 }
 
-static void what_stands_between_blocks_is_passed_over(void **state)
+static void text_between_blocks_is_skipped(void **state)
 {
     (void)state;
     assert_null(
@@ -57,7 +57,7 @@ static void what_stands_between_blocks_is_passed_over(void **state)
     assert_null(problem_of(BLOCK("CERTIFICATE", " MAIw\t\r\n AA== "), KI_PEM_CERTIFICATE));
 }
 
-static void what_is_none_is_said(void **state)
+static void text_without_a_certificate_or_key_is_refused_with_a_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -95,7 +95,7 @@ static void a_zero_byte_is_not_text(void **state)
     assert_string_equal(problem, "is not text");
 }
 
-static void when_out_of_memory_nothing_is_known(void **state)
+static void when_out_of_memory_it_fails(void **state)
 {
     (void)state;
     const char *problem = NULL;
@@ -110,12 +110,12 @@ static void when_out_of_memory_nothing_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_certificates_and_keys_are_good),
-        cmocka_unit_test(a_certificate_that_ends_too_early_is_none),
-        cmocka_unit_test(what_stands_between_blocks_is_passed_over),
-        cmocka_unit_test(what_is_none_is_said),
+        cmocka_unit_test(real_certificates_and_keys_are_accepted),
+        cmocka_unit_test(a_truncated_certificate_is_refused),
+        cmocka_unit_test(text_between_blocks_is_skipped),
+        cmocka_unit_test(text_without_a_certificate_or_key_is_refused_with_a_reason),
         cmocka_unit_test(a_zero_byte_is_not_text),
-        cmocka_unit_test(when_out_of_memory_nothing_is_known),
+        cmocka_unit_test(when_out_of_memory_it_fails),
     };
     return RUN_TESTS(tests);
 }

@@ -9,7 +9,7 @@
 #include "support/unit.h"
 #include "util/secret.h"
 
-static void a_list_excludes_what_it_names(void **state)
+static void a_list_excludes_the_hosts_it_names(void **state)
 {
     (void)state;
     static const struct {
@@ -61,11 +61,11 @@ static void a_list_excludes_what_it_names(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         if (ki_proxy_is_excluded(ki_str_of(cases[i].list), ki_str_of(cases[i].host),
                                  ki_str_of(cases[i].port)) != cases[i].is_excluded)
-            fail_msg("%s of \"%s\"", cases[i].host, cases[i].list);
+            fail_msg("%s with \"%s\"", cases[i].host, cases[i].list);
     }
 }
 
-static void this_machine_needs_no_proxy(void **state)
+static void the_local_machine_needs_no_proxy(void **state)
 {
     (void)state;
     static const char *const servers[] = {"https://localhost:6443", "https://127.9.9.9",
@@ -79,7 +79,7 @@ static void this_machine_needs_no_proxy(void **state)
     unsetenv("HTTPS_PROXY");
 }
 
-static void large_letters_go_before_small_ones(void **state)
+static void upper_case_variables_take_precedence(void **state)
 {
     (void)state;
     char *proxy = NULL;
@@ -96,8 +96,8 @@ static void large_letters_go_before_small_ones(void **state)
     unsetenv("http_proxy");
 }
 
-/* There, a request could name its own proxy by a header. */
-static void a_cgi_program_does_not_look_at_http_proxy(void **state)
+/* In a CGI program, a request could set its own proxy with a header. */
+static void a_cgi_program_ignores_http_proxy(void **state)
 {
     (void)state;
     char *proxy = NULL;
@@ -165,7 +165,7 @@ static void a_host_is_a_name_or_an_address(void **state)
     assert_false(ki_url_is_host(longest));
 }
 
-static void the_address_of_a_proxy_is_taken_apart(void **state)
+static void the_address_of_a_proxy_is_split_into_its_parts(void **state)
 {
     (void)state;
     static const struct {
@@ -195,7 +195,7 @@ static void the_address_of_a_proxy_is_taken_apart(void **state)
     }
 }
 
-static void what_is_not_an_address_of_a_proxy_is_refused(void **state)
+static void malformed_proxy_addresses_are_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -223,14 +223,14 @@ static void what_is_not_an_address_of_a_proxy_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_excludes_what_it_names),
-        cmocka_unit_test(this_machine_needs_no_proxy),
-        cmocka_unit_test(large_letters_go_before_small_ones),
-        cmocka_unit_test(a_cgi_program_does_not_look_at_http_proxy),
+        cmocka_unit_test(a_list_excludes_the_hosts_it_names),
+        cmocka_unit_test(the_local_machine_needs_no_proxy),
+        cmocka_unit_test(upper_case_variables_take_precedence),
+        cmocka_unit_test(a_cgi_program_ignores_http_proxy),
         cmocka_unit_test(an_address_is_split_into_its_parts),
         cmocka_unit_test(a_host_is_a_name_or_an_address),
-        cmocka_unit_test(the_address_of_a_proxy_is_taken_apart),
-        cmocka_unit_test(what_is_not_an_address_of_a_proxy_is_refused),
+        cmocka_unit_test(the_address_of_a_proxy_is_split_into_its_parts),
+        cmocka_unit_test(malformed_proxy_addresses_are_refused),
     };
     return RUN_TESTS(tests);
 }

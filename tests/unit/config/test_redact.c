@@ -30,7 +30,7 @@ static void secrets_of_headers_are_masked(void **state)
     assert_header("Location:\t//u:s3cret@host", "Location:?//<masked>@host");
 }
 
-static void other_lines_stay_as_they_are(void **state)
+static void other_lines_are_unchanged(void **state)
 {
     (void)state;
     assert_header("GET /api/v1/pods HTTP/1.1\r\n", "GET /api/v1/pods HTTP/1.1");
@@ -39,7 +39,7 @@ static void other_lines_stay_as_they_are(void **state)
     assert_header("", "");
 }
 
-static void a_line_is_cut_at_the_room_there_is(void **state)
+static void a_line_is_truncated_to_the_room(void **state)
 {
     (void)state;
     char out[8];
@@ -68,13 +68,44 @@ static void the_user_of_an_address_is_masked(void **state)
     }
 }
 
+static void an_invalid_address_is_shown_without_what_may_be_a_secret(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url;
+        const char *expected;
+    } cases[] = {
+        {"https://k:0", "https://k:0"},
+        {"https://[fd00::1:6443", "https://[fd00::1:6443"},
+        {"https://k k/prefix", "https://k k/…"},
+        {"https://k:70000/", "https://k:70000"},
+        {"https:///p", "https:///…"},
+        {"https://jane:pw@k k", "https://<masked>@k k"},
+        {"https://jane:p/w?@k k", "https://<masked>@k k"},
+        {"https:/jane:pw@k", "<masked>@k"},
+        {"https://jane:pw", "https://jane<masked>"},
+        {"https://jane%3apw%40k", "https://jane<masked>"},
+        {"jane:pw://k", "jane<masked>/…"},
+        {"password://@k", "<masked>@k"},
+        {"https://a\nb", "https://a?b"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char out[128];
+        size_t len = ki_redact_invalid_url(out, sizeof(out), ki_str_of(cases[i].url));
+        assert_string_equal(out, cases[i].expected);
+        assert_int_equal(len, strlen(out));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secrets_of_headers_are_masked),
-        cmocka_unit_test(other_lines_stay_as_they_are),
-        cmocka_unit_test(a_line_is_cut_at_the_room_there_is),
+        cmocka_unit_test(other_lines_are_unchanged),
+        cmocka_unit_test(a_line_is_truncated_to_the_room),
         cmocka_unit_test(the_user_of_an_address_is_masked),
+        cmocka_unit_test(an_invalid_address_is_shown_without_what_may_be_a_secret),
     };
     return RUN_TESTS(tests);
 }

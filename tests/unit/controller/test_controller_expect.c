@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading one's own writes. */
+/* Reading the controller's own writes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "support/object_make.h"
 #include "support/unit.h"
 
-/* What the next reconcile of a key says that it has written: a version each, in turn; "" ends them. */
+/* The versions that the next reconcile of a key reports as written, in order, up to the first NULL. */
 static const char *writes[4];
 static int write_informers[4];
 
@@ -74,9 +74,40 @@ static void a_key_waits_until_the_cache_has_seen_the_write(void **state)
     controller_rig_run(&rig, 100);
     RIG_EXPECT(&rig, "a/w k ");
     assert_int_equal(count(&rig, "seen"), 1);
-    enqueue(&rig, "k"); /* from now on as ever */
+    enqueue(&rig, "k"); /* back to normal */
     RIG_EXPECT(&rig, "k ");
     assert_int_equal(count(&rig, "seen"), 1);
+    controller_rig_fini(&rig);
+}
+
+static ki_result write_once_and_come_back(controller_rig *rig, ki_request *request)
+{
+    bool is_first = writes[0] != NULL;
+    (void)write_something(rig, request);
+    return is_first ? ki_requeue_after(1) : ki_done();
+}
+
+static void a_waiting_key_keeps_its_priority(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = write_once_and_come_back;
+    writes[0] = "20";
+    write_informers[0] = RIG_PODS;
+    assert_int_equal(ki_controller_watch(rig.controller, rig.informers[RIG_PODS], NULL), 0);
+    assert_int_equal(ki_controller_start(rig.controller, &err), 0);
+    controller_rig_sync(&rig, "", rig_object("a", "listed", 5, ""));
+    controller_rig_run(&rig, 10);
+    RIG_EXPECT(&rig, "a/listed ");
+    assert_int_equal(ki_controller_stop(rig.controller, &err), 0);
+    controller_rig_event(&rig, RIG_PODS, "BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"20\"}}");
+    controller_rig_run(&rig, 1000);
+    enqueue(&rig, "now");
+    assert_int_equal(ki_controller_start(rig.controller, &err), 0);
+    controller_rig_run(&rig, 0);
+    RIG_EXPECT(&rig, "now a/listed ");
     controller_rig_fini(&rig);
 }
 
@@ -102,9 +133,33 @@ static void waiting_for_the_cache_is_not_counted_as_a_retry(void **state)
     controller_rig_fini(&rig);
 }
 
+static void expect_counts(controller_rig *rig, double adds, double waits, double works)
+{
+    assert_true(controller_rig_metric(rig, "workqueue_adds_total", "name=test") == adds);
+    assert_true(controller_rig_metric(rig, "workqueue_queue_duration_seconds_count", "name=test") == waits);
+    assert_true(controller_rig_metric(rig, "workqueue_work_duration_seconds_count", "name=test") == works);
+}
+
+/* However often the cache is looked at meanwhile. */
+static void waiting_for_the_cache_is_counted_as_one_piece_of_work(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    expect_counts(&rig, 2, 2, 1);
+    controller_rig_run(&rig, 5000);
+    expect_counts(&rig, 2, 2, 1);
+    controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", "w", 20, ""));
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "a/w k ");
+    expect_counts(&rig, 3, 3, 3);
+    controller_rig_fini(&rig);
+}
+
 /* The first delay of a queue needs memory. Without it the key is put back, and no key is taken for a
  * moment. */
-static void when_out_of_memory_a_key_waits_for_the_cache_nevertheless(void **state)
+static void when_out_of_memory_a_key_still_waits_for_the_cache(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -127,7 +182,7 @@ static void when_out_of_memory_a_key_waits_for_the_cache_nevertheless(void **sta
     controller_rig_fini(&rig);
 }
 
-static void a_deletion_and_a_bookmark_count_as_well(void **state)
+static void a_deletion_and_a_bookmark_also_count(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -153,7 +208,7 @@ static void list_again(controller_rig *rig, const char *version)
     controller_rig_run(rig, 100);
 }
 
-/* The watch has to be one that can be refused: so the one that runs is cut first. */
+/* A new watch can be refused, so the current one is cut first. */
 static void relist(controller_rig *rig, const char *version)
 {
     scripted_cut(&rig->sources[RIG_PODS], KI_REASON_CONNECTION_LOST);
@@ -174,7 +229,7 @@ static void a_relist_ends_the_wait(void **state)
     controller_rig_fini(&rig);
 }
 
-/* Such a list comes from a server that lags behind. The write follows in the watch from there. */
+/* Such a list comes from a lagging server. The write follows in the watch from there. */
 static void a_relist_that_is_older_than_the_write_does_not_end_the_wait(void **state)
 {
     (void)state;
@@ -199,16 +254,36 @@ static void a_history_that_was_reset_ends_the_wait(void **state)
     write_then_change(&rig, "20");
     relist(&rig, "3");
     RIG_EXPECT(&rig, "");
-    controller_rig_answer_list(&rig, RIG_PODS, "3",
-                               ""); /* the newest state was asked for, and is older, too */
+    text_log_clear(&rig.log);
+    controller_rig_answer_list(&rig, RIG_PODS, "3", ""); /* a list of the newest version is older, too */
     controller_rig_run(&rig, 100);
     RIG_EXPECT(&rig, "k ");
-    assert_int_equal(count(&rig, "seen"), 1);
+    assert_int_equal(count(&rig, "history_reset"), 1);
+    assert_int_equal(count(&rig, "seen"), 0);
     assert_int_equal(count(&rig, "timed_out"), 0);
+    text_log_expect(&rig.log, "k: the history of the server was reset, perhaps before what was written\n",
+                    __FILE__, __LINE__);
     controller_rig_fini(&rig);
 }
 
-static void the_wait_ends_with_its_time(void **state)
+/* The store is complete up to no version until the list has ended,
+ * and then the version may be a higher one. */
+static void a_reset_ends_the_wait_before_the_new_list_has_ended(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    relist(&rig, "3");
+    scripted_body(&rig.sources[RIG_PODS], "{\"kind\":\"List\",\"apiVersion\":\"v1\","
+                                          "\"metadata\":{\"resourceVersion\":\"3\"},\"items\":[");
+    controller_rig_run(&rig, 100);
+    RIG_EXPECT(&rig, "k ");
+    assert_int_equal(count(&rig, "history_reset"), 1);
+    controller_rig_fini(&rig);
+}
+
+static void the_wait_ends_at_its_timeout(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -217,16 +292,17 @@ static void the_wait_ends_with_its_time(void **state)
     controller_rig_run(&rig, 2990);
     RIG_EXPECT(&rig, "");
     text_log_clear(&rig.log);
-    controller_rig_run(&rig, 110); /* the longest time between two looks */
+    controller_rig_run(&rig, 110); /* the longest time between two checks */
     RIG_EXPECT(&rig, "k ");
     assert_int_equal(count(&rig, "timed_out"), 1);
     assert_int_equal(count(&rig, "seen"), 0);
-    text_log_expect(&rig.log, "k: the cache has not seen within 3000 ms what was written: going on without\n",
+    text_log_expect(&rig.log,
+                    "k: the cache does not have the written object after 3000 ms: continuing without it\n",
                     __FILE__, __LINE__);
     controller_rig_fini(&rig);
 }
 
-static void a_version_that_is_not_a_number_is_met_or_timed_out(void **state)
+static void a_version_that_is_not_a_number_is_reached_or_times_out(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -244,12 +320,12 @@ static void a_version_that_is_not_a_number_is_met_or_timed_out(void **state)
     controller_rig_fini(&rig);
 }
 
-static void the_highest_of_several_writes_is_waited_for(void **state)
+static void a_key_waits_for_the_highest_of_several_writes(void **state)
 {
     (void)state;
     controller_rig rig;
     begin(&rig, NULL);
-    writes[1] = "22"; /* in whatever order they were told of */
+    writes[1] = "22"; /* in any order */
     writes[2] = "21";
     write_informers[1] = write_informers[2] = RIG_PODS;
     write_then_change(&rig, "20");
@@ -263,7 +339,7 @@ static void the_highest_of_several_writes_is_waited_for(void **state)
     controller_rig_fini(&rig);
 }
 
-static void every_informer_is_waited_for(void **state)
+static void a_key_waits_for_every_informer(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -280,7 +356,7 @@ static void every_informer_is_waited_for(void **state)
     controller_rig_fini(&rig);
 }
 
-static void an_informer_that_is_freed_is_expected_nothing_of(void **state)
+static void a_key_does_not_wait_for_a_freed_informer(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -300,11 +376,15 @@ static ki_result expect_nothing(controller_rig *rig, ki_request *request)
     assert_int_equal(ki_request_expect(request, NULL, empty), KI_ERR_INVALID);
     assert_int_equal(ki_request_expect(request, rig->informers[RIG_PODS], NULL), KI_ERR_INVALID);
     assert_int_equal(ki_request_expect(NULL, rig->informers[RIG_PODS], empty), KI_ERR_INVALID);
+    assert_int_equal(ki_request_key(NULL).len, 0);
+    assert_int_equal(ki_request_namespace(NULL).len, 0);
+    assert_int_equal(ki_request_name(NULL).len, 0);
+    assert_int_equal(ki_request_failures(NULL), 0);
     ki_object_unref(empty);
     return ki_done();
 }
 
-static void what_has_no_version_is_refused(void **state)
+static void an_object_without_a_version_is_refused(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -316,8 +396,8 @@ static void what_has_no_version_is_refused(void **state)
     controller_rig_fini(&rig);
 }
 
-/* Keys that are never worked on again are not remembered for ever. */
-static void what_is_not_asked_for_is_forgotten(void **state)
+/* Keys that are never reconciled again are not remembered forever. */
+static void unused_expectations_are_forgotten(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -342,19 +422,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_waits_until_the_cache_has_seen_the_write),
-        WITH_MEMORY_CHECK(when_out_of_memory_a_key_waits_for_the_cache_nevertheless),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_key_still_waits_for_the_cache),
+        WITH_MEMORY_CHECK(a_waiting_key_keeps_its_priority),
         WITH_MEMORY_CHECK(waiting_for_the_cache_is_not_counted_as_a_retry),
-        WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_count_as_well),
+        WITH_MEMORY_CHECK(waiting_for_the_cache_is_counted_as_one_piece_of_work),
+        WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_also_count),
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),
         WITH_MEMORY_CHECK(a_relist_that_is_older_than_the_write_does_not_end_the_wait),
         WITH_MEMORY_CHECK(a_history_that_was_reset_ends_the_wait),
-        WITH_MEMORY_CHECK(the_wait_ends_with_its_time),
-        WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_met_or_timed_out),
-        WITH_MEMORY_CHECK(the_highest_of_several_writes_is_waited_for),
-        WITH_MEMORY_CHECK(every_informer_is_waited_for),
-        WITH_MEMORY_CHECK(an_informer_that_is_freed_is_expected_nothing_of),
-        WITH_MEMORY_CHECK(what_has_no_version_is_refused),
-        WITH_MEMORY_CHECK(what_is_not_asked_for_is_forgotten),
+        WITH_MEMORY_CHECK(a_reset_ends_the_wait_before_the_new_list_has_ended),
+        WITH_MEMORY_CHECK(the_wait_ends_at_its_timeout),
+        WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_reached_or_times_out),
+        WITH_MEMORY_CHECK(a_key_waits_for_the_highest_of_several_writes),
+        WITH_MEMORY_CHECK(a_key_waits_for_every_informer),
+        WITH_MEMORY_CHECK(a_key_does_not_wait_for_a_freed_informer),
+        WITH_MEMORY_CHECK(an_object_without_a_version_is_refused),
+        WITH_MEMORY_CHECK(unused_expectations_are_forgotten),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting, stopping and freeing, in any order and from everywhere. */
+/* Starting, stopping and freeing a controller, in any order and from any place. */
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void enqueue(controller_rig *rig, const char *key)
 
 /* ---- virtual time ------------------------------------------------------------------------------------ */
 
-static void keys_that_come_while_it_is_stopped_are_kept(void **state)
+static void keys_added_while_it_is_stopped_are_kept(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -38,7 +38,7 @@ static void keys_that_come_while_it_is_stopped_are_kept(void **state)
     RIG_EXPECT(&rig, "");
     assert_int_equal(controller_rig_status(&rig).is_running, 0);
     start(&rig);
-    start(&rig); /* which changes nothing */
+    start(&rig); /* has no effect */
     controller_rig_run(&rig, 0);
     RIG_EXPECT(&rig, "a ");
     assert_int_equal(controller_rig_status(&rig).is_running, 1);
@@ -73,6 +73,8 @@ static void a_stop_names_the_reconciles_that_have_not_ended(void **state)
     enqueue(&rig, "next");
     assert_int_equal(ki_controller_stop(rig.controller, &err), KI_ERR_TIMEOUT);
     assert_string_equal(err.message, "controller test: reconciles that have not ended: 2 (slow, slower)");
+    assert_int_equal(rig.controller->options.stop_timeout_ms,
+                     30000); /* it did not wait: virtual time does not pass in a stop */
     for (size_t i = 0; i < 2; i++)
         ki_request_finish(rig.pending[i], ki_done());
     controller_rig_run(&rig, 0);
@@ -81,7 +83,7 @@ static void a_stop_names_the_reconciles_that_have_not_ended(void **state)
     controller_rig_fini(&rig);
 }
 
-static void a_stop_names_as_many_reconciles_as_fit_into_a_message(void **state)
+static void a_stop_names_as_many_reconciles_as_fit_in_a_message(void **state)
 {
     (void)state;
     enum { COUNT = RIG_PENDING_MAX };
@@ -185,7 +187,7 @@ static void a_reconcile_may_free_its_controller(void **state)
     controller_rig_fini(&rig);
 }
 
-static void it_may_be_freed_while_it_runs(void **state)
+static void a_controller_may_be_freed_while_it_runs(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -224,8 +226,8 @@ static void a_reconcile_may_free_the_client(void **state)
     controller_rig_fini(&rig);
 }
 
-/* Controller, informers and client: each order. */
-static void all_may_be_freed_in_any_order(void **state)
+/* Frees controller, informers and client in each order. */
+static void everything_may_be_freed_in_any_order(void **state)
 {
     (void)state;
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -252,7 +254,7 @@ static void all_may_be_freed_in_any_order(void **state)
     }
 }
 
-static void bad_options_are_refused(void **state)
+static void invalid_options_are_refused(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -265,6 +267,8 @@ static void bad_options_are_refused(void **state)
     assert_string_equal(err.message, "controller: no name");
     ki_controller_free(NULL);
     assert_int_equal(ki_controller_stop(NULL, NULL), 0);
+    options.limiter = ki_limiter_new_default(&err);
+    assert_null(ki_controller_new(NULL, &options, &err));
     assert_int_equal(ki_controller_start(NULL, &err), KI_ERR_INVALID);
     controller_rig_fini(&rig);
 }
@@ -274,7 +278,7 @@ static void bad_options_are_refused(void **state)
 typedef struct threaded {
     local_rig rig;
     ki_controller *controller;
-    ki_controller *other; /* to be freed by a reconcile */
+    ki_controller *other; /* freed by a reconcile */
     _Atomic int calls;
     _Atomic int is_blocked;
     _Atomic int released;
@@ -340,7 +344,7 @@ static void a_stop_waits_for_workers_within_its_limit(void **state)
     assert_string_equal(status.longest_key, "slow");
     assert_int_equal(ki_controller_stop(t.controller, &err), KI_ERR_TIMEOUT);
     assert_non_null(strstr(err.message, "slow"));
-    assert_int_equal(ki_controller_start(t.controller, &err), 0); /* the worker stays */
+    assert_int_equal(ki_controller_start(t.controller, &err), 0); /* the blocked worker continues */
     assert_int_equal(ki_controller_stop(t.controller, &err), KI_ERR_TIMEOUT);
     t.is_blocked = 0;
     wait_for(&t.calls, 1);
@@ -348,6 +352,39 @@ static void a_stop_waits_for_workers_within_its_limit(void **state)
         continue;
     ki_controller_free(t.controller);
     assert_int_equal(t.released, 1);
+    local_rig_fini(&t.rig);
+}
+
+static void block_slow(threaded *t, ki_request *request)
+{
+    if (ki_str_equal(ki_request_key(request), KI_STR("slow")))
+        block(t, request);
+}
+
+static bool is_overdue(threaded *t)
+{
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(ki_client_metrics(t->rig.client), &text, NULL), 0);
+    bool is = strstr(text.bytes, "controller_overdue_total{controller=\"test\"} 1\n") != NULL;
+    ki_metrics_text_fini(&text);
+    return is;
+}
+
+static void a_worker_that_blocks_is_reported_and_others_continue(void **state)
+{
+    (void)state;
+    threaded t;
+    threaded_init(&t, (ki_controller_options){.workers = 2, .reconcile_timeout_ms = 1}, block_slow);
+    t.is_blocked = 1;
+    assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("slow"), 0), 0);
+    for (int i = 0; i < HANG_MS && !is_overdue(&t); i++)
+        (void)poll(NULL, 0, 1);
+    assert_true(is_overdue(&t));
+    assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("other"), 0), 0);
+    wait_for(&t.calls, 1);
+    t.is_blocked = 0;
+    wait_for(&t.calls, 2);
+    ki_controller_free(t.controller);
     local_rig_fini(&t.rig);
 }
 
@@ -385,7 +422,7 @@ static void free_the_client(threaded *t, ki_request *request)
     t->rig.client = NULL;
 }
 
-/* It may not wait for itself. */
+/* It must not wait for itself. */
 static void a_worker_may_free_the_client(void **state)
 {
     (void)state;
@@ -399,7 +436,7 @@ static void a_worker_may_free_the_client(void **state)
     local_rig_fini(&t.rig);
 }
 
-/* Not before a thread is inside ki_controller_run(). */
+/* Waits until a thread is in ki_controller_run(). */
 static void free_the_controller(threaded *t, ki_request *request)
 {
     (void)request;
@@ -440,7 +477,7 @@ static void a_request_may_be_finished_by_another_thread(void **state)
     for (int i = 0; i < 100; i++) {
         t.pending = NULL;
         assert_int_equal(ki_controller_enqueue(t.controller, KI_STR("a"), 0), 0);
-        while (t.pending == NULL) /* it may be finished before its function returns */
+        while (t.pending == NULL) /* it may be finished before the reconcile function returns */
             (void)sched_yield();
         ki_request_finish(t.pending, ki_done());
     }
@@ -468,8 +505,8 @@ static void the_events_of_an_informer_reach_the_workers(void **state)
     local_rig_fini(&t.rig);
 }
 
-/* In a child nothing is waited for, and no lock taken. */
-static void a_child_of_fork_is_refused(void **state)
+/* In a child, calls do not wait and take no lock. */
+static void calls_in_a_forked_child_are_refused(void **state)
 {
     (void)state;
     threaded t;
@@ -500,24 +537,25 @@ static void a_child_of_fork_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(keys_that_come_while_it_is_stopped_are_kept),
+        WITH_MEMORY_CHECK(keys_added_while_it_is_stopped_are_kept),
         WITH_MEMORY_CHECK(a_stop_names_the_reconciles_that_have_not_ended),
-        WITH_MEMORY_CHECK(a_stop_names_as_many_reconciles_as_fit_into_a_message),
+        WITH_MEMORY_CHECK(a_stop_names_as_many_reconciles_as_fit_in_a_message),
         WITH_MEMORY_CHECK(a_reconcile_may_stop_its_controller),
         WITH_MEMORY_CHECK(run_returns_when_a_reconcile_stops_it),
         WITH_MEMORY_CHECK(run_names_the_reconciles_that_have_not_ended),
         WITH_MEMORY_CHECK(a_reconcile_may_free_its_controller),
-        WITH_MEMORY_CHECK(it_may_be_freed_while_it_runs),
+        WITH_MEMORY_CHECK(a_controller_may_be_freed_while_it_runs),
         WITH_MEMORY_CHECK(a_reconcile_may_free_the_client),
-        WITH_MEMORY_CHECK(all_may_be_freed_in_any_order),
-        WITH_MEMORY_CHECK(bad_options_are_refused),
+        WITH_MEMORY_CHECK(everything_may_be_freed_in_any_order),
+        WITH_MEMORY_CHECK(invalid_options_are_refused),
         cmocka_unit_test(a_stop_waits_for_workers_within_its_limit),
+        cmocka_unit_test(a_worker_that_blocks_is_reported_and_others_continue),
         cmocka_unit_test(a_stop_in_a_read_section_does_not_wait),
         cmocka_unit_test(a_worker_may_free_the_client),
         cmocka_unit_test(run_returns_when_a_worker_frees_it),
         cmocka_unit_test(a_request_may_be_finished_by_another_thread),
         cmocka_unit_test(the_events_of_an_informer_reach_the_workers),
-        cmocka_unit_test(a_child_of_fork_is_refused),
+        cmocka_unit_test(calls_in_a_forked_child_are_refused),
     };
     return RUN_TESTS(tests);
 }

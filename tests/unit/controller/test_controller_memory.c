@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Out of memory: an error and a retry, never a lost key. */
+/* Running out of memory: an error and a retry, never a lost key. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int set_up(controller_rig *rig, ki_error *err)
         return err->code;
     int watched = ki_controller_watch_owned(c, rig->informers[RIG_PODS], &KI_APPS_V1_DEPLOYMENTS, NULL);
     int rc = ki_controller_start(c, err);
-    assert_int_equal(rc, watched); /* the start says what the set-up has met */
+    assert_int_equal(rc, watched); /* the start reports the error of the setup */
     failing_allocator_fail_at(0);
     assert_int_equal(ki_controller_start(c, err), 0);
     controller_rig_run(rig, 1);
@@ -36,7 +36,7 @@ static int set_up(controller_rig *rig, ki_error *err)
     return rc;
 }
 
-static void a_set_up_without_memory_fails_and_leaves_nothing(void **state)
+static void a_setup_that_runs_out_of_memory_fails_and_leaves_nothing(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -54,7 +54,7 @@ static void a_set_up_without_memory_fails_and_leaves_nothing(void **state)
     controller_rig_fini(&rig);
 }
 
-/* ---- working ----------------------------------------------------------------------------------------- */
+/* ---- reconciling ------------------------------------------------------------------------------------- */
 
 static ki_object *written;
 
@@ -80,7 +80,7 @@ static void begin_work(controller_rig *rig)
     }
 }
 
-static void whichever_allocation_fails_every_key_comes_back(void **state)
+static void every_key_is_retried_whichever_allocation_fails(void **state)
 {
     (void)state;
     bool has_failed = true;
@@ -96,20 +96,20 @@ static void whichever_allocation_fails_every_key_comes_back(void **state)
         failing_allocator_fail_at(0);
         ki_controller_status status = controller_rig_status(&rig);
         assert_int_equal(status.queued + status.delayed + status.active, 0);
-        assert_true(status.reconciles >= 52); /* 12 keys that are done, and 40 that were to come back */
+        assert_true(status.reconciles >= 52); /* 12 keys that are done, and 40 that are retried */
         controller_rig_fini(&rig);
     }
     assert_true(n > 40);
     ki_object_unref(written);
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------ */
+/* ---- adding keys ------------------------------------------------------------------------------------- */
 
 enum { LONG = 200, MANY = 300 };
 
 typedef struct mapped {
-    int count;       /* keys of each object */
-    bool is_without; /* memory, as far as keys are concerned */
+    int count;       /* keys per object */
+    bool is_without; /* allocations of keys fail */
     size_t reconciles[MANY];
     ki_str last;
 } mapped;
@@ -165,7 +165,7 @@ static void assert_each(const mapped *m, size_t times)
         assert_int_equal(m->reconciles[i], times);
 }
 
-static void keys_without_memory_are_added_when_there_is_some(void **state)
+static void keys_that_run_out_of_memory_are_added_later(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -188,7 +188,7 @@ static void an_event_is_kept_until_there_is_memory(void **state)
     controller_rig rig;
     mapped m = {.count = MANY, .is_without = true};
     begin_mapped(&rig, &m);
-    for (int i = 0; i < 2; i++) { /* it may run out again */
+    for (int i = 0; i < 2; i++) { /* memory may run out again */
         m.is_without = true;
         controller_rig_event(&rig, RIG_PODS, "ADDED", rig_object("a", i == 0 ? "x" : "y", 11 + i, ""));
         controller_rig_run(&rig, 5000);
@@ -226,8 +226,8 @@ static void numbered_event(controller_rig *rig, const char *type, int number, in
     controller_rig_event(rig, RIG_PODS, type, rig_object("a", name, version, ""));
 }
 
-/* Nothing but the events knows of objects that are gone. Their keys alone are larger than any buffer. */
-static void no_deletion_is_lost_however_many_there_are(void **state)
+/* Only the events know about deleted objects. Their keys alone are larger than any buffer. */
+static void no_deletion_is_lost_even_if_there_are_many(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -256,7 +256,7 @@ static void map_label(const ki_object *object, ki_key_emit *emit, void *user)
     emit_number(label, emit, user);
 }
 
-static void what_an_object_was_before_is_kept_as_well(void **state)
+static void the_old_object_of_an_update_is_also_kept(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -275,7 +275,7 @@ static void what_an_object_was_before_is_kept_as_well(void **state)
     controller_rig_fini(&rig);
 }
 
-static void other_informers_go_on_while_one_waits_for_memory(void **state)
+static void other_informers_continue_while_one_waits_for_memory(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -289,19 +289,19 @@ static void other_informers_go_on_while_one_waits_for_memory(void **state)
     controller_rig_run(&rig, 10);
     RIG_EXPECT(&rig, "a/d ");
     assert_each(&m, 0);
-    controller_rig_fini(&rig); /* with the event that is kept: nothing leaks */
+    controller_rig_fini(&rig); /* frees the kept event */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_set_up_without_memory_fails_and_leaves_nothing),
-        WITH_MEMORY_CHECK(whichever_allocation_fails_every_key_comes_back),
-        WITH_MEMORY_CHECK(keys_without_memory_are_added_when_there_is_some),
+        WITH_MEMORY_CHECK(a_setup_that_runs_out_of_memory_fails_and_leaves_nothing),
+        WITH_MEMORY_CHECK(every_key_is_retried_whichever_allocation_fails),
+        WITH_MEMORY_CHECK(keys_that_run_out_of_memory_are_added_later),
         WITH_MEMORY_CHECK(an_event_is_kept_until_there_is_memory),
-        WITH_MEMORY_CHECK(no_deletion_is_lost_however_many_there_are),
-        WITH_MEMORY_CHECK(what_an_object_was_before_is_kept_as_well),
-        WITH_MEMORY_CHECK(other_informers_go_on_while_one_waits_for_memory),
+        WITH_MEMORY_CHECK(no_deletion_is_lost_even_if_there_are_many),
+        WITH_MEMORY_CHECK(the_old_object_of_an_update_is_also_kept),
+        WITH_MEMORY_CHECK(other_informers_continue_while_one_waits_for_memory),
     };
     return RUN_TESTS(tests);
 }

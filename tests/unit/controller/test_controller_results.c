@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reconcile may say, and what becomes of the key. */
+/* The results of a reconcile, and what happens to its key. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static ki_result requeue_after_a_second(controller_rig *rig, ki_request *request
     return ki_requeue_after(1000);
 }
 
-static void a_key_comes_back_after_the_time_it_asked_for(void **state)
+static void a_key_is_reconciled_again_after_the_requested_time(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -43,9 +43,41 @@ static void a_key_comes_back_after_the_time_it_asked_for(void **state)
     controller_rig_run(&rig, 1);
     RIG_EXPECT(&rig, "k ");
     controller_rig_run(&rig, 500);
-    enqueue(&rig, "k"); /* a change comes earlier, and is not kept waiting */
+    enqueue(&rig, "k"); /* a change is not delayed by it */
     RIG_EXPECT(&rig, "k ");
     controller_rig_fini(&rig);
+}
+
+/* The result after a failure; the next call then reads the number of failures. */
+static ki_result other;
+static uint32_t told_failures;
+
+static ki_result fail_then_other(controller_rig *rig, ki_request *request)
+{
+    (void)rig;
+    bool has_failed = ki_request_failures(request) > 0;
+    bool is_second = told_failures == UINT32_MAX && has_failed;
+    if (told_failures == UINT32_MAX && !has_failed)
+        return ki_retry(NULL);
+    told_failures = is_second ? UINT32_MAX - 1 : ki_request_failures(request);
+    return is_second ? other : ki_done();
+}
+
+static void any_result_except_retry_resets_the_failures(void **state)
+{
+    (void)state;
+    const ki_result results[] = {ki_done(), ki_requeue_after(1), ki_give_up(NULL)};
+    for (size_t i = 0; i < 3; i++) {
+        controller_rig rig;
+        other = results[i];
+        told_failures = UINT32_MAX;
+        begin(&rig, NULL, fail_then_other);
+        enqueue(&rig, "k");
+        controller_rig_run(&rig, 10);
+        enqueue(&rig, "k");
+        assert_int_equal(told_failures, 0);
+        controller_rig_fini(&rig);
+    }
 }
 
 static ki_result fail_with_message(controller_rig *rig, ki_request *request)
@@ -55,7 +87,7 @@ static ki_result fail_with_message(controller_rig *rig, ki_request *request)
     return ki_request_failures(request) < 4 ? ki_retry(&err) : ki_done();
 }
 
-static void retries_come_after_delays_that_grow(void **state)
+static void retries_have_growing_delays(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -87,8 +119,8 @@ static void retries_come_after_delays_that_grow(void **state)
     controller_rig_fini(&rig);
 }
 
-/* The default limiter has a bucket, whose time is the client's. */
-static void the_limiter_lives_in_the_time_of_the_client(void **state)
+/* The bucket of a limiter uses the client's clock. */
+static void the_limiter_uses_the_clock_of_the_client(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -100,7 +132,7 @@ static void the_limiter_lives_in_the_time_of_the_client(void **state)
     controller_rig_run(&rig, 60000);
     assert_true(rig.reconciled_ns > first_ns);
     uint64_t calls = rig.calls.len / 2;
-    assert_in_range(calls, 59, 63); /* one each second */
+    assert_in_range(calls, 59, 63); /* one per second */
     text_log_clear(&rig.calls);
     controller_rig_fini(&rig);
 }
@@ -112,7 +144,7 @@ static ki_result come_back_in_five_seconds(controller_rig *rig, ki_request *requ
     return ki_request_failures(request) == 0 ? ki_retry(&err) : ki_done();
 }
 
-static void nothing_changes_the_time_that_the_server_has_set(void **state)
+static void nothing_changes_the_delay_requested_by_the_server(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -140,7 +172,7 @@ static ki_result give_up(controller_rig *rig, ki_request *request)
     return ki_give_up(&err);
 }
 
-static void a_key_that_was_given_up_waits_for_the_next_change(void **state)
+static void a_key_that_was_given_up_is_reconciled_after_the_next_change(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -166,7 +198,7 @@ static ki_result later(controller_rig *rig, ki_request *request)
     return ki_later();
 }
 
-static void as_many_reconciles_are_unfinished_as_there_are_workers(void **state)
+static void at_most_as_many_reconciles_are_active_as_there_are_workers(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -182,7 +214,7 @@ static void as_many_reconciles_are_unfinished_as_there_are_workers(void **state)
     assert_int_equal(status.longest_ms, 500);
     assert_string_equal(status.longest_key, "a");
     assert_int_equal(controller_rig_metric(&rig, "controller_active_workers", "controller=test"), 2);
-    enqueue(&rig, "b"); /* a change while it runs: again, when it has ended */
+    enqueue(&rig, "b"); /* a change during its reconcile: it is reconciled again afterwards */
     RIG_EXPECT(&rig, "");
     ki_request_finish(rig.pending[1], ki_done());
     controller_rig_run(&rig, 0);
@@ -195,6 +227,14 @@ static void as_many_reconciles_are_unfinished_as_there_are_workers(void **state)
     controller_rig_run(&rig, 1000);
     RIG_EXPECT(&rig, "a ");
     ki_request_finish(rig.pending[4], ki_done());
+    assert_int_equal(controller_rig_metric(&rig, "controller_active_workers", "controller=test"), 0);
+    assert_int_equal(
+        controller_rig_metric(&rig, "controller_reconcile_total", "controller=test,result=requeue_after"), 1);
+    assert_int_equal(
+        controller_rig_metric(&rig, "controller_reconcile_duration_seconds_count", "controller=test"), 5);
+    double seconds =
+        controller_rig_metric(&rig, "controller_reconcile_duration_seconds_sum", "controller=test");
+    assert_true(seconds > 1.89 && seconds < 1.91); /* 0.5 s twice, and 0.9 s for the last one */
     controller_rig_fini(&rig);
 }
 
@@ -224,7 +264,7 @@ static ki_result say_nonsense(controller_rig *rig, ki_request *request)
     return ki_request_failures(request) == 0 ? (ki_result){.verdict = (ki_verdict)77} : ki_done();
 }
 
-static void what_is_not_a_result_is_a_failure(void **state)
+static void an_invalid_result_is_a_failure(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -252,7 +292,7 @@ static void a_reconcile_that_takes_too_long_is_reported_once(void **state)
     text_log_expect(&rig.log, "b: a reconcile has been running for longer than 700 ms\n", __FILE__, __LINE__);
     assert_int_equal(controller_rig_metric(&rig, "controller_overdue_total", "controller=test"), 2);
     ki_request_finish(rig.pending[1], ki_done());
-    enqueue(&rig, "c"); /* while one that was told of still runs */
+    enqueue(&rig, "c"); /* while one that was reported is still running */
     controller_rig_run(&rig, 700);
     text_log_expect(&rig.log, "c: a reconcile has been running for longer than 700 ms\n", __FILE__, __LINE__);
     ki_request_finish(rig.pending[2], ki_done());
@@ -261,7 +301,7 @@ static void a_reconcile_that_takes_too_long_is_reported_once(void **state)
     controller_rig_fini(&rig);
 }
 
-static void a_key_of_the_programs_own_may_come_later(void **state)
+static void a_key_added_by_the_program_may_be_delayed(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -276,8 +316,8 @@ static void a_key_of_the_programs_own_may_come_later(void **state)
     controller_rig_fini(&rig);
 }
 
-/* More keys than are worked on in one turn, and none twice. */
-static void many_keys_are_all_worked_on(void **state)
+/* More keys than are reconciled in one run, and none twice. */
+static void many_keys_are_all_reconciled(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -318,18 +358,19 @@ static void a_budget_ends_a_dispatch_between_two_reconciles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_key_comes_back_after_the_time_it_asked_for),
+        WITH_MEMORY_CHECK(a_key_is_reconciled_again_after_the_requested_time),
         WITH_MEMORY_CHECK(a_budget_ends_a_dispatch_between_two_reconciles),
-        WITH_MEMORY_CHECK(retries_come_after_delays_that_grow),
-        WITH_MEMORY_CHECK(the_limiter_lives_in_the_time_of_the_client),
-        WITH_MEMORY_CHECK(nothing_changes_the_time_that_the_server_has_set),
-        WITH_MEMORY_CHECK(a_key_that_was_given_up_waits_for_the_next_change),
-        WITH_MEMORY_CHECK(as_many_reconciles_are_unfinished_as_there_are_workers),
+        WITH_MEMORY_CHECK(any_result_except_retry_resets_the_failures),
+        WITH_MEMORY_CHECK(retries_have_growing_delays),
+        WITH_MEMORY_CHECK(the_limiter_uses_the_clock_of_the_client),
+        WITH_MEMORY_CHECK(nothing_changes_the_delay_requested_by_the_server),
+        WITH_MEMORY_CHECK(a_key_that_was_given_up_is_reconciled_after_the_next_change),
+        WITH_MEMORY_CHECK(at_most_as_many_reconciles_are_active_as_there_are_workers),
         WITH_MEMORY_CHECK(a_request_may_be_finished_before_its_function_returns),
-        WITH_MEMORY_CHECK(what_is_not_a_result_is_a_failure),
+        WITH_MEMORY_CHECK(an_invalid_result_is_a_failure),
         WITH_MEMORY_CHECK(a_reconcile_that_takes_too_long_is_reported_once),
-        WITH_MEMORY_CHECK(a_key_of_the_programs_own_may_come_later),
-        WITH_MEMORY_CHECK(many_keys_are_all_worked_on),
+        WITH_MEMORY_CHECK(a_key_added_by_the_program_may_be_delayed),
+        WITH_MEMORY_CHECK(many_keys_are_all_reconciled),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From events to keys. */
+/* How events become keys. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void start(controller_rig *rig)
     assert_int_equal(rc, 0);
 }
 
-static void each_event_of_the_object_is_its_key(void **state)
+static void each_event_adds_the_key_of_its_object(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -50,7 +50,7 @@ static ki_result check_parts(controller_rig *rig, ki_request *request)
     return ki_done();
 }
 
-static void the_request_knows_namespace_and_name(void **state)
+static void the_request_has_namespace_and_name(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -108,7 +108,7 @@ static void the_controlling_owner_of_kind_and_group_is_the_key(void **state)
     controller_rig_fini(&rig);
 }
 
-static void both_the_old_and_the_new_owner_are_told(void **state)
+static void both_the_old_and_the_new_owner_are_added(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -140,7 +140,7 @@ static void the_key_of_a_cluster_scoped_owner_has_no_namespace(void **state)
     controller_rig_fini(&rig);
 }
 
-/* Two keys of each object: its label, and "all". */
+/* Two keys for each object: its label, and "all". */
 static void map_label(const ki_object *object, ki_key_emit *emit, void *user)
 {
     ki_str label;
@@ -148,11 +148,11 @@ static void map_label(const ki_object *object, ki_key_emit *emit, void *user)
     if (ki_object_label(object, KI_STR("to"), &label) == 0)
         ki_key_emit_key(emit, KI_STR("m"), label);
     ki_key_emit_key(emit, KI_STR(""), KI_STR("all"));
-    ki_key_emit_key(emit, KI_STR("m"), KI_STR(""));    /* no key */
-    ki_key_emit_key(emit, KI_STR("m"), KI_STR("a/b")); /* nor this */
+    ki_key_emit_key(emit, KI_STR("m"), KI_STR(""));    /* not a key */
+    ki_key_emit_key(emit, KI_STR("m"), KI_STR("a/b")); /* not a key either */
 }
 
-static void a_function_names_any_number_of_keys(void **state)
+static void a_map_function_may_emit_any_number_of_keys(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -170,8 +170,8 @@ static void a_function_names_any_number_of_keys(void **state)
     controller_rig_fini(&rig);
 }
 
-/* The list's keys wait at low priority: what has just changed goes before them. */
-static void what_has_changed_goes_before_what_was_listed(void **state)
+/* Keys of a list have low priority, so a changed key goes before them. */
+static void changed_keys_go_before_listed_ones(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -190,7 +190,33 @@ static void what_has_changed_goes_before_what_was_listed(void **state)
     controller_rig_fini(&rig);
 }
 
-static void a_resync_works_on_everything_at_low_priority(void **state)
+static ki_result fail_once(controller_rig *rig, ki_request *request)
+{
+    (void)rig;
+    bool is_listed = ki_str_equal(ki_request_key(request), KI_STR("a/x"));
+    return is_listed && ki_request_failures(request) == 0 ? ki_retry(NULL) : ki_done();
+}
+
+static void a_retry_has_the_priority_of_its_key(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    controller_rig_init(&rig, NULL);
+    rig.reconcile = fail_once;
+    assert_int_equal(ki_controller_watch(rig.controller, rig.informers[RIG_PODS], NULL), 0);
+    start(&rig);
+    controller_rig_sync(&rig, "", rig_object("a", "x", 5, ""));
+    RIG_EXPECT(&rig, "a/x ");
+    assert_int_equal(ki_controller_stop(rig.controller, NULL), 0);
+    controller_rig_run(&rig, 1000);
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("a/now"), 0), 0);
+    start(&rig);
+    controller_rig_run(&rig, 1);
+    RIG_EXPECT(&rig, "a/now a/x ");
+    controller_rig_fini(&rig);
+}
+
+static void a_resync_adds_all_keys_at_low_priority(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -210,30 +236,37 @@ static void a_resync_works_on_everything_at_low_priority(void **state)
     controller_rig_fini(&rig);
 }
 
-static void errors_of_the_set_up_are_reported_by_the_start(void **state)
+/* A controller is started again whenever it is elected. It must never run without one of its watches. */
+static void errors_of_the_setup_are_reported_by_each_start(void **state)
 {
     (void)state;
-    controller_rig rig;
     ki_error err = {0};
-    controller_rig_init(&rig, NULL);
-    assert_int_equal(ki_controller_watch(rig.controller, NULL, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_INVALID);
-    assert_string_equal(err.message, "controller test: no informer to watch");
-    assert_int_equal(ki_controller_watch_owned(rig.controller, rig.informers[RIG_PODS], NULL, NULL),
-                     KI_ERR_INVALID);
-    assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_INVALID);
-    assert_string_equal(err.message, "controller test: watching pods: no owner");
-    assert_int_equal(ki_controller_watch_mapped(rig.controller, rig.informers[RIG_PODS], NULL, NULL, NULL),
-                     KI_ERR_INVALID);
-    assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_INVALID);
-    assert_string_equal(err.message, "controller test: watching pods: no map function");
-    start(&rig); /* each was reported once */
-    assert_int_equal(controller_rig_status(&rig).has_synced, 1);
-    assert_int_equal(ki_controller_watch(NULL, rig.informers[RIG_PODS], NULL), KI_ERR_INVALID);
-    controller_rig_fini(&rig);
+    ki_resource *foos = ki_resource_parse(KI_STR("foos.v1.example.com"), &err);
+    static const char *const messages[] = {"controller test: no informer to watch",
+                                           "controller test: watching pods: no owner",
+                                           "controller test: watching pods: the owner has no kind",
+                                           "controller test: watching pods: no map function"};
+    for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+        controller_rig rig;
+        controller_rig_init(&rig, NULL);
+        ki_informer *pods = rig.informers[RIG_PODS];
+        int rc = i == 0   ? ki_controller_watch(rig.controller, NULL, NULL)
+                 : i == 1 ? ki_controller_watch_owned(rig.controller, pods, NULL, NULL)
+                 : i == 2 ? ki_controller_watch_owned(rig.controller, pods, foos, NULL)
+                          : ki_controller_watch_mapped(rig.controller, pods, NULL, NULL, NULL);
+        assert_int_equal(rc, KI_ERR_INVALID);
+        assert_int_equal(ki_controller_watch(rig.controller, pods, NULL), 0);
+        for (int start = 0; start < 2; start++) {
+            assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_INVALID);
+            assert_string_equal(err.message, messages[i]);
+        }
+        assert_int_equal(ki_controller_watch(NULL, pods, NULL), KI_ERR_INVALID);
+        controller_rig_fini(&rig);
+    }
+    ki_resource_free(foos);
 }
 
-static void no_key_is_worked_on_before_every_informer_has_synced(void **state)
+static void no_key_is_reconciled_before_every_informer_has_synced(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -266,7 +299,7 @@ static void no_key_is_worked_on_before_every_informer_has_synced(void **state)
     controller_rig_fini(&rig);
 }
 
-static void an_informer_that_was_freed_is_not_waited_for(void **state)
+static void a_controller_does_not_wait_for_a_freed_informer(void **state)
 {
     (void)state;
     controller_rig rig;
@@ -283,7 +316,7 @@ static void an_informer_that_was_freed_is_not_waited_for(void **state)
     controller_rig_fini(&rig);
 }
 
-/* The informer continues without them. */
+/* The informer continues without its handlers. */
 static void a_freed_controller_leaves_no_handler_behind(void **state)
 {
     (void)state;
@@ -297,7 +330,7 @@ static void a_freed_controller_leaves_no_handler_behind(void **state)
     ki_controller_free(rig.controller);
     rig.controller = NULL;
     assert_int_equal(rig.released, 1);
-    controller_rig_run(&rig, 1); /* no event comes */
+    controller_rig_run(&rig, 1); /* no event arrives */
     ki_metrics_text text = {0};
     assert_int_equal(ki_metrics_render(rig.metrics, &text, NULL), 0);
     assert_null(strstr(text.bytes, "handler=\"test\""));
@@ -309,18 +342,19 @@ static void a_freed_controller_leaves_no_handler_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(each_event_of_the_object_is_its_key),
-        WITH_MEMORY_CHECK(the_request_knows_namespace_and_name),
+        WITH_MEMORY_CHECK(each_event_adds_the_key_of_its_object),
+        WITH_MEMORY_CHECK(the_request_has_namespace_and_name),
         WITH_MEMORY_CHECK(a_predicate_decides_which_updates_count),
         WITH_MEMORY_CHECK(the_controlling_owner_of_kind_and_group_is_the_key),
-        WITH_MEMORY_CHECK(both_the_old_and_the_new_owner_are_told),
+        WITH_MEMORY_CHECK(both_the_old_and_the_new_owner_are_added),
         WITH_MEMORY_CHECK(the_key_of_a_cluster_scoped_owner_has_no_namespace),
-        WITH_MEMORY_CHECK(a_function_names_any_number_of_keys),
-        WITH_MEMORY_CHECK(what_has_changed_goes_before_what_was_listed),
-        WITH_MEMORY_CHECK(a_resync_works_on_everything_at_low_priority),
-        WITH_MEMORY_CHECK(errors_of_the_set_up_are_reported_by_the_start),
-        WITH_MEMORY_CHECK(no_key_is_worked_on_before_every_informer_has_synced),
-        WITH_MEMORY_CHECK(an_informer_that_was_freed_is_not_waited_for),
+        WITH_MEMORY_CHECK(a_map_function_may_emit_any_number_of_keys),
+        WITH_MEMORY_CHECK(changed_keys_go_before_listed_ones),
+        WITH_MEMORY_CHECK(a_retry_has_the_priority_of_its_key),
+        WITH_MEMORY_CHECK(a_resync_adds_all_keys_at_low_priority),
+        WITH_MEMORY_CHECK(errors_of_the_setup_are_reported_by_each_start),
+        WITH_MEMORY_CHECK(no_key_is_reconciled_before_every_informer_has_synced),
+        WITH_MEMORY_CHECK(a_controller_does_not_wait_for_a_freed_informer),
         WITH_MEMORY_CHECK(a_freed_controller_leaves_no_handler_behind),
     };
     return RUN_TESTS(tests);

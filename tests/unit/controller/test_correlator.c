@@ -6,21 +6,16 @@
 #include "support/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-#include "util/units.h"
 
 enum { MINUTE = 60 };
 
-static ki_recorded_hash hash;
+static event_scene scene;
 static ki_correlator correlator;
-static uint64_t now_ns;
-static int64_t wall_ns; /* counts events */
 
 static void begin(void)
 {
-    hash = event_make_hash();
-    now_ns = 1000 * KI_NS_PER_S;
-    wall_ns = 100;
-    ki_correlator_init(&correlator, &hash);
+    event_scene_init(&scene);
+    ki_correlator_init(&correlator, &scene.hash);
 }
 
 static void end(void)
@@ -28,17 +23,12 @@ static void end(void)
     ki_correlator_fini(&correlator);
 }
 
-static void pass(uint64_t seconds)
-{
-    now_ns += seconds * KI_NS_PER_S;
-}
-
-/* The write has no event any more. False: spam. */
+/* Returns false for spam. The event of the write is already released. */
 static bool take(const char *pod, const char *reason, const char *message, ki_event_write *out)
 {
-    ki_recorded *event = event_make(pod, reason, message, ++wall_ns);
+    ki_recorded *event = event_scene_make(&scene, pod, reason, message);
     *out = (ki_event_write){0};
-    bool is_sent = ki_correlator_take(&correlator, event, now_ns, wall_ns + 1000, out);
+    bool is_sent = ki_correlator_take(&correlator, event, scene.now_ns, scene.wall_ns + 1000, out);
     assert_int_equal(is_sent, out->event == event);
     ki_recorded_unref(out->event);
     ki_recorded_unref(event);
@@ -73,7 +63,7 @@ static void an_identical_event_patches_the_count_of_the_first(void **state)
     (void)sent("web", "Synced", "ok");
     ki_event_write write = {0};
     for (uint32_t count = 2; count < 6; count++) {
-        pass(MINUTE);
+        event_scene_pass(&scene, MINUTE);
         write = sent("web", "Synced", "ok");
         assert_true(write.is_patch);
         assert_int_equal(write.count, count);
@@ -113,7 +103,7 @@ static void from_the_tenth_message_on_similar_events_are_combined(void **state)
     assert_true(first.is_combined);
     assert_false(first.is_patch);
     assert_int_equal(first.number, 110);
-    assert_int_equal(first.last_wall_ns, 1110); /* when it was combined */
+    assert_int_equal(first.last_wall_ns, 1110); /* the time when it was combined */
     assert_true(second.is_combined);
     assert_true(second.is_patch);
     assert_int_equal(second.count, 2);
@@ -158,9 +148,9 @@ static void after_ten_minutes_without_a_similar_event_messages_count_from_zero(v
     begin();
     for (int i = 1; i <= 9; i++)
         (void)message_number(i);
-    pass(10 * MINUTE); /* not more than the interval */
+    event_scene_pass(&scene, 10 * MINUTE); /* exactly the interval */
     assert_true(message_number(10).is_combined);
-    pass(10 * MINUTE + 1);
+    event_scene_pass(&scene, 10 * MINUTE + 1);
     ki_event_write write = message_number(11);
     assert_false(write.is_combined);
     assert_false(write.is_patch);
@@ -173,7 +163,7 @@ static void a_combined_event_continues_after_a_pause(void **state)
     begin();
     for (int i = 1; i <= 10; i++)
         (void)message_number(i);
-    pass(3 * 3600);
+    event_scene_pass(&scene, 3 * 3600);
     for (int i = 11; i <= 19; i++)
         assert_false(message_number(i).is_combined);
     ki_event_write write = message_number(20);
@@ -191,20 +181,20 @@ static void after_25_events_about_an_object_there_is_one_in_five_minutes(void **
     for (int i = 0; i < 25; i++)
         assert_true(take("web", i % 2 == 0 ? "A" : "B", "m", &write));
     assert_false(take("web", "A", "m", &write));
-    assert_true(take("db", "A", "m", &write)); /* another object has its own 25 */
-    pass(5 * MINUTE - 1);
+    assert_true(take("db", "A", "m", &write)); /* another object has its own limit of 25 */
+    event_scene_pass(&scene, 5 * MINUTE - 1);
     assert_false(take("web", "A", "m", &write));
-    pass(1);
+    event_scene_pass(&scene, 1);
     assert_true(take("web", "A", "m", &write));
     assert_false(take("web", "A", "m", &write));
-    pass(2 * 5 * MINUTE);
+    event_scene_pass(&scene, 2 * 5 * MINUTE);
     assert_true(take("web", "A", "m", &write));
     assert_true(take("web", "A", "m", &write));
     assert_false(take("web", "A", "m", &write));
     end();
 }
 
-static void dropped_events_are_in_the_next_count(void **state)
+static void dropped_events_are_included_in_the_next_count(void **state)
 {
     (void)state;
     begin();
@@ -213,12 +203,12 @@ static void dropped_events_are_in_the_next_count(void **state)
         assert_true(take("web", "A", "m", &write));
     for (int i = 0; i < 10; i++)
         assert_false(take("web", "A", "m", &write));
-    pass(5 * MINUTE);
+    event_scene_pass(&scene, 5 * MINUTE);
     assert_int_equal(sent("web", "A", "m").count, 36);
     end();
 }
 
-static void only_the_4096_keys_used_last_are_known(void **state)
+static void only_the_4096_most_recently_used_keys_are_known(void **state)
 {
     (void)state;
     begin();
@@ -245,7 +235,7 @@ static void when_out_of_memory_an_event_is_sent_as_new(void **state)
         ki_recorded *event = event_make("web", "A", "m", 1);
         ki_event_write write = {0};
         failing_allocator_fail_at(n);
-        assert_true(ki_correlator_take(&correlator, event, now_ns, 1, &write));
+        assert_true(ki_correlator_take(&correlator, event, scene.now_ns, 1, &write));
         has_failed = failing_allocator_has_failed();
         failing_allocator_fail_at(0);
         assert_int_equal(write.count, 1);
@@ -268,8 +258,8 @@ int main(void)
         WITH_MEMORY_CHECK(after_ten_minutes_without_a_similar_event_messages_count_from_zero),
         WITH_MEMORY_CHECK(a_combined_event_continues_after_a_pause),
         WITH_MEMORY_CHECK(after_25_events_about_an_object_there_is_one_in_five_minutes),
-        WITH_MEMORY_CHECK(dropped_events_are_in_the_next_count),
-        WITH_MEMORY_CHECK(only_the_4096_keys_used_last_are_known),
+        WITH_MEMORY_CHECK(dropped_events_are_included_in_the_next_count),
+        WITH_MEMORY_CHECK(only_the_4096_most_recently_used_keys_are_known),
         WITH_MEMORY_CHECK(when_out_of_memory_an_event_is_sent_as_new),
     };
     return RUN_TESTS(tests);

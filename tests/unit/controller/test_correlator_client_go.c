@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What client-go's event correlator made of random events, replayed by ours. The file was written by
- * tests/clients/go/events; tests/fixtures/README.md says what is in it.
- * $KI_EVENTS_RECORD names another one. */
+/* Replays random events and expects the results recorded from client-go's event correlator. The record was
+ * written by tests/clients/go/events; tests/fixtures/README.md describes it.
+ * $KI_EVENTS_RECORD names another record. */
 #include <jansson.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { SEQUENCES_MIN = 200, EVENTS_MIN = 50 };
 /* The members of a line. */
 enum { SECONDS, OBJECT, SEVERITY, REASON, MESSAGE, RESULT, COUNT, COMBINED, NAME, FIRST };
 
-static size_t sequence_number; /* for the message of a failure */
+static size_t sequence_number; /* for failure messages */
 
 static int number_of(const json_t *line, size_t member)
 {
@@ -99,7 +99,7 @@ static FILE *open_record(fixture *memory)
     return file;
 }
 
-static void events_become_what_they_become_in_client_go(void **state)
+static void events_are_correlated_as_in_client_go(void **state)
 {
     (void)state;
     size_t count = 0;
@@ -119,7 +119,7 @@ static void events_become_what_they_become_in_client_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_become_what_they_become_in_client_go),
+        cmocka_unit_test(events_are_correlated_as_in_client_go),
     };
     return RUN_TESTS(tests);
 }

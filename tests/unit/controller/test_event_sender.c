@@ -8,7 +8,7 @@
 
 static ki_event_sender sender;
 static uint64_t now_ns;
-static int64_t wall_ns; /* counts events */
+static int64_t wall_ns; /* advances by one with each event */
 
 static void begin(ki_recorder_api api)
 {
@@ -68,7 +68,7 @@ static void one_write_is_in_flight_at_a_time(void **state)
     end();
 }
 
-static void a_patch_of_an_event_that_is_lost_becomes_a_create(void **state)
+static void a_patch_of_a_lost_event_becomes_a_create(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
@@ -80,14 +80,14 @@ static void a_patch_of_an_event_that_is_lost_becomes_a_create(void **state)
     assert_true(ki_event_sender_next_ns(&sender) <= now_ns);
     assert_true(step());
     assert_false(sender.write.is_patch);
-    assert_int_equal(sender.write.number, 101); /* by the same name */
+    assert_int_equal(sender.write.number, 101); /* with the same name */
     assert_int_equal(sender.write.count, 2);
     assert_int_equal(answer(KI_ANSWER_DONE), KI_FATE_CREATED);
     assert_int_equal(sender.retries, 0);
     end();
 }
 
-static void what_is_refused_is_dropped(void **state)
+static void refused_events_are_dropped(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
@@ -102,7 +102,7 @@ static void what_is_refused_is_dropped(void **state)
     end();
 }
 
-static void without_an_answer_it_is_sent_twelve_times(void **state)
+static void without_a_response_an_event_is_sent_twelve_times(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
@@ -125,7 +125,7 @@ static void without_an_answer_it_is_sent_twelve_times(void **state)
     assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NO_ANSWER);
     assert_int_equal(sender.retries, 11);
     assert_null(sender.write.event);
-    assert_int_equal(take("db"), KI_FATE_NONE); /* the next one has tries of its own */
+    assert_int_equal(take("db"), KI_FATE_NONE); /* the next event has its own attempts */
     assert_true(step());
     assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NONE);
     end();
@@ -149,7 +149,7 @@ static void the_first_wait_is_random(void **state)
     end();
 }
 
-static void a_create_that_was_carried_out_unseen_counts_as_created(void **state)
+static void a_create_whose_response_was_lost_counts_as_created(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
@@ -162,7 +162,7 @@ static void a_create_that_was_carried_out_unseen_counts_as_created(void **state)
     end();
 }
 
-static void at_the_end_nothing_waits_and_nothing_is_tried_again(void **state)
+static void at_the_end_nothing_waits_and_nothing_is_retried(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
@@ -185,7 +185,7 @@ static void spam_is_not_sent(void **state)
     end();
 }
 
-static void a_series_is_written_without_an_event_of_its_own(void **state)
+static void a_series_is_written_without_a_new_event(void **state)
 {
     (void)state;
     begin(KI_RECORDER_EVENTS_V1);
@@ -208,14 +208,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(one_write_is_in_flight_at_a_time),
-        WITH_MEMORY_CHECK(a_patch_of_an_event_that_is_lost_becomes_a_create),
-        WITH_MEMORY_CHECK(what_is_refused_is_dropped),
-        WITH_MEMORY_CHECK(without_an_answer_it_is_sent_twelve_times),
+        WITH_MEMORY_CHECK(a_patch_of_a_lost_event_becomes_a_create),
+        WITH_MEMORY_CHECK(refused_events_are_dropped),
+        WITH_MEMORY_CHECK(without_a_response_an_event_is_sent_twelve_times),
         WITH_MEMORY_CHECK(the_first_wait_is_random),
-        WITH_MEMORY_CHECK(a_create_that_was_carried_out_unseen_counts_as_created),
-        WITH_MEMORY_CHECK(at_the_end_nothing_waits_and_nothing_is_tried_again),
+        WITH_MEMORY_CHECK(a_create_whose_response_was_lost_counts_as_created),
+        WITH_MEMORY_CHECK(at_the_end_nothing_waits_and_nothing_is_retried),
         WITH_MEMORY_CHECK(spam_is_not_sent),
-        WITH_MEMORY_CHECK(a_series_is_written_without_an_event_of_its_own),
+        WITH_MEMORY_CHECK(a_series_is_written_without_a_new_event),
     };
     return RUN_TESTS(tests);
 }

@@ -106,10 +106,9 @@ static void a_related_object_is_written_when_there_is_one(void **state)
     ki_object_unref(other);
 }
 
-/* ---- as servers answer --------------------------------------------------------------------------------- */
+/* ---- recorded responses -------------------------------------------------------------------------------- */
 
-/* Every member of `ours` is in `theirs`, with the same value; but for names, which are not chosen here, and
- * empty texts, which the server may leave out. */
+/* Every member of `ours` is in `theirs` with the same value, except for metadata and reportingComponent. */
 static void expect_within(ki_json ours, ki_json theirs)
 {
     ki_json name, value;
@@ -123,12 +122,12 @@ static void expect_within(ki_json ours, ki_json theirs)
         if (ki_json_type_of(value) == KI_JSON_OBJECT)
             expect_within(value, found);
         else if (ki_json_equal(value, found) != 1)
-            fail_msg("%.*s: %.*s, and the server has %.*s", KI_STR_ARGS(text), KI_STR_ARGS(value.raw),
+            fail_msg("%.*s: %.*s, but the server has %.*s", KI_STR_ARGS(text), KI_STR_ARGS(value.raw),
                      KI_STR_ARGS(found.raw));
     }
 }
 
-/* An event about the Deployment that was recorded. */
+/* An event about the recorded Deployment. */
 static ki_recorded *make_recorded_event(void)
 {
     ki_object *object =
@@ -159,7 +158,7 @@ static void expect_as_recorded(const char *file, const ki_event_source *source, 
     fixture_free(&recorded);
 }
 
-static void what_is_written_is_what_recorded_servers_have(void **state)
+static void events_are_written_as_recorded_from_servers(void **state)
 {
     (void)state;
     ki_event_source core = source_of(KI_RECORDER_CORE_V1, NULL);
@@ -206,7 +205,7 @@ static void expect_uuid(const char *name)
     assert_non_null(strchr("89ab", name[19]));
 }
 
-static void an_object_whose_name_cannot_begin_one_has_events_with_uuids(void **state)
+static void objects_with_unsuitable_names_have_events_named_by_uuid(void **state)
 {
     (void)state;
     char name[KI_EVENT_NAME_BYTES], again[KI_EVENT_NAME_BYTES], other[KI_EVENT_NAME_BYTES];
@@ -218,11 +217,11 @@ static void an_object_whose_name_cannot_begin_one_has_events_with_uuids(void **s
     name_of("system:masters", 1, name);
     name_of("system:masters", 1, again);
     name_of("system:masters", 2, other);
-    assert_string_equal(name, again); /* a patch finds it */
+    assert_string_equal(name, again); /* so a patch finds it */
     assert_string_not_equal(name, other);
     char object[254];
     memset(object, 'a', sizeof(object));
-    object[236] = 0; /* with ".18c0ffee12345678": 253 */
+    object[236] = 0; /* 253 bytes with ".18c0ffee12345678" */
     name_of(object, UINT64_C(0x18c0ffee12345678), name);
     assert_int_equal(strlen(name), 253);
     object[236] = 'a';
@@ -231,7 +230,7 @@ static void an_object_whose_name_cannot_begin_one_has_events_with_uuids(void **s
     expect_uuid(name);
 }
 
-static void when_out_of_memory_there_is_no_body(void **state)
+static void when_out_of_memory_no_body_is_written(void **state)
 {
     (void)state;
     ki_event_source source = source_of(KI_RECORDER_CORE_V1, NULL);
@@ -255,10 +254,10 @@ int main(void)
         WITH_MEMORY_CHECK(an_event_of_the_core_api_is_written),
         WITH_MEMORY_CHECK(an_event_of_events_k8s_io_is_written),
         WITH_MEMORY_CHECK(a_related_object_is_written_when_there_is_one),
-        WITH_MEMORY_CHECK(what_is_written_is_what_recorded_servers_have),
+        WITH_MEMORY_CHECK(events_are_written_as_recorded_from_servers),
         WITH_MEMORY_CHECK(an_event_is_named_after_its_object_and_time),
-        WITH_MEMORY_CHECK(an_object_whose_name_cannot_begin_one_has_events_with_uuids),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_body),
+        WITH_MEMORY_CHECK(objects_with_unsuitable_names_have_events_named_by_uuid),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_body_is_written),
     };
     return RUN_TESTS(tests);
 }

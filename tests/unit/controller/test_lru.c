@@ -29,7 +29,7 @@ static void add(ki_lru *lru, uint64_t n, int value)
     ((item *)node)->value = value;
 }
 
-static void the_item_unused_for_longest_makes_room(void **state)
+static void the_least_recently_used_item_is_removed(void **state)
 {
     (void)state;
     ki_lru lru;
@@ -61,7 +61,7 @@ static void keys_that_share_half_of_their_bits_differ(void **state)
     ki_lru_fini(&lru);
 }
 
-static void when_out_of_memory_the_oldest_makes_room_early(void **state)
+static void when_out_of_memory_the_oldest_item_is_removed_early(void **state)
 {
     (void)state;
     ki_lru lru;
@@ -82,7 +82,7 @@ static void when_out_of_memory_the_oldest_makes_room_early(void **state)
     ki_lru_fini(&lru);
 }
 
-static void a_zeroed_one_can_be_ended(void **state)
+static void a_zeroed_cache_can_be_finished(void **state)
 {
     (void)state;
     ki_lru lru = {0};
@@ -93,10 +93,10 @@ static void a_zeroed_one_can_be_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(the_item_unused_for_longest_makes_room),
+        WITH_MEMORY_CHECK(the_least_recently_used_item_is_removed),
         WITH_MEMORY_CHECK(keys_that_share_half_of_their_bits_differ),
-        WITH_MEMORY_CHECK(when_out_of_memory_the_oldest_makes_room_early),
-        WITH_MEMORY_CHECK(a_zeroed_one_can_be_ended),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_oldest_item_is_removed_early),
+        WITH_MEMORY_CHECK(a_zeroed_cache_can_be_finished),
     };
     return RUN_TESTS(tests);
 }

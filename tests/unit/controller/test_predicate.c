@@ -30,7 +30,7 @@ static const ki_predicate *const all[] = {&KI_PREDICATE_GENERATION_CHANGED,
                                           &KI_PREDICATE_RESOURCE_VERSION_CHANGED,
                                           &KI_PREDICATE_LABELS_CHANGED, &KI_PREDICATE_ANNOTATIONS_CHANGED};
 
-/* Which of the four pass: a bit each. */
+/* Which of the four predicates pass, one bit each. */
 static unsigned passing(const ki_event *event)
 {
     unsigned bits = 0;
@@ -39,7 +39,7 @@ static unsigned passing(const ki_event *event)
     return bits;
 }
 
-static void each_looks_at_one_thing(void **state)
+static void each_predicate_checks_one_thing(void **state)
 {
     (void)state;
     struct {
@@ -74,8 +74,8 @@ static void adds_and_deletes_pass_all(void **state)
     drop(&p);
 }
 
-/* The new one has a generation of 1 as the old one had; a delete and an add would have passed. */
-static void another_object_of_the_same_name_passes_all(void **state)
+/* Old and new object both have generation 1; a delete and an add would have passed. */
+static void another_object_with_the_same_name_passes_all(void **state)
 {
     (void)state;
     pair p = update(OBJECT("1", "1", ""), OBJECT("2", "1", ""));
@@ -119,12 +119,14 @@ static void and_or_not_combine_values(void **state)
     }
 }
 
-static void none_lets_everything_pass(void **state)
+static void no_predicate_passes_everything(void **state)
 {
     (void)state;
     ki_event event = {.change_type = KI_CHANGE_ADDED};
     ki_predicate empty = {0}, not_empty = ki_predicate_not(NULL);
     assert_int_equal(ki_predicate_passes(NULL, &event), 1);
+    assert_int_equal(ki_predicate_passes(NULL, NULL), 0);
+    assert_int_equal(ki_predicate_passes(&KI_PREDICATE_LABELS_CHANGED, NULL), 0);
     assert_int_equal(ki_predicate_passes(&empty, &event), 1);
     assert_int_equal(ki_predicate_passes(&not_empty, &event), 0);
 }
@@ -132,12 +134,12 @@ static void none_lets_everything_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_looks_at_one_thing),
+        cmocka_unit_test(each_predicate_checks_one_thing),
         cmocka_unit_test(adds_and_deletes_pass_all),
-        cmocka_unit_test(another_object_of_the_same_name_passes_all),
+        cmocka_unit_test(another_object_with_the_same_name_passes_all),
         cmocka_unit_test(an_update_whose_old_state_is_missing_passes_all),
         cmocka_unit_test(and_or_not_combine_values),
-        cmocka_unit_test(none_lets_everything_pass),
+        cmocka_unit_test(no_predicate_passes_everything),
     };
     return RUN_TESTS(tests);
 }

@@ -83,7 +83,7 @@ static void long_texts_are_cut_between_characters(void **state)
     ki_recorded_unref(event);
 }
 
-static void what_is_not_utf_8_becomes_question_marks(void **state)
+static void invalid_utf_8_becomes_question_marks(void **state)
 {
     (void)state;
     const struct {
@@ -92,8 +92,8 @@ static void what_is_not_utf_8_becomes_question_marks(void **state)
         {KI_STR("a\xff"), KI_STR("a?")},
         {KI_STR("\xc0\xaf"), KI_STR("??")},           /* overlong */
         {KI_STR("\xed\xa0\x80"), KI_STR("???")},      /* a surrogate */
-        {KI_STR("\xf4\x90\x80\x80"), KI_STR("????")}, /* past the last character */
-        {KI_STR("x\xe2\x82"), KI_STR("x??")},         /* cut short */
+        {KI_STR("\xf4\x90\x80\x80"), KI_STR("????")}, /* beyond the last character */
+        {KI_STR("x\xe2\x82"), KI_STR("x??")},         /* truncated */
         {KI_STR("\xf0\x9f\x98\x80"), KI_STR("\xf0\x9f\x98\x80")},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -144,7 +144,7 @@ int main(void)
         WITH_MEMORY_CHECK(without_an_action_the_reason_is_the_action),
         WITH_MEMORY_CHECK(an_object_without_a_namespace_has_its_events_in_default),
         WITH_MEMORY_CHECK(long_texts_are_cut_between_characters),
-        WITH_MEMORY_CHECK(what_is_not_utf_8_becomes_question_marks),
+        WITH_MEMORY_CHECK(invalid_utf_8_becomes_question_marks),
         WITH_MEMORY_CHECK(keys_are_equal_when_their_parts_are),
         WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_event),
     };

@@ -11,17 +11,13 @@
 
 enum { MINUTE = 60 };
 
-static ki_recorded_hash hash;
+static event_scene scene;
 static ki_series series;
-static uint64_t now_ns;
-static int64_t wall_ns; /* counts events */
 
 static void begin(void)
 {
-    hash = event_make_hash();
-    now_ns = 1000 * KI_NS_PER_S;
-    wall_ns = 100;
-    ki_series_init(&series, &hash);
+    event_scene_init(&scene);
+    ki_series_init(&series, &scene.hash);
 }
 
 static void end(void)
@@ -29,17 +25,12 @@ static void end(void)
     ki_series_fini(&series);
 }
 
-static void pass(uint64_t seconds)
-{
-    now_ns += seconds * KI_NS_PER_S;
-}
-
-/* The write has no event any more. False: it was counted. */
+/* Returns false if the event was only counted. The event of the write is already released. */
 static bool take(const char *pod, const char *reason, const char *message, ki_event_write *out)
 {
-    ki_recorded *event = event_make(pod, reason, message, ++wall_ns);
+    ki_recorded *event = event_scene_make(&scene, pod, reason, message);
     *out = (ki_event_write){0};
-    bool is_sent = ki_series_take(&series, event, now_ns, wall_ns, out);
+    bool is_sent = ki_series_take(&series, event, scene.now_ns, scene.wall_ns, out);
     assert_int_equal(is_sent, out->event != NULL);
     ki_recorded_unref(out->event);
     ki_recorded_unref(event);
@@ -49,7 +40,7 @@ static bool take(const char *pod, const char *reason, const char *message, ki_ev
 static bool due(bool is_last, ki_event_write *out)
 {
     *out = (ki_event_write){0};
-    bool is_due = ki_series_due(&series, now_ns, is_last, out);
+    bool is_due = ki_series_due(&series, scene.now_ns, is_last, out);
     assert_int_equal(is_due, out->event != NULL);
     ki_recorded_unref(out->event);
     return is_due;
@@ -68,7 +59,7 @@ static void the_first_event_is_created_without_a_series(void **state)
     end();
 }
 
-static void the_second_one_starts_a_series_and_others_are_counted(void **state)
+static void the_second_event_starts_a_series_and_others_are_counted(void **state)
 {
     (void)state;
     begin();
@@ -95,7 +86,7 @@ static void another_version_of_the_object_is_not_isomorphic(void **state)
     assert_true(take("web", "A", "m", &write));
     ki_object *pod = event_make_pod("web", "2");
     ki_recorded *event = ki_recorded_new(&(ki_record){.object = pod, .reason = KI_STR("A")}, 10);
-    assert_true(ki_series_take(&series, event, now_ns, wall_ns, &write));
+    assert_true(ki_series_take(&series, event, scene.now_ns, scene.wall_ns, &write));
     assert_false(write.is_patch);
     ki_recorded_unref(write.event);
     ki_recorded_unref(event);
@@ -110,16 +101,16 @@ static void a_series_is_written_every_30_minutes(void **state)
     ki_event_write write;
     (void)take("web", "A", "m", &write);
     (void)take("web", "A", "m", &write);
-    uint64_t written_ns = now_ns;
+    uint64_t written_ns = scene.now_ns;
     for (int i = 0; i < 29; i++) {
-        pass(MINUTE);
+        event_scene_pass(&scene, MINUTE);
         assert_false(take("web", "A", "m", &write));
         assert_false(due(false, &write));
     }
-    pass(MINUTE - 1);
+    event_scene_pass(&scene, MINUTE - 1);
     assert_false(due(false, &write));
     assert_int_equal(ki_series_next_ns(&series), written_ns + 30 * MINUTE * KI_NS_PER_S);
-    pass(1);
+    event_scene_pass(&scene, 1);
     assert_true(due(false, &write));
     assert_true(write.is_patch);
     assert_int_equal(write.count, 31);
@@ -135,21 +126,21 @@ static void after_six_minutes_of_silence_the_last_count_is_written(void **state)
     ki_event_write write;
     for (int i = 0; i < 5; i++)
         (void)take("web", "A", "m", &write);
-    assert_int_equal(ki_series_next_ns(&series), now_ns + 6 * MINUTE * KI_NS_PER_S);
-    pass(6 * MINUTE - 1);
+    assert_int_equal(ki_series_next_ns(&series), scene.now_ns + 6 * MINUTE * KI_NS_PER_S);
+    event_scene_pass(&scene, 6 * MINUTE - 1);
     assert_false(due(false, &write));
-    pass(1);
+    event_scene_pass(&scene, 1);
     assert_true(due(false, &write));
     assert_true(write.is_patch);
     assert_int_equal(write.count, 5);
     assert_false(due(false, &write));
     assert_int_equal(ki_series_next_ns(&series), UINT64_MAX);
-    assert_true(take("web", "A", "m", &write)); /* a new one */
+    assert_true(take("web", "A", "m", &write)); /* a new event */
     assert_false(write.is_patch);
     end();
 }
 
-static void what_the_server_knows_already_ends_without_a_word(void **state)
+static void a_series_that_the_server_knows_ends_without_a_write(void **state)
 {
     (void)state;
     begin();
@@ -157,7 +148,7 @@ static void what_the_server_knows_already_ends_without_a_word(void **state)
     (void)take("single", "A", "m", &write);
     (void)take("web", "A", "m", &write);
     (void)take("web", "A", "m", &write);
-    pass(6 * MINUTE);
+    event_scene_pass(&scene, 6 * MINUTE);
     assert_false(due(false, &write));
     assert_int_equal(series.entries.map.count, 0);
     end();
@@ -182,7 +173,7 @@ static void at_the_end_all_counts_are_written(void **state)
     end();
 }
 
-static void only_the_4096_observed_last_are_known(void **state)
+static void only_the_4096_most_recently_observed_series_are_known(void **state)
 {
     (void)state;
     begin();
@@ -213,7 +204,7 @@ static void when_out_of_memory_an_event_is_created(void **state)
         ki_recorded *event = event_make("web", "A", "m", 1);
         ki_event_write write = {0};
         failing_allocator_fail_at(n);
-        assert_true(ki_series_take(&series, event, now_ns, 1, &write));
+        assert_true(ki_series_take(&series, event, scene.now_ns, 1, &write));
         has_failed = failing_allocator_has_failed();
         failing_allocator_fail_at(0);
         assert_false(write.is_patch);
@@ -227,13 +218,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_first_event_is_created_without_a_series),
-        WITH_MEMORY_CHECK(the_second_one_starts_a_series_and_others_are_counted),
+        WITH_MEMORY_CHECK(the_second_event_starts_a_series_and_others_are_counted),
         WITH_MEMORY_CHECK(another_version_of_the_object_is_not_isomorphic),
         WITH_MEMORY_CHECK(a_series_is_written_every_30_minutes),
         WITH_MEMORY_CHECK(after_six_minutes_of_silence_the_last_count_is_written),
-        WITH_MEMORY_CHECK(what_the_server_knows_already_ends_without_a_word),
+        WITH_MEMORY_CHECK(a_series_that_the_server_knows_ends_without_a_write),
         WITH_MEMORY_CHECK(at_the_end_all_counts_are_written),
-        WITH_MEMORY_CHECK(only_the_4096_observed_last_are_known),
+        WITH_MEMORY_CHECK(only_the_4096_most_recently_observed_series_are_known),
         WITH_MEMORY_CHECK(when_out_of_memory_an_event_is_created),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials that are given, or stand in files. Those of plug-ins: test_credentials_exec.c. */
+/* Credentials in the configuration or in files. For those of plug-ins see test_credentials_exec.c. */
 #include <kinformer/log.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "support/unit.h"
 #include "util/units.h"
 
-/* ---- fixed --------------------------------------------------------------------------------------------- */
+/* ---- fixed credentials --------------------------------------------------------------------------------- */
 
 static void a_token_becomes_a_header(void **state)
 {
@@ -72,7 +72,7 @@ static void impersonation_is_requested_in_headers(void **state)
     ki_credentials_free(credentials);
 }
 
-static void what_no_header_can_have_is_refused(void **state)
+static void values_that_are_invalid_in_a_header_are_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -115,7 +115,7 @@ static void assert_hidden(const ki_credentials *credentials, const char *text, c
     assert_string_equal(room, expected);
 }
 
-static void what_is_sent_can_be_hidden(void **state)
+static void credentials_that_are_sent_can_be_masked(void **state)
 {
     (void)state;
     ki_credentials *basic =
@@ -128,7 +128,7 @@ static void what_is_sent_can_be_hidden(void **state)
     ki_credentials_free(nobody);
 }
 
-static void a_token_can_be_hidden_and_the_one_before_it(void **state)
+static void a_token_and_its_predecessor_can_be_masked(void **state)
 {
     (void)state;
     const char *path = temp_dir_write(&rig.dir, "token", "first-token");
@@ -142,8 +142,8 @@ static void a_token_can_be_hidden_and_the_one_before_it(void **state)
     ki_credentials_free(credentials);
 }
 
-/* As many as may still be mentioned. */
-static void all_tokens_that_ever_were_are_hidden(void **state)
+/* As many tokens as a message may still contain. */
+static void all_earlier_tokens_are_masked(void **state)
 {
     (void)state;
     char text[64], said[64];
@@ -176,7 +176,7 @@ static void a_refused_token_file_is_read_at_once(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_token_file_that_goes_away_leaves_its_token(void **state)
+static void a_token_outlives_the_removal_of_its_file(void **state)
 {
     (void)state;
     const char *path = temp_dir_write(&rig.dir, "token", "one");
@@ -188,7 +188,7 @@ static void a_token_file_that_goes_away_leaves_its_token(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_token_file_that_was_never_there_is_an_error(void **state)
+static void a_missing_token_file_is_an_error(void **state)
 {
     (void)state;
     char expected[400];
@@ -208,7 +208,7 @@ static void a_token_file_that_was_never_there_is_an_error(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_token_beside_its_file_counts_until_the_file_is_there(void **state)
+static void a_token_is_used_until_its_file_exists(void **state)
 {
     (void)state;
     char path[300];
@@ -232,7 +232,7 @@ static void note_warning(const ki_log_record *record, void *user)
     snprintf(noted->message, sizeof(noted->message), "%s", record->message);
 }
 
-/* After privileges are dropped, files of other users cannot be read, nor anything in a folder of root. */
+/* Once privileges are dropped, files of other users cannot be read, nor anything in a directory of root. */
 static void lose_access(const char *path)
 {
     assert_int_equal(chmod(path, 0), 0);
@@ -247,7 +247,7 @@ static void regain_access(const char *path)
     assert_int_equal(chmod(path, 0600), 0);
 }
 
-/* Whether the token in use is the file's or one that was there beside it. */
+/* Whether the token in use is that of the file or one configured beside it. */
 static void a_token_file_that_may_not_be_read_is_logged_once(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void a_certificate_is_noticed_when_it_changes(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_certificate_is_called_by_where_it_comes_from(void **state)
+static void a_certificate_is_named_by_its_source(void **state)
 {
     (void)state;
     char path[] = "/etc/c.crt", pem[] = "-----BEGIN K-----", long_path[301];
@@ -320,7 +320,7 @@ static void a_certificate_is_called_by_where_it_comes_from(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_certificate_that_is_being_replaced_stays_until_it_is_whole(void **state)
+static void a_certificate_stays_in_use_until_its_replacement_is_complete(void **state)
 {
     (void)state;
     const char *certificate = temp_dir_write(&rig.dir, "crt", CERTIFICATE("one"));
@@ -384,19 +384,19 @@ int main(void)
         TEST(basic_authentication_becomes_a_header),
         TEST(without_credentials_there_is_no_header),
         TEST(impersonation_is_requested_in_headers),
-        TEST(what_no_header_can_have_is_refused),
+        TEST(values_that_are_invalid_in_a_header_are_refused),
         TEST(a_token_file_is_read_again_each_minute),
-        TEST(what_is_sent_can_be_hidden),
-        TEST(a_token_can_be_hidden_and_the_one_before_it),
-        TEST(all_tokens_that_ever_were_are_hidden),
+        TEST(credentials_that_are_sent_can_be_masked),
+        TEST(a_token_and_its_predecessor_can_be_masked),
+        TEST(all_earlier_tokens_are_masked),
         TEST(a_refused_token_file_is_read_at_once),
-        TEST(a_token_file_that_goes_away_leaves_its_token),
-        TEST(a_token_file_that_was_never_there_is_an_error),
-        TEST(a_token_beside_its_file_counts_until_the_file_is_there),
+        TEST(a_token_outlives_the_removal_of_its_file),
+        TEST(a_missing_token_file_is_an_error),
+        TEST(a_token_is_used_until_its_file_exists),
         TEST(a_token_file_that_may_not_be_read_is_logged_once),
         TEST(a_certificate_is_noticed_when_it_changes),
-        TEST(a_certificate_is_called_by_where_it_comes_from),
-        TEST(a_certificate_that_is_being_replaced_stays_until_it_is_whole),
+        TEST(a_certificate_is_named_by_its_source),
+        TEST(a_certificate_stays_in_use_until_its_replacement_is_complete),
         TEST(a_certificate_that_cannot_be_used_is_an_error),
         TEST(running_out_of_memory_anywhere_is_an_error),
     };

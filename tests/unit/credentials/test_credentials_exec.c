@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials that a plug-in gives. */
+/* Credentials from a plug-in. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* environ; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -17,7 +17,7 @@
 #define ANSWER(status)                                                                                       \
     "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"status\":{" status "}}"
 
-/* A program that counts its runs in the file "runs" and then does `script`. */
+/* A program that counts its runs in the file "runs" and then executes `script`. */
 static ki_config_exec exec_of(const char *script)
 {
     char program[4096];
@@ -40,7 +40,7 @@ static void assert_waits(ki_credentials *credentials, ki_job *job)
     assert_int_equal(ki_credentials_get(credentials, job, &got, NULL), 1);
 }
 
-static void one_run_does_for_all_who_wait(void **state)
+static void one_run_serves_all_waiters(void **state)
 {
     (void)state;
     ki_job other;
@@ -75,7 +75,7 @@ static void a_credential_that_has_expired_is_requested_again(void **state)
     ki_clock_advance_ms(&rig.clock, 1000);
     assert_waits(credentials, &rig.waiter);
     credentials_rig_finish_run();
-    /* It had expired when it arrived, and is used for a short time nevertheless. */
+    /* The credential had expired when it arrived, but is used for a short time. */
     assert_true(credentials_rig_identity(credentials).generation > generation);
     assert_int_equal(runs(), 2);
     ki_clock_advance_ms(&rig.clock, 5000);
@@ -84,7 +84,7 @@ static void a_credential_that_has_expired_is_requested_again(void **state)
 }
 
 /* Any user may have put a file of that name into the current directory. */
-static void a_plug_in_is_not_looked_for_where_the_program_stands(void **state)
+static void a_plug_in_is_not_searched_in_the_current_directory(void **state)
 {
     (void)state;
     static const char *const lists[] = {"",
@@ -128,7 +128,7 @@ static void a_plug_in_is_not_looked_for_where_the_program_stands(void **state)
 }
 
 /* The second run knows the token of the first, and prints it. */
-static void a_plug_in_that_repeats_a_token_is_not_repeated(void **state)
+static void a_token_printed_by_a_plug_in_is_masked(void **state)
 {
     (void)state;
     ki_config_exec exec =
@@ -167,7 +167,7 @@ static void a_rejected_credential_is_requested_again_once(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_credential_that_keeps_being_rejected_is_requested_again_now_and_then(void **state)
+static void a_repeatedly_rejected_credential_is_requested_again_occasionally(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
@@ -188,7 +188,7 @@ static void a_credential_that_keeps_being_rejected_is_requested_again_now_and_th
     ki_credentials_free(credentials);
 }
 
-static void a_credential_that_has_expired_meanwhile_may_be_refused_at_once(void **state)
+static void a_credential_that_expired_meanwhile_may_be_rejected_at_once(void **state)
 {
     (void)state;
     ki_config_exec exec =
@@ -235,7 +235,7 @@ static void a_plug_in_may_give_a_certificate(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_failure_answers_for_a_second(void **state)
+static void a_failure_is_reported_for_a_second(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("echo no such profile >&2; exit 3");
@@ -257,7 +257,7 @@ static void a_failure_answers_for_a_second(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_plug_in_that_is_not_there_fails_at_once(void **state)
+static void a_missing_plug_in_fails_at_once(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("");
@@ -270,7 +270,7 @@ static void a_plug_in_that_is_not_there_fails_at_once(void **state)
     ki_credentials_free(credentials);
 }
 
-static void a_token_goes_before_a_plug_in(void **state)
+static void a_token_takes_precedence_over_a_plug_in(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("exit 1");
@@ -294,7 +294,7 @@ static void a_forgotten_waiter_is_not_woken(void **state)
     ki_credentials_free(credentials);
 }
 
-static void freeing_ends_a_plug_in_that_runs(void **state)
+static void freeing_ends_a_running_plug_in(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("exec sleep 600");
@@ -305,7 +305,7 @@ static void freeing_ends_a_plug_in_that_runs(void **state)
     assert_int_equal(rig.woken, 0);
 }
 
-static void a_token_of_a_plug_in_that_no_header_can_have_is_refused(void **state)
+static void a_token_of_a_plug_in_that_is_invalid_in_a_header_is_refused(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("cat \"$(dirname \"$0\")/answer\"");
@@ -334,7 +334,7 @@ static void give_plug_in(ki_config *config)
 static void running_out_of_memory_anywhere_is_an_error(void **state)
 {
     (void)state;
-    /* The environment is copied, one allocation each; a short one makes this quick. */
+    /* The environment is copied with one allocation per variable, so a short one makes this quick. */
     char **environ_before = environ;
     environ = (char *[]){"PATH=/usr/bin:/bin", NULL};
     credentials_rig_fail_each_allocation(give_plug_in);
@@ -346,20 +346,20 @@ static void running_out_of_memory_anywhere_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(one_run_does_for_all_who_wait),
+        TEST(one_run_serves_all_waiters),
         TEST(a_credential_that_has_expired_is_requested_again),
-        TEST(a_plug_in_that_repeats_a_token_is_not_repeated),
-        TEST(a_plug_in_is_not_looked_for_where_the_program_stands),
+        TEST(a_token_printed_by_a_plug_in_is_masked),
+        TEST(a_plug_in_is_not_searched_in_the_current_directory),
         TEST(a_rejected_credential_is_requested_again_once),
-        TEST(a_credential_that_keeps_being_rejected_is_requested_again_now_and_then),
-        TEST(a_credential_that_has_expired_meanwhile_may_be_refused_at_once),
+        TEST(a_repeatedly_rejected_credential_is_requested_again_occasionally),
+        TEST(a_credential_that_expired_meanwhile_may_be_rejected_at_once),
         TEST(a_plug_in_may_give_a_certificate),
-        TEST(a_failure_answers_for_a_second),
-        TEST(a_plug_in_that_is_not_there_fails_at_once),
-        TEST(a_token_goes_before_a_plug_in),
+        TEST(a_failure_is_reported_for_a_second),
+        TEST(a_missing_plug_in_fails_at_once),
+        TEST(a_token_takes_precedence_over_a_plug_in),
         TEST(a_forgotten_waiter_is_not_woken),
-        TEST(freeing_ends_a_plug_in_that_runs),
-        TEST(a_token_of_a_plug_in_that_no_header_can_have_is_refused),
+        TEST(freeing_ends_a_running_plug_in),
+        TEST(a_token_of_a_plug_in_that_is_invalid_in_a_header_is_refused),
         TEST(running_out_of_memory_anywhere_is_an_error),
     };
     return RUN_TESTS(tests);

@@ -8,7 +8,7 @@
 #define V1 "client.authentication.k8s.io/v1"
 #define V1BETA1 "client.authentication.k8s.io/v1beta1"
 
-static void the_plug_in_gets_the_cluster_if_it_wants_it(void **state)
+static void the_plug_in_gets_the_cluster_on_request(void **state)
 {
     (void)state;
     temp_dir dir;
@@ -51,7 +51,7 @@ static void a_cluster_whose_certificates_cannot_be_read_is_an_error(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plug_in_gets_the_cluster_if_it_wants_it),
+        cmocka_unit_test(the_plug_in_gets_the_cluster_on_request),
         cmocka_unit_test(a_cluster_whose_certificates_cannot_be_read_is_an_error),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plug-in was given in confidence is not repeated in its name. */
+/* Secrets passed to a plug-in do not appear in messages about it. */
 #include "credentials/exec_mask.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void values_of_its_environment_are_masked(void **state)
     ki_config_pair env[] = {{"ROLE", "some-long-role"}, {"PIN_TOKEN", "abcdef"}, {"MODE", "strict!"}};
     const ki_config_exec exec = {.env = env, .env_count = 3};
     assert_string_equal(masked(&exec, "role some-long-role, token abcdef"), "role <masked>, token ***");
-    assert_string_equal(masked(&exec, "mode strict!"), "mode strict!"); /* too short to be told from a word */
+    assert_string_equal(masked(&exec, "mode strict!"),
+                        "mode strict!"); /* too short to be distinguished from a word */
     assert_string_equal(masked(&exec, "in base64: c29tZS1sb25nLXJvbGU="), "in base64: <masked>");
     assert_string_equal(masked(&exec, ""), "");
 }
@@ -36,7 +37,7 @@ static void each_line_of_a_value_is_masked(void **state)
     assert_string_equal(masked(&exec, "bad key: AAAAAAAAAA"), "bad key: <masked>");
 }
 
-static void arguments_that_say_that_they_are_secret_are_masked(void **state)
+static void arguments_named_as_secrets_are_masked(void **state)
 {
     (void)state;
     char *args[] = {"get-token", "--server", "login.example", "--client-secret=hunter2-hunter2",
@@ -48,7 +49,7 @@ static void arguments_that_say_that_they_are_secret_are_masked(void **state)
     assert_string_equal(masked(&exec, "abcdefgh of /run/the-token"), "<masked> of /run/the-token");
 }
 
-static void variables_that_hold_a_token_are_masked(void **state)
+static void variables_with_a_token_are_masked(void **state)
 {
     (void)state;
     const ki_config_exec exec = {0};
@@ -65,8 +66,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_its_environment_are_masked),
         cmocka_unit_test(each_line_of_a_value_is_masked),
-        cmocka_unit_test(arguments_that_say_that_they_are_secret_are_masked),
-        cmocka_unit_test(variables_that_hold_a_token_are_masked),
+        cmocka_unit_test(arguments_named_as_secrets_are_masked),
+        cmocka_unit_test(variables_with_a_token_are_masked),
     };
     return RUN_TESTS(tests);
 }

@@ -28,9 +28,9 @@
 
 #define ANSWER(status) ANSWER_OF(V1, status)
 
-/* In the place of the C library's: a child that the kernel does not let go cannot be made. */
+/* Replaces waitpid() of the C library: a child that the kernel does not end cannot be created. */
 static struct {
-    int unheard; /* calls that find it still there */
+    int unheard; /* calls that find the child still running */
     int waits;   /* calls that would wait */
 } kernel;
 
@@ -50,7 +50,7 @@ static ki_clock test_clock;
 
 static ki_loop loop;
 
-static int has_fd; /* the loop watches descriptors; else it looks again and again */
+static int has_fd; /* the loop watches descriptors; otherwise it polls */
 
 static struct {
     int calls;
@@ -96,7 +96,7 @@ static ki_config_exec exec_of(const char *script)
     };
 }
 
-/* Where descriptors are watched no time has to pass. */
+/* If descriptors are watched, no time has to pass. */
 static void let_it_look(void)
 {
     if (!has_fd)
@@ -104,7 +104,7 @@ static void let_it_look(void)
     ki_loop_step(&loop, 0);
 }
 
-/* Waits for the child as such, without taking its status, and then lets the loop look after it. */
+/* Waits for the child without reaping it, and then lets the loop handle its end. */
 static void finish_run(void)
 {
     siginfo_t info;
@@ -112,7 +112,7 @@ static void finish_run(void)
     let_it_look();
 }
 
-/* One that was killed may be on its way yet. */
+/* A killed child may still be ending. */
 static void expect_no_child(void)
 {
     siginfo_t info;
@@ -146,7 +146,7 @@ static void assert_runs(const char *script)
         fail_msg("%d calls; %s", ended.calls, ended.err.message);
 }
 
-/* `reason` stands behind the names of plug-in and user. */
+/* `reason` follows the names of the plug-in and the user. */
 static void assert_fails(const char *script, const char *reason)
 {
     char expected[400];
@@ -161,9 +161,9 @@ static void assert_fails(const char *script, const char *reason)
     assert_null(strstr(ended.err.message, "s3cret"));
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------- */
+/* ---- responses ----------------------------------------------------------------------------------------- */
 
-static void a_token_is_taken_from_the_answer(void **state)
+static void a_token_is_read_from_the_response(void **state)
 {
     (void)state;
     assert_runs("echo '" ANSWER("{\"token\":\"a\\u0062c\"}") "'");
@@ -172,7 +172,7 @@ static void a_token_is_taken_from_the_answer(void **state)
     assert_true(ended.credential.expires_s == INT64_MAX);
 }
 
-static void a_certificate_and_an_end_are_taken_from_the_answer(void **state)
+static void a_certificate_and_an_expiry_are_read_from_the_response(void **state)
 {
     (void)state;
     temp_dir_write(&dir, "answer",
@@ -185,7 +185,7 @@ static void a_certificate_and_an_end_are_taken_from_the_answer(void **state)
     assert_true(ended.credential.expires_s == 60);
 }
 
-static void answers_are_refused_with_a_reason_and_without_their_text(void **state)
+static void responses_are_refused_with_a_reason_and_without_their_text(void **state)
 {
     (void)state;
     static const struct {
@@ -222,7 +222,7 @@ static void answers_are_refused_with_a_reason_and_without_their_text(void **stat
 
 /* ---- failures ------------------------------------------------------------------------------------------ */
 
-static void a_failure_shows_the_code_and_the_last_words(void **state)
+static void a_failure_shows_the_exit_code_and_the_last_line(void **state)
 {
     (void)state;
     assert_fails("exit 7", "ended with code 7");
@@ -234,7 +234,7 @@ static void a_failure_shows_the_code_and_the_last_words(void **state)
     assert_fails("echo s3cret", "its output is not JSON");
 }
 
-static void last_words_are_shown_without_what_it_was_given_in_confidence(void **state)
+static void secrets_are_masked_in_the_last_line(void **state)
 {
     (void)state;
     ki_config_pair env[] = {{"CLIENT_SECRET", "hunter2-hunter2"}};
@@ -253,8 +253,8 @@ static void last_words_are_shown_without_what_it_was_given_in_confidence(void **
     assert_non_null(strstr(ended.err.message, "{\"url\":\"/?s=<masked>\",\"s\":\"<masked>\"}"));
 }
 
-/* Of a line that is too long only the end is kept, which may begin inside a secret. */
-static void last_words_without_their_beginning_are_not_shown(void **state)
+/* Only the end of a long line is kept, and it may begin within a secret. */
+static void a_last_line_without_its_beginning_is_not_shown(void **state)
 {
     (void)state;
     static const struct {
@@ -274,10 +274,10 @@ static void last_words_without_their_beginning_are_not_shown(void **state)
     }
 }
 
-static void an_answer_without_end_is_cut_off(void **state)
+static void an_endless_response_is_cut_off(void **state)
 {
     (void)state;
-    /* Nothing waits for its end: the pipe is full, and the loop checks again and again. */
+    /* Nothing waits for its end: the pipe is full, and the loop checks repeatedly. */
     ki_config_exec exec = exec_of("while :; do echo s3cret s3cret s3cret s3cret s3cret; done");
     ki_config config = {.exec = &exec, .user = "jane"};
     ki_exec_plugin plugin;
@@ -314,7 +314,7 @@ static void a_plug_in_that_takes_too_long_is_killed(void **state)
     ki_exec_plugin_fini(&plugin);
 }
 
-static void a_child_that_does_not_end_when_killed_is_not_waited_for(void **state)
+static void nothing_waits_for_a_child_that_does_not_end_when_killed(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("sleep 600; :");
@@ -340,7 +340,7 @@ static void a_child_that_does_not_end_when_killed_is_not_waited_for(void **state
     assert_int_equal(kernel.waits, 0);
 }
 
-static void a_program_that_cannot_be_started_says_why(void **state)
+static void a_program_that_cannot_be_started_is_reported_with_a_reason(void **state)
 {
     (void)state;
     ki_config_exec exec = exec_of("");
@@ -373,7 +373,7 @@ static void an_interactive_plug_in_needs_a_terminal(void **state)
         strstr(ended.err.message, "it is always interactive, and standard input is not a terminal"));
 }
 
-/* Returns a terminal for us to be put in the place of standard input; the other end goes to *out_other. */
+/* Returns a terminal that can replace standard input; *out_other is its other end. */
 static int open_terminal(int *out_other)
 {
     int other = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -416,7 +416,7 @@ static void with_a_terminal_it_depends_on_the_mode(void **state)
     close(other);
 }
 
-/* ---- what the child has -------------------------------------------------------------------------------- */
+/* ---- the child's environment --------------------------------------------------------------------------- */
 
 static void arguments_and_environment_reach_the_plug_in(void **state)
 {
@@ -442,7 +442,7 @@ static void the_child_has_a_clean_mask_and_default_handlers(void **state)
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &all, &before), 0);
     struct sigaction ignored = {.sa_handler = SIG_IGN}, old;
     assert_int_equal(sigaction(SIGPIPE, &ignored, &old), 0);
-    /* Read by the shell itself: while it waits for a child it may block signals. */
+    /* Read by the shell itself: while it waits for a child, it may block signals. */
     ki_config_exec exec = exec_of("while read -r line; do case $line in Sig*) echo \"$line\";; esac; done "
                                   "</proc/self/status >\"$0.out\"\n"
                                   "echo '" ANSWER("{\"token\":\"t\"}") "'");
@@ -450,7 +450,7 @@ static void the_child_has_a_clean_mask_and_default_handlers(void **state)
     assert_int_equal(sigaction(SIGPIPE, &old, NULL), 0);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
     assert_non_null(strstr(temp_dir_read(&dir, "plugin.out"), "SigBlk:\t0000000000000000"));
-    /* Those above 31 are the C library's and the emulator's own. */
+    /* Signals above 31 belong to the C library and the emulator. */
     const char *masked = strstr(temp_dir_read(&dir, "plugin.out"), "SigIgn:\t");
     assert_non_null(masked);
     assert_int_equal(strtoull(masked + strlen("SigIgn:\t"), NULL, 16) & 0x7fffffff, 0);
@@ -459,7 +459,7 @@ static void the_child_has_a_clean_mask_and_default_handlers(void **state)
 static void the_child_has_none_of_our_descriptors(void **state)
 {
     (void)state;
-    int ours = open("/dev/null", O_RDONLY); /* not close-on-exec, as a careless program has them */
+    int ours = open("/dev/null", O_RDONLY); /* not close-on-exec, as in a careless program */
     int high = fcntl(ours, F_DUPFD, 100);
     ki_config_exec exec = exec_of("test -e /proc/self/fd/100 && echo leaked >\"$0.out\"\n"
                                   "readlink /proc/self/fd/0 >>\"$0.out\"\n"
@@ -484,14 +484,14 @@ static void closed_standard_descriptors_do_no_harm(void **state)
     assert_string_equal(ended.credential.token, "t");
 }
 
-static void a_grandchild_that_keeps_the_output_open_is_not_waited_for(void **state)
+static void nothing_waits_for_a_grandchild_that_keeps_the_output_open(void **state)
 {
     (void)state;
     assert_runs("sleep 5 &\necho '" ANSWER("{\"token\":\"t\"}") "'");
     assert_string_equal(ended.credential.token, "t");
 }
 
-static void a_status_that_the_program_throws_away_is_not_needed(void **state)
+static void an_exit_status_discarded_by_the_program_is_not_needed(void **state)
 {
     (void)state;
     struct sigaction ignored = {.sa_handler = SIG_IGN}, old;
@@ -504,7 +504,7 @@ static void a_status_that_the_program_throws_away_is_not_needed(void **state)
     assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
     siginfo_t info;
     assert_int_equal(waitid(P_ALL, 0, &info, WEXITED), -1); /* returns when the last child is gone */
-    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);      /* perhaps before its end could be watched */
+    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);      /* perhaps it ended before it could be watched */
     ki_loop_step(&loop, 0);
     assert_int_equal(sigaction(SIGCHLD, &old, NULL), 0);
     assert_int_equal(ended.err.code, 0);
@@ -512,7 +512,7 @@ static void a_status_that_the_program_throws_away_is_not_needed(void **state)
     ki_exec_plugin_fini(&plugin);
 }
 
-/* A thread that waits for it sleeps until something happens. */
+/* A thread that waits for the plug-in sleeps until something happens. */
 static void nothing_is_polled_while_nothing_happens(void **state)
 {
     (void)state;
@@ -542,24 +542,24 @@ static void nothing_is_polled_while_nothing_happens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_token_is_taken_from_the_answer),
-        TEST(a_certificate_and_an_end_are_taken_from_the_answer),
-        TEST(answers_are_refused_with_a_reason_and_without_their_text),
-        TEST(a_failure_shows_the_code_and_the_last_words),
-        TEST(last_words_are_shown_without_what_it_was_given_in_confidence),
-        TEST(last_words_without_their_beginning_are_not_shown),
-        TEST(an_answer_without_end_is_cut_off),
+        TEST(a_token_is_read_from_the_response),
+        TEST(a_certificate_and_an_expiry_are_read_from_the_response),
+        TEST(responses_are_refused_with_a_reason_and_without_their_text),
+        TEST(a_failure_shows_the_exit_code_and_the_last_line),
+        TEST(secrets_are_masked_in_the_last_line),
+        TEST(a_last_line_without_its_beginning_is_not_shown),
+        TEST(an_endless_response_is_cut_off),
         TEST(a_plug_in_that_takes_too_long_is_killed),
-        TEST(a_child_that_does_not_end_when_killed_is_not_waited_for),
-        TEST(a_program_that_cannot_be_started_says_why),
+        TEST(nothing_waits_for_a_child_that_does_not_end_when_killed),
+        TEST(a_program_that_cannot_be_started_is_reported_with_a_reason),
         TEST(an_interactive_plug_in_needs_a_terminal),
         TEST(with_a_terminal_it_depends_on_the_mode),
         TEST(arguments_and_environment_reach_the_plug_in),
         TEST(the_child_has_a_clean_mask_and_default_handlers),
         TEST(the_child_has_none_of_our_descriptors),
         TEST(closed_standard_descriptors_do_no_harm),
-        TEST(a_grandchild_that_keeps_the_output_open_is_not_waited_for),
-        TEST(a_status_that_the_program_throws_away_is_not_needed),
+        TEST(nothing_waits_for_a_grandchild_that_keeps_the_output_open),
+        TEST(an_exit_status_discarded_by_the_program_is_not_needed),
     };
     const struct CMUnitTest watched[] = {TEST(nothing_is_polled_while_nothing_happens)};
     int failures = RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feed follows the server, whatever its destination is. */
+/* A feed follows the server, with each kind of destination. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "support/feed_rig.h"
 #include "support/unit.h"
 
-/* ---- converging ---------------------------------------------------------------------------------------- */
+/* ---- convergence --------------------------------------------------------------------------------------- */
 
 static void store_follows_the_world_through_relists(void **state)
 {
@@ -26,7 +26,7 @@ static void store_follows_the_world_through_relists(void **state)
     feed_rig_fini(&r);
 }
 
-static void an_idle_feed_frees_what_it_removed_within_a_second(void **state)
+static void an_idle_feed_frees_removed_objects_within_a_second(void **state)
 {
     (void)state;
     feed_rig r;
@@ -108,7 +108,7 @@ static void destinations_follow_a_new_history(void **state)
     feed_rig_fini(&r);
 }
 
-/* ---- losses -------------------------------------------------------------------------------------------- */
+/* ---- lost connections ---------------------------------------------------------------------------------- */
 
 static int turns;
 
@@ -120,7 +120,7 @@ static void count_turns(const ki_log_record *record, void *user)
              strstr(record->message, ": resumed") != NULL;
 }
 
-static void the_end_of_a_loss_is_logged(void **state)
+static void a_restored_connection_is_logged(void **state)
 {
     (void)state;
     feed_rig r;
@@ -137,7 +137,7 @@ static void the_end_of_a_loss_is_logged(void **state)
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-static void item_that_cannot_be_used_keeps_its_last_good_version(void **state)
+static void item_that_cannot_be_decoded_keeps_its_last_good_version(void **state)
 {
     (void)state;
     feed_rig r;
@@ -157,7 +157,7 @@ static void item_that_cannot_be_used_keeps_its_last_good_version(void **state)
     feed_rig_fini(&r);
 }
 
-static void queued_item_that_cannot_be_used_is_not_deleted(void **state)
+static void known_item_that_cannot_be_decoded_is_not_deleted(void **state)
 {
     (void)state;
     feed_rig r;
@@ -173,7 +173,7 @@ static void queued_item_that_cannot_be_used_is_not_deleted(void **state)
     feed_rig_fini(&r);
 }
 
-static void waiting_item_that_cannot_be_used_is_not_deleted(void **state)
+static void queued_item_that_cannot_be_decoded_is_not_deleted(void **state)
 {
     (void)state;
     feed_rig r;
@@ -184,7 +184,7 @@ static void waiting_item_that_cannot_be_used_is_not_deleted(void **state)
     feed_rig_make_feed(&r, (ki_feed_options){.queue = r.queue});
     feed_rig_start(&r);
     feed_rig_run(&r, 5);
-    for (int i = 0; i < 10; i++) /* some are known, the others wait */
+    for (int i = 0; i < 10; i++) /* some objects are known, the others are queued */
         assert_int_equal(ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r), 0);
     sim_server_set_faults(r.server, &(sim_faults){.malformed_item = 1});
     sim_world_tick_other(r.world);
@@ -228,7 +228,7 @@ static ki_str key_with_a_prefix(const ki_object *object, char *buffer, size_t bu
     return (ki_str){buffer, (size_t)n};
 }
 
-static void store_with_keys_of_its_own_leaves_out_what_has_none(void **state)
+static void store_with_a_key_function_skips_objects_without_a_key(void **state)
 {
     (void)state;
     feed_rig r;
@@ -247,9 +247,9 @@ static void store_with_keys_of_its_own_leaves_out_what_has_none(void **state)
     feed_rig_fini(&r);
 }
 
-/* ---- what is counted ----------------------------------------------------------------------------------- */
+/* ---- metrics ------------------------------------------------------------------------------------------- */
 
-static void the_metrics_have_what_a_feed_writes_to(void **state)
+static void the_metrics_name_the_destination_of_a_feed(void **state)
 {
     (void)state;
     feed_rig r;
@@ -272,19 +272,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(store_follows_the_world_through_relists),
-        cmocka_unit_test(an_idle_feed_frees_what_it_removed_within_a_second),
+        cmocka_unit_test(an_idle_feed_frees_removed_objects_within_a_second),
         cmocka_unit_test(queue_follows_the_world_through_relists),
         cmocka_unit_test(callback_follows_the_world_through_relists),
         cmocka_unit_test(store_follows_a_server_with_faults),
         cmocka_unit_test(queue_follows_a_server_with_faults),
         cmocka_unit_test(destinations_follow_a_new_history),
-        cmocka_unit_test(the_end_of_a_loss_is_logged),
-        cmocka_unit_test(item_that_cannot_be_used_keeps_its_last_good_version),
-        cmocka_unit_test(queued_item_that_cannot_be_used_is_not_deleted),
-        cmocka_unit_test(waiting_item_that_cannot_be_used_is_not_deleted),
+        cmocka_unit_test(a_restored_connection_is_logged),
+        cmocka_unit_test(item_that_cannot_be_decoded_keeps_its_last_good_version),
+        cmocka_unit_test(known_item_that_cannot_be_decoded_is_not_deleted),
+        cmocka_unit_test(queued_item_that_cannot_be_decoded_is_not_deleted),
         cmocka_unit_test(missed_delete_has_an_unknown_final_state),
-        cmocka_unit_test(store_with_keys_of_its_own_leaves_out_what_has_none),
-        cmocka_unit_test(the_metrics_have_what_a_feed_writes_to),
+        cmocka_unit_test(store_with_a_key_function_skips_objects_without_a_key),
+        cmocka_unit_test(the_metrics_name_the_destination_of_a_feed),
     };
     return RUN_TESTS(tests);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one change does to the destination of a feed, without a server. */
+/* How a single change affects the destination of a feed, without a server. */
 #include <kinformer.h>
 #include <string.h>
 
 #include "feed/feed.h"
 #include "support/objects.h"
+#include "support/silent_source.h"
 #include "support/unit.h"
 
 typedef struct rig {
@@ -12,25 +13,9 @@ typedef struct rig {
     ki_store *store;
     ki_feed *feed;
     int changes;
-    int answer; /* of on_change */
-    int stops;  /* from on_change */
+    int answer; /* the result of on_change */
+    int stops;  /* on_change stops the feed */
 } rig;
-
-static int begin(ki_answer *answer, const ki_list_options *options, void *user)
-{
-    (void)answer;
-    (void)options;
-    (void)user;
-    return 0;
-}
-
-static void ignore(ki_answer *answer, void *user)
-{
-    (void)answer;
-    (void)user;
-}
-
-static const ki_list_watch silent = {.begin = begin, .cancel = ignore, .resume = ignore};
 
 static int on_change(const ki_change *change, void *user)
 {
@@ -48,7 +33,7 @@ static void setup(rig *r, ki_change_cb callback)
     r->client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
     r->store = ki_store_new(NULL, NULL);
     r->feed = ki_feed_new(r->client, &KI_CORE_V1_PODS,
-                          &(ki_feed_options){.informer = {.list_watch = &silent},
+                          &(ki_feed_options){.informer = {.list_watch = &silent_source},
                                              .on_change = callback,
                                              .store = callback == NULL ? r->store : NULL,
                                              .user = r},
@@ -84,7 +69,7 @@ static int take_end(rig *r, uint32_t list, const char *version)
     return ki_feed_take_change(&change, &r->feed->life);
 }
 
-/* 0: not there. */
+/* Returns 0 if the store does not have it. */
 static uint64_t stored_version(rig *r, const char *name)
 {
     ki_object *object = ki_store_get(r->store, KI_STR("default"), ki_str_of(name));
@@ -100,7 +85,7 @@ static void assert_feed_version(const rig *r, const char *expected)
     assert_string_equal(version, expected);
 }
 
-/* "a" at 10 and "b" at 20, of a list of version 50. */
+/* A list of version 50 with "a" at version 10 and "b" at version 20. */
 static void list_two(rig *r)
 {
     assert_int_equal(take(r, KI_CHANGE_REPLACED, "a", 10), 0);
@@ -111,7 +96,7 @@ static void list_two(rig *r)
     assert_feed_version(r, "50");
 }
 
-static void event_that_was_told_before_is_left_out(void **state)
+static void event_that_was_already_applied_is_ignored(void **state)
 {
     (void)state;
     rig r;
@@ -145,7 +130,7 @@ static void list_that_is_too_old_changes_nothing(void **state)
     teardown(&r);
 }
 
-static void new_history_may_begin_below_the_former(void **state)
+static void new_history_may_begin_at_a_lower_version(void **state)
 {
     (void)state;
     rig r;
@@ -162,7 +147,7 @@ static void new_history_may_begin_below_the_former(void **state)
     teardown(&r);
 }
 
-static void object_that_goes_while_its_list_comes_is_not_part_of_it(void **state)
+static void object_deleted_during_its_list_is_not_part_of_it(void **state)
 {
     (void)state;
     rig r;
@@ -179,7 +164,7 @@ static void object_that_goes_while_its_list_comes_is_not_part_of_it(void **state
     teardown(&r);
 }
 
-static void bookmark_moves_the_version_alone(void **state)
+static void bookmark_changes_only_the_version(void **state)
 {
     (void)state;
     rig r;
@@ -201,18 +186,18 @@ static void nothing_is_delivered_after_a_stop_in_the_callback(void **state)
     assert_int_equal(take(&r, KI_CHANGE_ADDED, "a", 10), 0);
     assert_int_equal(take(&r, KI_CHANGE_ADDED, "b", 11), 0);
     assert_int_equal(r.changes, 1);
-    assert_feed_version(&r, "10"); /* so that the second comes again */
+    assert_feed_version(&r, "10"); /* so that the second change is delivered again */
     teardown(&r);
 }
 
-static void room_counts_until_the_next_change_says_full_again(void **state)
+static void room_lasts_until_the_next_change_reports_full(void **state)
 {
     (void)state;
     rig r;
     setup(&r, on_change);
     r.answer = 1;
     assert_int_equal(take(&r, KI_CHANGE_ADDED, "a", 10), 1);
-    ki_feed_room(r.feed);
+    ki_feed_resume(r.feed);
     r.answer = 0;
     assert_int_equal(take(&r, KI_CHANGE_ADDED, "b", 11), 0);
     assert_true(r.feed->is_full && r.feed->has_room);
@@ -223,7 +208,7 @@ static void room_counts_until_the_next_change_says_full_again(void **state)
     teardown(&r);
 }
 
-static void callback_that_fails_has_not_taken_the_change(void **state)
+static void change_whose_callback_fails_is_not_applied(void **state)
 {
     (void)state;
     rig r;
@@ -237,14 +222,14 @@ static void callback_that_fails_has_not_taken_the_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(event_that_was_told_before_is_left_out),
+        cmocka_unit_test(event_that_was_already_applied_is_ignored),
         cmocka_unit_test(list_that_is_too_old_changes_nothing),
-        cmocka_unit_test(new_history_may_begin_below_the_former),
-        cmocka_unit_test(object_that_goes_while_its_list_comes_is_not_part_of_it),
-        cmocka_unit_test(bookmark_moves_the_version_alone),
+        cmocka_unit_test(new_history_may_begin_at_a_lower_version),
+        cmocka_unit_test(object_deleted_during_its_list_is_not_part_of_it),
+        cmocka_unit_test(bookmark_changes_only_the_version),
         cmocka_unit_test(nothing_is_delivered_after_a_stop_in_the_callback),
-        cmocka_unit_test(room_counts_until_the_next_change_says_full_again),
-        cmocka_unit_test(callback_that_fails_has_not_taken_the_change),
+        cmocka_unit_test(room_lasts_until_the_next_change_reports_full),
+        cmocka_unit_test(change_whose_callback_fails_is_not_applied),
     };
     return RUN_TESTS(tests);
 }

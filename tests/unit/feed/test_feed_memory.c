@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feeds that are wrong from the start, and feeds without memory. */
+/* Feeds with invalid options, and feeds that run out of memory. */
 #include <kinformer.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- options and memory -------------------------------------------------------------------------------- */
 
-static void exactly_one_destination_is_wanted(void **state)
+static void exactly_one_destination_is_required(void **state)
 {
     (void)state;
     feed_rig r;
@@ -26,8 +26,8 @@ static void exactly_one_destination_is_wanted(void **state)
         {.informer = ours, .store = store, .process = feed_rig_process},
         {.informer = ours, .on_change = feed_rig_on_change, .resync_ms = 5000},
         {.informer = ours, .store = (ki_store *)ki_informer_store(informer)},
-        {.on_change = feed_rig_on_change}, /* nothing responds */
-        /* Settings without effect. */
+        {.on_change = feed_rig_on_change}, /* no source */
+        /* Options that have no effect on a feed. */
         {.informer = {.list_watch = &r.source, .resync_ms = 5000}, .store = store},
         {.informer = {.list_watch = &r.source, .deliver_unchanged = 1}, .store = store},
         {.informer = {.list_watch = &r.source, .mutations = KI_MUTATIONS_REPORT}, .store = store},
@@ -45,7 +45,7 @@ static void exactly_one_destination_is_wanted(void **state)
     feed_rig_fini(&r);
 }
 
-static void namespace_is_for_those_that_have_one(void **state)
+static void namespace_of_a_cluster_scoped_resource_is_refused(void **state)
 {
     (void)state;
     feed_rig r;
@@ -60,7 +60,7 @@ static void namespace_is_for_those_that_have_one(void **state)
     feed_rig_fini(&r);
 }
 
-static void feed_of_a_namespace_has_that_in_its_name(void **state)
+static void name_of_a_feed_contains_its_namespace(void **state)
 {
     (void)state;
     feed_rig r;
@@ -81,7 +81,7 @@ static void null_feed_does_nothing(void **state)
     ki_informer_status status = {.objects = 5};
     ki_feed_free(NULL);
     ki_feed_stop(NULL);
-    ki_feed_room(NULL);
+    ki_feed_resume(NULL);
     ki_feed_retry_now(NULL);
     ki_feed_read_status(NULL, NULL);
     ki_feed_read_status(NULL, &status);
@@ -93,7 +93,7 @@ static void null_feed_does_nothing(void **state)
     assert_null(ki_feed_new(NULL, &KI_CORE_V1_PODS, NULL, NULL));
 }
 
-/* One feed_rig_run in which the n-th allocation fails. Returns whether there were as many. */
+/* Runs a feed with the n-th allocation failing. Returns whether there were that many allocations. */
 static bool run_without_memory(size_t n, int with_queue)
 {
     feed_rig r;
@@ -124,7 +124,7 @@ static bool run_without_memory(size_t n, int with_queue)
     return has_failed;
 }
 
-static void each_allocation_may_fail(void **state)
+static void any_allocation_may_fail(void **state)
 {
     (void)state;
     for (int with_queue = 0; with_queue < 2; with_queue++) {
@@ -138,11 +138,11 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exactly_one_destination_is_wanted),
-        cmocka_unit_test(namespace_is_for_those_that_have_one),
-        cmocka_unit_test(feed_of_a_namespace_has_that_in_its_name),
+        cmocka_unit_test(exactly_one_destination_is_required),
+        cmocka_unit_test(namespace_of_a_cluster_scoped_resource_is_refused),
+        cmocka_unit_test(name_of_a_feed_contains_its_namespace),
         cmocka_unit_test(null_feed_does_nothing),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(any_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a feed has its destination take what comes, and how it starts and stops. */
+/* How a feed passes changes to its destination, and how it starts and stops. */
 #include <kinformer.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void resync_delivers_each_known_object_again(void **state)
     feed_rig_fini(&r);
 }
 
-static void resync_of_less_than_a_second_is_one_of_a_second(void **state)
+static void resync_period_of_less_than_a_second_becomes_a_second(void **state)
 {
     (void)state;
     feed_rig r;
@@ -35,7 +35,7 @@ static void resync_of_less_than_a_second_is_one_of_a_second(void **state)
     feed_rig_fini(&r);
 }
 
-static void what_is_put_back_is_processed_later(void **state)
+static void requeued_deltas_are_processed_later(void **state)
 {
     (void)state;
     feed_rig r;
@@ -51,7 +51,7 @@ static void what_is_put_back_is_processed_later(void **state)
     feed_rig_fini(&r);
 }
 
-static void what_fails_is_dropped(void **state)
+static void deltas_whose_processing_fails_are_dropped(void **state)
 {
     (void)state;
     feed_rig r;
@@ -64,7 +64,7 @@ static void what_fails_is_dropped(void **state)
     feed_rig_fini(&r);
 }
 
-static void program_that_pops_for_itself_is_not_drowned(void **state)
+static void program_that_pops_slowly_is_not_flooded(void **state)
 {
     (void)state;
     feed_rig r;
@@ -75,7 +75,7 @@ static void program_that_pops_for_itself_is_not_drowned(void **state)
     }
     ki_informer_status status;
     ki_feed_read_status(r.feed, &status);
-    assert_true(status.events < 500); /* of several thousand */
+    assert_true(status.events < 500); /* out of several thousand */
     assert_true(status.queued >= 20);
     assert_false(ki_feed_has_synced(r.feed));
     for (int i = 0; i < 600; i++) {
@@ -88,7 +88,7 @@ static void program_that_pops_for_itself_is_not_drowned(void **state)
     feed_rig_fini(&r);
 }
 
-static void full_callback_is_left_alone_until_there_is_room(void **state)
+static void full_callback_is_not_called_until_there_is_room(void **state)
 {
     (void)state;
     feed_rig r;
@@ -97,10 +97,10 @@ static void full_callback_is_left_alone_until_there_is_room(void **state)
     r.full_after = 3;
     feed_rig_run(&r, 30);
     assert_true(r.is_full);
-    assert_in_range(r.changes, 3, 5); /* the rest of a page */
+    assert_in_range(r.changes, 3, 5); /* up to the rest of a page */
     assert_false(ki_feed_has_synced(r.feed));
     for (int i = 0; i < 200; i++) {
-        ki_feed_room(r.feed);
+        ki_feed_resume(r.feed);
         feed_rig_run(&r, 1);
     }
     assert_true(ki_feed_has_synced(r.feed));
@@ -108,17 +108,18 @@ static void full_callback_is_left_alone_until_there_is_room(void **state)
     feed_rig_fini(&r);
 }
 
-/* Reports each time that it is full and, from the second time on, that there is room after all. */
+/* Reports each time that it is full and, from the second time on,
+ * calls ki_feed_resume() before it returns. */
 static int make_room_inside(const ki_change *change, void *user)
 {
     feed_rig *r = user;
     int rc = feed_rig_on_change(change, user);
     if (r->changes > 1)
-        ki_feed_room(r->feed);
+        ki_feed_resume(r->feed);
     return rc;
 }
 
-static void room_that_is_made_inside_a_later_change_is_noticed(void **state)
+static void room_made_during_a_later_change_is_noticed(void **state)
 {
     (void)state;
     feed_rig r;
@@ -135,7 +136,7 @@ static void room_that_is_made_inside_a_later_change_is_noticed(void **state)
     feed_rig_fini(&r);
 }
 
-/* ---- how old it is ------------------------------------------------------------------------------------- */
+/* ---- age ----------------------------------------------------------------------------------------------- */
 
 static uint64_t age_of(const feed_rig *r)
 {
@@ -144,21 +145,21 @@ static uint64_t age_of(const feed_rig *r)
     return status.success_age_ms;
 }
 
-static void what_waits_in_the_queue_is_not_fresh(void **state)
+static void queued_changes_are_not_fresh(void **state)
 {
     (void)state;
     feed_rig r;
     feed_rig_start_queue(&r, 37, (ki_feed_options){0});
     feed_rig_run(&r, 5);
-    assert_true(age_of(&r) == UINT64_MAX); /* the first list waits */
+    assert_true(age_of(&r) == UINT64_MAX); /* the first list is still queued */
     while (ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r) == 0)
         ;
     assert_in_range(age_of(&r), 4000, 6000); /* since the list began */
-    feed_rig_run(&r, 2);                     /* nothing waits in a socket any more */
+    feed_rig_run(&r, 2);                     /* no data is left in a socket */
     sim_world_touch_all(r.world);
     feed_rig_run(&r, 100);
-    assert_in_range(age_of(&r), 99000, 101000); /* whatever bookmarks say */
-    for (int i = 0; i < 64; i++) {              /* until a bookmark has come behind what waited */
+    assert_in_range(age_of(&r), 99000, 101000); /* bookmarks do not count while changes wait */
+    for (int i = 0; i < 64; i++) {              /* until a bookmark follows the waiting changes */
         while (ki_delta_queue_pop(r.queue, 0, feed_rig_process, &r) == 0)
             ;
         feed_rig_run(&r, 1);
@@ -169,7 +170,7 @@ static void what_waits_in_the_queue_is_not_fresh(void **state)
 
 /* ---- starting and stopping ----------------------------------------------------------------------------- */
 
-static void stopped_feed_continues_where_it_was(void **state)
+static void stopped_feed_continues_where_it_stopped(void **state)
 {
     (void)state;
     feed_rig r;
@@ -254,7 +255,7 @@ static void feed_that_was_never_started_can_be_freed(void **state)
     feed_rig_fini(&r);
 }
 
-static void free_from_on_change_is_carried_out_afterwards(void **state)
+static void free_from_on_change_takes_effect_afterwards(void **state)
 {
     (void)state;
     feed_rig r;
@@ -267,7 +268,7 @@ static void free_from_on_change_is_carried_out_afterwards(void **state)
     feed_rig_fini(&r);
 }
 
-static void free_from_process_is_carried_out_afterwards(void **state)
+static void free_from_process_takes_effect_afterwards(void **state)
 {
     (void)state;
     feed_rig r;
@@ -280,7 +281,7 @@ static void free_from_process_is_carried_out_afterwards(void **state)
     feed_rig_fini(&r);
 }
 
-static void back_off_ends_when_it_is_asked_to(void **state)
+static void retry_now_ends_the_backoff(void **state)
 {
     (void)state;
     feed_rig r;
@@ -302,7 +303,7 @@ static void back_off_ends_when_it_is_asked_to(void **state)
     feed_rig_fini(&r);
 }
 
-static void wait_for_sync_says_why_it_ends(void **state)
+static void wait_for_sync_reports_why_it_ends(void **state)
 {
     (void)state;
     feed_rig r;
@@ -346,24 +347,24 @@ static void a_budget_ends_a_dispatch_between_two_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_waits_in_the_queue_is_not_fresh),
+        cmocka_unit_test(queued_changes_are_not_fresh),
         cmocka_unit_test(resync_delivers_each_known_object_again),
         cmocka_unit_test(a_budget_ends_a_dispatch_between_two_keys),
-        cmocka_unit_test(resync_of_less_than_a_second_is_one_of_a_second),
-        cmocka_unit_test(what_is_put_back_is_processed_later),
-        cmocka_unit_test(what_fails_is_dropped),
-        cmocka_unit_test(program_that_pops_for_itself_is_not_drowned),
-        cmocka_unit_test(full_callback_is_left_alone_until_there_is_room),
-        cmocka_unit_test(room_that_is_made_inside_a_later_change_is_noticed),
-        cmocka_unit_test(stopped_feed_continues_where_it_was),
+        cmocka_unit_test(resync_period_of_less_than_a_second_becomes_a_second),
+        cmocka_unit_test(requeued_deltas_are_processed_later),
+        cmocka_unit_test(deltas_whose_processing_fails_are_dropped),
+        cmocka_unit_test(program_that_pops_slowly_is_not_flooded),
+        cmocka_unit_test(full_callback_is_not_called_until_there_is_room),
+        cmocka_unit_test(room_made_during_a_later_change_is_noticed),
+        cmocka_unit_test(stopped_feed_continues_where_it_stopped),
         cmocka_unit_test(stopped_feed_processes_nothing),
         cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),
         cmocka_unit_test(a_wait_for_a_feed_that_was_never_started_ends_at_once),
         cmocka_unit_test(feed_that_was_never_started_can_be_freed),
-        cmocka_unit_test(free_from_on_change_is_carried_out_afterwards),
-        cmocka_unit_test(free_from_process_is_carried_out_afterwards),
-        cmocka_unit_test(back_off_ends_when_it_is_asked_to),
-        cmocka_unit_test(wait_for_sync_says_why_it_ends),
+        cmocka_unit_test(free_from_on_change_takes_effect_afterwards),
+        cmocka_unit_test(free_from_process_takes_effect_afterwards),
+        cmocka_unit_test(retry_now_ends_the_backoff),
+        cmocka_unit_test(wait_for_sync_reports_why_it_ends),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feed that is stopped in the middle of a list: what only that list would have told is asked for again. */
+/* A feed that is stopped during a list: changes that only this list would have delivered are requested
+ * again. */
 #include <kinformer.h>
 
 #include "client/client.h"
@@ -13,8 +14,8 @@ typedef struct rig {
     ki_client *client;
     ki_store *store;
     ki_feed *feed;
-    const char *refused; /* by the transform: the object of that name */
-    const char *stopped; /* the transform of that one stops the feed */
+    const char *refused; /* the transform refuses the object with this name */
+    const char *stopped; /* the transform of this object stops the feed */
 } rig;
 
 static int transform(const ki_object **object, void *user)
@@ -26,7 +27,7 @@ static int transform(const ki_object **object, void *user)
                                                                                               : 0;
 }
 
-/* All that happens in this many seconds. */
+/* Runs everything that is due within this many seconds. */
 static void run(rig *r, uint64_t seconds)
 {
     uint64_t end = ki_clock_now_ns(&r->clock) + seconds * KI_NS_PER_S;
@@ -79,7 +80,7 @@ static int has(rig *r, const char *name)
     return is_there;
 }
 
-/* That "a" is gone was refused, so a list has to tell it; and it is stopped before that ends. */
+/* The delete of "a" was refused, so a list must report it. The feed is stopped before that list ends. */
 static void stop_during_the_relist(rig *r)
 {
     start(r);
@@ -97,7 +98,7 @@ static void stop_during_the_relist(rig *r)
     run(r, 1);
 }
 
-static void list_that_a_stop_has_swallowed_is_made_again(void **state)
+static void list_interrupted_by_a_stop_is_repeated(void **state)
 {
     (void)state;
     rig r;
@@ -116,8 +117,8 @@ static void list_that_a_stop_has_swallowed_is_made_again(void **state)
     teardown(&r);
 }
 
-/* And once it is made, no other is. */
-static void list_that_was_made_again_is_not_owed_any_more(void **state)
+/* Once the list has been repeated, no other list is needed. */
+static void list_is_repeated_only_once(void **state)
 {
     (void)state;
     rig r;
@@ -136,8 +137,8 @@ static void list_that_was_made_again_is_not_owed_any_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list_that_a_stop_has_swallowed_is_made_again),
-        cmocka_unit_test(list_that_was_made_again_is_not_owed_any_more),
+        cmocka_unit_test(list_interrupted_by_a_stop_is_repeated),
+        cmocka_unit_test(list_is_repeated_only_once),
     };
     return RUN_TESTS(tests);
 }

@@ -20,7 +20,7 @@ static void fill_in(ki_list_buffer *buffer, const char *name, uint64_t version)
     ki_object_unref(object);
 }
 
-/* What is there, in order: the versions are enough to tell. */
+/* Checks the content in order; the versions identify the objects. */
 static void assert_versions(const ki_list_buffer *buffer, const uint64_t *versions, size_t count)
 {
     ki_object **objects = NULL;
@@ -36,7 +36,7 @@ static void assert_versions(const ki_list_buffer *buffer, const uint64_t *versio
     assert_versions((buffer), (const uint64_t[]){__VA_ARGS__},                                               \
                     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-static void items_stay_in_order_and_the_last_of_a_key_counts(void **state)
+static void items_keep_their_order_and_the_last_of_a_key_counts(void **state)
 {
     (void)state;
     ki_list_buffer buffer;
@@ -64,7 +64,7 @@ static void another_attempt_starts_over(void **state)
     ki_list_buffer_fini(&buffer);
 }
 
-static void what_is_removed_is_not_there(void **state)
+static void removed_items_are_gone(void **state)
 {
     (void)state;
     ki_list_buffer buffer;
@@ -80,7 +80,7 @@ static void what_is_removed_is_not_there(void **state)
     ki_list_buffer_fini(&buffer);
 }
 
-static void known_object_stands_for_what_was_only_seen(void **state)
+static void known_object_replaces_a_key_that_was_only_seen(void **state)
 {
     (void)state;
     ki_list_buffer buffer;
@@ -128,7 +128,7 @@ static void when_out_of_memory_nothing_changes(void **state)
     ki_object_unref(b);
 }
 
-static void zeroed_one_can_be_ended(void **state)
+static void a_zeroed_buffer_can_be_finished(void **state)
 {
     (void)state;
     ki_list_buffer buffer = {0};
@@ -139,12 +139,12 @@ static void zeroed_one_can_be_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(items_stay_in_order_and_the_last_of_a_key_counts),
+        WITH_MEMORY_CHECK(items_keep_their_order_and_the_last_of_a_key_counts),
         WITH_MEMORY_CHECK(another_attempt_starts_over),
-        WITH_MEMORY_CHECK(what_is_removed_is_not_there),
-        WITH_MEMORY_CHECK(known_object_stands_for_what_was_only_seen),
+        WITH_MEMORY_CHECK(removed_items_are_gone),
+        WITH_MEMORY_CHECK(known_object_replaces_a_key_that_was_only_seen),
         WITH_MEMORY_CHECK(when_out_of_memory_nothing_changes),
-        WITH_MEMORY_CHECK(zeroed_one_can_be_ended),
+        WITH_MEMORY_CHECK(a_zeroed_buffer_can_be_finished),
     };
     return RUN_TESTS(tests);
 }

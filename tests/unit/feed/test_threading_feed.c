@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of feeds in the table "call × thread" of docs/threading.md, in each mode. A cell that deadlocks is
- * ended by the alarm. The threads are the library's: its loops start them with ki_thread_start(). */
+ * ended by the alarm. The library's loops start the threads with ki_thread_start(). */
 #include <kinformer.h>
 #include <unistd.h>
 
+#include "support/armed_call.h"
 #include "support/aside.h"
 #include "support/informer_rig.h"
 #include "support/patience.h"
@@ -11,26 +12,17 @@
 
 typedef enum place { OUTSIDE, ON_CHANGE, TRANSFORM, ON_ERROR, READ_SECTION, PLACES } place;
 
-typedef struct stage stage;
-
 struct stage {
     local_rig rig; /* its informer is not started */
     ki_feed *feed;
     int mode;
-    int (*call)(stage *s);
-    atomic_int armed; /* the place where the call is to be made next, or -1 */
-    atomic_int is_done;
+    armed_call armed;
     atomic_int releases;
-    int rc;
 };
 
 static void visit(stage *s, place here)
 {
-    int expected = (int)here;
-    if (!atomic_compare_exchange_strong(&s->armed, &expected, -1))
-        return;
-    s->rc = s->call(s);
-    s->is_done = 1;
+    armed_call_visit(&s->armed, s, (int)here);
 }
 
 static int on_change(const ki_change *change, void *user)
@@ -72,7 +64,7 @@ static int is_synced(stage *s)
     return ki_feed_has_synced(s->feed);
 }
 
-/* Then there is a watch that can be cut. */
+/* From then on there is a watch that can be cut. */
 static int is_watching(stage *s)
 {
     ki_informer_status status;
@@ -82,7 +74,7 @@ static int is_watching(stage *s)
 
 static void stage_init(stage *s, int mode)
 {
-    *s = (stage){.mode = mode, .armed = -1};
+    *s = (stage){.mode = mode, .armed.place = -1};
     local_rig_init(&s->rig, (ki_client_options){.mode = (ki_mode)mode});
     const ki_feed_options options = {
         .informer = {.transform = transform, .transform_user = s, .backoff_ms = 10},
@@ -103,12 +95,12 @@ static void stage_fini(stage *s)
     assert_int_equal(s->releases, 1);
 }
 
-/* ---- the calls and what they bring about ------------------------------------------------------------- */
+/* ---- calls and their effects ------------------------------------------------------------------------- */
 
 static int use(stage *s)
 {
     ki_informer_status status;
-    ki_feed_room(s->feed);
+    ki_feed_resume(s->feed);
     ki_feed_retry_now(s->feed);
     ki_feed_read_status(s->feed, &status);
     return ki_feed_has_synced(s->feed) ? ki_feed_start(s->feed, NULL) : KI_ERR_NOT_FOUND;
@@ -147,14 +139,14 @@ static int is_gone(stage *s)
 
 static int is_done(stage *s)
 {
-    return s->is_done;
+    return s->armed.is_done;
 }
 
 typedef struct row {
     const char *name;
     int (*call)(stage *s);
     int (*has_happened)(stage *s);
-    int is_refused; /* everywhere but outside */
+    int is_refused; /* except outside callbacks and read sections */
 } row;
 
 static const row rows[] = {{"start, room, retry_now, has_synced", use, is_synced, 0},
@@ -162,11 +154,11 @@ static const row rows[] = {{"start, room, retry_now, has_synced", use, is_synced
                            {"free", free_feed, is_gone, 0},
                            {"wait_for_sync", wait_for_sync, is_synced, 1}};
 
-/* ---- going through them ------------------------------------------------------------------------------ */
+/* ---- running all cells ------------------------------------------------------------------------------- */
 
 static void go_to(stage *s, place where)
 {
-    s->armed = (int)where;
+    s->armed.place = (int)where;
     if (where == READ_SECTION)
         ki_read_lock();
     if (where == OUTSIDE || where == READ_SECTION)
@@ -183,20 +175,20 @@ static void check_cell(const row *r, place where, int mode)
 {
     stage s;
     stage_init(&s, mode);
-    s.call = r->call;
+    s.armed.call = r->call;
     go_to(&s, where);
     if (!pump_until(&s, is_done))
         fail_msg("%s in place %d, mode %d: not called", r->name, (int)where, mode);
-    if (s.rc != (r->is_refused && where != OUTSIDE ? KI_ERR_WOULD_DEADLOCK : 0))
-        fail_msg("%s in place %d, mode %d: returned %d", r->name, (int)where, mode, s.rc);
+    if (s.armed.rc != (r->is_refused && where != OUTSIDE ? KI_ERR_WOULD_DEADLOCK : 0))
+        fail_msg("%s in place %d, mode %d: returned %d", r->name, (int)where, mode, s.armed.rc);
     if (where == OUTSIDE && !r->has_happened(&s))
         fail_msg("%s outside, mode %d: did not wait", r->name, mode);
     if (!pump_until(&s, r->has_happened))
-        fail_msg("%s in place %d, mode %d: nothing happened", r->name, (int)where, mode);
+        fail_msg("%s in place %d, mode %d: had no effect", r->name, (int)where, mode);
     stage_fini(&s);
 }
 
-static void every_cell_of_a_feed_is_true_in_each_mode(void **state)
+static void every_cell_of_a_feed_holds_in_each_mode(void **state)
 {
     (void)state;
     for (int mode = KI_MODE_THREADS; mode <= KI_MODE_EVENT_LOOP; mode++)
@@ -207,7 +199,7 @@ static void every_cell_of_a_feed_is_true_in_each_mode(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_cell_of_a_feed_is_true_in_each_mode)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_cell_of_a_feed_holds_in_each_mode)};
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backlog past its limit: every row of the table, and the merging step by step. */
+/* A backlog past its limit: every row of the table in docs/consistency.md, and merging step by step. */
 #include "handler/backlog.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "store/content.h"
+#include "api/object/object_layout.h"
 #include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/unit.h"
 
-/* ---- the rows of the table --------------------------------------------------------------------------- */
+/* ---- rows of the table ------------------------------------------------------------------------------- */
 
-/* An entry of another key stands first, so that the backlog is past its limit with the second push. */
+/* An entry for another key comes first, so the second push exceeds the limit. */
 static void begin_tight(listened *l)
 {
     listened_init_tight(l);
     listened_push_add(l, "z", 9, 0);
 }
 
-static void coalescing_tells_a_new_object_in_its_last_state(void **state)
+static void coalescing_delivers_a_new_object_in_its_last_state(void **state)
 {
     (void)state;
     listened l;
@@ -31,7 +31,7 @@ static void coalescing_tells_a_new_object_in_its_last_state(void **state)
     listened_expect(&l, "+9 +3ic ; ");
 }
 
-static void coalescing_says_nothing_of_what_came_and_went(void **state)
+static void coalescing_drops_objects_that_were_added_and_deleted(void **state)
 {
     (void)state;
     listened l;
@@ -42,7 +42,7 @@ static void coalescing_says_nothing_of_what_came_and_went(void **state)
     listened_expect(&l, "+9 ; ");
 }
 
-static void coalescing_updates_from_the_first_old_to_the_last_new(void **state)
+static void coalescing_updates_from_the_first_old_to_the_last_new_object(void **state)
 {
     (void)state;
     listened l;
@@ -54,7 +54,7 @@ static void coalescing_updates_from_the_first_old_to_the_last_new(void **state)
     listened_expect(&l, "+9 ~1>4c ; ");
 }
 
-static void coalescing_marks_another_object_of_the_same_name(void **state)
+static void coalescing_marks_another_object_with_the_same_name(void **state)
 {
     (void)state;
     listened l;
@@ -87,7 +87,7 @@ static void coalescing_keeps_the_first_place_and_the_marker(void **state)
     listened_expect(&l, "+9 +2ic synced +5 ; ");
 }
 
-static void coalescing_joins_what_was_queued_before_the_limit(void **state)
+static void coalescing_merges_events_queued_before_the_limit(void **state)
 {
     (void)state;
     listened l;
@@ -115,7 +115,7 @@ static void coalescing_ends_when_the_handler_has_caught_up(void **state)
     listened_expect(&l, "+9 ~1>2 ; ~2>3 ; ");
 }
 
-/* Each event is past the limit. */
+/* Every event exceeds the limit. */
 static void begin_without_bytes(listened *l)
 {
     ki_handler handler = listened_handler(l);
@@ -123,7 +123,7 @@ static void begin_without_bytes(listened *l)
     listened_init(l, &handler);
 }
 
-static void byte_limit_lets_old_objects_go(void **state)
+static void byte_limit_drops_old_objects(void **state)
 {
     (void)state;
     listened l;
@@ -133,7 +133,7 @@ static void byte_limit_lets_old_objects_go(void **state)
     listened_expect(&l, "~0>3c ; ");
 }
 
-static void byte_limit_lets_go_of_the_old_object_of_a_single_event(void **state)
+static void byte_limit_drops_the_old_object_of_a_single_event(void **state)
 {
     (void)state;
     listened l;
@@ -153,13 +153,13 @@ static void byte_limit_keeps_an_old_object_that_is_the_new_one(void **state)
     listened_expect(&l, "~2>2s ; ");
 }
 
-static void byte_limit_ends_coalescing_only_at_half_of_it(void **state)
+static void coalescing_ends_only_at_half_the_byte_limit(void **state)
 {
     (void)state;
     listened l;
     ki_handler handler = listened_handler(&l);
     ki_object *object = listened_object("a", 1, 1);
-    size_t each = ki_content_object_bytes(object);
+    size_t each = ki_object_own_bytes(object);
     handler.backlog_bytes_max = 4 * each;
     listened_init(&l, &handler);
     listened_push(&l.listener, (ki_notification){KI_CHANGE_ADDED, 0, object, NULL});
@@ -177,9 +177,9 @@ static void byte_limit_ends_coalescing_only_at_half_of_it(void **state)
     listened_expect(&l, "+1 +2 +3 +4 +5 ; ");
 }
 
-/* ---- what the handler begins with ------------------------------------------------------------------ */
+/* ---- initial objects ------------------------------------------------------------------------------- */
 
-static void what_a_handler_begins_with_is_merged_with_what_comes_after_it(void **state)
+static void initial_objects_are_merged_with_later_events(void **state)
 {
     (void)state;
     listened l;
@@ -196,7 +196,7 @@ static void what_a_handler_begins_with_is_merged_with_what_comes_after_it(void *
 
 /* ---- step by step ------------------------------------------------------------------------------------ */
 
-/* So many that no single push can merge them. */
+/* Too many to be merged by a single push. */
 enum { LATE = 3 * KI_BACKLOG_STEP };
 
 static const char *name_of(size_t number)
@@ -206,7 +206,7 @@ static const char *name_of(size_t number)
     return name;
 }
 
-/* The objects have the versions 1, 2, ... */
+/* The objects have versions 1, 2, ... */
 static void begin_late(listened *l, size_t items_max)
 {
     ki_object *objects[LATE];
@@ -218,7 +218,7 @@ static void begin_late(listened *l, size_t items_max)
     listened_begin(&l->listener, objects, LATE);
 }
 
-/* "+1i +2i ... +LATEi ", but the one of `changed` as given. */
+/* "+1i +2i ... +LATEi ", with `as` in place of object number `changed`. */
 static size_t expect_initial(char *text, size_t size, size_t changed, const char *as)
 {
     size_t len = 0;
@@ -233,19 +233,19 @@ static size_t merged_count(const listened *l)
     return l->listener.backlog.by_key.count;
 }
 
-static void a_push_merges_no_more_than_a_step(void **state)
+static void a_push_merges_at_most_one_step(void **state)
 {
     (void)state;
     listened l;
     begin_late(&l, 10);
-    assert_int_equal(merged_count(&l), KI_BACKLOG_STEP); /* with the marker */
+    assert_int_equal(merged_count(&l), KI_BACKLOG_STEP); /* pushing the marker merged the first step */
     listened_push_update(&l, name_of(LATE - 1), LATE, 500);
     assert_int_equal(merged_count(&l), 2 * KI_BACKLOG_STEP);
     assert_int_equal(ki_listener_read_stats(&l.listener).items, LATE + 2);
     listened_fini(&l);
 }
 
-static void an_event_is_merged_when_its_turn_has_come(void **state)
+static void an_event_is_merged_when_merging_reaches_it(void **state)
 {
     (void)state;
     listened l;
@@ -262,7 +262,7 @@ static void an_event_is_merged_when_its_turn_has_come(void **state)
     listened_expect(&l, expected);
 }
 
-static void an_event_before_its_turn_comes_behind_what_it_is_about(void **state)
+static void an_event_that_is_not_yet_merged_follows_its_object(void **state)
 {
     (void)state;
     listened l;
@@ -274,7 +274,7 @@ static void an_event_before_its_turn_comes_behind_what_it_is_about(void **state)
     listened_expect(&l, expected);
 }
 
-static void an_event_of_what_was_delivered_meanwhile_is_told_by_itself(void **state)
+static void an_event_of_a_delivered_object_is_delivered_by_itself(void **state)
 {
     (void)state;
     listened l;
@@ -287,7 +287,7 @@ static void an_event_of_what_was_delivered_meanwhile_is_told_by_itself(void **st
     listened_fini(&l);
 }
 
-static void a_handler_that_overtakes_the_merging_hears_all_in_order(void **state)
+static void a_handler_faster_than_the_merging_gets_all_events_in_order(void **state)
 {
     (void)state;
     listened l;
@@ -300,13 +300,13 @@ static void a_handler_that_overtakes_the_merging_hears_all_in_order(void **state
     listened_expect(&l, expected);
 }
 
-/* The limit lies so high that half of it is reached while initial adds still stand behind merged entries. */
+/* The limit is so high that half of it is reached while initial adds still follow merged entries. */
 static void the_end_of_coalescing_keeps_the_order(void **state)
 {
     (void)state;
     listened l;
     char expected[1024];
-    begin_late(&l, LATE); /* past it with the marker */
+    begin_late(&l, LATE); /* the marker exceeds the limit */
     assert_int_equal(merged_count(&l), KI_BACKLOG_STEP);
     for (size_t i = 0; i < LATE; i++)
         assert_int_equal(deliver_some(&l.listener, 1), 1);
@@ -317,7 +317,7 @@ static void the_end_of_coalescing_keeps_the_order(void **state)
     listened_expect(&l, expected);
 }
 
-static void events_that_waited_before_the_limit_are_merged_step_by_step(void **state)
+static void events_queued_before_the_limit_are_merged_step_by_step(void **state)
 {
     (void)state;
     listened l;
@@ -335,8 +335,9 @@ static void events_that_waited_before_the_limit_are_merged_step_by_step(void **s
     listened_expect(&l, expected);
 }
 
-/* Many small ones wait; each of the large ones is a tenth of the limit, and their merging is far away. */
-static void large_events_do_not_pile_up_behind_small_ones(void **state)
+/* Many small events wait, and merging is far from the large ones.
+ * Each large object is a tenth of the limit. */
+static void large_events_do_not_accumulate_behind_small_ones(void **state)
 {
     (void)state;
     enum { SMALL = 2000, LARGE_BYTES = 100000, BYTES_MAX = 10 * LARGE_BYTES };
@@ -358,7 +359,7 @@ static void large_events_do_not_pile_up_behind_small_ones(void **state)
     listened_fini(&l);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------- */
+/* ---- out of memory ----------------------------------------------------------------------------------- */
 
 static ki_notification update_of_a(uint64_t version)
 {
@@ -366,7 +367,7 @@ static ki_notification update_of_a(uint64_t version)
                              listened_object("a", version - 1, 1)};
 }
 
-static void backlog_survives_without_memory_for_its_table(void **state)
+static void a_backlog_works_without_memory_for_its_table(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 4; n++) {
@@ -380,7 +381,7 @@ static void backlog_survives_without_memory_for_its_table(void **state)
     }
 }
 
-static void merging_continues_when_memory_is_back(void **state)
+static void merging_continues_when_memory_is_available_again(void **state)
 {
     (void)state;
     for (size_t n = 1; n < KI_BACKLOG_STEP + 4; n++) {
@@ -401,29 +402,29 @@ static void merging_continues_when_memory_is_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(coalescing_tells_a_new_object_in_its_last_state),
-        WITH_MEMORY_CHECK(coalescing_says_nothing_of_what_came_and_went),
-        WITH_MEMORY_CHECK(coalescing_updates_from_the_first_old_to_the_last_new),
-        WITH_MEMORY_CHECK(coalescing_marks_another_object_of_the_same_name),
+        WITH_MEMORY_CHECK(coalescing_delivers_a_new_object_in_its_last_state),
+        WITH_MEMORY_CHECK(coalescing_drops_objects_that_were_added_and_deleted),
+        WITH_MEMORY_CHECK(coalescing_updates_from_the_first_old_to_the_last_new_object),
+        WITH_MEMORY_CHECK(coalescing_marks_another_object_with_the_same_name),
         WITH_MEMORY_CHECK(coalescing_deletes_what_the_handler_knows),
         WITH_MEMORY_CHECK(coalescing_keeps_the_first_place_and_the_marker),
-        WITH_MEMORY_CHECK(coalescing_joins_what_was_queued_before_the_limit),
+        WITH_MEMORY_CHECK(coalescing_merges_events_queued_before_the_limit),
         WITH_MEMORY_CHECK(coalescing_ends_when_the_handler_has_caught_up),
-        WITH_MEMORY_CHECK(byte_limit_lets_old_objects_go),
-        WITH_MEMORY_CHECK(byte_limit_lets_go_of_the_old_object_of_a_single_event),
+        WITH_MEMORY_CHECK(byte_limit_drops_old_objects),
+        WITH_MEMORY_CHECK(byte_limit_drops_the_old_object_of_a_single_event),
         WITH_MEMORY_CHECK(byte_limit_keeps_an_old_object_that_is_the_new_one),
-        WITH_MEMORY_CHECK(byte_limit_ends_coalescing_only_at_half_of_it),
-        WITH_MEMORY_CHECK(what_a_handler_begins_with_is_merged_with_what_comes_after_it),
-        WITH_MEMORY_CHECK(a_push_merges_no_more_than_a_step),
-        WITH_MEMORY_CHECK(an_event_is_merged_when_its_turn_has_come),
-        WITH_MEMORY_CHECK(an_event_before_its_turn_comes_behind_what_it_is_about),
-        WITH_MEMORY_CHECK(an_event_of_what_was_delivered_meanwhile_is_told_by_itself),
-        WITH_MEMORY_CHECK(a_handler_that_overtakes_the_merging_hears_all_in_order),
+        WITH_MEMORY_CHECK(coalescing_ends_only_at_half_the_byte_limit),
+        WITH_MEMORY_CHECK(initial_objects_are_merged_with_later_events),
+        WITH_MEMORY_CHECK(a_push_merges_at_most_one_step),
+        WITH_MEMORY_CHECK(an_event_is_merged_when_merging_reaches_it),
+        WITH_MEMORY_CHECK(an_event_that_is_not_yet_merged_follows_its_object),
+        WITH_MEMORY_CHECK(an_event_of_a_delivered_object_is_delivered_by_itself),
+        WITH_MEMORY_CHECK(a_handler_faster_than_the_merging_gets_all_events_in_order),
         WITH_MEMORY_CHECK(the_end_of_coalescing_keeps_the_order),
-        WITH_MEMORY_CHECK(events_that_waited_before_the_limit_are_merged_step_by_step),
-        WITH_MEMORY_CHECK(large_events_do_not_pile_up_behind_small_ones),
-        WITH_MEMORY_CHECK(backlog_survives_without_memory_for_its_table),
-        WITH_MEMORY_CHECK(merging_continues_when_memory_is_back),
+        WITH_MEMORY_CHECK(events_queued_before_the_limit_are_merged_step_by_step),
+        WITH_MEMORY_CHECK(large_events_do_not_accumulate_behind_small_ones),
+        WITH_MEMORY_CHECK(a_backlog_works_without_memory_for_its_table),
+        WITH_MEMORY_CHECK(merging_continues_when_memory_is_available_again),
     };
     return RUN_TESTS(tests);
 }

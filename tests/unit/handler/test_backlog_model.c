@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any history, with any limits, ends in the truth and is legal on the way. A failing seed is printed;
- * KI_SEED=<seed> runs it alone. */
+/* For any history and any limits, the calls of a handler are legal and end in the right state. A failing seed
+ * is printed; KI_SEED=<seed> runs it alone. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/content.h"
+#include "api/object/object_layout.h"
 #include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
@@ -13,10 +13,10 @@
 #include "support/unit.h"
 #include "util/random.h"
 
-/* More than can be merged with one push. */
+/* More objects than one push can merge. */
 enum { NAMES = 3 * KI_BACKLOG_STEP, SEEDS = 300, STEPS = 60, LARGE_BYTES = 4000 };
 
-/* ---- what a handler believes --------------------------------------------------------------------------- */
+/* ---- what the handler knows ---------------------------------------------------------------------------- */
 
 /* The version of each object, 0 for none. */
 typedef struct belief {
@@ -77,14 +77,14 @@ static void believe_synced(void *user)
     ((belief *)user)->is_synced = 1;
 }
 
-/* ---- what is true -------------------------------------------------------------------------------------- */
+/* ---- the actual objects -------------------------------------------------------------------------------- */
 
 typedef struct truth {
     ki_random random;
     uint64_t next;
     size_t names;
-    int is_short_of_memory; /* now and then */
-    size_t initial;         /* objects before the handler came */
+    int is_short_of_memory; /* some allocations fail */
+    size_t initial;         /* number of objects before the handler was added */
     size_t initial_bytes;
     ki_object *objects[NAMES];
     size_t bytes[NAMES]; /* of the last event's object */
@@ -97,7 +97,7 @@ static ki_object *make(truth *t, size_t number)
     (void)snprintf(name, sizeof(name), "n%zu", number);
     size_t more = ki_random_below(&t->random, 8) == 0 ? LARGE_BYTES : 0;
     ki_object *object = listened_large_object(name, ++t->next, t->uid[number], more);
-    t->bytes[number] = ki_content_object_bytes(object);
+    t->bytes[number] = ki_object_own_bytes(object);
     return object;
 }
 
@@ -107,7 +107,7 @@ static void push(truth *t, ki_listener *listener, ki_notification what)
     listened_push_failing(listener, what, n);
 }
 
-/* Changes one object at random and pushes the event of it. */
+/* Changes one object at random and pushes the event. */
 static void change(truth *t, ki_listener *listener)
 {
     size_t i = ki_random_below(&t->random, t->names);
@@ -126,7 +126,7 @@ static void change(truth *t, ki_listener *listener)
                            old});
 }
 
-/* Some objects are there before the handler is. */
+/* Some objects exist before the handler is added. */
 static void begin(truth *t, ki_listener *listener)
 {
     ki_object *objects[NAMES];
@@ -141,15 +141,15 @@ static void begin(truth *t, ki_listener *listener)
     listened_begin(listener, objects, t->initial);
 }
 
-/* ---- both ---------------------------------------------------------------------------------------------- */
+/* ---- comparing ----------------------------------------------------------------------------------------- */
 
 static size_t most(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-/* Past the limit one entry per key, and what came while the others were merged: the share of the header,
- * and the events with which merging began and ended, of two objects each. */
+/* Past the limit there is one entry per key, and what was pushed while the others were merged: the share
+ * defined in handler/backlog.h, and the events that began and ended merging, with two objects each. */
 static void check_bounds(const truth *t, ki_listener *listener)
 {
     const ki_backlog_limits *limits = &listener->backlog.limits;
@@ -207,7 +207,7 @@ static void run(uint64_t seed)
     ki_listener_fini(&listener);
 }
 
-/* The one that has not come to its end; 0: all have. */
+/* The seed that is running; 0: all runs have ended. */
 static uint64_t running_seed;
 
 static void run_seed(uint64_t seed)
@@ -217,7 +217,7 @@ static void run_seed(uint64_t seed)
     running_seed = 0;
 }
 
-static void any_history_ends_in_the_truth_and_is_legal_on_the_way(void **state)
+static void any_history_is_delivered_legally_and_ends_in_the_right_state(void **state)
 {
     (void)state;
     const char *only = getenv("KI_SEED");
@@ -237,7 +237,7 @@ static int tell_seed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(any_history_ends_in_the_truth_and_is_legal_on_the_way,
+        cmocka_unit_test_setup_teardown(any_history_is_delivered_legally_and_ends_in_the_right_state,
                                         failing_allocator_setup, tell_seed),
     };
     return RUN_TESTS(tests);

@@ -42,8 +42,9 @@ static void on_synced(void *user)
     ((counting *)user)->syncs++;
 }
 
-static void wake(ki_subscriber *subscriber)
+static void push(ki_subscriber *subscriber, ki_list *entries)
 {
+    ki_listener_push_all(&subscriber->listener, entries);
     KI_CONTAINER_OF(subscriber, counting, subscriber)->wakes++;
 }
 
@@ -86,7 +87,7 @@ typedef struct hall {
 
 static void hall_init(hall *h)
 {
-    ki_fanout_init(&h->fanout, wake);
+    ki_fanout_init(&h->fanout, push);
     h->store = ki_store_new(NULL, NULL);
     assert_non_null(h->store);
     for (size_t i = 0; i < 2; i++)
@@ -121,9 +122,9 @@ static void tell(hall *h, ki_audience audience, ki_change_type type)
     (void)ki_object_unref(object);
 }
 
-/* ---- coming and going --------------------------------------------------------------------------------- */
+/* ---- joining and leaving ------------------------------------------------------------------------------ */
 
-static void who_joins_gets_what_is_in_the_store_and_is_woken_once(void **state)
+static void a_new_subscriber_gets_the_stored_objects_and_is_woken_once(void **state)
 {
     (void)state;
     hall h;
@@ -140,7 +141,7 @@ static void who_joins_gets_what_is_in_the_store_and_is_woken_once(void **state)
     hall_fini(&h);
 }
 
-static void a_handler_added_before_the_sync_gets_synced_later_and_once(void **state)
+static void a_handler_added_before_the_sync_gets_synced_once_later(void **state)
 {
     (void)state;
     hall h;
@@ -159,14 +160,14 @@ static void a_handler_added_before_the_sync_gets_synced_later_and_once(void **st
     hall_fini(&h);
 }
 
-static void who_leaves_hears_no_more_and_may_leave_twice(void **state)
+static void a_subscriber_that_left_gets_no_events_and_may_leave_twice(void **state)
 {
     (void)state;
     hall h;
     hall_init(&h);
     join(&h, 0, true);
     join(&h, 1, true);
-    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED); /* gathered, and dropped with the first */
+    tell(&h, KI_TO_ALL, KI_CHANGE_ADDED); /* queued, and dropped for the first subscriber */
     assert_int_equal(ki_fanout_reserve(&h.fanout, KI_TO_ALL), 0);
     ki_fanout_leave(&h.seats[0].subscriber);
     ki_fanout_leave(&h.seats[0].subscriber);
@@ -178,7 +179,7 @@ static void who_leaves_hears_no_more_and_may_leave_twice(void **state)
     hall_fini(&h);
 }
 
-static void who_has_not_joined_may_leave(void **state)
+static void a_subscriber_that_has_not_joined_may_leave(void **state)
 {
     (void)state;
     hall h;
@@ -188,9 +189,9 @@ static void who_has_not_joined_may_leave(void **state)
     hall_fini(&h);
 }
 
-/* ---- telling ------------------------------------------------------------------------------------------ */
+/* ---- notifications ------------------------------------------------------------------------------------ */
 
-static void what_is_told_is_handed_over_by_a_flush_with_one_wake(void **state)
+static void a_flush_hands_over_all_events_with_one_wake(void **state)
 {
     (void)state;
     hall h;
@@ -216,7 +217,7 @@ static void what_is_told_is_handed_over_by_a_flush_with_one_wake(void **state)
     hall_fini(&h);
 }
 
-static void a_fanout_without_subscribers_takes_everything(void **state)
+static void a_fanout_without_subscribers_accepts_everything(void **state)
 {
     (void)state;
     hall h;
@@ -230,7 +231,7 @@ static void a_fanout_without_subscribers_takes_everything(void **state)
     hall_fini(&h);
 }
 
-static void what_was_reserved_and_not_used_is_used_next_time(void **state)
+static void an_unused_reservation_is_used_next_time(void **state)
 {
     (void)state;
     hall h;
@@ -249,7 +250,7 @@ static void what_was_reserved_and_not_used_is_used_next_time(void **state)
 
 /* ---- resync ------------------------------------------------------------------------------------------- */
 
-static void only_those_who_are_due_are_reminded(void **state)
+static void only_subscribers_that_are_due_are_resynced(void **state)
 {
     (void)state;
     hall h;
@@ -272,8 +273,8 @@ static void only_those_who_are_due_are_reminded(void **state)
     hall_fini(&h);
 }
 
-/* A turn that comes while others are reminded waits for the next check, and is not lost. */
-static void a_resync_does_not_begin_before_the_last_is_over(void **state)
+/* A subscriber that becomes due during a resync waits for the next check; its resync is not lost. */
+static void a_resync_does_not_begin_before_the_previous_one_ends(void **state)
 {
     (void)state;
     hall h;
@@ -290,8 +291,8 @@ static void a_resync_does_not_begin_before_the_last_is_over(void **state)
     hall_fini(&h);
 }
 
-/* What is left of it would be all that another one hears of. */
-static void a_resync_is_not_over_when_who_is_reminded_leaves(void **state)
+/* Otherwise another subscriber would get only the rest of this resync. */
+static void a_resync_continues_when_its_subscriber_leaves(void **state)
 {
     (void)state;
     hall h;
@@ -311,7 +312,7 @@ static void a_resync_is_not_over_when_who_is_reminded_leaves(void **state)
 
 /* ---- limits and memory -------------------------------------------------------------------------------- */
 
-static void a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up(void **state)
+static void a_blocking_handler_blocks_the_fanout_until_it_has_caught_up(void **state)
 {
     (void)state;
     hall h;
@@ -331,7 +332,7 @@ static void a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up(void 
     hall_fini(&h);
 }
 
-static void a_join_without_memory_is_none(void **state)
+static void a_join_that_runs_out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     hall h;
@@ -373,7 +374,7 @@ static void synced_is_delivered_to_each_once_even_if_memory_runs_out(void **stat
     }
 }
 
-static void what_was_reserved_for_some_stays_when_memory_is_out(void **state)
+static void a_partial_reservation_is_kept_when_out_of_memory(void **state)
 {
     (void)state;
     hall h;
@@ -391,20 +392,20 @@ static void what_was_reserved_for_some_stays_when_memory_is_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(who_joins_gets_what_is_in_the_store_and_is_woken_once),
-        WITH_MEMORY_CHECK(a_handler_added_before_the_sync_gets_synced_later_and_once),
-        WITH_MEMORY_CHECK(who_leaves_hears_no_more_and_may_leave_twice),
-        WITH_MEMORY_CHECK(who_has_not_joined_may_leave),
-        WITH_MEMORY_CHECK(what_is_told_is_handed_over_by_a_flush_with_one_wake),
-        WITH_MEMORY_CHECK(a_fanout_without_subscribers_takes_everything),
-        WITH_MEMORY_CHECK(what_was_reserved_and_not_used_is_used_next_time),
-        WITH_MEMORY_CHECK(only_those_who_are_due_are_reminded),
-        WITH_MEMORY_CHECK(a_resync_does_not_begin_before_the_last_is_over),
-        WITH_MEMORY_CHECK(a_resync_is_not_over_when_who_is_reminded_leaves),
-        WITH_MEMORY_CHECK(a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up),
-        WITH_MEMORY_CHECK(a_join_without_memory_is_none),
+        WITH_MEMORY_CHECK(a_new_subscriber_gets_the_stored_objects_and_is_woken_once),
+        WITH_MEMORY_CHECK(a_handler_added_before_the_sync_gets_synced_once_later),
+        WITH_MEMORY_CHECK(a_subscriber_that_left_gets_no_events_and_may_leave_twice),
+        WITH_MEMORY_CHECK(a_subscriber_that_has_not_joined_may_leave),
+        WITH_MEMORY_CHECK(a_flush_hands_over_all_events_with_one_wake),
+        WITH_MEMORY_CHECK(a_fanout_without_subscribers_accepts_everything),
+        WITH_MEMORY_CHECK(an_unused_reservation_is_used_next_time),
+        WITH_MEMORY_CHECK(only_subscribers_that_are_due_are_resynced),
+        WITH_MEMORY_CHECK(a_resync_does_not_begin_before_the_previous_one_ends),
+        WITH_MEMORY_CHECK(a_resync_continues_when_its_subscriber_leaves),
+        WITH_MEMORY_CHECK(a_blocking_handler_blocks_the_fanout_until_it_has_caught_up),
+        WITH_MEMORY_CHECK(a_join_that_runs_out_of_memory_changes_nothing),
         WITH_MEMORY_CHECK(synced_is_delivered_to_each_once_even_if_memory_runs_out),
-        WITH_MEMORY_CHECK(what_was_reserved_for_some_stays_when_memory_is_out),
+        WITH_MEMORY_CHECK(a_partial_reservation_is_kept_when_out_of_memory),
     };
     return RUN_TESTS(tests);
 }

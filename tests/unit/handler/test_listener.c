@@ -27,7 +27,7 @@ static void listener_delivers_in_order_and_ends_the_batch(void **state)
     listened_expect(&l, "+1i synced ~1>2 -3u ; ");
 }
 
-static void listener_begins_with_what_is_there_and_then_the_marker(void **state)
+static void listener_begins_with_existing_objects_and_the_marker(void **state)
 {
     (void)state;
     listened l;
@@ -50,7 +50,7 @@ static void listener_begins_with_nothing(void **state)
     listened_expect(&l, "synced ; ");
 }
 
-static void listener_without_callbacks_takes_everything(void **state)
+static void listener_without_callbacks_accepts_everything(void **state)
 {
     (void)state;
     listened l;
@@ -64,7 +64,7 @@ static void listener_without_callbacks_takes_everything(void **state)
     listened_fini(&l);
 }
 
-static void listener_that_is_closed_delivers_nothing(void **state)
+static void closed_listener_delivers_nothing(void **state)
 {
     (void)state;
     listened l;
@@ -77,7 +77,7 @@ static void listener_that_is_closed_delivers_nothing(void **state)
     listened_expect(&l, "");
 }
 
-static void listener_that_is_closed_begins_with_nothing(void **state)
+static void closed_listener_begins_with_nothing(void **state)
 {
     (void)state;
     listened l;
@@ -88,7 +88,7 @@ static void listener_that_is_closed_begins_with_nothing(void **state)
     listened_expect(&l, "");
 }
 
-static void listener_is_closed_among_what_it_begins_with(void **state)
+static void listener_can_be_closed_between_initial_objects(void **state)
 {
     (void)state;
     listened l;
@@ -116,8 +116,8 @@ static void look_at_lock(void *user)
         watch->while_held++;
 }
 
-/* dispatch needs the lock, and a hundred thousand objects may wait. */
-static void what_waits_is_freed_without_the_lock(void **state)
+/* The dispatch thread needs the lock, and a hundred thousand objects may be waiting. */
+static void waiting_events_are_freed_without_the_lock(void **state)
 {
     (void)state;
     listened l;
@@ -150,7 +150,7 @@ static void unbounded_backlog_keeps_every_event(void **state)
     listened_expect(&l, "~1>2 ~2>3 ~3>4 ~4>5 ~5>6 ; ");
 }
 
-static void blocking_backlog_says_so_and_keeps_every_event(void **state)
+static void blocking_backlog_reports_it_and_keeps_every_event(void **state)
 {
     (void)state;
     listened l;
@@ -167,7 +167,7 @@ static void blocking_backlog_says_so_and_keeps_every_event(void **state)
     listened_expect(&l, "~1>2 ~2>3 ; ");
 }
 
-static void blocking_backlog_counts_what_it_begins_with(void **state)
+static void blocking_backlog_counts_initial_objects(void **state)
 {
     (void)state;
     listened l;
@@ -197,7 +197,7 @@ static void split_replaced_is_a_delete_and_an_add(void **state)
     listened_expect(&l, "-1u +2 ~2>3 ; ");
 }
 
-/* Wants odd versions only. */
+/* Accepts odd versions only. */
 static int is_odd(const ki_object *object, void *user)
 {
     (void)user;
@@ -227,7 +227,7 @@ static void filter_turns_updates_into_adds_and_deletes(void **state)
     listened_expect(&l, "+1 ~1>3 -3 +7 -9 ; ");
 }
 
-static void filter_judges_what_the_handler_begins_with(void **state)
+static void filter_applies_to_initial_objects(void **state)
 {
     (void)state;
     listened l;
@@ -236,7 +236,7 @@ static void filter_judges_what_the_handler_begins_with(void **state)
     listened_expect(&l, "+1i synced ; ");
 }
 
-static void filter_judges_a_delete_by_what_the_handler_knows(void **state)
+static void filter_applies_to_the_object_that_the_handler_knows_on_delete(void **state)
 {
     (void)state;
     listened l;
@@ -276,7 +276,7 @@ static void leave_on_delete(const ki_event *event, void *user)
     ki_listener_drop_rest(&l->listener);
 }
 
-static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **state)
+static void handler_removed_between_the_halves_of_a_split_update_gets_no_more(void **state)
 {
     (void)state;
     listened l;
@@ -293,23 +293,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(listener_delivers_in_order_and_ends_the_batch),
-        WITH_MEMORY_CHECK(listener_begins_with_what_is_there_and_then_the_marker),
+        WITH_MEMORY_CHECK(listener_begins_with_existing_objects_and_the_marker),
         WITH_MEMORY_CHECK(listener_begins_with_nothing),
-        WITH_MEMORY_CHECK(listener_without_callbacks_takes_everything),
-        WITH_MEMORY_CHECK(listener_that_is_closed_delivers_nothing),
-        WITH_MEMORY_CHECK(listener_that_is_closed_begins_with_nothing),
-        WITH_MEMORY_CHECK(listener_is_closed_among_what_it_begins_with),
-        WITH_MEMORY_CHECK(what_waits_is_freed_without_the_lock),
+        WITH_MEMORY_CHECK(listener_without_callbacks_accepts_everything),
+        WITH_MEMORY_CHECK(closed_listener_delivers_nothing),
+        WITH_MEMORY_CHECK(closed_listener_begins_with_nothing),
+        WITH_MEMORY_CHECK(listener_can_be_closed_between_initial_objects),
+        WITH_MEMORY_CHECK(waiting_events_are_freed_without_the_lock),
         WITH_MEMORY_CHECK(unbounded_backlog_keeps_every_event),
-        WITH_MEMORY_CHECK(blocking_backlog_says_so_and_keeps_every_event),
-        WITH_MEMORY_CHECK(blocking_backlog_counts_what_it_begins_with),
+        WITH_MEMORY_CHECK(blocking_backlog_reports_it_and_keeps_every_event),
+        WITH_MEMORY_CHECK(blocking_backlog_counts_initial_objects),
         WITH_MEMORY_CHECK(split_replaced_is_a_delete_and_an_add),
         WITH_MEMORY_CHECK(filter_turns_updates_into_adds_and_deletes),
-        WITH_MEMORY_CHECK(filter_judges_what_the_handler_begins_with),
-        WITH_MEMORY_CHECK(filter_judges_a_delete_by_what_the_handler_knows),
+        WITH_MEMORY_CHECK(filter_applies_to_initial_objects),
+        WITH_MEMORY_CHECK(filter_applies_to_the_object_that_the_handler_knows_on_delete),
         WITH_MEMORY_CHECK(batch_without_an_event_has_no_end),
         WITH_MEMORY_CHECK(batch_ends_after_synced),
-        WITH_MEMORY_CHECK(handler_that_leaves_in_half_of_a_split_update_hears_no_more),
+        WITH_MEMORY_CHECK(handler_removed_between_the_halves_of_a_split_update_gets_no_more),
     };
     return RUN_TESTS(tests);
 }

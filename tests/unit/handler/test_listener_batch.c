@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that are handed to a listener all at once. */
+/* Events that are passed to a listener as one batch. */
 #include "handler/listener.h"
 #include "support/deliver.h"
 #include "support/failing_allocator.h"
@@ -40,7 +40,7 @@ static void listener_init(ki_listener *listener, heard *h, size_t items_max)
     assert_int_equal(ki_listener_init(listener, &handler, ki_clock_real(), 1), 0);
 }
 
-static void all_events_are_taken_and_delivered_in_order(void **state)
+static void all_events_are_accepted_and_delivered_in_order(void **state)
 {
     (void)state;
     heard h = {.count = 0};
@@ -58,7 +58,7 @@ static void all_events_are_taken_and_delivered_in_order(void **state)
     ki_listener_fini(&listener);
 }
 
-static void no_events_are_nothing_to_deliver(void **state)
+static void an_empty_batch_delivers_nothing(void **state)
 {
     (void)state;
     heard h = {.count = 0};
@@ -71,7 +71,7 @@ static void no_events_are_nothing_to_deliver(void **state)
     ki_listener_fini(&listener);
 }
 
-static void events_past_the_limit_are_joined_as_single_ones_are(void **state)
+static void events_past_the_limit_are_merged_like_single_ones(void **state)
 {
     (void)state;
     heard h = {.count = 0};
@@ -85,7 +85,7 @@ static void events_past_the_limit_are_joined_as_single_ones_are(void **state)
     ki_listener_fini(&listener);
 }
 
-static void a_closed_listener_drops_them_and_never_waits(void **state)
+static void a_closed_listener_drops_a_batch_and_has_nothing_waiting(void **state)
 {
     (void)state;
     heard h = {.count = 0};
@@ -109,10 +109,10 @@ static void a_closed_listener_drops_them_and_never_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(all_events_are_taken_and_delivered_in_order),
-        WITH_MEMORY_CHECK(no_events_are_nothing_to_deliver),
-        WITH_MEMORY_CHECK(events_past_the_limit_are_joined_as_single_ones_are),
-        WITH_MEMORY_CHECK(a_closed_listener_drops_them_and_never_waits),
+        WITH_MEMORY_CHECK(all_events_are_accepted_and_delivered_in_order),
+        WITH_MEMORY_CHECK(an_empty_batch_delivers_nothing),
+        WITH_MEMORY_CHECK(events_past_the_limit_are_merged_like_single_ones),
+        WITH_MEMORY_CHECK(a_closed_listener_drops_a_batch_and_has_nothing_waiting),
     };
     return RUN_TESTS(tests);
 }

@@ -5,7 +5,7 @@
 
 enum { STARTED = 1 };
 
-/* The period that a handler gets; *check_ms as it is afterwards. */
+/* Returns the period that a handler gets, and updates *check_ms. */
 static uint64_t period_of(uint64_t asked_ms, uint64_t *check_ms, bool is_started)
 {
     ki_resync_turn turn = {.period_ms = 99, .due_ms = 99, .is_due = true};
@@ -15,7 +15,7 @@ static uint64_t period_of(uint64_t asked_ms, uint64_t *check_ms, bool is_started
     return turn.period_ms;
 }
 
-static void a_period_below_a_second_becomes_one(void **state)
+static void a_period_below_a_second_becomes_a_second(void **state)
 {
     (void)state;
     uint64_t check_ms = 1000;
@@ -75,7 +75,7 @@ static void a_handler_that_asks_for_nothing_is_never_due(void **state)
     assert_false(turn.is_due);
 }
 
-static void the_first_turn_is_a_period_after_it_comes(void **state)
+static void the_first_resync_is_one_period_after_the_handler_is_added(void **state)
 {
     (void)state;
     uint64_t check_ms = 1000;
@@ -88,7 +88,7 @@ static void the_first_turn_is_a_period_after_it_comes(void **state)
     assert_true(turn.is_due);
 }
 
-static void the_next_turn_is_a_period_after_the_check(void **state)
+static void the_next_resync_is_one_period_after_the_check(void **state)
 {
     (void)state;
     uint64_t check_ms = 1000;
@@ -101,7 +101,7 @@ static void the_next_turn_is_a_period_after_the_check(void **state)
     assert_true(ki_resync_turn_check(&turn, 6700));
 }
 
-/* Looked at every 2 s, 3 s are 4. */
+/* With a check every 2 s, a period of 3 s becomes 4 s. */
 static void a_period_is_rounded_up_to_a_multiple_of_the_check_period(void **state)
 {
     (void)state;
@@ -113,8 +113,8 @@ static void a_period_is_rounded_up_to_a_multiple_of_the_check_period(void **stat
         assert_int_equal(ki_resync_turn_check(&turn, now_ms), now_ms % 4000 == 0);
 }
 
-/* As client-go: who came before keeps the time that was set for it. */
-static void a_shorter_check_period_does_not_move_the_turn_of_others(void **state)
+/* As in client-go, handlers added earlier keep their time. */
+static void a_shorter_check_period_does_not_change_the_time_of_others(void **state)
 {
     (void)state;
     uint64_t check_ms = 30000;
@@ -135,16 +135,16 @@ static void a_shorter_check_period_does_not_move_the_turn_of_others(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(a_period_below_a_second_becomes_one),
+        MEMORY_TEST(a_period_below_a_second_becomes_a_second),
         MEMORY_TEST(a_shorter_period_before_the_start_shortens_the_check_period),
         MEMORY_TEST(a_longer_period_leaves_the_check_period),
         MEMORY_TEST(a_shorter_period_after_the_start_becomes_the_check_period),
         MEMORY_TEST(without_a_check_period_there_is_no_resync),
         MEMORY_TEST(a_handler_that_asks_for_nothing_is_never_due),
-        MEMORY_TEST(the_first_turn_is_a_period_after_it_comes),
-        MEMORY_TEST(the_next_turn_is_a_period_after_the_check),
+        MEMORY_TEST(the_first_resync_is_one_period_after_the_handler_is_added),
+        MEMORY_TEST(the_next_resync_is_one_period_after_the_check),
         MEMORY_TEST(a_period_is_rounded_up_to_a_multiple_of_the_check_period),
-        MEMORY_TEST(a_shorter_check_period_does_not_move_the_turn_of_others),
+        MEMORY_TEST(a_shorter_check_period_does_not_change_the_time_of_others),
     };
     return RUN_TESTS(tests);
 }

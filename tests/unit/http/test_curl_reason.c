@@ -6,7 +6,7 @@
 
 #include "support/unit.h"
 
-static void what_libcurl_says_has_a_reason(void **state)
+static void errors_of_libcurl_have_a_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -41,7 +41,7 @@ static void what_libcurl_says_has_a_reason(void **state)
         assert_int_equal(ki_curl_reason(cases[i].code, cases[i].os_error), cases[i].reason);
 }
 
-static void what_releases_call_differently_is_one_thing(void **state)
+static void errors_renamed_between_releases_have_one_reason(void **state)
 {
     (void)state;
     static const char other_key[] = "unable to set private key file: 'a.key' type PEM";
@@ -55,7 +55,7 @@ static void what_releases_call_differently_is_one_thing(void **state)
     assert_false(ki_curl_is_too_large(CURLE_RECV_ERROR));
 }
 
-static void every_failure_has_one(void **state)
+static void every_failure_has_a_reason(void **state)
 {
     (void)state;
     for (int code = 1; code < CURL_LAST; code++)
@@ -91,9 +91,9 @@ static void a_key_of_another_certificate_differs_from_a_bad_certificate(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_libcurl_says_has_a_reason),
-        cmocka_unit_test(every_failure_has_one),
-        cmocka_unit_test(what_releases_call_differently_is_one_thing),
+        cmocka_unit_test(errors_of_libcurl_have_a_reason),
+        cmocka_unit_test(every_failure_has_a_reason),
+        cmocka_unit_test(errors_renamed_between_releases_have_one_reason),
         cmocka_unit_test(a_key_of_another_certificate_differs_from_a_bad_certificate),
         cmocka_unit_test(http_instead_of_https_is_reported),
     };

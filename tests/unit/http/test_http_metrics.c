@@ -35,7 +35,7 @@ static int has_line(const bench *b, const char *line)
     return is_there;
 }
 
-static void nothing_is_written_before_there_is_something(void **state)
+static void nothing_is_written_before_the_first_request(void **state)
 {
     (void)state;
     bench b;
@@ -68,7 +68,7 @@ static void requests_are_counted_by_status_and_method(void **state)
     bench_fini(&b);
 }
 
-static void times_and_sizes_have_their_buckets(void **state)
+static void durations_and_sizes_are_counted_in_buckets(void **state)
 {
     (void)state;
     bench b;
@@ -89,7 +89,7 @@ static void times_and_sizes_have_their_buckets(void **state)
     bench_fini(&b);
 }
 
-static void any_number_of_statuses_does_no_harm(void **state)
+static void the_number_of_statuses_is_bounded(void **state)
 {
     (void)state;
     bench b;
@@ -132,10 +132,10 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(nothing_is_written_before_there_is_something),
+        WITH_MEMORY_CHECK(nothing_is_written_before_the_first_request),
         WITH_MEMORY_CHECK(requests_are_counted_by_status_and_method),
-        WITH_MEMORY_CHECK(times_and_sizes_have_their_buckets),
-        WITH_MEMORY_CHECK(any_number_of_statuses_does_no_harm),
+        WITH_MEMORY_CHECK(durations_and_sizes_are_counted_in_buckets),
+        WITH_MEMORY_CHECK(the_number_of_statuses_is_bounded),
         WITH_MEMORY_CHECK(without_metrics_nothing_is_counted),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
     };

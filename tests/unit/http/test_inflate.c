@@ -13,7 +13,7 @@ enum { PLAIN_BYTES = 300 * 1000, BOMB_BYTES = 20 * 1000 * 1000 };
 typedef struct taker {
     size_t bytes;
     size_t step_max;
-    unsigned long sum; /* crc32 of all */
+    unsigned long sum; /* crc32 of everything */
     int steps;
     int pauses_always;
     int stop_after;
@@ -31,7 +31,7 @@ static int take(const char *bytes, size_t n, void *user)
     return t->pauses_always;
 }
 
-/* To free. */
+/* The caller frees the result. */
 static char *compress_text(const char *text, size_t n, size_t *out_bytes)
 {
     z_stream stream = {0};
@@ -61,7 +61,7 @@ static char *make_text(size_t n)
     return text;
 }
 
-static void a_body_is_opened_however_it_is_split(void **state)
+static void a_body_is_decompressed_in_any_split(void **state)
 {
     (void)state;
     static const size_t splits[] = {1, 7, 1000, 16 * 1024, PLAIN_BYTES};
@@ -86,7 +86,7 @@ static void a_body_is_opened_however_it_is_split(void **state)
     free(text);
 }
 
-static void a_bomb_goes_off_in_small_steps(void **state)
+static void a_decompression_bomb_is_delivered_in_small_steps(void **state)
 {
     (void)state;
     char *text = calloc(1, BOMB_BYTES);
@@ -110,7 +110,7 @@ static void a_bomb_goes_off_in_small_steps(void **state)
     free(text);
 }
 
-static void what_comes_during_a_pause_waits_for_its_turn(void **state)
+static void data_received_during_a_pause_waits(void **state)
 {
     (void)state;
     char *text = make_text(PLAIN_BYTES);
@@ -130,7 +130,7 @@ static void what_comes_during_a_pause_waits_for_its_turn(void **state)
     free(text);
 }
 
-static void what_is_not_gzip_is_refused(void **state)
+static void a_body_that_is_not_gzip_is_refused(void **state)
 {
     (void)state;
     taker t = {0};
@@ -140,7 +140,7 @@ static void what_is_not_gzip_is_refused(void **state)
     ki_inflate_free(inflater);
 }
 
-static void a_reader_that_has_enough_gets_no_more(void **state)
+static void a_reader_that_cancels_gets_no_more(void **state)
 {
     (void)state;
     char *text = make_text(PLAIN_BYTES);
@@ -181,11 +181,11 @@ static void when_out_of_memory_it_fails_and_nothing_leaks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_body_is_opened_however_it_is_split),
-        WITH_MEMORY_CHECK(a_bomb_goes_off_in_small_steps),
-        WITH_MEMORY_CHECK(what_comes_during_a_pause_waits_for_its_turn),
-        WITH_MEMORY_CHECK(what_is_not_gzip_is_refused),
-        WITH_MEMORY_CHECK(a_reader_that_has_enough_gets_no_more),
+        WITH_MEMORY_CHECK(a_body_is_decompressed_in_any_split),
+        WITH_MEMORY_CHECK(a_decompression_bomb_is_delivered_in_small_steps),
+        WITH_MEMORY_CHECK(data_received_during_a_pause_waits),
+        WITH_MEMORY_CHECK(a_body_that_is_not_gzip_is_refused),
+        WITH_MEMORY_CHECK(a_reader_that_cancels_gets_no_more),
         WITH_MEMORY_CHECK(when_out_of_memory_it_fails_and_nothing_leaks),
     };
     return RUN_TESTS(tests);

@@ -6,7 +6,7 @@
 #include "support/unit.h"
 #include "util/units.h"
 
-/* Sun, 06 Nov 1994 08:49:37 GMT, the date that RFC 9110 likes. */
+/* Sun, 06 Nov 1994 08:49:37 GMT, the date used in RFC 9110. */
 #define NOVEMBER_1994 ((int64_t)784111777)
 
 static ki_clock clock_of_1994(void)
@@ -42,7 +42,7 @@ static void status_and_fields_are_read(void **state)
     assert_int_equal(head.retry_after_seconds, 0);
 }
 
-static void it_is_complete_at_the_empty_line_only(void **state)
+static void a_head_is_complete_only_at_the_empty_line(void **state)
 {
     (void)state;
     assert_false(HEAD("HTTP/1.1 200 OK\r\n", "A: b\r\n").is_complete);
@@ -51,7 +51,7 @@ static void it_is_complete_at_the_empty_line_only(void **state)
     assert_false(HEAD("\r\n").is_complete);
 }
 
-static void an_interim_answer_is_forgotten(void **state)
+static void an_interim_response_is_forgotten(void **state)
 {
     (void)state;
     ki_response_head head = HEAD("HTTP/1.1 100 Continue\r\n", "Retry-After: 5\r\n", "\r\n",
@@ -80,7 +80,7 @@ static void retry_after_is_a_number_or_a_date(void **state)
     assert_int_equal(retry_after("Sun Nov  6 08:49:38 1994"), 1);
 }
 
-static void retry_after_is_ten_minutes_at_the_most(void **state)
+static void retry_after_is_at_most_ten_minutes(void **state)
 {
     (void)state;
     assert_int_equal(retry_after("601"), 600);
@@ -88,7 +88,7 @@ static void retry_after_is_ten_minutes_at_the_most(void **state)
     assert_int_equal(retry_after("Sun, 06 Nov 2094 08:50:37 GMT"), 600);
 }
 
-static void a_retry_after_that_says_nothing_is_ignored(void **state)
+static void a_malformed_retry_after_is_ignored(void **state)
 {
     (void)state;
     assert_int_equal(retry_after("-5"), 0);
@@ -115,7 +115,7 @@ static void a_location_is_reported_without_possible_secrets(void **state)
     assert_location("Location: \r\n", "");
 }
 
-static void a_location_that_is_long_is_cut(void **state)
+static void a_long_location_is_truncated(void **state)
 {
     (void)state;
     char line[1024] = "Location: https://a.example/";
@@ -125,7 +125,7 @@ static void a_location_that_is_long_is_cut(void **state)
     assert_string_equal(head.location + sizeof(head.location) - sizeof("…"), "…");
 }
 
-static void encodings_are_told_apart(void **state)
+static void encodings_are_distinguished(void **state)
 {
     (void)state;
     assert_true(HEAD("HTTP/1.1 200 OK\r\n", "Content-Encoding: GZIP\r\n").is_gzip);
@@ -146,7 +146,7 @@ static void a_head_without_an_end_is_refused_at_its_limit(void **state)
     assert_int_equal(ki_response_head_line(&head, (ki_str){line, 1}, &clock), KI_ERR_TOO_LARGE);
 }
 
-static void lines_behind_the_head_count_as_well(void **state)
+static void lines_after_the_head_also_count(void **state)
 {
     (void)state;
     ki_clock clock = clock_of_1994();
@@ -162,16 +162,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_and_fields_are_read),
-        cmocka_unit_test(it_is_complete_at_the_empty_line_only),
-        cmocka_unit_test(an_interim_answer_is_forgotten),
+        cmocka_unit_test(a_head_is_complete_only_at_the_empty_line),
+        cmocka_unit_test(an_interim_response_is_forgotten),
         cmocka_unit_test(retry_after_is_a_number_or_a_date),
-        cmocka_unit_test(retry_after_is_ten_minutes_at_the_most),
-        cmocka_unit_test(a_retry_after_that_says_nothing_is_ignored),
+        cmocka_unit_test(retry_after_is_at_most_ten_minutes),
+        cmocka_unit_test(a_malformed_retry_after_is_ignored),
         cmocka_unit_test(a_location_is_reported_without_possible_secrets),
-        cmocka_unit_test(a_location_that_is_long_is_cut),
-        cmocka_unit_test(encodings_are_told_apart),
+        cmocka_unit_test(a_long_location_is_truncated),
+        cmocka_unit_test(encodings_are_distinguished),
         cmocka_unit_test(a_head_without_an_end_is_refused_at_its_limit),
-        cmocka_unit_test(lines_behind_the_head_count_as_well),
+        cmocka_unit_test(lines_after_the_head_also_count),
     };
     return RUN_TESTS(tests);
 }

@@ -8,7 +8,7 @@
 
 #include "support/unit.h"
 
-/* A stand-in, and a socket with another end. */
+/* A stand-in, and a socket with its other end. */
 typedef struct scene {
     ki_stand_in stand_in;
     int fd;
@@ -38,7 +38,7 @@ static void assert_would_block(ssize_t n)
     assert_int_equal(code, EAGAIN);
 }
 
-static void nothing_comes_and_nothing_goes_in_its_place(void **state)
+static void a_stand_in_neither_sends_nor_receives(void **state)
 {
     (void)state;
     scene s;
@@ -57,7 +57,7 @@ static void nothing_comes_and_nothing_goes_in_its_place(void **state)
     scene_fini(&s);
 }
 
-static void one_stands_in_for_several(void **state)
+static void one_stand_in_serves_several_sockets(void **state)
 {
     (void)state;
     scene s;
@@ -75,7 +75,7 @@ static void one_stands_in_for_several(void **state)
     scene_fini(&s);
 }
 
-static void a_program_that_is_started_inherits_nothing(void **state)
+static void a_started_program_inherits_nothing(void **state)
 {
     (void)state;
     scene s;
@@ -89,7 +89,7 @@ static void a_program_that_is_started_inherits_nothing(void **state)
     scene_fini(&s);
 }
 
-static void a_number_that_was_closed_meanwhile_is_left_alone(void **state)
+static void a_descriptor_closed_meanwhile_is_left_alone(void **state)
 {
     (void)state;
     scene s;
@@ -108,7 +108,7 @@ static void a_number_that_was_closed_meanwhile_is_left_alone(void **state)
     }
 }
 
-static void without_a_number_all_is_as_it_was(void **state)
+static void without_a_descriptor_nothing_changes(void **state)
 {
     (void)state;
     scene s;
@@ -124,11 +124,11 @@ static void without_a_number_all_is_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_comes_and_nothing_goes_in_its_place),
-        cmocka_unit_test(one_stands_in_for_several),
-        cmocka_unit_test(a_program_that_is_started_inherits_nothing),
-        cmocka_unit_test(a_number_that_was_closed_meanwhile_is_left_alone),
-        cmocka_unit_test(without_a_number_all_is_as_it_was),
+        cmocka_unit_test(a_stand_in_neither_sends_nor_receives),
+        cmocka_unit_test(one_stand_in_serves_several_sockets),
+        cmocka_unit_test(a_started_program_inherits_nothing),
+        cmocka_unit_test(a_descriptor_closed_meanwhile_is_left_alone),
+        cmocka_unit_test(without_a_descriptor_nothing_changes),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events of a watch and items of a list do to the store and to handlers; the ends of lists, resets and
- * resyncs are in test_apply_lists.c. The scripts are explained in support/apply_run.h. */
+/* How watch events and list items change the store and reach handlers. Ends of lists, resets and resyncs are
+ * in test_apply_lists.c. support/apply_run.h explains the scripts. */
 #include "informer/apply.h"
 
 #include <stdio.h>
@@ -12,13 +12,13 @@
 
 /* ---- add, update, delete ------------------------------------------------------------------------------ */
 
-static void the_store_tells_an_add_from_an_update_not_the_event(void **state)
+static void the_store_decides_between_add_and_update_not_the_event(void **state)
 {
     (void)state;
     apply_run_expect("(1 )5 | ~a6 +a7 ~a8", "synced +a6 ~a6>7 ~a7>8", "a8");
 }
 
-static void an_item_of_a_list_updates_what_is_there(void **state)
+static void an_item_of_a_list_updates_the_stored_object(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 )5 | (2 a6 )9", "+a1i synced ~a1>6", "a6");
@@ -54,9 +54,9 @@ static void another_uid_is_a_replacement(void **state)
     apply_run_expect("(1 a1:x )5 | ~a6:x ~a7:y", "+a1i synced ~a1>6 ~a6>7r", "a7");
 }
 
-/* The backlog joins what it knew before the delete with what came after: so the delete has told what that
- * was. */
-static void a_delete_tells_what_the_handler_knew(void **state)
+/* The backlog merges the state before the delete with the one after it,
+ * so the delete must carry the object that the handler knew. */
+static void a_delete_carries_the_object_that_the_handler_knew(void **state)
 {
     (void)state;
     apply_run run;
@@ -69,8 +69,8 @@ static void a_delete_tells_what_the_handler_knew(void **state)
     apply_run_fini(&run);
 }
 
-/* Past its limit of bytes the backlog lets go what the handler knew, and has only the flag to go by. */
-static void a_delete_of_another_uid_tells_it_to_the_backlog(void **state)
+/* Past its byte limit the backlog drops the object that the handler knew, and only has the flag. */
+static void a_delete_of_another_uid_is_flagged_for_the_backlog(void **state)
 {
     (void)state;
     apply_run run;
@@ -83,16 +83,16 @@ static void a_delete_of_another_uid_tells_it_to_the_backlog(void **state)
     apply_run_fini(&run);
 }
 
-/* ---- nothing has changed of what is kept -------------------------------------------------------------- */
+/* ---- updates that change no kept field ---------------------------------------------------------------- */
 
-static void an_update_of_nothing_that_is_kept_is_stored_and_not_delivered(void **state)
+static void an_update_without_kept_fields_is_stored_and_not_delivered(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1=x )5 | ~a6=x ~a7=y", "+a1i synced ~a6>7", "a7");
     apply_run_expect("(1 a1=x )5 | ~a6=x", "+a1i synced", "a6");
 }
 
-static void an_update_of_nothing_that_is_kept_is_delivered_by_option(void **state)
+static void an_update_without_kept_fields_is_delivered_by_option(void **state)
 {
     (void)state;
     apply_run run;
@@ -103,7 +103,7 @@ static void an_update_of_nothing_that_is_kept_is_delivered_by_option(void **stat
     apply_run_fini(&run);
 }
 
-static void another_uid_is_delivered_also_when_nothing_that_is_kept_differs(void **state)
+static void another_uid_is_delivered_even_if_no_kept_field_differs(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1:x=t )5 | ~a6:y=t", "+a1i synced ~a1>6r", "a6");
@@ -117,20 +117,20 @@ static void an_event_of_an_absent_key_counts_only_above_the_complete_version(voi
     apply_run_expect("(1 )10 | +a9 ~b10 +c11", "synced +c11", "c11");
 }
 
-static void an_echo_of_something_deleted_does_not_bring_it_back(void **state)
+static void an_echo_does_not_bring_a_deleted_object_back(void **state)
 {
     (void)state;
     apply_run_expect("(1 a3 )5 | ~a6 -a7 | +a3 ~a6 +a7", "+a3i synced ~a3>6 -a7", "");
 }
 
-/* What waits behind counts as not known yet, what waits before as known. */
+/* An event is compared with the versions received before it, not with those received after it. */
 static void an_echo_is_judged_by_what_was_received_before_it(void **state)
 {
     (void)state;
     apply_run_expect("(1 )5 | +a8 +b7 +c9", "synced +a8 +c9", "a8 c9");
 }
 
-static void an_item_of_a_list_is_alive_whatever_its_version(void **state)
+static void an_item_of_a_list_exists_whatever_its_version(void **state)
 {
     (void)state;
     apply_run_expect("(1 )10 | (2 a3 )12", "synced +a3", "a3");
@@ -162,7 +162,7 @@ static void an_event_of_an_absent_key_that_cannot_be_compared_applies(void **sta
     apply_run_expect("(1 )k | +ax +bk", "synced +ax +bk", "ax bk");
 }
 
-static void the_last_version_received_is_the_complete_one_if_they_are_not_numbers(void **state)
+static void the_last_received_version_is_complete_if_versions_are_not_numbers(void **state)
 {
     (void)state;
     apply_run run;
@@ -176,7 +176,7 @@ static void the_last_version_received_is_the_complete_one_if_they_are_not_number
 
 /* ---- the complete version ----------------------------------------------------------------------------- */
 
-static void the_version_moves_with_events_bookmarks_and_ends(void **state)
+static void the_version_advances_with_events_bookmarks_and_ends(void **state)
 {
     (void)state;
     apply_run run;
@@ -205,8 +205,9 @@ static void push_numbered(apply_run *run, unsigned number)
     assert_int_equal(fifo_push_new(&run->fifo, delta, (ki_str){text, (size_t)n}), 0);
 }
 
-/* The second change of the first object leaves with its first one, before those of others that are older. */
-static void the_version_is_what_had_been_received_before_the_head_of_the_queue(void **state)
+/* The second change of the first object is popped with its first one,
+ * before older changes of other objects. */
+static void the_version_is_the_last_one_received_before_the_head_of_the_queue(void **state)
 {
     (void)state;
     apply_run run;
@@ -225,7 +226,7 @@ static void the_version_is_what_had_been_received_before_the_head_of_the_queue(v
     apply_run_fini(&run);
 }
 
-static void the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied(void **state)
+static void the_end_of_a_list_completes_its_version_before_later_changes(void **state)
 {
     (void)state;
     apply_run run;
@@ -240,7 +241,7 @@ static void the_end_of_a_list_completes_its_version_before_what_waits_behind_it_
     apply_run_fini(&run);
 }
 
-static void the_store_has_synced_when_the_end_of_the_first_list_is_done(void **state)
+static void the_store_has_synced_when_the_end_of_the_first_list_is_applied(void **state)
 {
     (void)state;
     apply_run run;
@@ -255,7 +256,7 @@ static void the_store_has_synced_when_the_end_of_the_first_list_is_done(void **s
 
 /* ---- joining and leaving ------------------------------------------------------------------------------ */
 
-static void a_handler_that_comes_late_gets_what_is_there_and_all_that_follows(void **state)
+static void a_late_handler_gets_the_stored_objects_and_all_later_changes(void **state)
 {
     (void)state;
     apply_run run;
@@ -268,7 +269,7 @@ static void a_handler_that_comes_late_gets_what_is_there_and_all_that_follows(vo
     apply_run_fini(&run);
 }
 
-static void a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all(void **state)
+static void a_handler_added_before_the_first_list_ends_is_synced_with_all(void **state)
 {
     (void)state;
     apply_run run;
@@ -281,9 +282,9 @@ static void a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with
     apply_run_fini(&run);
 }
 
-/* ---- a stop ------------------------------------------------------------------------------------------- */
+/* ---- stopping ----------------------------------------------------------------------------------------- */
 
-static void a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again(void **state)
+static void a_drop_in_the_middle_of_a_batch_loses_nothing_that_is_sent_again(void **state)
 {
     (void)state;
     apply_run run;
@@ -300,7 +301,7 @@ static void a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again(void 
     apply_run_fini(&run);
 }
 
-static void fini_drops_what_was_popped_and_takes_a_zeroed_apply(void **state)
+static void fini_drops_a_popped_batch_and_accepts_a_zeroed_apply(void **state)
 {
     (void)state;
     apply_run run;
@@ -313,7 +314,7 @@ static void fini_drops_what_was_popped_and_takes_a_zeroed_apply(void **state)
     ki_apply_fini(&zeroed);
 }
 
-/* ---- a key that the store does not take --------------------------------------------------------------- */
+/* ---- keys that the store refuses ---------------------------------------------------------------------- */
 
 static ki_object *object_with_a_long_key(void)
 {
@@ -342,35 +343,35 @@ static void a_key_that_the_store_refuses_does_not_stop_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(the_store_tells_an_add_from_an_update_not_the_event),
-        WITH_MEMORY_CHECK(an_item_of_a_list_updates_what_is_there),
+        WITH_MEMORY_CHECK(the_store_decides_between_add_and_update_not_the_event),
+        WITH_MEMORY_CHECK(an_item_of_a_list_updates_the_stored_object),
         WITH_MEMORY_CHECK(an_older_or_equal_version_changes_nothing),
         WITH_MEMORY_CHECK(an_older_delete_changes_nothing_and_an_equal_one_deletes),
         WITH_MEMORY_CHECK(a_delete_carries_the_object_of_the_event),
         WITH_MEMORY_CHECK(a_missed_delete_has_the_last_known_object),
         WITH_MEMORY_CHECK(another_uid_is_a_replacement),
-        WITH_MEMORY_CHECK(a_delete_tells_what_the_handler_knew),
-        WITH_MEMORY_CHECK(a_delete_of_another_uid_tells_it_to_the_backlog),
-        WITH_MEMORY_CHECK(an_update_of_nothing_that_is_kept_is_stored_and_not_delivered),
-        WITH_MEMORY_CHECK(an_update_of_nothing_that_is_kept_is_delivered_by_option),
-        WITH_MEMORY_CHECK(another_uid_is_delivered_also_when_nothing_that_is_kept_differs),
+        WITH_MEMORY_CHECK(a_delete_carries_the_object_that_the_handler_knew),
+        WITH_MEMORY_CHECK(a_delete_of_another_uid_is_flagged_for_the_backlog),
+        WITH_MEMORY_CHECK(an_update_without_kept_fields_is_stored_and_not_delivered),
+        WITH_MEMORY_CHECK(an_update_without_kept_fields_is_delivered_by_option),
+        WITH_MEMORY_CHECK(another_uid_is_delivered_even_if_no_kept_field_differs),
         WITH_MEMORY_CHECK(an_event_of_an_absent_key_counts_only_above_the_complete_version),
-        WITH_MEMORY_CHECK(an_echo_of_something_deleted_does_not_bring_it_back),
+        WITH_MEMORY_CHECK(an_echo_does_not_bring_a_deleted_object_back),
         WITH_MEMORY_CHECK(an_echo_is_judged_by_what_was_received_before_it),
-        WITH_MEMORY_CHECK(an_item_of_a_list_is_alive_whatever_its_version),
+        WITH_MEMORY_CHECK(an_item_of_a_list_exists_whatever_its_version),
         WITH_MEMORY_CHECK(versions_that_are_not_numbers_apply_when_they_differ),
         WITH_MEMORY_CHECK(the_same_version_that_is_not_a_number_applies_when_the_text_differs),
         WITH_MEMORY_CHECK(a_missing_version_applies_when_the_text_differs),
         WITH_MEMORY_CHECK(an_event_of_an_absent_key_that_cannot_be_compared_applies),
-        WITH_MEMORY_CHECK(the_last_version_received_is_the_complete_one_if_they_are_not_numbers),
-        WITH_MEMORY_CHECK(the_version_moves_with_events_bookmarks_and_ends),
-        WITH_MEMORY_CHECK(the_version_is_what_had_been_received_before_the_head_of_the_queue),
-        WITH_MEMORY_CHECK(the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied),
-        WITH_MEMORY_CHECK(the_store_has_synced_when_the_end_of_the_first_list_is_done),
-        WITH_MEMORY_CHECK(a_handler_that_comes_late_gets_what_is_there_and_all_that_follows),
-        WITH_MEMORY_CHECK(a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all),
-        WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again),
-        WITH_MEMORY_CHECK(fini_drops_what_was_popped_and_takes_a_zeroed_apply),
+        WITH_MEMORY_CHECK(the_last_received_version_is_complete_if_versions_are_not_numbers),
+        WITH_MEMORY_CHECK(the_version_advances_with_events_bookmarks_and_ends),
+        WITH_MEMORY_CHECK(the_version_is_the_last_one_received_before_the_head_of_the_queue),
+        WITH_MEMORY_CHECK(the_end_of_a_list_completes_its_version_before_later_changes),
+        WITH_MEMORY_CHECK(the_store_has_synced_when_the_end_of_the_first_list_is_applied),
+        WITH_MEMORY_CHECK(a_late_handler_gets_the_stored_objects_and_all_later_changes),
+        WITH_MEMORY_CHECK(a_handler_added_before_the_first_list_ends_is_synced_with_all),
+        WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_batch_loses_nothing_that_is_sent_again),
+        WITH_MEMORY_CHECK(fini_drops_a_popped_batch_and_accepts_a_zeroed_apply),
         WITH_MEMORY_CHECK(a_key_that_the_store_refuses_does_not_stop_the_rest),
     };
     return RUN_TESTS(tests);

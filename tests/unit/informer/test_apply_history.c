@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the store when the server's history is another one, or tells something twice. Each sequence
- * was found by a simulation. */
+/* The store when the server has another history, or sends something twice.
+ * Each sequence was found by the simulation. */
 #include "informer/apply.h"
 #include "support/failing_allocator.h"
 #include "support/fifo_push.h"
@@ -14,9 +14,9 @@ typedef struct fixture {
     ki_apply apply;
 } fixture;
 
-static void no_wake(ki_subscriber *subscriber)
+static void queue_events(ki_subscriber *subscriber, ki_list *entries)
 {
-    (void)subscriber;
+    ki_listener_push_all(&subscriber->listener, entries);
 }
 
 static void fixture_init(fixture *f)
@@ -25,7 +25,7 @@ static void fixture_init(fixture *f)
     assert_non_null(f->store);
     assert_int_equal(
         ki_delta_fifo_init(&f->fifo, &(ki_delta_fifo_options){.hash_key = ki_store_hash_key(f->store)}), 0);
-    ki_fanout_init(&f->fanout, no_wake);
+    ki_fanout_init(&f->fanout, queue_events);
     ki_apply_init(&f->apply, &(ki_apply_options){.store = f->store, .fifo = &f->fifo, .fanout = &f->fanout});
 }
 
@@ -57,7 +57,7 @@ static void apply_all(fixture *f)
     assert_int_equal(rc, 0);
 }
 
-/* 0: not there. */
+/* Returns 0 if there is no object. */
 static uint64_t stored_version(fixture *f)
 {
     ki_object *object = ki_store_get(f->store, KI_STR("default"), KI_STR("a"));
@@ -66,7 +66,7 @@ static uint64_t stored_version(fixture *f)
     return version;
 }
 
-/* One object at 90 in a list at 100, then a watch until 120. */
+/* One object at version 90 in a list of version 100, then a watch up to 120. */
 static void follow_first_history(fixture *f)
 {
     push(f, KI_CHANGE_REPLACED, 1, 90);
@@ -76,7 +76,7 @@ static void follow_first_history(fixture *f)
     assert_int_equal(stored_version(f), 120);
 }
 
-static void item_that_cannot_be_used_does_not_renew_an_object_of_another_history(void **state)
+static void item_that_cannot_be_decoded_does_not_renew_an_object_of_another_history(void **state)
 {
     (void)state;
     fixture f;
@@ -86,14 +86,14 @@ static void item_that_cannot_be_used_does_not_renew_an_object_of_another_history
     assert_int_equal(ki_delta_fifo_push_seen(&f.fifo, KI_STR("default/a"), 2), 0);
     push_end(&f, 2, "80");
     apply_all(&f);
-    assert_int_equal(stored_version(&f), 120); /* the last good one */
+    assert_int_equal(stored_version(&f), 120); /* the last good version */
     push(&f, KI_CHANGE_UPDATED, 0, 85);
     apply_all(&f);
     assert_int_equal(stored_version(&f), 85);
     fixture_fini(&f);
 }
 
-static void event_of_a_new_history_is_not_swept_by_the_list_that_it_overtakes(void **state)
+static void event_of_a_new_history_is_not_swept_by_the_list_it_overtakes(void **state)
 {
     (void)state;
     fixture f;
@@ -109,7 +109,7 @@ static void event_of_a_new_history_is_not_swept_by_the_list_that_it_overtakes(vo
     fixture_fini(&f);
 }
 
-static void echo_behind_a_delete_does_not_bring_the_object_back(void **state)
+static void echo_after_a_delete_does_not_bring_the_object_back(void **state)
 {
     (void)state;
     fixture f;
@@ -123,7 +123,7 @@ static void echo_behind_a_delete_does_not_bring_the_object_back(void **state)
     fixture_fini(&f);
 }
 
-static void stop_does_not_forget_that_the_history_is_another_one(void **state)
+static void stop_does_not_forget_the_new_history(void **state)
 {
     (void)state;
     fixture f;
@@ -144,10 +144,10 @@ static void stop_does_not_forget_that_the_history_is_another_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(item_that_cannot_be_used_does_not_renew_an_object_of_another_history),
-        WITH_MEMORY_CHECK(event_of_a_new_history_is_not_swept_by_the_list_that_it_overtakes),
-        WITH_MEMORY_CHECK(echo_behind_a_delete_does_not_bring_the_object_back),
-        WITH_MEMORY_CHECK(stop_does_not_forget_that_the_history_is_another_one),
+        WITH_MEMORY_CHECK(item_that_cannot_be_decoded_does_not_renew_an_object_of_another_history),
+        WITH_MEMORY_CHECK(event_of_a_new_history_is_not_swept_by_the_list_it_overtakes),
+        WITH_MEMORY_CHECK(echo_after_a_delete_does_not_bring_the_object_back),
+        WITH_MEMORY_CHECK(stop_does_not_forget_the_new_history),
     };
     return RUN_TESTS(tests);
 }

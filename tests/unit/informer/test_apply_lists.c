@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the end of a list sweeps away, new histories, resyncs, and the steps that they are done in. The
- * scripts are explained in support/apply_run.h. */
+/* Sweeps at the end of lists, new histories, resyncs, and the steps in which they are applied.
+ * support/apply_run.h explains the scripts. */
 #include "informer/apply.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static void an_empty_list_syncs(void **state)
     expect_version("(1 )5 | (2 )6", "6");
 }
 
-/* Events join an item that waits, and so come before the end of its list. */
+/* Events are queued with a waiting item of the same key, and so come before the end of its list. */
 static void a_watch_event_for_a_waiting_item_is_delivered_before_the_sync(void **state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static void a_watch_event_for_a_waiting_item_is_delivered_before_the_sync(void *
 
 /* ---- sweeps ------------------------------------------------------------------------------------------- */
 
-static void the_end_of_a_list_sweeps_what_it_has_not_met(void **state)
+static void the_end_of_a_list_sweeps_objects_missing_from_it(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 b2 )5 | (2 b2 )9", "+a1i +b2i synced -a1u", "b2");
@@ -56,37 +56,37 @@ static void nothing_is_swept_before_the_end(void **state)
     apply_run_expect("(1 a1 b2 )5 | (2 b2", "+a1i +b2i synced", "a1 b2");
 }
 
-static void what_came_by_a_watch_is_swept_as_well(void **state)
+static void objects_added_by_a_watch_are_swept_too(void **state)
 {
     (void)state;
     apply_run_expect("(1 )5 | +a6 | (2 )9", "synced +a6 -a6u", "");
 }
 
-static void an_item_that_could_not_be_used_keeps_its_object_alive(void **state)
+static void an_item_that_cannot_be_decoded_keeps_its_object(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 b2 )5 | (2 ?a ?z )9", "+a1i +b2i synced -b2u", "a1");
 }
 
-static void an_item_that_is_older_keeps_its_object_alive(void **state)
+static void an_older_item_keeps_its_object(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 )5 | ~a8 | (2 a3 )8", "+a1i synced ~a1>8", "a8");
 }
 
-static void what_is_newer_than_the_list_stays(void **state)
+static void objects_newer_than_the_list_are_kept(void **state)
 {
     (void)state;
-    /* The change to version 10 waits in the place of the first one, before the end of the list. */
+    /* The change to version 10 is queued with the first one, before the end of the list. */
     apply_run_expect("(1 a1 b1 )5 | ~a6 (2 )9 ~a10", "+a1i +b1i synced ~a1>6 ~a6>10 -b1u", "a10");
     apply_run_expect("(1 )5 | (2 a9 b10 | (3 )9", "synced +a9 +b10 -a9u", "b10");
 }
 
-static void what_a_later_list_has_met_counts_as_seen(void **state)
+static void objects_in_a_later_list_count_as_seen(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 )5 | (2 )7 (3 a1 )9", "+a1i synced -a1u +a1", "a1");
-    /* Their second changes wait in the place of their first ones, before the end of list 2. */
+    /* Their second changes are queued with their first ones, before the end of list 2. */
     apply_run_expect("(1 a1 b2 )5 | ~a6 ~b6 (2 )7 (3 a6 )9", "+a1i +b2i synced ~a1>6 ~b2>6 -b6u", "a6");
 }
 
@@ -97,13 +97,13 @@ static void a_list_that_fails_sweeps_nothing_and_completes_nothing(void **state)
     expect_version("(1 a1 b2 )5 | (2 a8", "5");
 }
 
-static void what_only_a_failed_list_has_met_is_swept_by_the_next(void **state)
+static void objects_only_in_a_failed_list_are_swept_by_the_next(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 )5 | (2 a1 b7 | (3 a1 )9", "+a1i synced +b7 -b7u", "a1");
 }
 
-static void sweeps_do_not_look_at_versions_that_are_not_numbers(void **state)
+static void sweeps_ignore_versions_that_are_not_numbers(void **state)
 {
     (void)state;
     apply_run_expect("(1 ax by )k | (2 by )c", "+axi +byi synced -axu", "by");
@@ -111,38 +111,38 @@ static void sweeps_do_not_look_at_versions_that_are_not_numbers(void **state)
     expect_version("(1 ax by )k | (2 by )c", "c");
 }
 
-/* The add waits in the place of the key's first change, before the end of the list; its version does not
- * tell. */
-static void what_is_told_after_the_end_of_a_list_is_not_swept_by_it(void **state)
+/* The add is queued with the first change of its key, before the end of the list,
+ * and its version cannot be compared. */
+static void changes_received_after_the_end_of_a_list_are_not_swept_by_it(void **state)
 {
     (void)state;
     apply_run_expect("(1 ax )k | ~aw (2 )m +an:2", "+axi synced ~ax>w ~aw>nr", "an");
     apply_run_expect("(1 ax )k | ~aw (2 )m ~aw (3 )o", "+axi synced ~ax>w -awu", "");
 }
 
-/* ---- a list that is older than what is there ---------------------------------------------------------- */
+/* ---- stale lists -------------------------------------------------------------------------------------- */
 
-static void a_stale_list_sweeps_nothing_and_moves_no_version(void **state)
+static void a_stale_list_sweeps_nothing_and_changes_no_version(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 b2 )10 | (2 b2 )9", "+a1i +b2i synced", "a1 b2");
     expect_version("(1 a1 b2 )10 | (2 b2 )9", "10");
 }
 
-static void what_a_stale_list_has_only_met_stays(void **state)
+static void objects_in_a_stale_list_are_kept(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 b2 )10 | (2 a3 b2 )9", "+a1i +b2i synced ~a1>3", "a3 b2");
 }
 
-static void a_list_is_stale_by_what_was_received_before_its_end(void **state)
+static void a_list_is_stale_if_newer_changes_came_before_its_end(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 )5 | (2 +b20 )10", "+a1i synced +b20", "a1 b20");
     expect_version("(1 a1 )5 | (2 +b20 )10", "20");
 }
 
-static void a_stale_list_counts_for_later_sweeps_as_any_other(void **state)
+static void a_stale_list_does_not_affect_later_sweeps(void **state)
 {
     (void)state;
     apply_run_expect("(1 a1 b2 )10 | (2 b2 )9 | (3 a1 )12", "+a1i +b2i synced -b2u", "a1");
@@ -156,7 +156,7 @@ static void a_list_of_the_same_version_is_not_stale(void **state)
 
 /* ---- another history ---------------------------------------------------------------------------------- */
 
-static void in_a_new_history_versions_may_go_down(void **state)
+static void in_a_new_history_versions_may_be_lower(void **state)
 {
     (void)state;
     apply_run_expect("(1 a50 b60 )90 | !2 (2 a3 b60 )7 | ~a8", "+a50i +b60i synced ~a50>3 ~a3>8", "a8 b60");
@@ -169,14 +169,14 @@ static void a_new_history_completes_nothing_before_its_list_ends(void **state)
     expect_version("(1 a50 )90 | !2 (2 a3", "");
 }
 
-static void in_a_new_history_what_is_equal_is_not_delivered(void **state)
+static void in_a_new_history_equal_objects_are_not_delivered(void **state)
 {
     (void)state;
     apply_run_expect("(1 a50=x b60=y c70 )90 | !2 (2 a3=x b60=z c70 )7", "+a50i +b60i +c70i synced ~b60>60",
                      "a3 b60 c70");
 }
 
-/* The same version and the same text, as far as it is kept. */
+/* The version and the kept text are the same. */
 static void in_a_new_history_another_uid_is_another_object(void **state)
 {
     (void)state;
@@ -190,27 +190,27 @@ static void the_first_list_of_a_new_history_sweeps_whatever_the_version(void **s
     apply_run_expect("(1 a50 b60 )90 | !2 (2 b3 )7", "+a50i +b60i synced ~b60>3 -a50u", "b3");
 }
 
-static void in_a_new_history_what_was_met_in_a_failed_list_is_of_it(void **state)
+static void objects_in_a_failed_list_of_a_new_history_belong_to_it(void **state)
 {
     (void)state;
     apply_run_expect("(1 a50 b60 )90 | !2 (2 a3 b9 | (3 )7", "+a50i +b60i synced ~a50>3 ~b60>9 -a3u", "b9");
-    /* The version of b is of now after list 2 has met it: an older one does not count any more. */
+    /* After list 2 the version of b belongs to the new history, so an older version is ignored. */
     apply_run_expect("(1 b60 )90 | !2 (2 b9 | (3 b8 )10", "+b60i synced ~b60>9", "b9");
 }
 
-static void a_new_history_keeps_what_could_not_be_used(void **state)
+static void a_new_history_keeps_objects_that_cannot_be_decoded(void **state)
 {
     (void)state;
     apply_run_expect("(1 a50 b60 )90 | !2 (2 ?a )7", "+a50i +b60i synced -b60u", "a50");
 }
 
-static void a_delete_of_a_new_history_deletes_what_is_of_the_old(void **state)
+static void a_delete_of_a_new_history_deletes_an_object_of_the_old_one(void **state)
 {
     (void)state;
     apply_run_expect("(1 a50 )90 | !2 -a3", "+a50i synced -a3", "");
 }
 
-static void a_new_history_forgets_what_waits_of_the_old(void **state)
+static void a_new_history_forgets_waiting_changes_of_the_old_one(void **state)
 {
     (void)state;
     apply_run_expect("(1 a50 )90 | ~a91 +b92 !2 (2 a3 )7", "+a50i synced ~a50>3", "a3");
@@ -223,16 +223,16 @@ static void a_batch_of_the_old_history_may_still_end_after_the_new_one_began(voi
     apply_run run;
     apply_run_init(&run);
     apply_run_play(&run, "(1 a50 )90 | ~a91 ^95 +b96");
-    assert_int_equal(apply_run_step(&run), 1); /* b waits behind the bookmark, popped */
+    assert_int_equal(apply_run_step(&run), 1); /* b was popped and waits after the bookmark */
     apply_run_play(&run, "!2 (2 a3 )7");
     assert_string_equal(apply_run_heard(&run, 0), "+a50i synced ~a50>91 +b96 ~a91>3 -b96u");
     assert_string_equal(apply_run_version(&run), "7");
     apply_run_fini(&run);
 }
 
-/* The server has passed version 90 again when it is listed, so that nothing shows that its history is
- * another. */
-static void a_new_history_is_not_forgotten_with_what_waits(void **state)
+/* The server is past version 90 again when it is listed, so the versions do not show that the history is
+ * another one. */
+static void a_new_history_is_not_forgotten_with_waiting_changes(void **state)
 {
     (void)state;
     for (int steps = 0; steps < 2; steps++) {
@@ -264,7 +264,7 @@ static void a_new_history_that_was_popped_is_not_forgotten(void **state)
     apply_run_fini(&run);
 }
 
-static void what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now(void **state)
+static void changes_after_a_stop_belong_to_the_current_history(void **state)
 {
     (void)state;
     apply_run run;
@@ -301,7 +301,7 @@ static void a_resync_calls_only_handlers_that_are_due(void **state)
     apply_run_fini(&run);
 }
 
-static void a_resync_moves_no_version(void **state)
+static void a_resync_changes_no_version(void **state)
 {
     (void)state;
     expect_version("(1 a1 )5 | @", "5");
@@ -348,7 +348,7 @@ static void a_sweep_is_done_in_steps(void **state)
     apply_run_fini(&run);
 }
 
-static void a_handler_that_comes_in_the_middle_of_a_sweep_has_a_consistent_picture(void **state)
+static void a_handler_added_during_a_sweep_gets_a_consistent_state(void **state)
 {
     (void)state;
     apply_run run;
@@ -377,7 +377,7 @@ static void a_resync_is_done_in_steps(void **state)
     apply_run_play(&run, "@ ~a6");
     assert_int_equal(apply_run_step(&run), 1);
     assert_int_equal(ki_listener_read_stats(&run.handlers[0].subscriber.listener).items, KI_APPLY_STEP);
-    apply_run_join(&run, 1, NULL); /* in the middle: it is not reminded */
+    apply_run_join(&run, 1, NULL); /* added during the resync, so not called for it */
     assert_int_equal(ki_fanout_begin_resync(&run.fanout, 5000), 0);
     const char *heard = apply_run_heard(&run, 0);
     assert_int_equal(count_of(heard, ">1s"), MANY);
@@ -405,7 +405,7 @@ static void a_drop_in_the_middle_of_a_sweep_loses_nothing(void **state)
     apply_run_fini(&run);
 }
 
-static void a_drop_in_the_middle_of_a_resync_lets_the_next_one_begin(void **state)
+static void a_drop_in_the_middle_of_a_resync_allows_the_next_one(void **state)
 {
     (void)state;
     apply_run run;
@@ -429,43 +429,43 @@ int main(void)
         WITH_MEMORY_CHECK(adds_are_initial_until_the_first_list_has_ended),
         WITH_MEMORY_CHECK(an_empty_list_syncs),
         WITH_MEMORY_CHECK(a_watch_event_for_a_waiting_item_is_delivered_before_the_sync),
-        WITH_MEMORY_CHECK(the_end_of_a_list_sweeps_what_it_has_not_met),
+        WITH_MEMORY_CHECK(the_end_of_a_list_sweeps_objects_missing_from_it),
         WITH_MEMORY_CHECK(nothing_is_swept_before_the_end),
-        WITH_MEMORY_CHECK(what_came_by_a_watch_is_swept_as_well),
-        WITH_MEMORY_CHECK(an_item_that_could_not_be_used_keeps_its_object_alive),
-        WITH_MEMORY_CHECK(an_item_that_is_older_keeps_its_object_alive),
-        WITH_MEMORY_CHECK(what_is_newer_than_the_list_stays),
-        WITH_MEMORY_CHECK(what_a_later_list_has_met_counts_as_seen),
+        WITH_MEMORY_CHECK(objects_added_by_a_watch_are_swept_too),
+        WITH_MEMORY_CHECK(an_item_that_cannot_be_decoded_keeps_its_object),
+        WITH_MEMORY_CHECK(an_older_item_keeps_its_object),
+        WITH_MEMORY_CHECK(objects_newer_than_the_list_are_kept),
+        WITH_MEMORY_CHECK(objects_in_a_later_list_count_as_seen),
         WITH_MEMORY_CHECK(a_list_that_fails_sweeps_nothing_and_completes_nothing),
-        WITH_MEMORY_CHECK(what_only_a_failed_list_has_met_is_swept_by_the_next),
-        WITH_MEMORY_CHECK(sweeps_do_not_look_at_versions_that_are_not_numbers),
-        WITH_MEMORY_CHECK(what_is_told_after_the_end_of_a_list_is_not_swept_by_it),
-        WITH_MEMORY_CHECK(a_stale_list_sweeps_nothing_and_moves_no_version),
-        WITH_MEMORY_CHECK(what_a_stale_list_has_only_met_stays),
-        WITH_MEMORY_CHECK(a_list_is_stale_by_what_was_received_before_its_end),
-        WITH_MEMORY_CHECK(a_stale_list_counts_for_later_sweeps_as_any_other),
+        WITH_MEMORY_CHECK(objects_only_in_a_failed_list_are_swept_by_the_next),
+        WITH_MEMORY_CHECK(sweeps_ignore_versions_that_are_not_numbers),
+        WITH_MEMORY_CHECK(changes_received_after_the_end_of_a_list_are_not_swept_by_it),
+        WITH_MEMORY_CHECK(a_stale_list_sweeps_nothing_and_changes_no_version),
+        WITH_MEMORY_CHECK(objects_in_a_stale_list_are_kept),
+        WITH_MEMORY_CHECK(a_list_is_stale_if_newer_changes_came_before_its_end),
+        WITH_MEMORY_CHECK(a_stale_list_does_not_affect_later_sweeps),
         WITH_MEMORY_CHECK(a_list_of_the_same_version_is_not_stale),
-        WITH_MEMORY_CHECK(in_a_new_history_versions_may_go_down),
+        WITH_MEMORY_CHECK(in_a_new_history_versions_may_be_lower),
         WITH_MEMORY_CHECK(a_new_history_completes_nothing_before_its_list_ends),
-        WITH_MEMORY_CHECK(in_a_new_history_what_is_equal_is_not_delivered),
+        WITH_MEMORY_CHECK(in_a_new_history_equal_objects_are_not_delivered),
         WITH_MEMORY_CHECK(in_a_new_history_another_uid_is_another_object),
         WITH_MEMORY_CHECK(the_first_list_of_a_new_history_sweeps_whatever_the_version),
-        WITH_MEMORY_CHECK(in_a_new_history_what_was_met_in_a_failed_list_is_of_it),
-        WITH_MEMORY_CHECK(a_new_history_keeps_what_could_not_be_used),
-        WITH_MEMORY_CHECK(a_delete_of_a_new_history_deletes_what_is_of_the_old),
-        WITH_MEMORY_CHECK(a_new_history_forgets_what_waits_of_the_old),
+        WITH_MEMORY_CHECK(objects_in_a_failed_list_of_a_new_history_belong_to_it),
+        WITH_MEMORY_CHECK(a_new_history_keeps_objects_that_cannot_be_decoded),
+        WITH_MEMORY_CHECK(a_delete_of_a_new_history_deletes_an_object_of_the_old_one),
+        WITH_MEMORY_CHECK(a_new_history_forgets_waiting_changes_of_the_old_one),
         WITH_MEMORY_CHECK(a_batch_of_the_old_history_may_still_end_after_the_new_one_began),
-        WITH_MEMORY_CHECK(a_new_history_is_not_forgotten_with_what_waits),
+        WITH_MEMORY_CHECK(a_new_history_is_not_forgotten_with_waiting_changes),
         WITH_MEMORY_CHECK(a_new_history_that_was_popped_is_not_forgotten),
-        WITH_MEMORY_CHECK(what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now),
+        WITH_MEMORY_CHECK(changes_after_a_stop_belong_to_the_current_history),
         WITH_MEMORY_CHECK(histories_may_follow_each_other),
         WITH_MEMORY_CHECK(a_resync_calls_only_handlers_that_are_due),
-        WITH_MEMORY_CHECK(a_resync_moves_no_version),
+        WITH_MEMORY_CHECK(a_resync_changes_no_version),
         WITH_MEMORY_CHECK(a_sweep_is_done_in_steps),
-        WITH_MEMORY_CHECK(a_handler_that_comes_in_the_middle_of_a_sweep_has_a_consistent_picture),
+        WITH_MEMORY_CHECK(a_handler_added_during_a_sweep_gets_a_consistent_state),
         WITH_MEMORY_CHECK(a_resync_is_done_in_steps),
         WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_sweep_loses_nothing),
-        WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_resync_lets_the_next_one_begin),
+        WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_resync_allows_the_next_one),
     };
     return RUN_TESTS(tests);
 }

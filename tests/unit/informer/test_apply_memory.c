@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of mixed work in which allocations fail, one after the other: what fails is done again, and handlers
- * hear what they hear without failures. */
+/* A mixed workload in which one allocation after the other fails: failed steps are repeated, and handlers get
+ * the same calls as without failures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 
 enum { SOME = 5, MANY = 600, MORE = 1100 };
 
-/* ---- allocations fail in steps and joins only --------------------------------------------------------- */
+/* ---- failing allocations in steps and joins ----------------------------------------------------------- */
 
 typedef struct plan {
-    size_t first;  /* the allocation that fails; 0: none */
-    size_t second; /* the one that fails after it, counted from there; 0: none */
+    size_t first;  /* the number of the allocation that fails; 0: none */
+    size_t second; /* the next one that fails, counted from the first; 0: none */
     size_t seen;   /* allocations so far */
     size_t failed;
 } plan;
@@ -47,7 +47,7 @@ static void settle(apply_run *run, plan *p)
     }
 }
 
-/* Some steps only. */
+/* Runs this many steps. */
 static void step(apply_run *run, plan *p, int count)
 {
     while (count > 0) {
@@ -73,7 +73,7 @@ static void remind(apply_run *run, plan *p)
     settle(run, p);
 }
 
-/* ---- the work ----------------------------------------------------------------------------------------- */
+/* ---- the workload ------------------------------------------------------------------------------------- */
 
 static void work(apply_run *run, plan *p, size_t many)
 {
@@ -94,8 +94,8 @@ static void work(apply_run *run, plan *p, size_t many)
     settle(run, p);
 }
 
-/* Deletes of a sweep and adds of a join come in the order of the table, which grows differently without
- * memory. So what is compared is sorted. */
+/* Deletes of a sweep and adds of a join are in the order of the table, which grows differently after
+ * failures, so the words are sorted before they are compared. */
 static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -123,13 +123,13 @@ static char *sorted(const char *heard)
     return result;
 }
 
-/* Of one object the order counts. */
+/* For a single object, the order of calls matters. */
 static void assert_order(const char *heard, const char *const *words)
 {
     for (size_t i = 0; words[i] != NULL; i++) {
         const char *at = strstr(heard, words[i]);
         if (at == NULL)
-            fail_msg("no %s, or too early", words[i]);
+            fail_msg("%s is missing or too early", words[i]);
         heard = at;
     }
 }
@@ -158,7 +158,7 @@ static size_t count_of(const char *heard, const char *sign)
     return count;
 }
 
-/* It came in the middle of the sweep, and how far that had come depends on what has failed. */
+/* This handler was added during the sweep; how far the sweep had come depends on the failures. */
 static void check_late(const char *heard)
 {
     assert_int_equal(count_of(heard, "+n"), count_of(heard, "-n"));
@@ -213,7 +213,7 @@ static void run_with(const plan *failures, const truth *expected, size_t many)
                  failing_allocator_live_count());
 }
 
-static void any_allocation_may_fail_and_nothing_is_lost_or_doubled(void **state)
+static void any_allocation_may_fail_and_nothing_is_lost_or_repeated(void **state)
 {
     (void)state;
     truth expected;
@@ -224,8 +224,8 @@ static void any_allocation_may_fail_and_nothing_is_lost_or_doubled(void **state)
     forget(&expected);
 }
 
-/* Too many to fail each of them, so every 59th does: in steps, in tables that grow, in plans. */
-static void allocations_may_fail_in_the_middle_of_much_work(void **state)
+/* There are too many allocations to fail each, so every 59th fails: in steps, in growing tables, in plans. */
+static void allocations_may_fail_during_a_large_workload(void **state)
 {
     (void)state;
     truth expected;
@@ -236,8 +236,9 @@ static void allocations_may_fail_in_the_middle_of_much_work(void **state)
     forget(&expected);
 }
 
-/* The list of what a sweep takes out grows at its start, at 256 objects, at 512 and at 1,024. What fits is
- * swept, and then it is made again; the second failure is in the sweep of what did fit. */
+/* The list of objects to sweep grows at the start and at 256, 512 and 1,024 objects. If it cannot grow, the
+ * objects in it are swept and the list is built again. The second failure is in the sweep of these
+ * objects. */
 static void run_sweep(const plan *failures)
 {
     apply_run run;
@@ -256,7 +257,7 @@ static void run_sweep(const plan *failures)
     apply_run_fini(&run);
 }
 
-static void a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts(void **state)
+static void a_sweep_that_cannot_be_planned_at_once_is_done_in_parts(void **state)
 {
     (void)state;
     for (size_t n = 1; n <= 4; n++)
@@ -281,7 +282,7 @@ static void run_resync(size_t first)
     apply_run_fini(&run);
 }
 
-static void a_resync_that_cannot_be_planned_begins_again_and_reminds_once(void **state)
+static void a_resync_that_cannot_be_planned_is_repeated_and_delivered_once(void **state)
 {
     (void)state;
     for (size_t n = 1; n <= 4; n++)
@@ -291,10 +292,10 @@ static void a_resync_that_cannot_be_planned_begins_again_and_reminds_once(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(any_allocation_may_fail_and_nothing_is_lost_or_doubled),
-        WITH_MEMORY_CHECK(allocations_may_fail_in_the_middle_of_much_work),
-        WITH_MEMORY_CHECK(a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts),
-        WITH_MEMORY_CHECK(a_resync_that_cannot_be_planned_begins_again_and_reminds_once),
+        WITH_MEMORY_CHECK(any_allocation_may_fail_and_nothing_is_lost_or_repeated),
+        WITH_MEMORY_CHECK(allocations_may_fail_during_a_large_workload),
+        WITH_MEMORY_CHECK(a_sweep_that_cannot_be_planned_at_once_is_done_in_parts),
+        WITH_MEMORY_CHECK(a_resync_that_cannot_be_planned_is_repeated_and_delivered_once),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Apply against a plain model of the rules: with input that makes no sense, and with a server that does,
- * whose objects must all be there in the end. A failing seed is printed; KI_SEED=<seed> runs it alone. */
+/* Apply compared with a plain model of the rules: with meaningless input, and with a consistent server whose
+ * objects must all be stored in the end. A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <string.h>
 
 #include "support/apply_model.h"
@@ -40,17 +40,17 @@ static void finish(void)
                  failing_allocator_live_count());
 }
 
-/* ---- anything ----------------------------------------------------------------------------------------- */
+/* ---- random input ------------------------------------------------------------------------------------- */
 
 typedef struct noise {
     ki_random random;
     unsigned clock;
     uint32_t lists;
-    uint32_t list; /* under way; 0: none */
+    uint32_t list; /* the list under way; 0: none */
     int is_doubtful;
 } noise;
 
-/* Mostly the next one, sometimes one that has been. */
+/* Mostly the next version, sometimes an old one. */
 static unsigned some_version(noise *n)
 {
     return one_in(&n->random, 4) ? 1 + below(&n->random, n->clock) : ++n->clock;
@@ -131,7 +131,7 @@ static void run_noise(uint64_t seed)
     finish();
 }
 
-static void whatever_comes_is_applied_by_the_rules(void **state)
+static void any_input_is_applied_by_the_rules(void **state)
 {
     (void)state;
     for_each_seed(SEEDS, run_noise);
@@ -153,12 +153,12 @@ typedef struct server {
     model_state objects[MODEL_KEYS]; /* version 0: none */
     change log[LOG_MAX];
     size_t log_len;
-    /* of who lists and watches it */
+    /* of the client that lists and watches */
     phase phase;
     uint32_t lists;
     model_state snapshot[MODEL_KEYS];
     unsigned snapshot_version;
-    int is_doubtful; /* the snapshot's version is said at its end */
+    int is_doubtful; /* the version of the snapshot comes at its end */
     unsigned next_item;
     size_t next_change;
 } server;
@@ -186,7 +186,7 @@ static void server_change(server *s)
     }
 }
 
-/* From a backup: fewer objects, at versions that have been, some with another UID. */
+/* Restores a backup: fewer objects, at old versions, some with another UID. */
 static void server_restore(server *s)
 {
     s->clock = 1 + below(&s->random, s->clock);
@@ -249,7 +249,7 @@ static void go_on(server *s)
         watch_go_on(s);
 }
 
-/* A stop and a start: from the version up to which the store is complete. */
+/* Stops and starts from the version up to which the store is complete. */
 static void start_over(server *s)
 {
     apply_model_drop(&model, below(&s->random, 4));
@@ -267,7 +267,7 @@ static void server_step(server *s)
     else if (choice == 1 && one_in(&s->random, 2))
         server_restore(s);
     else if (choice < 4)
-        s->phase = EMPTY; /* a list that is cut, a watch that has expired */
+        s->phase = EMPTY; /* a list was cut, or a watch has expired */
     else if (choice == 4 && s->phase == WATCHING && s->next_change == s->log_len)
         apply_model_push_marker(&model, KI_CHANGE_BOOKMARK, 0, s->clock);
     else if (choice == 5)
@@ -308,7 +308,7 @@ static void run_server(uint64_t seed)
     finish();
 }
 
-static void the_store_ends_as_the_server_whatever_was_cut_or_reset(void **state)
+static void the_store_ends_equal_to_the_server_after_cuts_and_resets(void **state)
 {
     (void)state;
     for_each_seed(SEEDS, run_server);
@@ -317,8 +317,8 @@ static void the_store_ends_as_the_server_whatever_was_cut_or_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(whatever_comes_is_applied_by_the_rules),
-        WITH_MEMORY_CHECK(the_store_ends_as_the_server_whatever_was_cut_or_reset),
+        WITH_MEMORY_CHECK(any_input_is_applied_by_the_rules),
+        WITH_MEMORY_CHECK(the_store_ends_equal_to_the_server_after_cuts_and_resets),
     };
     return RUN_TESTS(tests);
 }

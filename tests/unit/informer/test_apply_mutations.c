@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A write into an object is reported when its store can be used again, through the log of the program. */
+/* A write to a stored object is reported through the program's log once the store can be used again. */
 #include <kinformer/log.h>
 #include <string.h>
 
@@ -70,19 +70,19 @@ static void expect_reports_without_a_lock(const char *script, size_t reports)
     watched_run_fini(&w);
 }
 
-static void updates_report_what_they_replace_without_a_lock(void **state)
+static void updates_report_replaced_objects_without_a_lock(void **state)
 {
     (void)state;
     expect_reports_without_a_lock("~a6 ~b7 |", 2);
 }
 
-static void deletes_report_what_goes_without_a_lock(void **state)
+static void deletes_report_removed_objects_without_a_lock(void **state)
 {
     (void)state;
     expect_reports_without_a_lock("-a6 |", 1);
 }
 
-static void the_end_of_a_list_reports_what_it_sweeps_away_without_a_lock(void **state)
+static void the_end_of_a_list_reports_swept_objects_without_a_lock(void **state)
 {
     (void)state;
     expect_reports_without_a_lock("(2 )9 |", 2);
@@ -91,9 +91,9 @@ static void the_end_of_a_list_reports_what_it_sweeps_away_without_a_lock(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(updates_report_what_they_replace_without_a_lock),
-        WITH_MEMORY_CHECK(deletes_report_what_goes_without_a_lock),
-        WITH_MEMORY_CHECK(the_end_of_a_list_reports_what_it_sweeps_away_without_a_lock),
+        WITH_MEMORY_CHECK(updates_report_replaced_objects_without_a_lock),
+        WITH_MEMORY_CHECK(deletes_report_removed_objects_without_a_lock),
+        WITH_MEMORY_CHECK(the_end_of_a_list_reports_swept_objects_without_a_lock),
     };
     return RUN_TESTS(tests);
 }

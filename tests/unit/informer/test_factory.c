@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A factory: one informer for each collection, and all of them together. Threads are the library's, and
- * those that support/aside.c starts with ki_thread_start(). */
+/* A factory: one informer per collection, and all of them together. The threads are the library's and those
+ * that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { A_WHILE_MS = 30 };
 
-/* ---- one for each collection ------------------------------------------------------------------------- */
+/* ---- one informer per collection --------------------------------------------------------------------- */
 
 static void the_same_collection_has_the_same_informer(void **state)
 {
@@ -66,7 +66,7 @@ static void other_options_make_another_informer(void **state)
     factory_rig_fini(&r);
 }
 
-/* Each has some forty samples, and no two the same name. */
+/* Each informer has about forty metrics, and each has a different name. */
 static void many_informers_are_distinguished_counted_and_removed(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void a_custom_resource_is_found_by_name(void **state)
     factory_rig_fini(&r);
 }
 
-/* ---- what informers get from it ---------------------------------------------------------------------- */
+/* ---- what informers get from the factory ------------------------------------------------------------- */
 
 static int keep_all(const ki_object **object, void *user)
 {
@@ -147,7 +147,7 @@ static void tweak(ki_list_options *options, void *user)
     options->label_selector = ki_str_of("tweaked=yes");
 }
 
-static void the_options_are_those_of_every_informer(void **state)
+static void the_options_apply_to_every_informer(void **state)
 {
     (void)state;
     factory_rig r;
@@ -179,7 +179,7 @@ static void a_cluster_scoped_resource_gets_no_namespace(void **state)
     factory_rig_fini(&r);
 }
 
-static void some_resources_have_a_resync_of_their_own(void **state)
+static void some_resources_have_their_own_resync(void **state)
 {
     (void)state;
     factory_rig r;
@@ -194,7 +194,7 @@ static void some_resources_have_a_resync_of_their_own(void **state)
 
 /* ---- starting, waiting, stopping --------------------------------------------------------------------- */
 
-static void a_start_starts_only_what_does_not_run(void **state)
+static void a_start_starts_only_informers_that_do_not_run(void **state)
 {
     (void)state;
     factory_rig r;
@@ -250,7 +250,7 @@ static void one_informer_can_be_stopped_alone_and_started_again_with_the_rest(vo
     factory_rig_fini(&r);
 }
 
-static void a_failed_wait_names_those_that_are_not_ready_and_why(void **state)
+static void a_failed_wait_names_the_informers_that_are_not_ready_and_why(void **state)
 {
     (void)state;
     factory_rig r;
@@ -342,7 +342,7 @@ static void wait_for_sync(void *user)
     w->rc = ki_factory_wait_for_sync(w->factory, HANG_MS, NULL);
 }
 
-static void an_informer_that_was_not_started_is_not_waited_for(void **state)
+static void a_wait_ignores_informers_that_were_not_started(void **state)
 {
     (void)state;
     factory_rig r;
@@ -352,7 +352,8 @@ static void an_informer_that_was_not_started_is_not_waited_for(void **state)
     factory_rig_fini(&r);
 }
 
-/* Who waits for it continues with the next one, and it is gone when the removal returns. */
+/* The waiting thread continues with the next informer, and the removed one is gone when the removal
+ * returns. */
 static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **state)
 {
     (void)state;
@@ -373,7 +374,7 @@ static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **
     factory_rig_fini(&r);
 }
 
-static void a_free_returns_when_nothing_runs_any_more(void **state)
+static void a_free_returns_when_nothing_runs(void **state)
 {
     (void)state;
     factory_rig r;
@@ -425,19 +426,19 @@ int main(void)
         WITH_MEMORY_CHECK(many_informers_are_distinguished_counted_and_removed),
         WITH_MEMORY_CHECK(every_resource_has_an_informer),
         WITH_MEMORY_CHECK(a_custom_resource_is_found_by_name),
-        WITH_MEMORY_CHECK(the_options_are_those_of_every_informer),
+        WITH_MEMORY_CHECK(the_options_apply_to_every_informer),
         WITH_MEMORY_CHECK(a_cluster_scoped_resource_gets_no_namespace),
-        WITH_MEMORY_CHECK(some_resources_have_a_resync_of_their_own),
-        WITH_MEMORY_CHECK(a_start_starts_only_what_does_not_run),
+        WITH_MEMORY_CHECK(some_resources_have_their_own_resync),
+        WITH_MEMORY_CHECK(a_start_starts_only_informers_that_do_not_run),
         WITH_MEMORY_CHECK(a_factory_can_be_stopped_and_started_again),
         WITH_MEMORY_CHECK(one_informer_can_be_stopped_alone_and_started_again_with_the_rest),
-        WITH_MEMORY_CHECK(a_failed_wait_names_those_that_are_not_ready_and_why),
+        WITH_MEMORY_CHECK(a_failed_wait_names_the_informers_that_are_not_ready_and_why),
         WITH_MEMORY_CHECK(waiting_for_a_stopped_factory_fails),
         WITH_MEMORY_CHECK(an_informer_with_handlers_is_not_removed),
         WITH_MEMORY_CHECK(only_its_own_informers_are_removed),
-        WITH_MEMORY_CHECK(an_informer_that_was_not_started_is_not_waited_for),
+        WITH_MEMORY_CHECK(a_wait_ignores_informers_that_were_not_started),
         WITH_MEMORY_CHECK(an_informer_can_be_removed_while_another_thread_waits_for_it),
-        WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs_any_more),
+        WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs),
         WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
     };
     (void)alarm(WATCHDOG_SECONDS);

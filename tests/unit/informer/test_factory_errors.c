@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of a factory, and how its next start reports them. The threads are those that the library starts
- * with ki_thread_start(). */
+/* Errors of a factory, and how its next start reports them.
+ * The library starts its threads with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -15,7 +15,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 
-/* It makes, starts and waits for nothing, and says every time what is wrong. */
+/* The factory creates, starts and waits for nothing, and reports the error every time. */
 static void assert_refuses(const ki_factory_options *options, const char *text)
 {
     factory_rig r;
@@ -40,7 +40,7 @@ static void assert_refuses(const ki_factory_options *options, const char *text)
     factory_rig_fini(&r);
 }
 
-static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(void **state)
+static void a_factory_with_an_invalid_option_starts_nothing_and_says_why(void **state)
 {
     (void)state;
     const ki_resource nameless = {.version = "v1", .kind = "Thing"};
@@ -52,7 +52,7 @@ static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(vo
     assert_refuses(&(ki_factory_options){.resync = resyncs}, "resource");
 }
 
-static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
+static void a_null_factory_is_harmless_and_its_start_fails(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -92,10 +92,10 @@ static void assert_start_reports(factory_rig *r, int code, const char *text)
     ki_error err = {0};
     assert_int_equal(ki_factory_start(r->factory, &err), code);
     assert_non_null(strstr(err.message, text));
-    assert_int_equal(ki_factory_start(r->factory, &err), 0); /* once */
+    assert_int_equal(ki_factory_start(r->factory, &err), 0); /* reported once */
 }
 
-static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(void **state)
+static void a_failed_setup_is_reported_by_the_next_start_and_the_others_run(void **state)
 {
     (void)state;
     factory_rig r;
@@ -116,7 +116,7 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     factory_rig_fini(&r);
 }
 
-static void when_out_of_memory_set_up_calls_fail_and_are_remembered(void **state)
+static void when_out_of_memory_setup_calls_fail_and_are_remembered(void **state)
 {
     (void)state;
     factory_rig r;
@@ -144,11 +144,11 @@ static void when_out_of_memory_set_up_calls_fail_and_are_remembered(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_null_factory_is_harmless_and_its_start_says_so),
+        cmocka_unit_test(a_null_factory_is_harmless_and_its_start_fails),
         cmocka_unit_test(a_chain_of_calls_keeps_the_first_error),
-        WITH_MEMORY_CHECK(a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why),
-        WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),
-        WITH_MEMORY_CHECK(when_out_of_memory_set_up_calls_fail_and_are_remembered),
+        WITH_MEMORY_CHECK(a_factory_with_an_invalid_option_starts_nothing_and_says_why),
+        WITH_MEMORY_CHECK(a_failed_setup_is_reported_by_the_next_start_and_the_others_run),
+        WITH_MEMORY_CHECK(when_out_of_memory_setup_calls_fail_and_are_remembered),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer on one thread under a virtual clock: what comes into the store, and how new it is. */
+/* An informer on one thread with a virtual clock: the content of its store, and how recent it is. */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ static void an_informer_fills_its_store_and_follows_the_server(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* An idle informer is woken for that once, and not again. */
-static void an_idle_informer_frees_what_it_removed_within_a_second(void **state)
+/* An idle informer is woken once to free memory, and not again. */
+static void an_idle_informer_frees_removed_objects_within_a_second(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -43,7 +43,7 @@ static void an_idle_informer_frees_what_it_removed_within_a_second(void **state)
     sim_world_delete(rig.world, 1);
     virtual_rig_run(&rig, 500);
     assert_int_equal(reclaim->object_count, 1);
-    for (int i = 0; i < 10; i++) { /* what happens all the time does not put it off */
+    for (int i = 0; i < 10; i++) { /* frequent changes do not delay the release */
         sim_world_update(rig.world, 2);
         virtual_rig_run(&rig, 300);
         assert_true(reclaim->object_count <= 5);
@@ -55,7 +55,7 @@ static void an_idle_informer_frees_what_it_removed_within_a_second(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void an_informer_that_took_nothing_out_is_not_woken_to_let_go(void **state)
+static void an_informer_that_removed_nothing_is_not_woken_to_free(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -69,7 +69,40 @@ static void an_informer_that_took_nothing_out_is_not_woken_to_let_go(void **stat
     virtual_rig_fini(&rig);
 }
 
-static void an_informer_asks_for_nothing_before_it_is_started(void **state)
+static void an_idle_informer_keeps_no_spare_queue_entries(void **state)
+{
+    (void)state;
+    enum { OBJECTS = 2 * KI_DELTA_FIFO_SPARE_MAX };
+    virtual_rig rig;
+    virtual_rig_init_world(&rig, NULL, &(sim_world_options){.names = OBJECTS});
+    for (uint32_t key = 0; key < OBJECTS; key++)
+        sim_world_create(rig.world, key);
+    virtual_rig_sync(&rig);
+    assert_int_equal(rig.informer->fifo.spare_count, KI_DELTA_FIFO_SPARE_MAX);
+    virtual_rig_run(&rig, 2000);
+    assert_int_equal(rig.informer->fifo.spare_count, 0);
+    assert_true(rig.informer->life.dispatch_job.due_ns == UINT64_MAX);
+    virtual_rig_fini(&rig);
+}
+
+static void spare_queue_entries_are_freed_despite_occasional_adds(void **state)
+{
+    (void)state;
+    enum { OBJECTS = 2 * KI_DELTA_FIFO_SPARE_MAX, LATER = 10 };
+    virtual_rig rig;
+    virtual_rig_init_world(&rig, NULL, &(sim_world_options){.names = OBJECTS + LATER});
+    for (uint32_t key = 0; key < OBJECTS; key++)
+        sim_world_create(rig.world, key);
+    virtual_rig_sync(&rig);
+    for (uint32_t i = 0; i < LATER; i++) {
+        sim_world_create(rig.world, OBJECTS + i);
+        virtual_rig_run(&rig, 300);
+    }
+    assert_in_range(rig.informer->fifo.spare_count, 0, KI_DELTA_FIFO_SPARE_FEW);
+    virtual_rig_fini(&rig);
+}
+
+static void an_informer_requests_nothing_before_it_is_started(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -108,7 +141,7 @@ static void an_informer_knows_its_resource(void **state)
 
 /* ---- versions and ages ------------------------------------------------------------------------------- */
 
-static void the_last_version_is_empty_first_and_then_the_servers(void **state)
+static void the_last_version_is_empty_at_first_and_then_that_of_the_server(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -128,7 +161,7 @@ static void the_last_version_is_empty_first_and_then_the_servers(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_version_that_is_there_is_not_waited_for(void **state)
+static void a_wait_for_a_version_already_reached_returns_at_once(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -153,7 +186,7 @@ static void waiting_for_a_version_that_is_not_a_number_times_out_among_numbers(v
     virtual_rig_fini(&rig);
 }
 
-static void the_age_is_how_long_the_server_has_said_nothing(void **state)
+static void the_age_is_the_time_since_the_server_last_sent_something(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -169,7 +202,7 @@ static void the_age_is_how_long_the_server_has_said_nothing(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_bookmark_moves_the_version_and_resets_the_age(void **state)
+static void a_bookmark_advances_the_version_and_resets_the_age(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -197,7 +230,7 @@ static void assert_indexed(virtual_rig *rig, size_t count)
     ki_object_list_fini(&list);
 }
 
-static void an_index_may_come_before_the_start(void **state)
+static void an_index_may_be_added_before_the_start(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -209,7 +242,7 @@ static void an_index_may_come_before_the_start(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void an_index_may_come_after_the_start_and_has_what_is_there(void **state)
+static void an_index_may_be_added_after_the_start_and_has_all_objects(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -245,7 +278,7 @@ static void assert_index_failures(const virtual_rig *rig, int failures)
     ki_metrics_text_fini(&text);
 }
 
-static void an_index_that_fails_keeps_nothing_out_of_the_store(void **state)
+static void an_index_function_that_fails_does_not_keep_objects_out_of_the_store(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -264,19 +297,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_informer_fills_its_store_and_follows_the_server),
-        WITH_MEMORY_CHECK(an_idle_informer_frees_what_it_removed_within_a_second),
-        WITH_MEMORY_CHECK(an_informer_that_took_nothing_out_is_not_woken_to_let_go),
-        WITH_MEMORY_CHECK(an_informer_asks_for_nothing_before_it_is_started),
+        WITH_MEMORY_CHECK(an_idle_informer_frees_removed_objects_within_a_second),
+        WITH_MEMORY_CHECK(an_informer_that_removed_nothing_is_not_woken_to_free),
+        WITH_MEMORY_CHECK(an_idle_informer_keeps_no_spare_queue_entries),
+        WITH_MEMORY_CHECK(spare_queue_entries_are_freed_despite_occasional_adds),
+        WITH_MEMORY_CHECK(an_informer_requests_nothing_before_it_is_started),
         WITH_MEMORY_CHECK(the_store_of_an_informer_refuses_writes),
         WITH_MEMORY_CHECK(an_informer_knows_its_resource),
-        WITH_MEMORY_CHECK(the_last_version_is_empty_first_and_then_the_servers),
-        WITH_MEMORY_CHECK(a_version_that_is_there_is_not_waited_for),
+        WITH_MEMORY_CHECK(the_last_version_is_empty_at_first_and_then_that_of_the_server),
+        WITH_MEMORY_CHECK(a_wait_for_a_version_already_reached_returns_at_once),
         WITH_MEMORY_CHECK(waiting_for_a_version_that_is_not_a_number_times_out_among_numbers),
-        WITH_MEMORY_CHECK(the_age_is_how_long_the_server_has_said_nothing),
-        WITH_MEMORY_CHECK(a_bookmark_moves_the_version_and_resets_the_age),
-        WITH_MEMORY_CHECK(an_index_may_come_before_the_start),
-        WITH_MEMORY_CHECK(an_index_may_come_after_the_start_and_has_what_is_there),
-        WITH_MEMORY_CHECK(an_index_that_fails_keeps_nothing_out_of_the_store),
+        WITH_MEMORY_CHECK(the_age_is_the_time_since_the_server_last_sent_something),
+        WITH_MEMORY_CHECK(a_bookmark_advances_the_version_and_resets_the_age),
+        WITH_MEMORY_CHECK(an_index_may_be_added_before_the_start),
+        WITH_MEMORY_CHECK(an_index_may_be_added_after_the_start_and_has_all_objects),
+        WITH_MEMORY_CHECK(an_index_function_that_fails_does_not_keep_objects_out_of_the_store),
     };
     return RUN_TESTS(tests);
 }

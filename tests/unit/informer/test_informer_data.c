@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer asks for, what it leaves out, and what it does when there is too much of it. Some
- * threads are those that support/aside.c starts with ki_thread_start(). */
+/* What an informer requests, what it leaves out, and what it does with too much data. Some threads are those
+ * that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { SECOND = 1000 };
 
-/* ---- what is asked for ------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 typedef struct asked {
     char label_selector[32];
@@ -68,7 +68,7 @@ static void selectors_and_tweaks_reach_the_source(void **state)
                                                                    .tweak_user = &a},
                                             NULL);
     assert_non_null(informer);
-    memset(selector, 'x', sizeof(selector) - 1); /* texts are copied */
+    memset(selector, 'x', sizeof(selector) - 1); /* strings were copied */
     assert_int_equal(ki_informer_start(informer, NULL), 0);
     virtual_rig_run(&rig, 10 * SECOND);
     assert_string_equal(a.label_selector, "app=web");
@@ -80,7 +80,7 @@ static void selectors_and_tweaks_reach_the_source(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- what is left out -------------------------------------------------------------------------------- */
+/* ---- omitted data ------------------------------------------------------------------------------------ */
 
 static void only_fields_of_keep_are_stored_and_reported(void **state)
 {
@@ -108,7 +108,7 @@ static int refuse_n1_later(const ki_object **object, void *user)
     return *is_later && ki_str_equal(ki_object_name(*object), ki_str_of("n1")) ? KI_ERR_TYPE : 0;
 }
 
-static void an_item_that_is_refused_is_not_swept_away(void **state)
+static void a_refused_item_is_not_swept(void **state)
 {
     (void)state;
     told t;
@@ -151,7 +151,7 @@ static void a_server_whose_history_was_reset_is_followed_again(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- too much ---------------------------------------------------------------------------------------- */
+/* ---- too much data ----------------------------------------------------------------------------------- */
 
 static void a_small_queue_makes_the_server_wait_and_loses_nothing(void **state)
 {
@@ -170,7 +170,7 @@ static void a_small_queue_makes_the_server_wait_and_loses_nothing(void **state)
     told_fini(&t);
 }
 
-static void a_small_queue_can_be_stopped_and_started_when_it_is_full(void **state)
+static void an_informer_with_a_full_queue_can_be_stopped_and_started(void **state)
 {
     (void)state;
     told t;
@@ -180,7 +180,7 @@ static void a_small_queue_can_be_stopped_and_started_when_it_is_full(void **stat
     for (int i = 0; i < 20; i++) {
         assert_int_equal(ki_informer_start(t.rig.informer, NULL), 0);
         (void)ki_client_dispatch(t.rig.client, KI_BUDGET_NONE);
-        sim_server_step(t.rig.server); /* the queue is full, and no thread has had a chance to make room */
+        sim_server_step(t.rig.server); /* the queue is full, and no loop has run to make room */
         ki_informer_stop(t.rig.informer);
         virtual_rig_run(&t.rig, SECOND);
     }
@@ -197,7 +197,7 @@ static void block_at_two(ki_handler *handler)
     handler->overflow = KI_OVERFLOW_BLOCK;
 }
 
-/* The queue may be full a moment before dispatch has found out that it must not go on. */
+/* The queue may be full a moment before dispatch notices that it must wait. */
 static int says_who_holds_it_back(ki_informer *informer)
 {
     static const char words[] = "; a handler with KI_OVERFLOW_BLOCK is behind and holds the store back";
@@ -210,7 +210,7 @@ static int says_who_holds_it_back(ki_informer *informer)
 }
 
 /* The handler blocks dispatch, dispatch fills the queue, the queue pauses the source. */
-static void a_blocked_handler_pauses_the_source_and_all_of_it_comes_in_the_end(void **state)
+static void a_blocked_handler_pauses_the_source_and_nothing_is_lost(void **state)
 {
     (void)state;
     local_rig rig;
@@ -246,7 +246,7 @@ static void a_blocked_handler_pauses_the_source_and_all_of_it_comes_in_the_end(v
     heard_fini(&what);
 }
 
-static void an_informer_that_looks_for_mutations_runs_as_any_other(void **state)
+static void an_informer_that_detects_mutations_works_like_any_other(void **state)
 {
     (void)state;
     told t;
@@ -266,12 +266,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(selectors_and_tweaks_reach_the_source),
         WITH_MEMORY_CHECK(only_fields_of_keep_are_stored_and_reported),
-        WITH_MEMORY_CHECK(an_item_that_is_refused_is_not_swept_away),
+        WITH_MEMORY_CHECK(a_refused_item_is_not_swept),
         WITH_MEMORY_CHECK(a_server_whose_history_was_reset_is_followed_again),
         WITH_MEMORY_CHECK(a_small_queue_makes_the_server_wait_and_loses_nothing),
-        WITH_MEMORY_CHECK(a_small_queue_can_be_stopped_and_started_when_it_is_full),
-        WITH_MEMORY_CHECK(a_blocked_handler_pauses_the_source_and_all_of_it_comes_in_the_end),
-        WITH_MEMORY_CHECK(an_informer_that_looks_for_mutations_runs_as_any_other),
+        WITH_MEMORY_CHECK(an_informer_with_a_full_queue_can_be_stopped_and_started),
+        WITH_MEMORY_CHECK(a_blocked_handler_pauses_the_source_and_nothing_is_lost),
+        WITH_MEMORY_CHECK(an_informer_that_detects_mutations_works_like_any_other),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer whose transform fails, whose server fails, or whose program is wrong. */
+/* Errors of transforms, servers and programs. */
 #include <kinformer/informer.h>
 #include <kinformer/log.h>
 #include <kinformer/resources.h>
@@ -18,7 +18,7 @@
 
 typedef struct transformer {
     int calls;
-    int fails_for_updates; /* of n1: objects whose version is newer than this */
+    int fails_for_updates; /* updates of n1 newer than this version fail */
     int errors;
     ki_reason reason;
     char key[64];
@@ -90,7 +90,7 @@ static int strip(const ki_object **object, void *user)
     return *object == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 
-static void a_transform_may_put_another_object_in_the_place(void **state)
+static void a_transform_may_replace_the_object(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -115,9 +115,9 @@ static int take_from_store(const ki_object **object, void *user)
     return 0;
 }
 
-/* Each informer notes in its objects which of its lists has met them, and sweeps away what the last one has
- * not. */
-static void what_a_transform_takes_from_another_informer_is_copied(void **state)
+/* Each informer marks its objects with the last list that contained them, and sweeps the others. A shared
+ * object would get the marks of both. */
+static void an_object_that_a_transform_takes_from_another_informer_is_copied(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -138,7 +138,7 @@ static void what_a_transform_takes_from_another_informer_is_copied(void **state)
     (void)ki_object_unref(ours);
     (void)ki_object_unref(theirs);
     ki_informer_stop(rig.informer);
-    for (int i = 0; i < 3; i++) { /* lists of the second one alone */
+    for (int i = 0; i < 3; i++) { /* only the second informer lists */
         sim_world_update(rig.world, 0);
         sim_world_compact(rig.world);
         sim_server_cut_all(rig.server);
@@ -153,7 +153,7 @@ static void what_a_transform_takes_from_another_informer_is_copied(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void the_watch_error_handler_hears_of_failures(void **state)
+static void the_watch_error_handler_is_called_for_failures(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -193,7 +193,7 @@ static void list_a_long_name(scripted_source *source, const ki_list_options *opt
     scripted_whole(source, text);
 }
 
-static void an_object_whose_key_no_store_takes_is_refused_and_told_of(void **state)
+static void an_object_whose_key_is_too_long_is_refused_and_reported(void **state)
 {
     (void)state;
     scripted_source source;
@@ -220,7 +220,7 @@ static void an_object_whose_key_no_store_takes_is_refused_and_told_of(void **sta
     scripted_source_fini(&source);
 }
 
-static void transform_and_watch_error_handler_are_set_before_the_start(void **state)
+static void transform_and_watch_error_handler_must_be_set_before_the_start(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -233,7 +233,7 @@ static void transform_and_watch_error_handler_are_set_before_the_start(void **st
     virtual_rig_fini(&rig);
 }
 
-/* ---- what is wrong ----------------------------------------------------------------------------------- */
+/* ---- wrong use --------------------------------------------------------------------------------------- */
 
 static void a_null_informer_is_harmless(void **state)
 {
@@ -266,7 +266,7 @@ static void a_null_informer_is_harmless(void **state)
     ki_registration_read_stats(NULL, NULL);
 }
 
-static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
+static void an_error_of_the_setup_is_reported_by_the_next_start(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -276,7 +276,7 @@ static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
     assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = (ki_overflow)9}, NULL));
     assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, store_name_index, NULL) < 0);
     assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
-    assert_string_equal(err.message, "pods: adding a handler: there is none"); /* the first of the three */
+    assert_string_equal(err.message, "pods: adding a handler: there is none"); /* the first of three errors */
     assert_int_equal(ki_informer_has_synced(rig.informer), 0);
     virtual_rig_sync(&rig);
     virtual_rig_fini(&rig);
@@ -313,9 +313,9 @@ static void count_release(void *user)
     releases++;
 }
 
-/* The same for a handler; who adds it is told why it was refused, and so is the log. It is not released: the
- * caller still owns what `user` points to. */
-static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
+/* The caller and the log get the reason for the refusal. The handler is not released: the caller still owns
+ * what `user` points to. */
+static void a_handler_refused_by_a_running_informer_does_not_fail_the_next_start(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -342,8 +342,8 @@ static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_
     assert_int_equal(releases, 0);
 }
 
-/* Who adds it is told; who starts the informer again has nothing to do with it. */
-static void an_index_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
+/* The error is reported to the caller who adds the index, not to the next start. */
+static void an_index_refused_by_a_running_informer_does_not_fail_the_next_start(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -357,7 +357,7 @@ static void an_index_that_a_running_informer_refuses_does_not_concern_the_next_s
     virtual_rig_fini(&rig);
 }
 
-static void options_that_make_no_sense_make_no_informer(void **state)
+static void invalid_options_are_refused(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -380,7 +380,7 @@ static void options_that_make_no_sense_make_no_informer(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void when_out_of_memory_there_is_no_informer_and_the_source_stays_the_callers(void **state)
+static void when_out_of_memory_no_informer_is_created_and_the_caller_keeps_the_source(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -407,18 +407,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_failing_transform_keeps_the_last_good_version),
-        WITH_MEMORY_CHECK(a_transform_may_put_another_object_in_the_place),
-        WITH_MEMORY_CHECK(what_a_transform_takes_from_another_informer_is_copied),
-        WITH_MEMORY_CHECK(the_watch_error_handler_hears_of_failures),
-        WITH_MEMORY_CHECK(an_object_whose_key_no_store_takes_is_refused_and_told_of),
-        WITH_MEMORY_CHECK(transform_and_watch_error_handler_are_set_before_the_start),
+        WITH_MEMORY_CHECK(a_transform_may_replace_the_object),
+        WITH_MEMORY_CHECK(an_object_that_a_transform_takes_from_another_informer_is_copied),
+        WITH_MEMORY_CHECK(the_watch_error_handler_is_called_for_failures),
+        WITH_MEMORY_CHECK(an_object_whose_key_is_too_long_is_refused_and_reported),
+        WITH_MEMORY_CHECK(transform_and_watch_error_handler_must_be_set_before_the_start),
         cmocka_unit_test(a_null_informer_is_harmless),
-        WITH_MEMORY_CHECK(an_error_of_the_set_up_is_reported_by_the_next_start),
+        WITH_MEMORY_CHECK(an_error_of_the_setup_is_reported_by_the_next_start),
         WITH_MEMORY_CHECK(the_error_of_an_index_says_what_is_missing),
-        WITH_MEMORY_CHECK(an_index_that_a_running_informer_refuses_does_not_concern_the_next_start),
-        WITH_MEMORY_CHECK(a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start),
-        WITH_MEMORY_CHECK(options_that_make_no_sense_make_no_informer),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_informer_and_the_source_stays_the_callers),
+        WITH_MEMORY_CHECK(an_index_refused_by_a_running_informer_does_not_fail_the_next_start),
+        WITH_MEMORY_CHECK(a_handler_refused_by_a_running_informer_does_not_fail_the_next_start),
+        WITH_MEMORY_CHECK(invalid_options_are_refused),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_informer_is_created_and_the_caller_keeps_the_source),
     };
     return RUN_TESTS(tests);
 }

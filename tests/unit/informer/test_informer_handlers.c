@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of an informer on one thread under a virtual clock: what each is told, from its coming to its
- * going. */
+/* Handlers of an informer on one thread with a virtual clock: the calls of each,
+ * from its addition to its removal. */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { SECOND = 1000 };
 
-/* ---- what is told ------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------------ */
 
 static void the_first_list_is_delivered_as_initial_adds(void **state)
 {
@@ -73,7 +73,7 @@ static void a_missed_delete_has_an_unknown_final_state(void **state)
     told_fini(&t);
 }
 
-static void another_object_of_the_same_name_is_a_replacement(void **state)
+static void another_object_with_the_same_name_is_a_replacement(void **state)
 {
     (void)state;
     told t;
@@ -94,7 +94,7 @@ static void another_object_of_the_same_name_is_a_replacement(void **state)
     told_fini(&t);
 }
 
-static void a_repeated_list_tells_only_what_differs(void **state)
+static void a_repeated_list_delivers_only_differences(void **state)
 {
     (void)state;
     told t;
@@ -113,14 +113,14 @@ static void a_repeated_list_tells_only_what_differs(void **state)
 static void the_store_is_at_least_as_new_as_the_event(heard *what, const ki_event *event)
 {
     ki_object *stored = ki_store_get_key(what->user, ki_object_key_str(event->object));
-    int order = 0; /* what is not there has been deleted since, or by this event */
+    int order = 0; /* a missing object was deleted later, or by this event */
     if (stored != NULL && ki_resource_version_compare(ki_object_resource_version(stored),
                                                       ki_object_resource_version(event->object), &order) == 0)
         what->wrongs += order < 0;
     (void)ki_object_unref(stored);
 }
 
-static void handlers_find_the_store_as_new_as_the_event(void **state)
+static void handlers_find_the_store_at_least_as_new_as_the_event(void **state)
 {
     (void)state;
     told t;
@@ -139,9 +139,9 @@ static void handlers_find_the_store_as_new_as_the_event(void **state)
     told_fini(&t);
 }
 
-/* ---- coming late ------------------------------------------------------------------------------------- */
+/* ---- late handlers ----------------------------------------------------------------------------------- */
 
-static void a_late_handler_hears_the_whole_store_and_others_nothing(void **state)
+static void a_late_handler_gets_the_whole_store_and_others_nothing(void **state)
 {
     (void)state;
     told t;
@@ -256,9 +256,9 @@ static void a_filter_keeps_objects_from_a_handler(void **state)
     told_fini(&t);
 }
 
-/* ---- going ------------------------------------------------------------------------------------------- */
+/* ---- removal ----------------------------------------------------------------------------------------- */
 
-static void a_removed_handler_hears_nothing_more_but_its_release(void **state)
+static void a_removed_handler_gets_only_its_release(void **state)
 {
     (void)state;
     told t;
@@ -319,7 +319,7 @@ static void a_handler_of_a_stopped_informer_can_be_removed(void **state)
     told_fini(&t);
 }
 
-/* ---- from inside ------------------------------------------------------------------------------------- */
+/* ---- calls from callbacks ---------------------------------------------------------------------------- */
 
 static void remove_itself(heard *what, const ki_event *event)
 {
@@ -330,7 +330,7 @@ static void remove_itself(heard *what, const ki_event *event)
     *registration = NULL;
 }
 
-static void a_handler_may_remove_itself_inside_an_event(void **state)
+static void a_handler_may_remove_itself_during_an_event(void **state)
 {
     (void)state;
     told t;
@@ -352,7 +352,7 @@ static void free_informer(heard *what, const ki_event *event)
     rig->informer = NULL;
 }
 
-static void an_informer_may_be_freed_inside_an_event(void **state)
+static void an_informer_may_be_freed_during_an_event(void **state)
 {
     (void)state;
     told t;
@@ -366,7 +366,7 @@ static void an_informer_may_be_freed_inside_an_event(void **state)
     told_fini(&t);
 }
 
-static void an_informer_may_be_freed_inside_a_release(void **state)
+static void an_informer_may_be_freed_during_a_release(void **state)
 {
     (void)state;
     told t;
@@ -387,7 +387,7 @@ static void stop_informer(heard *what, const ki_event *event)
     ki_informer_stop(rig->informer);
 }
 
-static void an_informer_may_be_stopped_inside_an_event_and_resumes_where_it_was(void **state)
+static void an_informer_may_be_stopped_during_an_event_and_resumes_there(void **state)
 {
     (void)state;
     told t;
@@ -417,7 +417,7 @@ static void free_on_error(ki_informer *informer, const ki_informer_error *error,
     rig->informer = NULL;
 }
 
-static void an_informer_may_be_freed_inside_its_watch_error_handler(void **state)
+static void an_informer_may_be_freed_from_its_watch_error_handler(void **state)
 {
     (void)state;
     told t;
@@ -440,7 +440,7 @@ static void add_another(heard *what, const ki_event *event)
             ki_informer_add_handler(rig->informer, &(ki_handler){.name = "another"}, NULL) == NULL;
 }
 
-static void a_handler_may_be_added_inside_an_event(void **state)
+static void a_handler_may_be_added_during_an_event(void **state)
 {
     (void)state;
     told t;
@@ -458,24 +458,24 @@ int main(void)
         WITH_MEMORY_CHECK(the_first_list_is_delivered_as_initial_adds),
         WITH_MEMORY_CHECK(later_changes_are_delivered_as_they_are),
         WITH_MEMORY_CHECK(a_missed_delete_has_an_unknown_final_state),
-        WITH_MEMORY_CHECK(another_object_of_the_same_name_is_a_replacement),
-        WITH_MEMORY_CHECK(a_repeated_list_tells_only_what_differs),
-        WITH_MEMORY_CHECK(handlers_find_the_store_as_new_as_the_event),
-        WITH_MEMORY_CHECK(a_late_handler_hears_the_whole_store_and_others_nothing),
+        WITH_MEMORY_CHECK(another_object_with_the_same_name_is_a_replacement),
+        WITH_MEMORY_CHECK(a_repeated_list_delivers_only_differences),
+        WITH_MEMORY_CHECK(handlers_find_the_store_at_least_as_new_as_the_event),
+        WITH_MEMORY_CHECK(a_late_handler_gets_the_whole_store_and_others_nothing),
         WITH_MEMORY_CHECK(a_handler_of_an_empty_synced_informer_has_synced_at_once),
         WITH_MEMORY_CHECK(synced_means_that_the_initial_adds_have_returned),
         WITH_MEMORY_CHECK(a_handler_registered_twice_is_called_twice),
         WITH_MEMORY_CHECK(a_filter_keeps_objects_from_a_handler),
-        WITH_MEMORY_CHECK(a_removed_handler_hears_nothing_more_but_its_release),
+        WITH_MEMORY_CHECK(a_removed_handler_gets_only_its_release),
         WITH_MEMORY_CHECK(removing_and_waiting_returns_after_the_release),
         WITH_MEMORY_CHECK(a_handler_of_an_informer_that_never_started_is_released),
         WITH_MEMORY_CHECK(a_handler_of_a_stopped_informer_can_be_removed),
-        WITH_MEMORY_CHECK(a_handler_may_remove_itself_inside_an_event),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_an_event),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_a_release),
-        WITH_MEMORY_CHECK(an_informer_may_be_stopped_inside_an_event_and_resumes_where_it_was),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_its_watch_error_handler),
-        WITH_MEMORY_CHECK(a_handler_may_be_added_inside_an_event),
+        WITH_MEMORY_CHECK(a_handler_may_remove_itself_during_an_event),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_during_an_event),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_during_a_release),
+        WITH_MEMORY_CHECK(an_informer_may_be_stopped_during_an_event_and_resumes_there),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_from_its_watch_error_handler),
+        WITH_MEMORY_CHECK(a_handler_may_be_added_during_an_event),
     };
     return RUN_TESTS(tests);
 }

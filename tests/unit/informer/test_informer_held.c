@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was deleted does not come back, whatever a server that is behind says; in virtual time. */
+/* A deleted object does not come back, whatever a lagging server sends; in virtual time. */
 #include <kinformer/resources.h>
 
 #include "informer/held_back.h"
@@ -11,13 +11,13 @@ enum { GONE = 1 };
 static const ki_informer_options streams = {.watch_list = KI_WATCH_LIST_ALWAYS};
 static const ki_informer_options lists = {.watch_list = KI_WATCH_LIST_NEVER, .page_size = -1};
 
-/* An informer that has seen one of its objects deleted lists again, and the server answers so. */
+/* The informer receives the deletion of an object and then lists again from a server with these faults. */
 static void relist(virtual_rig *rig, heard *what, const sim_faults *faults)
 {
     ki_handler handler = heard_handler(what);
     assert_non_null(ki_informer_add_handler(rig->informer, &handler, NULL));
     virtual_rig_sync(rig);
-    for (int i = 0; i < 50; i++) /* a list that is too old is older by less than that */
+    for (int i = 0; i < 50; i++) /* a stale list is older by fewer versions than this */
         sim_world_tick_other(rig->world);
     sim_world_delete(rig->world, GONE);
     virtual_rig_run(rig, 1000);
@@ -45,19 +45,19 @@ static void expect_nothing_back(const ki_informer_options *options, const sim_fa
     heard_fini(&what);
 }
 
-static void a_stream_of_a_server_that_is_behind_brings_nothing_back(void **state)
+static void a_stream_of_a_lagging_server_brings_nothing_back(void **state)
 {
     (void)state;
     expect_nothing_back(&streams, &(sim_faults){.stale_list = 1});
 }
 
-static void a_list_whose_metadata_come_last_brings_nothing_back(void **state)
+static void a_list_with_its_metadata_last_brings_nothing_back(void **state)
 {
     (void)state;
     expect_nothing_back(&lists, &(sim_faults){.stale_list = 1, .metadata_last = 1});
 }
 
-/* ---- too much of it ----------------------------------------------------------------------------------- */
+/* ---- too many items held back ------------------------------------------------------------------------- */
 
 enum { NAMES = 600, KEYS = 26 * NAMES };
 
@@ -78,8 +78,8 @@ static void note_stale(ki_informer *informer, const ki_informer_error *error, vo
     ((strict *)user)->stale += error->reason == KI_REASON_STALE;
 }
 
-/* None of them could be used by the first list, all can by the next: they are not known, and not newer. */
-static void too_many_that_are_not_known_make_it_a_plain_list(void **state)
+/* The first list refuses every object and the next one accepts them all: they are unknown, and not newer. */
+static void too_many_unknown_items_lead_to_a_plain_list(void **state)
 {
     (void)state;
     strict s = {.is_strict = 1};
@@ -96,7 +96,8 @@ static void too_many_that_are_not_known_make_it_a_plain_list(void **state)
     s.is_strict = 0;
     sim_world_update(rig.world, 0);
     sim_world_compact(rig.world);
-    sim_server_set_faults(rig.server, &(sim_faults){.watch_list_endless = 1}); /* it is still under way */
+    sim_server_set_faults(rig.server,
+                          &(sim_faults){.watch_list_endless = 1}); /* the streamed list does not end */
     sim_server_cut_all(rig.server);
     virtual_rig_run(&rig, 5 * 1000);
     virtual_rig_assert_equal(&rig);
@@ -109,9 +110,9 @@ static void too_many_that_are_not_known_make_it_a_plain_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_of_a_server_that_is_behind_brings_nothing_back),
-        cmocka_unit_test(a_list_whose_metadata_come_last_brings_nothing_back),
-        cmocka_unit_test(too_many_that_are_not_known_make_it_a_plain_list),
+        cmocka_unit_test(a_stream_of_a_lagging_server_brings_nothing_back),
+        cmocka_unit_test(a_list_with_its_metadata_last_brings_nothing_back),
+        cmocka_unit_test(too_many_unknown_items_lead_to_a_plain_list),
     };
     return RUN_TESTS(tests);
 }

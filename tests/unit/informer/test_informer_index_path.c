@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexes of an informer whose projection drops what they need: paths are kept,
- * functions are warned about. */
+/* Indexes of an informer whose projection drops the fields they need: paths are kept,
+ * and for functions a warning is logged. */
 #include <kinformer/feed.h>
 #include <kinformer/log.h>
 #include <kinformer/resources.h>
@@ -34,7 +34,7 @@ static const char *const only_names[] = {"/metadata/name", NULL};
 
 /* ---- before the start --------------------------------------------------------------------------------- */
 
-static void a_path_is_kept_from_the_first_object_on(void **state)
+static void a_path_is_kept_from_the_first_object(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -47,14 +47,14 @@ static void a_path_is_kept_from_the_first_object_on(void **state)
     ki_object_list all = {0};
     assert_int_equal(ki_store_list(ki_informer_store(rig.informer), &all), 0);
     for (size_t i = 0; i < all.count; i++) {
-        assert_int_equal(ki_object_string(all.objects[i], "/metadata/uid").len, 0); /* nothing else is */
+        assert_int_equal(ki_object_string(all.objects[i], "/metadata/uid").len, 0); /* nothing else is kept */
         assert_true(ki_object_string(all.objects[i], "/metadata/name").len > 0);
     }
     ki_object_list_fini(&all);
     virtual_rig_fini(&rig);
 }
 
-static void a_path_below_one_that_is_dropped_is_kept(void **state)
+static void a_path_below_a_dropped_one_is_kept(void **state)
 {
     (void)state;
     static const char *const drop[] = {"/spec", "/metadata/labels", NULL};
@@ -65,12 +65,12 @@ static void a_path_below_one_that_is_dropped_is_kept(void **state)
     assert_int_equal(values_of(&rig, "value"), 5);
     ki_object *object = ki_store_get(ki_informer_store(rig.informer), KI_STR("a"), KI_STR("n0"));
     assert_int_equal(ki_object_labels(object).raw.len, 0);
-    assert_true(ki_object_string(object, "/metadata/uid").len > 0); /* all else is kept, as before */
+    assert_true(ki_object_string(object, "/metadata/uid").len > 0); /* everything else is kept as before */
     (void)ki_object_unref(object);
     virtual_rig_fini(&rig);
 }
 
-static void a_path_that_is_dropped_by_name_fails_the_start(void **state)
+static void an_explicitly_dropped_path_fails_the_start(void **state)
 {
     (void)state;
     static const char *const drop[] = {"/spec/value", NULL};
@@ -80,7 +80,7 @@ static void a_path_that_is_dropped_by_name_fails_the_start(void **state)
     assert_int_equal(ki_informer_add_index_path(rig.informer, "value", "/spec/value"), KI_ERR_INVALID);
     assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
     assert_non_null(strstr(err.message, "\"/spec/value\""));
-    virtual_rig_sync(&rig); /* reported once; the projection is as it was */
+    virtual_rig_sync(&rig); /* reported once; the projection is unchanged */
     ki_object *object = ki_store_get(ki_informer_store(rig.informer), KI_STR("a"), KI_STR("n0"));
     assert_int_equal(ki_object_find(object, "/spec/value").raw.len, 0);
     (void)ki_object_unref(object);
@@ -105,7 +105,7 @@ static void a_malformed_path_fails_the_start(void **state)
 
 /* ---- after the start ---------------------------------------------------------------------------------- */
 
-static void after_the_start_a_dropped_path_is_refused_by_name(void **state)
+static void after_the_start_a_dropped_path_is_refused_and_named(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -121,7 +121,7 @@ static void after_the_start_a_dropped_path_is_refused_by_name(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void lacking_memory_leaves_the_projection_as_it_was(void **state)
+static void when_out_of_memory_the_projection_is_unchanged(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -135,7 +135,8 @@ static void lacking_memory_leaves_the_projection_as_it_was(void **state)
     }
     assert_int_equal(rc, 0);
     ki_error err = {0};
-    assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_NO_MEMORY); /* the first one */
+    assert_int_equal(ki_informer_start(rig.informer, &err),
+                     KI_ERR_NO_MEMORY); /* the error of the first attempt */
     virtual_rig_sync(&rig);
     assert_int_equal(values_of(&rig, "value"), 5);
     virtual_rig_fini(&rig);
@@ -156,14 +157,14 @@ static int by_label(const ki_object *object, ki_index_emit *emit, void *user)
         emit, ki_object_label_or(object, ki_str_of(user == NULL ? "app" : "tier"), KI_STR("")));
 }
 
-/* Looks for something in another object, made without a projection. */
+/* Reads a field of another object, which was created without a projection. */
 static int by_other(const ki_object *object, ki_index_emit *emit, void *user)
 {
     (void)object;
-    return ki_index_emit_value(emit, ki_object_string(user, "/status/phase")); /* is dropped here */
+    return ki_index_emit_value(emit, ki_object_string(user, "/status/phase")); /* dropped by this informer */
 }
 
-static void a_function_that_looks_for_a_dropped_field_is_warned_about_once(void **state)
+static void a_function_that_reads_a_dropped_field_is_logged_once(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -180,7 +181,7 @@ static void a_function_that_looks_for_a_dropped_field_is_warned_about_once(void 
     virtual_rig_fini(&rig);
 }
 
-static void a_function_that_is_added_later_is_warned_about_at_once(void **state)
+static void a_function_added_later_is_logged_at_once(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -196,7 +197,7 @@ static void a_function_that_is_added_later_is_warned_about_at_once(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_label_that_is_dropped_beside_one_that_is_kept_is_noticed(void **state)
+static void a_dropped_label_beside_a_kept_one_is_noticed(void **state)
 {
     (void)state;
     static const char *const keep[] = {KI_PATH_LABEL("app"), NULL};
@@ -213,7 +214,7 @@ static void a_label_that_is_dropped_beside_one_that_is_kept_is_noticed(void **st
     virtual_rig_fini(&rig);
 }
 
-static void a_field_that_is_missing_but_not_dropped_is_not_warned_about(void **state)
+static void a_missing_field_that_is_not_dropped_is_not_logged(void **state)
 {
     (void)state;
     static const char *const keep[] = {"/spec/value", "/metadata/labels/tier", NULL};
@@ -257,16 +258,16 @@ static void a_feed_keeps_the_paths_of_its_store(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_path_is_kept_from_the_first_object_on),
-        WITH_MEMORY_CHECK(a_path_below_one_that_is_dropped_is_kept),
-        WITH_MEMORY_CHECK(a_path_that_is_dropped_by_name_fails_the_start),
+        WITH_MEMORY_CHECK(a_path_is_kept_from_the_first_object),
+        WITH_MEMORY_CHECK(a_path_below_a_dropped_one_is_kept),
+        WITH_MEMORY_CHECK(an_explicitly_dropped_path_fails_the_start),
         WITH_MEMORY_CHECK(a_malformed_path_fails_the_start),
-        WITH_MEMORY_CHECK(after_the_start_a_dropped_path_is_refused_by_name),
-        WITH_MEMORY_CHECK(lacking_memory_leaves_the_projection_as_it_was),
-        WITH_MEMORY_CHECK(a_function_that_looks_for_a_dropped_field_is_warned_about_once),
-        WITH_MEMORY_CHECK(a_function_that_is_added_later_is_warned_about_at_once),
-        WITH_MEMORY_CHECK(a_label_that_is_dropped_beside_one_that_is_kept_is_noticed),
-        WITH_MEMORY_CHECK(a_field_that_is_missing_but_not_dropped_is_not_warned_about),
+        WITH_MEMORY_CHECK(after_the_start_a_dropped_path_is_refused_and_named),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_projection_is_unchanged),
+        WITH_MEMORY_CHECK(a_function_that_reads_a_dropped_field_is_logged_once),
+        WITH_MEMORY_CHECK(a_function_added_later_is_logged_at_once),
+        WITH_MEMORY_CHECK(a_dropped_label_beside_a_kept_one_is_noticed),
+        WITH_MEMORY_CHECK(a_missing_field_that_is_not_dropped_is_not_logged),
         WITH_MEMORY_CHECK(a_feed_keeps_the_paths_of_its_store),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting, stopping, starting again and freeing an informer, on one thread under a virtual clock. */
+/* Starting, stopping, restarting and freeing an informer, on one thread with a virtual clock. */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void a_stop_before_the_start_is_harmless(void **state)
     life_fini(&l);
 }
 
-static void a_restart_continues_with_a_watch_from_where_the_store_is(void **state)
+static void a_restart_continues_with_a_watch_from_the_version_of_the_store(void **state)
 {
     (void)state;
     life l;
@@ -198,7 +198,7 @@ static void stops_and_starts_among_changes_and_cuts_lose_nothing(void **state)
     life_fini(&l);
 }
 
-static void a_start_takes_a_stop_back_that_has_not_been_carried_out(void **state)
+static void a_start_cancels_a_pending_stop(void **state)
 {
     (void)state;
     life l;
@@ -219,7 +219,7 @@ static void stop_at_the_third_update(heard *what, const ki_event *event)
         ki_informer_stop(what->user);
 }
 
-static void what_waited_for_a_handler_is_delivered_after_the_restart(void **state)
+static void events_that_waited_for_a_handler_are_delivered_after_the_restart(void **state)
 {
     (void)state;
     life l;
@@ -241,7 +241,7 @@ static void what_waited_for_a_handler_is_delivered_after_the_restart(void **stat
     life_fini(&l);
 }
 
-static void nothing_comes_after_the_release_also_when_a_run_of_events_was_cut_short(void **state)
+static void nothing_is_called_after_the_release_even_if_a_run_was_cut_short(void **state)
 {
     (void)state;
     life l;
@@ -261,7 +261,7 @@ static void nothing_comes_after_the_release_also_when_a_run_of_events_was_cut_sh
     life_fini(&l);
 }
 
-static void a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start(void **state)
+static void a_handler_added_while_stopped_gets_everything_after_the_start(void **state)
 {
     (void)state;
     life l;
@@ -307,7 +307,7 @@ static void waiting_for_a_stopped_informer_fails(void **state)
 
 /* ---- freeing ----------------------------------------------------------------------------------------- */
 
-static void a_free_during_anything_leaves_nothing_behind(void **state)
+static void a_free_at_any_time_leaves_nothing_behind(void **state)
 {
     (void)state;
     for (uint64_t ms = 0; ms < 300; ms += 4) {
@@ -323,7 +323,7 @@ static void a_free_during_anything_leaves_nothing_behind(void **state)
     }
 }
 
-static void a_free_drops_what_waits_for_handlers(void **state)
+static void a_free_drops_events_that_wait_for_handlers(void **state)
 {
     (void)state;
     life l;
@@ -353,9 +353,9 @@ static void an_object_with_a_reference_outlives_the_informer(void **state)
     (void)ki_object_unref(object);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------- */
+/* ---- out of memory ----------------------------------------------------------------------------------- */
 
-/* From the start on the n-th allocation fails: that costs time, and nothing else. */
+/* The n-th allocation after the start fails: this costs time, but nothing is lost. */
 static int run_without_memory(size_t n)
 {
     life l;
@@ -380,7 +380,7 @@ static int run_without_memory(size_t n)
     return has_failed;
 }
 
-static void memory_that_is_out_once_costs_time_only(void **state)
+static void a_single_failed_allocation_only_costs_time(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -389,7 +389,7 @@ static void memory_that_is_out_once_costs_time_only(void **state)
     assert_true(n > 20);
 }
 
-/* In the order in which they were added, when the informer is gone. */
+/* Called in the order of the registrations, after the informer is gone. */
 static void note_release(void *user)
 {
     char *order = user;
@@ -425,19 +425,19 @@ int main(void)
         WITH_MEMORY_CHECK(a_second_start_is_harmless),
         WITH_MEMORY_CHECK(a_stop_ends_requests_and_callbacks_and_keeps_the_store),
         WITH_MEMORY_CHECK(a_stop_before_the_start_is_harmless),
-        WITH_MEMORY_CHECK(a_restart_continues_with_a_watch_from_where_the_store_is),
+        WITH_MEMORY_CHECK(a_restart_continues_with_a_watch_from_the_version_of_the_store),
         WITH_MEMORY_CHECK(a_restart_after_the_history_was_forgotten_lists_again),
         WITH_MEMORY_CHECK(a_stop_during_the_first_list_loses_nothing),
         WITH_MEMORY_CHECK(stops_and_starts_among_changes_and_cuts_lose_nothing),
-        WITH_MEMORY_CHECK(a_start_takes_a_stop_back_that_has_not_been_carried_out),
-        WITH_MEMORY_CHECK(what_waited_for_a_handler_is_delivered_after_the_restart),
-        WITH_MEMORY_CHECK(nothing_comes_after_the_release_also_when_a_run_of_events_was_cut_short),
-        WITH_MEMORY_CHECK(a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start),
+        WITH_MEMORY_CHECK(a_start_cancels_a_pending_stop),
+        WITH_MEMORY_CHECK(events_that_waited_for_a_handler_are_delivered_after_the_restart),
+        WITH_MEMORY_CHECK(nothing_is_called_after_the_release_even_if_a_run_was_cut_short),
+        WITH_MEMORY_CHECK(a_handler_added_while_stopped_gets_everything_after_the_start),
         WITH_MEMORY_CHECK(waiting_for_a_stopped_informer_fails),
-        WITH_MEMORY_CHECK(a_free_during_anything_leaves_nothing_behind),
-        WITH_MEMORY_CHECK(a_free_drops_what_waits_for_handlers),
+        WITH_MEMORY_CHECK(a_free_at_any_time_leaves_nothing_behind),
+        WITH_MEMORY_CHECK(a_free_drops_events_that_wait_for_handlers),
         WITH_MEMORY_CHECK(an_object_with_a_reference_outlives_the_informer),
-        WITH_MEMORY_CHECK(memory_that_is_out_once_costs_time_only),
+        WITH_MEMORY_CHECK(a_single_failed_allocation_only_costs_time),
     };
     return RUN_TESTS(tests);
 }

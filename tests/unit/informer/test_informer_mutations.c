@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer does about a program that writes into objects of its store. */
+/* An informer and a program that writes to objects of its store. */
 #include <kinformer/informer.h>
 #include <kinformer/log.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ static void count_errors(const ki_log_record *record, void *user)
     *errors += record->level == KI_LOG_ERROR;
 }
 
-/* In a process of its own, which says through its exit status how much was reported. */
+/* Runs in a child process. Its exit status is the number of reports. */
 static void write_into_an_object(int mutations)
 {
     virtual_rig rig;
@@ -64,19 +64,19 @@ static void expect_abort(int mutations)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void a_write_into_an_object_ends_the_process_when_that_was_asked_for(void **state)
+static void a_write_to_an_object_aborts_the_process_by_option(void **state)
 {
     (void)state;
     expect_abort(KI_MUTATIONS_ABORT);
 }
 
-static void a_write_into_an_object_is_reported_when_that_was_asked_for(void **state)
+static void a_write_to_an_object_is_reported_by_option(void **state)
 {
     (void)state;
     expect_exit(KI_MUTATIONS_REPORT, 1);
 }
 
-static void a_write_into_an_object_is_ignored_when_that_was_asked_for(void **state)
+static void a_write_to_an_object_is_ignored_by_option(void **state)
 {
     (void)state;
     assert_int_equal(setenv("KUBE_CACHE_MUTATION_DETECTOR", "true", 1), 0);
@@ -84,7 +84,7 @@ static void a_write_into_an_object_is_ignored_when_that_was_asked_for(void **sta
     assert_int_equal(unsetenv("KUBE_CACHE_MUTATION_DETECTOR"), 0);
 }
 
-static void the_environment_decides_when_nothing_was_asked_for(void **state)
+static void the_environment_decides_without_an_option(void **state)
 {
     (void)state;
     assert_int_equal(unsetenv("KUBE_CACHE_MUTATION_DETECTOR"), 0);
@@ -97,10 +97,10 @@ static void the_environment_decides_when_nothing_was_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_write_into_an_object_ends_the_process_when_that_was_asked_for),
-        cmocka_unit_test(a_write_into_an_object_is_reported_when_that_was_asked_for),
-        cmocka_unit_test(a_write_into_an_object_is_ignored_when_that_was_asked_for),
-        cmocka_unit_test(the_environment_decides_when_nothing_was_asked_for),
+        cmocka_unit_test(a_write_to_an_object_aborts_the_process_by_option),
+        cmocka_unit_test(a_write_to_an_object_is_reported_by_option),
+        cmocka_unit_test(a_write_to_an_object_is_ignored_by_option),
+        cmocka_unit_test(the_environment_decides_without_an_option),
     };
     return RUN_TESTS(tests);
 }

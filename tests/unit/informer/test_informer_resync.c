@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of an informer on one thread under a virtual clock: reminders, numbers, and
- * what happens without memory. */
+/* Handlers of an informer on one thread with a virtual clock: resyncs, counts, and running out of memory. */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void a_handler_lowers_the_check_period_only_before_the_start(void **state
     virtual_rig_run(&t.rig, 2 * SECOND);
     assert_int_equal(t.what.resyncs, 5);
     ki_handler handler = heard_handler(&late);
-    handler.resync_ms = 1; /* no less than a second, and here no less than the check period */
+    handler.resync_ms = 1; /* at least a second, and here at least the check period */
     assert_non_null(ki_informer_add_handler(t.rig.informer, &handler, NULL));
     virtual_rig_run(&t.rig, 10 * SECOND);
     assert_true(late.resyncs >= 4 * 5 && late.resyncs <= 5 * 5);
@@ -77,7 +76,7 @@ static void there_is_no_resync_before_the_first_list_has_ended(void **state)
         virtual_rig_run(&rig, SECOND / 10);
         assert_true(what.resyncs == 0 || what.synced == 1);
     }
-    assert_in_range(tenths, 30, 5999); /* some seconds */
+    assert_in_range(tenths, 30, 5999); /* a few seconds at least */
     virtual_rig_run(&rig, 2 * SECOND);
     assert_true(what.resyncs >= 5);
     virtual_rig_fini(&rig);
@@ -85,7 +84,7 @@ static void there_is_no_resync_before_the_first_list_has_ended(void **state)
     heard_fini(&what);
 }
 
-static void a_reconnect_does_not_put_a_resync_off(void **state)
+static void a_reconnect_does_not_delay_a_resync(void **state)
 {
     (void)state;
     told t;
@@ -99,9 +98,9 @@ static void a_reconnect_does_not_put_a_resync_off(void **state)
     told_fini(&t);
 }
 
-/* The marker of a resync waits in the queue when the reset comes: it must not be lost,
- * nor end all resyncs. */
-static void resyncs_go_on_after_a_reset_of_the_history(void **state)
+/* The marker of a resync is queued when the reset begins. It must not be lost,
+ * or no further resync would begin. */
+static void resyncs_continue_after_a_reset_of_the_history(void **state)
 {
     (void)state;
     told t;
@@ -118,7 +117,7 @@ static void resyncs_go_on_after_a_reset_of_the_history(void **state)
     virtual_rig_run(&t.rig, 120 * SECOND);
     sim_world_update(t.rig.world, 1);
     virtual_rig_run(&t.rig, 10 * SECOND);
-    t.what.wrongs = 0; /* versions have gone back, as they do then */
+    t.what.wrongs = 0; /* versions have gone back, as expected after a reset */
     int before = t.what.resyncs;
     virtual_rig_run(&t.rig, 10 * SECOND);
     assert_true(t.what.resyncs >= before + 4 * (int)sim_world_count(t.rig.world));
@@ -127,15 +126,15 @@ static void resyncs_go_on_after_a_reset_of_the_history(void **state)
     told_fini(&t);
 }
 
-static uint64_t endless_ms; /* what the next handler asks for */
+static uint64_t endless_ms; /* the period requested by the next handler */
 
 static void resync_never(ki_handler *handler)
 {
     handler->resync_ms = endless_ms;
 }
 
-/* With sums that overflow it would be due at once, again and again. */
-static void a_period_without_an_end_is_never_over(void **state)
+/* If the sum overflowed, the resync would be due at once, again and again. */
+static void an_infinite_period_never_ends(void **state)
 {
     (void)state;
     static const uint64_t endless[] = {UINT64_MAX, INT64_MAX, UINT64_MAX / 1000000, UINT64_MAX - 1};
@@ -147,8 +146,7 @@ static void a_period_without_an_end_is_never_over(void **state)
             told_init_with(&t, &options, resync_never);
             virtual_rig_sync(&t.rig);
             (void)ki_client_dispatch(t.rig.client, KI_BUDGET_NONE);
-            assert_int_equal(ki_client_dispatch(t.rig.client, KI_BUDGET_NONE),
-                             0); /* nothing is due for ever */
+            assert_int_equal(ki_client_dispatch(t.rig.client, KI_BUDGET_NONE), 0); /* nothing is due */
             assert_true(ki_client_timeout_ms(t.rig.client) > 0);
             virtual_rig_run(&t.rig, 3600 * SECOND);
             assert_int_equal(t.what.resyncs, 0);
@@ -157,7 +155,7 @@ static void a_period_without_an_end_is_never_over(void **state)
     }
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------- */
+/* ---- statistics -------------------------------------------------------------------------------------- */
 
 static void a_registration_counts_what_it_delivers(void **state)
 {
@@ -177,7 +175,7 @@ static void a_registration_counts_what_it_delivers(void **state)
     told_fini(&t);
 }
 
-static void when_out_of_memory_no_handler_is_added_and_the_next_start_says_so(void **state)
+static void when_out_of_memory_no_handler_is_added_and_the_next_start_reports_it(void **state)
 {
     (void)state;
     told t;
@@ -196,7 +194,7 @@ static void when_out_of_memory_no_handler_is_added_and_the_next_start_says_so(vo
     told_fini(&t);
 }
 
-/* The n-th allocation after a late handler has come fails: it joins a little later, with all objects. */
+/* The n-th allocation after a late handler was added fails: it joins a little later, with all objects. */
 static int join_without_memory(size_t n)
 {
     told t;
@@ -231,7 +229,7 @@ static void when_out_of_memory_a_late_handler_joins_later(void **state)
     assert_true(n > 6);
 }
 
-static void the_numbers_of_a_handler_go_with_it(void **state)
+static void the_metrics_of_a_handler_are_removed_with_it(void **state)
 {
     (void)state;
     told t;
@@ -254,13 +252,13 @@ int main(void)
         WITH_MEMORY_CHECK(a_resync_reaches_only_the_handler_that_asked_for_it),
         WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
         WITH_MEMORY_CHECK(there_is_no_resync_before_the_first_list_has_ended),
-        WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
-        WITH_MEMORY_CHECK(resyncs_go_on_after_a_reset_of_the_history),
-        WITH_MEMORY_CHECK(a_period_without_an_end_is_never_over),
+        WITH_MEMORY_CHECK(a_reconnect_does_not_delay_a_resync),
+        WITH_MEMORY_CHECK(resyncs_continue_after_a_reset_of_the_history),
+        WITH_MEMORY_CHECK(an_infinite_period_never_ends),
         WITH_MEMORY_CHECK(a_registration_counts_what_it_delivers),
-        WITH_MEMORY_CHECK(when_out_of_memory_no_handler_is_added_and_the_next_start_says_so),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_handler_is_added_and_the_next_start_reports_it),
         WITH_MEMORY_CHECK(when_out_of_memory_a_late_handler_joins_later),
-        WITH_MEMORY_CHECK(the_numbers_of_a_handler_go_with_it),
+        WITH_MEMORY_CHECK(the_metrics_of_a_handler_are_removed_with_it),
     };
     return RUN_TESTS(tests);
 }

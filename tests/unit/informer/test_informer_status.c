@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer says of itself: its status and its metrics. */
+/* The status and the metrics of an informer. */
 #include <kinformer/informer.h>
 #include <kinformer/log.h>
 #include <kinformer/resources.h>
@@ -16,7 +16,7 @@
 
 /* ---- status ------------------------------------------------------------------------------------------ */
 
-static void the_status_tells_the_numbers(void **state)
+static void the_status_has_the_counts(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -46,8 +46,8 @@ static void the_status_tells_the_numbers(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* There is room for the longest version; the usual one, of some digits, costs no more than it has. */
-static void reading_the_status_touches_no_more_of_the_version_than_there_is(void **state)
+/* There is room for the longest version, but only the bytes of the actual one are written. */
+static void reading_the_status_writes_only_the_bytes_of_the_version(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -88,7 +88,7 @@ static void the_status_of_a_failing_informer_says_why(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_retry_now_does_not_wait_for_the_back_off(void **state)
+static void a_retry_now_does_not_wait_for_the_backoff(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -105,7 +105,7 @@ static void a_retry_now_does_not_wait_for_the_back_off(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void the_metrics_have_the_informers_numbers(void **state)
+static void the_metrics_have_the_counts_of_the_informer(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -128,6 +128,33 @@ static void the_metrics_have_the_informers_numbers(void **state)
     ki_metrics_text_fini(&text);
     virtual_rig_fini(&rig);
     heard_fini(&what);
+}
+
+static void events_are_counted_by_their_names_in_the_kubernetes_api(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"ADDED\"} 1\n", "MODIFIED\"} 2\n", "DELETED\"} 1\n", "BOOKMARK\"} ",
+                                        "ERROR\"} 0\n"};
+    virtual_rig rig;
+    ki_metrics_text text = {0};
+    virtual_rig_init(&rig, &(ki_informer_options){0});
+    virtual_rig_sync(&rig);
+    sim_world_update(rig.world, 0);
+    sim_world_update(rig.world, 1);
+    sim_world_delete(rig.world, 1);
+    sim_world_create(rig.world, 1);
+    virtual_rig_run(&rig, 1000);
+    assert_int_equal(ki_metrics_render(ki_client_metrics(rig.client), &text, NULL), 0);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char line[160];
+        (void)snprintf(line, sizeof(line),
+                       "informer_watch_events_total{name=\"pods\",group=\"\",version=\"v1\","
+                       "resource=\"pods\",type=\"%s",
+                       lines[i]);
+        assert_non_null(strstr(text.bytes, line));
+    }
+    ki_metrics_text_fini(&text);
+    virtual_rig_fini(&rig);
 }
 
 /* ---- age and log ------------------------------------------------------------------------------------- */
@@ -164,7 +191,7 @@ static void the_metrics_have_the_age_of_the_store(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void the_metrics_are_written_after_the_informer_was_freed(void **state)
+static void the_metrics_can_be_written_after_the_informer_was_freed(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -181,7 +208,7 @@ static void the_metrics_are_written_after_the_informer_was_freed(void **state)
 
 static text_log logged;
 
-/* What happens now and then, not each failure. */
+/* Keeps only changes of state, not each failure. */
 static void keep_turns(const ki_log_record *record, void *user)
 {
     (void)user;
@@ -194,7 +221,7 @@ static bool was_logged(const char *part)
     return logged.text != NULL && strstr(logged.text, part) != NULL;
 }
 
-static void an_informer_that_polls_says_so_in_the_log_and_when_it_does_not_any_more(void **state)
+static void an_informer_logs_when_it_begins_and_stops_polling(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -205,7 +232,7 @@ static void an_informer_that_polls_says_so_in_the_log_and_when_it_does_not_any_m
     sim_server_cut_all(rig.server);
     virtual_rig_run(&rig, 600 * 1000);
     assert_true(was_logged("the last watches brought nothing: the collection is listed instead"));
-    assert_null(strstr(strstr(logged.text, "brought nothing") + 1, "brought nothing")); /* once */
+    assert_null(strstr(strstr(logged.text, "brought nothing") + 1, "brought nothing")); /* logged once */
     assert_false(was_logged("again"));
     sim_server_break(rig.server, (sim_breakage){0});
     for (int i = 0; i < 120; i++) {
@@ -218,7 +245,7 @@ static void an_informer_that_polls_says_so_in_the_log_and_when_it_does_not_any_m
     virtual_rig_fini(&rig);
 }
 
-static void the_end_of_a_loss_is_logged_with_how_it_ended(void **state)
+static void a_restored_connection_is_logged_with_how_it_resumed(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -240,11 +267,8 @@ static void the_end_of_a_loss_is_logged_with_how_it_ended(void **state)
 
 static double batches_applied(const virtual_rig *rig)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    assert_int_equal(ki_metrics_render(ki_client_metrics(rig->client), &text, NULL), 0);
-    exposition_read(&read, text.bytes);
-    ki_metrics_text_fini(&text);
+    exposition_render(&read, ki_client_metrics(rig->client));
     const exposition_sample *count = exposition_find(&read, "informer_processing_latency_seconds_count",
                                                      "name=pods,group=,version=v1,resource=pods");
     assert_non_null(count);
@@ -272,7 +296,7 @@ static void a_run_that_applies_nothing_is_not_measured(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* Whether the numbers of an informer of that name are there. */
+/* Returns whether the metrics have an informer with this name. */
 static int has_numbers_of(const virtual_rig *rig, const char *name)
 {
     ki_metrics_text text = {0};
@@ -305,7 +329,7 @@ static void informers_of_one_resource_have_different_names_in_the_metrics(void *
     virtual_rig_fini(&rig);
 }
 
-static void an_informer_with_a_name_of_its_own_leaves_the_others_theirs(void **state)
+static void an_informer_with_its_own_name_does_not_change_other_names(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -322,18 +346,19 @@ static void an_informer_with_a_name_of_its_own_leaves_the_others_theirs(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(the_status_tells_the_numbers),
-        WITH_MEMORY_CHECK(reading_the_status_touches_no_more_of_the_version_than_there_is),
+        WITH_MEMORY_CHECK(the_status_has_the_counts),
+        WITH_MEMORY_CHECK(reading_the_status_writes_only_the_bytes_of_the_version),
         WITH_MEMORY_CHECK(the_status_of_a_failing_informer_says_why),
-        WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_back_off),
-        WITH_MEMORY_CHECK(the_metrics_have_the_informers_numbers),
+        WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_backoff),
+        WITH_MEMORY_CHECK(the_metrics_have_the_counts_of_the_informer),
+        WITH_MEMORY_CHECK(events_are_counted_by_their_names_in_the_kubernetes_api),
         WITH_MEMORY_CHECK(the_metrics_have_the_age_of_the_store),
-        WITH_MEMORY_CHECK(the_metrics_are_written_after_the_informer_was_freed),
-        WITH_MEMORY_CHECK(an_informer_that_polls_says_so_in_the_log_and_when_it_does_not_any_more),
-        WITH_MEMORY_CHECK(the_end_of_a_loss_is_logged_with_how_it_ended),
+        WITH_MEMORY_CHECK(the_metrics_can_be_written_after_the_informer_was_freed),
+        WITH_MEMORY_CHECK(an_informer_logs_when_it_begins_and_stops_polling),
+        WITH_MEMORY_CHECK(a_restored_connection_is_logged_with_how_it_resumed),
         WITH_MEMORY_CHECK(a_run_that_applies_nothing_is_not_measured),
         WITH_MEMORY_CHECK(informers_of_one_resource_have_different_names_in_the_metrics),
-        WITH_MEMORY_CHECK(an_informer_with_a_name_of_its_own_leaves_the_others_theirs),
+        WITH_MEMORY_CHECK(an_informer_with_its_own_name_does_not_change_other_names),
     };
     return RUN_TESTS(tests);
 }

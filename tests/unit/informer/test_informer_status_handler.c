@@ -6,14 +6,15 @@
 
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
+#include "support/silent_source.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 
 typedef struct listener {
     text_log log;
-    ki_informer *informer; /* that last called */
+    ki_informer *informer; /* the informer of the last call */
     int was_synced;
-    int frees; /* at the next call: frees the informer of `rig` */
+    int frees; /* the next call frees the informer of `rig` */
     virtual_rig *rig;
 } listener;
 
@@ -45,7 +46,7 @@ static void listener_init(listener *l, virtual_rig *rig)
 
 #define EXPECT(l, text) text_log_expect(&(l)->log, text, __FILE__, __LINE__)
 
-static void the_status_handler_hears_of_each_change(void **state)
+static void the_status_handler_is_called_for_each_change(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -66,7 +67,43 @@ static void the_status_handler_hears_of_each_change(void **state)
     text_log_free(&l.log);
 }
 
-static void the_status_handler_hears_of_the_stop_before_it_returns(void **state)
+static void note_reason(ki_informer *informer, const ki_informer_error *error, void *user)
+{
+    (void)informer;
+    text_log_add(user, "%s\n", ki_reason_name(error->reason));
+}
+
+/* The store's table is by far the largest block, and it cannot grow. */
+static void a_store_without_memory_for_a_while_is_a_reason(void **state)
+{
+    (void)state;
+    enum { OBJECTS = 5000, BYTES_MAX = 20 * 1000 };
+    virtual_rig rig;
+    text_log errors = {0};
+    listener l = {.rig = &rig};
+    const ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER};
+    virtual_rig_init_world(&rig, &options,
+                           &(sim_world_options){.seed = 1, .names = OBJECTS, .history_max = 2 * OBJECTS});
+    assert_int_equal(ki_informer_set_status_handler(rig.informer, on_status, &l), 0);
+    assert_int_equal(ki_informer_set_error_handler(rig.informer, note_reason, &errors), 0);
+    virtual_rig_sync(&rig);
+    text_log_clear(&l.log);
+    for (uint32_t key = 0; key < OBJECTS; key++)
+        sim_world_create(rig.world, key);
+    failing_allocator_limit(BYTES_MAX);
+    virtual_rig_run(&rig, 60 * 1000);
+    EXPECT(&l, "WATCHING NoMemory 1\n");
+    text_log_expect(&errors, "NoMemory\n", __FILE__, __LINE__);
+    failing_allocator_limit(SIZE_MAX);
+    virtual_rig_run(&rig, 1000);
+    EXPECT(&l, "WATCHING  0\n");
+    virtual_rig_assert_equal(&rig);
+    virtual_rig_fini(&rig);
+    text_log_free(&errors);
+    text_log_free(&l.log);
+}
+
+static void the_status_handler_is_called_before_a_stop_returns(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -85,7 +122,7 @@ static void the_status_handler_hears_of_the_stop_before_it_returns(void **state)
     text_log_free(&l.log);
 }
 
-static void an_informer_may_be_freed_inside_its_status_handler(void **state)
+static void an_informer_may_be_freed_from_its_status_handler(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -100,28 +137,13 @@ static void an_informer_may_be_freed_inside_its_status_handler(void **state)
     text_log_free(&l.log);
 }
 
-static int begin_in_silence(ki_answer *answer, const ki_list_options *options, void *user)
-{
-    (void)answer;
-    (void)options;
-    (void)user;
-    return 0;
-}
-
-static void ignore(ki_answer *answer, void *user)
-{
-    (void)answer;
-    (void)user;
-}
-
-static void a_wait_says_that_the_server_is_connected_and_does_not_answer(void **state)
+static void a_wait_reports_a_server_that_is_connected_but_does_not_answer(void **state)
 {
     (void)state;
-    const ki_list_watch silent = {.begin = begin_in_silence, .cancel = ignore, .resume = ignore};
     ki_client *client =
         ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
     ki_informer *pods =
-        ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent}, NULL);
+        ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent_source}, NULL);
     ki_error err = {0};
     ki_informer_status status;
     assert_int_equal(ki_informer_start(pods, &err), 0);
@@ -152,7 +174,7 @@ static void a_server_that_has_answered_does_not_count_as_silent(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_status_handler_is_set_before_the_start(void **state)
+static void a_status_handler_must_be_set_before_the_start(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -173,12 +195,13 @@ static void a_status_handler_is_set_before_the_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(the_status_handler_hears_of_each_change),
-        WITH_MEMORY_CHECK(the_status_handler_hears_of_the_stop_before_it_returns),
-        WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_its_status_handler),
-        WITH_MEMORY_CHECK(a_wait_says_that_the_server_is_connected_and_does_not_answer),
+        WITH_MEMORY_CHECK(the_status_handler_is_called_for_each_change),
+        WITH_MEMORY_CHECK(a_store_without_memory_for_a_while_is_a_reason),
+        WITH_MEMORY_CHECK(the_status_handler_is_called_before_a_stop_returns),
+        WITH_MEMORY_CHECK(an_informer_may_be_freed_from_its_status_handler),
+        WITH_MEMORY_CHECK(a_wait_reports_a_server_that_is_connected_but_does_not_answer),
         WITH_MEMORY_CHECK(a_server_that_has_answered_does_not_count_as_silent),
-        WITH_MEMORY_CHECK(a_status_handler_is_set_before_the_start),
+        WITH_MEMORY_CHECK(a_status_handler_must_be_set_before_the_start),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer with threads of its own and the real clock: what waits for what, and what does not. The
- * threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+/* An informer with its own threads and the real clock: which calls wait, and for what. The threads are the
+ * library's and those that support/aside.c starts with ki_thread_start(). */
 #include <inttypes.h>
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
@@ -77,7 +77,7 @@ static void threads_fill_the_store_and_call_the_handler(void **state)
     run_fini(&r);
 }
 
-static void what_was_written_can_be_waited_for(void **state)
+static void a_program_can_wait_for_its_own_write(void **state)
 {
     (void)state;
     run r;
@@ -96,7 +96,7 @@ static void what_was_written_can_be_waited_for(void **state)
     run_fini(&r);
 }
 
-static void a_cut_and_a_forgotten_history_are_survived(void **state)
+static void an_informer_recovers_from_a_cut_and_a_forgotten_history(void **state)
 {
     (void)state;
     run r;
@@ -117,7 +117,7 @@ static void a_cut_and_a_forgotten_history_are_survived(void **state)
     run_fini(&r);
 }
 
-static void a_restart_lists_nothing_again(void **state)
+static void a_restart_does_not_list_again(void **state)
 {
     (void)state;
     run r;
@@ -135,7 +135,7 @@ static void a_restart_lists_nothing_again(void **state)
 
 /* ---- waiting ----------------------------------------------------------------------------------------- */
 
-static void a_wait_that_times_out_says_what_is_going_on(void **state)
+static void a_wait_that_times_out_reports_the_state(void **state)
 {
     (void)state;
     run r;
@@ -208,14 +208,14 @@ static void a_stop_ends_the_wait_of_another_thread(void **state)
     run_fini(&r);
 }
 
-/* ---- callbacks that take their time ------------------------------------------------------------------ */
+/* ---- slow callbacks ---------------------------------------------------------------------------------- */
 
 static void stop(void *user)
 {
     ki_informer_stop(user);
 }
 
-static void a_stop_waits_for_the_callback_that_runs(void **state)
+static void a_stop_waits_for_the_running_callback(void **state)
 {
     (void)state;
     run r;
@@ -230,7 +230,7 @@ static void a_stop_waits_for_the_callback_that_runs(void **state)
     heard_let_go(&r.what);
     assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
     aside_join(&call);
-    assert_int_equal(heard_events(&r.what), 1); /* the others wait for the restart */
+    assert_int_equal(heard_events(&r.what), 1); /* the other events wait for the restart */
     local_rig_sync(&r.rig);
     assert_converges(&r);
     run_fini(&r);
@@ -241,7 +241,7 @@ static void remove_and_wait(void *user)
     (void)ki_registration_remove_and_wait(user);
 }
 
-static void removing_and_waiting_waits_for_the_callback_that_runs(void **state)
+static void removing_and_waiting_waits_for_the_running_callback(void **state)
 {
     (void)state;
     run r;
@@ -261,7 +261,7 @@ static void removing_and_waiting_waits_for_the_callback_that_runs(void **state)
     run_fini(&r);
 }
 
-static void removing_does_not_wait_for_the_callback_that_runs(void **state)
+static void removing_does_not_wait_for_the_running_callback(void **state)
 {
     (void)state;
     run r;
@@ -308,7 +308,7 @@ static void backlog_of_two(ki_handler *handler)
     handler->backlog_items_max = 2;
 }
 
-static void past_its_limit_a_backlog_leaves_out_what_happened_in_between(void **state)
+static void past_its_limit_a_backlog_leaves_out_intermediate_states(void **state)
 {
     (void)state;
     run r;
@@ -333,7 +333,7 @@ static void block_at_two(ki_handler *handler)
     handler->overflow = KI_OVERFLOW_BLOCK;
 }
 
-static void a_blocking_handler_pauses_its_own_informer_only(void **state)
+static void a_blocking_handler_pauses_only_its_own_informer(void **state)
 {
     (void)state;
     run r;
@@ -353,7 +353,7 @@ static void a_blocking_handler_pauses_its_own_informer_only(void **state)
         aside_pause(1);
         ki_registration_read_stats(r.registration, &stats);
     }
-    assert_true(stats.backlog > 2); /* what comes from now on waits */
+    assert_true(stats.backlog > 2); /* later changes wait */
     snprintf(version, sizeof(version), "%" PRIu64, local_source_put(r.rig.source, "z", "last", 1));
     assert_int_equal(ki_informer_wait_for_version(other, ki_str_of(version), HANG_MS, &err), 0);
     assert_int_equal(ki_informer_wait_for_version(r.rig.informer, ki_str_of(version), A_WHILE_MS, &err),
@@ -364,7 +364,7 @@ static void a_blocking_handler_pauses_its_own_informer_only(void **state)
     run_fini(&r);
 }
 
-/* The server has said all of the list, and it waits on its way to the store. */
+/* The server has sent the whole list, but it is not in the store yet. */
 static void there_is_no_age_before_the_first_list_is_in_the_store(void **state)
 {
     (void)state;
@@ -424,7 +424,7 @@ static void a_handler_of_an_informer_that_never_started_is_released(void **state
     heard_fini(&other);
 }
 
-/* ---- which thread ------------------------------------------------------------------------------------ */
+/* ---- threads of handlers ----------------------------------------------------------------------------- */
 
 static void note_thread(heard *what, const ki_event *event)
 {
@@ -481,7 +481,7 @@ static void a_client_waits_for_an_informer_that_was_freed_from_a_handler(void **
     }
 }
 
-static void a_free_may_come_at_any_time(void **state)
+static void a_free_is_possible_at_any_time(void **state)
 {
     (void)state;
     for (int i = 0; i < 60; i++) {
@@ -498,25 +498,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_fill_the_store_and_call_the_handler),
-        cmocka_unit_test(what_was_written_can_be_waited_for),
-        cmocka_unit_test(a_cut_and_a_forgotten_history_are_survived),
-        cmocka_unit_test(a_restart_lists_nothing_again),
-        cmocka_unit_test(a_wait_that_times_out_says_what_is_going_on),
+        cmocka_unit_test(a_program_can_wait_for_its_own_write),
+        cmocka_unit_test(an_informer_recovers_from_a_cut_and_a_forgotten_history),
+        cmocka_unit_test(a_restart_does_not_list_again),
+        cmocka_unit_test(a_wait_that_times_out_reports_the_state),
         cmocka_unit_test(a_wait_for_a_silent_server_names_the_phase),
         cmocka_unit_test(a_stop_ends_the_wait_of_another_thread),
         cmocka_unit_test(a_wait_for_an_informer_that_was_never_started_ends_at_once),
-        cmocka_unit_test(a_stop_waits_for_the_callback_that_runs),
-        cmocka_unit_test(removing_and_waiting_waits_for_the_callback_that_runs),
-        cmocka_unit_test(removing_does_not_wait_for_the_callback_that_runs),
+        cmocka_unit_test(a_stop_waits_for_the_running_callback),
+        cmocka_unit_test(removing_and_waiting_waits_for_the_running_callback),
+        cmocka_unit_test(removing_does_not_wait_for_the_running_callback),
         cmocka_unit_test(a_slow_handler_delays_neither_the_store_nor_another_handler),
-        cmocka_unit_test(past_its_limit_a_backlog_leaves_out_what_happened_in_between),
-        cmocka_unit_test(a_blocking_handler_pauses_its_own_informer_only),
+        cmocka_unit_test(past_its_limit_a_backlog_leaves_out_intermediate_states),
+        cmocka_unit_test(a_blocking_handler_pauses_only_its_own_informer),
         cmocka_unit_test(there_is_no_age_before_the_first_list_is_in_the_store),
         cmocka_unit_test(a_blocking_handler_can_be_removed_and_the_informer_freed),
         cmocka_unit_test(a_handler_of_an_informer_that_never_started_is_released),
         cmocka_unit_test(handlers_may_share_one_thread),
         cmocka_unit_test(a_client_waits_for_an_informer_that_was_freed_from_a_handler),
-        cmocka_unit_test(a_free_may_come_at_any_time),
+        cmocka_unit_test(a_free_is_possible_at_any_time),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

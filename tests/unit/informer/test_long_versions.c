@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions as long as they may be, and longer: through an informer, and a feed, from bytes to what is said of
- * them. They are not numbers, so each is only the same as itself. */
+/* Resource versions of the maximum length, and longer ones: through an informer and a feed, from the received
+ * bytes to status and messages. They are not numbers, so each equals only itself. */
 #include <kinformer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 
 enum { LONGEST = KI_RESOURCE_VERSION_BYTES_MAX, BODY_BYTES = 16 * LONGEST };
 
-/* ---- texts ------------------------------------------------------------------------------------------- */
+/* ---- strings ----------------------------------------------------------------------------------------- */
 
 static char texts[8][LONGEST + 2];
 
-/* {"member":"2"xxx…}, this many bytes; lives until the eighth call after it. */
+/* {"member":"2"xxx…} with this many bytes; valid until the eighth call after this one. */
 static const char *version_of(unsigned number, size_t bytes)
 {
     static unsigned last;
@@ -34,7 +34,7 @@ static const char *version(unsigned number)
     return version_of(number, LONGEST);
 }
 
-/* The same as a JSON string. */
+/* The text as a JSON string. */
 static const char *quoted(const char *text)
 {
     static char quotes[4][2 * LONGEST];
@@ -93,7 +93,7 @@ static const char *end_of_list(const char *its_version)
     return bookmark(its_version, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
 }
 
-/* ---- an informer, or a feed, and its server ---------------------------------------------------------- */
+/* ---- an informer or a feed, and its server ----------------------------------------------------------- */
 
 typedef struct rig {
     ki_clock clock;
@@ -178,7 +178,7 @@ static void run_ms(rig *r, uint64_t ms)
     ki_clock_set_now_ns(&r->clock, until_ns);
 }
 
-/* What the server sends, and all that follows at once. */
+/* Sends a body, and runs everything that follows at once. */
 static void tell(rig *r, const char *body)
 {
     scripted_body(&r->source, body);
@@ -206,7 +206,7 @@ static void assert_asked_for(rig *r, const char *what, const char *its_version)
     static char line[LONGEST + 64];
     snprintf(line, sizeof(line), "%s%s", what, its_version);
     if (r->source.requests.text == NULL || strstr(r->source.requests.text, line) == NULL)
-        fail_msg("no %.40s in %.200s", line, r->source.requests.text);
+        fail_msg("%.40s is missing in %.200s", line, r->source.requests.text);
     text_log_clear(&r->source.requests);
 }
 
@@ -221,7 +221,7 @@ static void assert_stored(rig *r, const char *name, const char *its_version)
     (void)ki_object_unref(object);
 }
 
-/* ---- as long as they may be -------------------------------------------------------------------------- */
+/* ---- versions of the maximum length ------------------------------------------------------------------ */
 
 static void sync(rig *r, int is_streamed)
 {
@@ -240,7 +240,7 @@ static void sync(rig *r, int is_streamed)
 
 static void follow_events(rig *r)
 {
-    for (int i = 0; i < 2; i++) { /* told twice, it is the same */
+    for (int i = 0; i < 2; i++) { /* the same event twice changes nothing */
         tell(r, event("MODIFIED", pod("a", version(3))));
         assert_stored(r, "a", version(3));
         assert_int_equal(r->updates, 1);
@@ -268,7 +268,7 @@ static void wait_for_versions(rig *r)
     assert_non_null(strstr(err.message, "4097 bytes"));
 }
 
-/* From there it continues: after a cut, after a stop, and with the next list. */
+/* Continues from that version: after a lost connection, after a stop, and with the next list. */
 static void go_on(rig *r)
 {
     text_log_clear(&r->source.requests);
@@ -312,7 +312,7 @@ static void versions_of_4096_bytes_work_with_streamed_lists(void **state)
     follow(KI_WATCH_LIST_ALWAYS);
 }
 
-/* A number of this many digits that ends with this one. */
+/* A number with this many digits that ends with `last_digits`. */
 static const char *number(unsigned last_digits, size_t digits)
 {
     static char numbers[4][LONGEST + 1];
@@ -335,8 +335,8 @@ static void assert_measured(rig *r, const char *expected)
     ki_metrics_text_fini(&text);
 }
 
-/* They are in order; the metric has their last 15 digits. */
-static void numbers_of_4096_digits_are_ordered_and_measured(void **state)
+/* Such numbers are ordered, and the metric has their last 15 digits. */
+static void numbers_of_4096_digits_are_ordered_and_in_the_metrics(void **state)
 {
     (void)state;
     rig r;
@@ -348,7 +348,7 @@ static void numbers_of_4096_digits_are_ordered_and_measured(void **state)
     assert_measured(&r, "777777000000005");
     tell(&r, event("MODIFIED", pod("a", number(20, LONGEST))));
     assert_complete(&r, number(20, LONGEST));
-    tell(&r, event("MODIFIED", pod("a", number(11, LONGEST)))); /* it is older */
+    tell(&r, event("MODIFIED", pod("a", number(11, LONGEST)))); /* an older version */
     assert_stored(&r, "a", number(20, LONGEST));
     assert_complete(&r, number(20, LONGEST));
     assert_measured(&r, "777777000000020");
@@ -361,7 +361,7 @@ static void numbers_of_4096_digits_are_ordered_and_measured(void **state)
 }
 
 /* Its end looks like a number. */
-static void a_version_that_is_not_a_number_is_not_measured(void **state)
+static void a_version_that_is_not_a_number_is_not_in_the_metrics(void **state)
 {
     (void)state;
     rig r;
@@ -376,9 +376,9 @@ static void a_version_that_is_not_a_number_is_not_measured(void **state)
     rig_fini(&r);
 }
 
-/* ---- longer ------------------------------------------------------------------------------------------ */
+/* ---- longer versions --------------------------------------------------------------------------------- */
 
-static void a_list_with_a_longer_version_fails_and_says_so(void **state)
+static void a_list_with_a_longer_version_fails_with_a_message(void **state)
 {
     (void)state;
     rig r;
@@ -420,9 +420,9 @@ static void an_object_with_a_longer_version_is_refused_and_the_rest_continues(vo
     rig_fini(&r);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------- */
+/* ---- out of memory ----------------------------------------------------------------------------------- */
 
-/* A server at version 2 with d/a; then three events. */
+/* A server at version 2 with d/a, and then three events. */
 static void serve(scripted_source *source, const ki_list_options *options, void *user)
 {
     (void)user;
@@ -452,7 +452,7 @@ static void make_feed(rig *r)
     assert_int_equal(ki_feed_start(r->feed, NULL), 0);
 }
 
-/* Returns whether the planned failure has happened. */
+/* Returns whether the planned failure happened. */
 static int run_once(size_t fail_at, int is_feed)
 {
     rig r;
@@ -475,7 +475,7 @@ static int run_once(size_t fail_at, int is_feed)
     return has_failed;
 }
 
-static void an_informer_of_long_versions_survives_every_failure(void **state)
+static void an_informer_with_long_versions_survives_every_failure(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -484,7 +484,7 @@ static void an_informer_of_long_versions_survives_every_failure(void **state)
     assert_true(n > 20);
 }
 
-static void a_feed_of_long_versions_survives_every_failure(void **state)
+static void a_feed_with_long_versions_survives_every_failure(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -498,12 +498,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_lists_and_watches),
         WITH_MEMORY_CHECK(versions_of_4096_bytes_work_with_streamed_lists),
-        WITH_MEMORY_CHECK(numbers_of_4096_digits_are_ordered_and_measured),
-        WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_not_measured),
-        WITH_MEMORY_CHECK(a_list_with_a_longer_version_fails_and_says_so),
+        WITH_MEMORY_CHECK(numbers_of_4096_digits_are_ordered_and_in_the_metrics),
+        WITH_MEMORY_CHECK(a_version_that_is_not_a_number_is_not_in_the_metrics),
+        WITH_MEMORY_CHECK(a_list_with_a_longer_version_fails_with_a_message),
         WITH_MEMORY_CHECK(an_object_with_a_longer_version_is_refused_and_the_rest_continues),
-        WITH_MEMORY_CHECK(an_informer_of_long_versions_survives_every_failure),
-        WITH_MEMORY_CHECK(a_feed_of_long_versions_survives_every_failure),
+        WITH_MEMORY_CHECK(an_informer_with_long_versions_survives_every_failure),
+        WITH_MEMORY_CHECK(a_feed_with_long_versions_survives_every_failure),
     };
     return RUN_TESTS(tests);
 }

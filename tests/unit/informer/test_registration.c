@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registration: the ends of its batches, the budget, waiting for its sync, its backlog, and coming late
- * without memory. Some threads are the library's and those that support/aside.c starts with
- * ki_thread_start(). */
+/* A registration: ends of batches, budgets, waiting for its sync, its backlog, and late handlers that run out
+ * of memory. Some threads are the library's and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
@@ -18,10 +17,10 @@
 
 enum { SECOND = 1000, A_WHILE_MS = 30 };
 
-/* Events that a run delivers at the most, and more than that. */
+/* The maximum number of events per run, and more than that. */
 enum { RUN = 64, MANY = 5 * RUN };
 
-/* ---- the ends of batches ----------------------------------------------------------------------------- */
+/* ---- ends of batches --------------------------------------------------------------------------------- */
 
 static void update_many(told *t)
 {
@@ -29,7 +28,7 @@ static void update_many(told *t)
         sim_world_update(t->rig.world, (uint32_t)i % 5);
 }
 
-static void each_run_of_a_handler_that_has_not_caught_up_ends_a_batch(void **state)
+static void each_run_of_a_handler_with_a_backlog_ends_a_batch(void **state)
 {
     (void)state;
     told t;
@@ -50,7 +49,7 @@ static void stop_at_the_tenth_update(heard *what, const ki_event *event)
         ki_informer_stop(what->user);
 }
 
-static void a_batch_that_a_stop_cuts_short_has_an_end(void **state)
+static void a_batch_cut_short_by_a_stop_has_an_end(void **state)
 {
     (void)state;
     told t;
@@ -99,8 +98,8 @@ static void come_late(told *t, heard *late, heard_cb in_event)
     assert_non_null(ki_informer_add_handler(t->rig.informer, &handler, NULL));
 }
 
-/* No time passes but in its callbacks. */
-static void a_used_up_budget_ends_a_batch(void **state)
+/* Time passes only in the callbacks. */
+static void an_exhausted_budget_ends_a_batch(void **state)
 {
     (void)state;
     told t;
@@ -120,7 +119,7 @@ static void a_used_up_budget_ends_a_batch(void **state)
     heard_fini(&late);
 }
 
-static void a_handler_that_uses_up_the_budget_may_free_its_informer(void **state)
+static void a_handler_that_exhausts_the_budget_may_free_its_informer(void **state)
 {
     (void)state;
     told t;
@@ -135,13 +134,13 @@ static void a_handler_that_uses_up_the_budget_may_free_its_informer(void **state
     heard_fini(&late);
 }
 
-/* ---- waiting for its sync ---------------------------------------------------------------------------- */
+/* ---- waiting for the sync ---------------------------------------------------------------------------- */
 
 typedef struct run {
     local_rig rig;
     heard what;
     ki_registration *registration;
-    int rc; /* of a wait */
+    int rc; /* the result of a wait */
     int has_synced;
     ki_error err;
 } run;
@@ -178,7 +177,7 @@ static void wait_for_sync(void *user)
     r->rc = ki_registration_wait_for_sync(r->registration, HANG_MS, &r->err);
 }
 
-static void a_wait_lasts_until_the_handler_has_heard_of_all(void **state)
+static void a_wait_lasts_until_all_objects_were_delivered(void **state)
 {
     (void)state;
     run r;
@@ -197,7 +196,7 @@ static void a_wait_lasts_until_the_handler_has_heard_of_all(void **state)
     run_fini(&r);
 }
 
-static void a_wait_for_a_handler_that_is_stuck_says_so(void **state)
+static void a_wait_for_a_stuck_handler_reports_it(void **state)
 {
     (void)state;
     run r;
@@ -210,7 +209,7 @@ static void a_wait_for_a_handler_that_is_stuck_says_so(void **state)
     run_fini(&r);
 }
 
-static void a_wait_before_the_first_list_gives_the_informers_reason(void **state)
+static void a_wait_before_the_first_list_reports_the_reason_of_the_informer(void **state)
 {
     (void)state;
     run r;
@@ -248,7 +247,7 @@ static void wait_inside(heard *what, const ki_event *event)
     r->has_synced = ki_registration_has_synced(r->registration);
 }
 
-static void a_wait_inside_a_callback_is_refused(void **state)
+static void a_wait_from_a_callback_is_refused(void **state)
 {
     (void)state;
     run r;
@@ -263,7 +262,7 @@ static void a_wait_inside_a_callback_is_refused(void **state)
     run_fini(&r);
 }
 
-static void a_handler_has_synced_inside_on_synced(void **state)
+static void a_handler_has_synced_when_on_synced_is_called(void **state)
 {
     (void)state;
     run r;
@@ -284,8 +283,8 @@ static void look_at_informer(heard *what, const ki_event *event)
     r->has_synced = ki_informer_has_synced(r->rig.informer) && version[0] != 0;
 }
 
-/* It may also hold by chance, but not each time. */
-static void the_informer_has_synced_inside_on_synced(void **state)
+/* A single run could pass by chance, so there are many. */
+static void the_informer_has_synced_when_on_synced_is_called(void **state)
 {
     (void)state;
     for (int i = 0; i < 50; i++) {
@@ -299,15 +298,12 @@ static void the_informer_has_synced_inside_on_synced(void **state)
     }
 }
 
-/* ---- its backlog in the metrics ---------------------------------------------------------------------- */
+/* ---- metrics of the backlog -------------------------------------------------------------------------- */
 
 static double number_of(const run *r, const char *name)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    assert_int_equal(ki_metrics_render(ki_client_metrics(r->rig.client), &text, NULL), 0);
-    exposition_read(&read, text.bytes);
-    ki_metrics_text_fini(&text);
+    exposition_render(&read, ki_client_metrics(r->rig.client));
     double value = -1;
     for (size_t i = 0; i < read.count; i++)
         if (strcmp(read.samples[i].name, name) == 0)
@@ -328,7 +324,7 @@ static void hold_in_update(run *r)
     assert_int_equal(r->what.inside, 1);
 }
 
-static void the_backlog_of_a_handler_that_is_stuck_is_measured(void **state)
+static void the_backlog_of_a_stuck_handler_is_measured(void **state)
 {
     (void)state;
     static const char backlog[] = "informer_listener_backlog";
@@ -347,7 +343,7 @@ static void the_backlog_of_a_handler_that_is_stuck_is_measured(void **state)
     run_fini(&r);
 }
 
-static void what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted(void **state)
+static void events_merged_in_the_backlog_of_a_stuck_handler_are_counted(void **state)
 {
     (void)state;
     ki_registration_stats stats;
@@ -372,7 +368,7 @@ static void stop(void *user)
     ki_informer_stop(r->rig.informer);
 }
 
-static void what_a_stop_has_dropped_is_not_measured_any_more(void **state)
+static void events_dropped_by_a_stop_are_no_longer_measured(void **state)
 {
     (void)state;
     static const char queued[] = "informer_queued_items";
@@ -392,7 +388,7 @@ static void what_a_stop_has_dropped_is_not_measured_any_more(void **state)
     run_fini(&r);
 }
 
-/* ---- going with a backlog ---------------------------------------------------------------------------- */
+/* ---- removal with a backlog -------------------------------------------------------------------------- */
 
 typedef struct removal {
     told *t;
@@ -439,10 +435,10 @@ static void a_removal_frees_the_backlog_at_once_and_without_the_lock(void **stat
     told_fini(&t);
 }
 
-/* ---- coming late without memory ---------------------------------------------------------------------- */
+/* ---- late handlers without memory -------------------------------------------------------------------- */
 
-/* The next allocation is that of the join, which fails; no time passes. */
-static void a_handler_that_cannot_join_keeps_no_event_from_the_others(void **state)
+/* The next allocation is made by the join, and fails; no time passes. */
+static void a_handler_that_cannot_join_does_not_delay_the_others(void **state)
 {
     (void)state;
     told t;
@@ -473,22 +469,22 @@ static void a_handler_that_cannot_join_keeps_no_event_from_the_others(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(each_run_of_a_handler_that_has_not_caught_up_ends_a_batch),
-        WITH_MEMORY_CHECK(a_batch_that_a_stop_cuts_short_has_an_end),
-        WITH_MEMORY_CHECK(a_used_up_budget_ends_a_batch),
-        WITH_MEMORY_CHECK(a_handler_that_uses_up_the_budget_may_free_its_informer),
-        WITH_MEMORY_CHECK(a_wait_lasts_until_the_handler_has_heard_of_all),
-        WITH_MEMORY_CHECK(a_wait_for_a_handler_that_is_stuck_says_so),
-        WITH_MEMORY_CHECK(a_wait_before_the_first_list_gives_the_informers_reason),
+        WITH_MEMORY_CHECK(each_run_of_a_handler_with_a_backlog_ends_a_batch),
+        WITH_MEMORY_CHECK(a_batch_cut_short_by_a_stop_has_an_end),
+        WITH_MEMORY_CHECK(an_exhausted_budget_ends_a_batch),
+        WITH_MEMORY_CHECK(a_handler_that_exhausts_the_budget_may_free_its_informer),
+        WITH_MEMORY_CHECK(a_wait_lasts_until_all_objects_were_delivered),
+        WITH_MEMORY_CHECK(a_wait_for_a_stuck_handler_reports_it),
+        WITH_MEMORY_CHECK(a_wait_before_the_first_list_reports_the_reason_of_the_informer),
         WITH_MEMORY_CHECK(a_stop_ends_the_wait_for_a_handler),
-        WITH_MEMORY_CHECK(a_wait_inside_a_callback_is_refused),
-        WITH_MEMORY_CHECK(a_handler_has_synced_inside_on_synced),
-        WITH_MEMORY_CHECK(the_informer_has_synced_inside_on_synced),
-        WITH_MEMORY_CHECK(the_backlog_of_a_handler_that_is_stuck_is_measured),
-        WITH_MEMORY_CHECK(what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted),
-        WITH_MEMORY_CHECK(what_a_stop_has_dropped_is_not_measured_any_more),
+        WITH_MEMORY_CHECK(a_wait_from_a_callback_is_refused),
+        WITH_MEMORY_CHECK(a_handler_has_synced_when_on_synced_is_called),
+        WITH_MEMORY_CHECK(the_informer_has_synced_when_on_synced_is_called),
+        WITH_MEMORY_CHECK(the_backlog_of_a_stuck_handler_is_measured),
+        WITH_MEMORY_CHECK(events_merged_in_the_backlog_of_a_stuck_handler_are_counted),
+        WITH_MEMORY_CHECK(events_dropped_by_a_stop_are_no_longer_measured),
         WITH_MEMORY_CHECK(a_removal_frees_the_backlog_at_once_and_without_the_lock),
-        WITH_MEMORY_CHECK(a_handler_that_cannot_join_keeps_no_event_from_the_others),
+        WITH_MEMORY_CHECK(a_handler_that_cannot_join_does_not_delay_the_others),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

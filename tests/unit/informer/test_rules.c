@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of rules 3, 4 and 8 of docs/consistency.md. */
+/* Every row of rules 3, 4 and 8 in docs/consistency.md. */
 #include "informer/rules.h"
 
 #include <string.h>
@@ -8,15 +8,15 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* What is asked. Objects are versions with a text behind "=": two of them with the same version and text are
- * equal; NULL: there is none. */
+/* The input and the expected results. An object is written as its version, "=" and a text; two objects with
+ * the same version and text are equal. NULL: no object. */
 typedef struct row {
     ki_change_type type;
     const char *change;
     const char *stored;
     const char *complete; /* NULL: unset */
-    int in_this_history;  /* a ki_rules_verdict, as the next */
-    int of_other_history; /* the stored one is */
+    int in_this_history;  /* the expected ki_rules_verdict, as in the next member */
+    int of_other_history; /* if the stored object is of another history */
 } row;
 
 enum { IGNORE = KI_RULES_IGNORE, SEEN = KI_RULES_SEEN, PUT = KI_RULES_PUT, REMOVE = KI_RULES_REMOVE };
@@ -50,27 +50,29 @@ static void check_rows(const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if ((int)judge(&rows[i], false) != rows[i].in_this_history)
-            fail_msg("row %zu: %d", i, (int)judge(&rows[i], false));
+            fail_msg("row %zu: verdict %d", i, (int)judge(&rows[i], false));
         if (rows[i].stored != NULL && (int)judge(&rows[i], true) != rows[i].of_other_history)
-            fail_msg("row %zu, of another history: %d", i, (int)judge(&rows[i], true));
+            fail_msg("row %zu, another history: verdict %d", i, (int)judge(&rows[i], true));
     }
 }
 
 #define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof((rows)[0]))
 
-/* Items of a list and events that say the object is there are judged alike when it is. */
-static void check_present(ki_change_type type)
+/* Items of a list and events that report an object as present get the same verdict if the stored object is of
+ * this history. If it is of another one, `echo` is the verdict for a change that is not newer than the
+ * complete version. */
+static void check_present(ki_change_type type, int echo)
 {
     const row rows[] = {
-        {type, "4=x", "5=y", "5", SEEN, PUT},  /* older */
+        {type, "4=x", "5=y", "5", SEEN, echo}, /* older */
         {type, "5=x", "5=x", "5", SEEN, SEEN}, /* equal */
-        {type, "5=x", "5=y", "5", SEEN, PUT},
-        {type, "005=x", "5=y", "5", SEEN, PUT},
+        {type, "5=x", "5=y", "5", SEEN, echo},
+        {type, "005=x", "5=y", "5", SEEN, echo},
         {type, "6=x", "5=y", "5", PUT, PUT}, /* newer */
         {type, "6=x", "5=x", "5", PUT, PUT},
         {type, "10=x", "9=y", "5", PUT, PUT}, /* by number, not by text */
         {type, "9=x", "10=y", "5", SEEN, PUT},
-        {type, "k=x", "k=x", "k", SEEN, SEEN}, /* no numbers */
+        {type, "k=x", "k=x", "k", SEEN, SEEN}, /* not numbers */
         {type, "k=x", "k=y", "k", PUT, PUT},
         {type, "j=x", "k=x", "k", PUT, PUT},
         {type, "5=x", "k=x", "k", PUT, PUT},
@@ -78,28 +80,28 @@ static void check_present(ki_change_type type)
         {type, "=x", "=x", "5", SEEN, SEEN}, /* missing */
         {type, "=x", "=y", "5", PUT, PUT},
         {type, "=x", "5=x", "5", PUT, PUT},
-        {type, "5=x", "=x", "5", PUT, PUT},
-        {type, "6=x", "5=y", NULL, PUT, PUT}, /* what is complete does not matter */
-        {type, "6=x", "5=y", "99", PUT, PUT},
+        {type, "5=x", "=x", "5", PUT, echo},
+        {type, "6=x", "5=y", NULL, PUT, PUT}, /* the complete version does not matter in this history */
+        {type, "6=x", "5=y", "99", PUT, echo},
         {type, "4=x", "5=y", NULL, SEEN, PUT},
     };
     CHECK_ROWS(rows);
 }
 
-static void an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there(void **state)
+static void an_item_of_a_list_is_put_if_it_is_newer_than_the_stored_object(void **state)
 {
     (void)state;
-    check_present(KI_CHANGE_REPLACED);
+    check_present(KI_CHANGE_REPLACED, PUT);
 }
 
-static void an_event_is_put_when_it_is_newer_than_what_is_there(void **state)
+static void an_event_is_put_if_it_is_newer_than_the_stored_object(void **state)
 {
     (void)state;
-    check_present(KI_CHANGE_ADDED);
-    check_present(KI_CHANGE_UPDATED);
+    check_present(KI_CHANGE_ADDED, IGNORE);
+    check_present(KI_CHANGE_UPDATED, IGNORE);
 }
 
-static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete(void **state)
+static void an_item_of_a_doubtful_list_is_put_if_it_is_newer_than_the_complete_version(void **state)
 {
     (void)state;
     static const struct {
@@ -113,17 +115,21 @@ static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_comp
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_object *object = apply_object("a", rows[i].version, "a", NULL);
-        const ki_standing standing = {NULL, false, ki_str_of(rows[i].complete)};
+        ki_object *other = apply_object("a", "7", "a", NULL);
+        const ki_standing nothing = {NULL, false, ki_str_of(rows[i].complete)};
+        const ki_standing of_other_history = {other, true, ki_str_of(rows[i].complete)};
         ki_delta delta = {
             .change_type = KI_CHANGE_REPLACED, .list = 3, .is_doubtful = true, .object = object};
-        assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
-        delta.change_type = KI_CHANGE_DELETED; /* inside the list */
-        assert_int_equal(ki_rules_judge(&delta, &standing), KI_RULES_HOLD);
+        assert_int_equal(ki_rules_judge(&delta, &nothing), rows[i].verdict);
+        assert_int_equal(ki_rules_judge(&delta, &of_other_history), rows[i].verdict);
+        delta.change_type = KI_CHANGE_DELETED; /* within the list */
+        assert_int_equal(ki_rules_judge(&delta, &nothing), KI_RULES_HOLD);
+        (void)ki_object_unref(other);
         (void)ki_object_unref(object);
     }
 }
 
-static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)
+static void an_item_of_a_list_is_always_put_if_nothing_is_stored(void **state)
 {
     (void)state;
     static const char *const versions[] = {"4=x", "5=x", "6=x", "k=x", "=x"};
@@ -135,7 +141,7 @@ static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)
         }
 }
 
-static void an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete(void **state)
+static void an_event_for_an_absent_key_is_put_if_it_is_newer_than_the_complete_version(void **state)
 {
     (void)state;
     static const ki_change_type types[] = {KI_CHANGE_ADDED, KI_CHANGE_UPDATED};
@@ -152,17 +158,18 @@ static void an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_c
     }
 }
 
-static void a_delete_removes_what_is_not_newer(void **state)
+static void a_delete_removes_an_object_that_is_not_newer(void **state)
 {
     (void)state;
     const row rows[] = {
-        {KI_CHANGE_DELETED, "4=x", "5=x", "5", IGNORE, REMOVE},
-        {KI_CHANGE_DELETED, "5=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "4=x", "5=x", "5", IGNORE, IGNORE},
+        {KI_CHANGE_DELETED, "4=x", "5=x", NULL, IGNORE, REMOVE},
+        {KI_CHANGE_DELETED, "5=x", "5=x", "5", REMOVE, IGNORE},
         {KI_CHANGE_DELETED, "6=x", "5=x", "5", REMOVE, REMOVE},
         {KI_CHANGE_DELETED, "j=x", "k=x", "k", REMOVE, REMOVE},
         {KI_CHANGE_DELETED, "k=x", "k=x", "k", REMOVE, REMOVE},
         {KI_CHANGE_DELETED, "=x", "5=x", "5", REMOVE, REMOVE},
-        {KI_CHANGE_DELETED, "5=x", "=x", "5", REMOVE, REMOVE},
+        {KI_CHANGE_DELETED, "5=x", "=x", "5", REMOVE, IGNORE},
         {KI_CHANGE_DELETED, "6=x", NULL, "5", IGNORE, 0},
         {KI_CHANGE_DELETED, "4=x", NULL, NULL, IGNORE, 0},
         {KI_CHANGE_DELETED, "k=x", NULL, "j", IGNORE, 0},
@@ -170,7 +177,7 @@ static void a_delete_removes_what_is_not_newer(void **state)
     CHECK_ROWS(rows);
 }
 
-static void an_item_that_could_not_be_used_is_seen_when_it_is_there(void **state)
+static void an_item_that_cannot_be_decoded_is_seen_if_it_is_stored(void **state)
 {
     (void)state;
     const row rows[] = {
@@ -181,7 +188,7 @@ static void an_item_that_could_not_be_used_is_seen_when_it_is_there(void **state
     CHECK_ROWS(rows);
 }
 
-static void a_list_covers_what_is_not_newer_and_what_cannot_be_compared(void **state)
+static void a_list_covers_versions_that_are_not_newer_or_not_comparable(void **state)
 {
     (void)state;
     static const struct {
@@ -205,14 +212,14 @@ static void a_list_covers_what_is_not_newer_and_what_cannot_be_compared(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there),
-        WITH_MEMORY_CHECK(an_event_is_put_when_it_is_newer_than_what_is_there),
-        WITH_MEMORY_CHECK(an_item_of_a_list_is_always_put_when_nothing_is_there),
-        WITH_MEMORY_CHECK(an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete),
-        WITH_MEMORY_CHECK(an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete),
-        WITH_MEMORY_CHECK(a_delete_removes_what_is_not_newer),
-        WITH_MEMORY_CHECK(an_item_that_could_not_be_used_is_seen_when_it_is_there),
-        WITH_MEMORY_CHECK(a_list_covers_what_is_not_newer_and_what_cannot_be_compared),
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_put_if_it_is_newer_than_the_stored_object),
+        WITH_MEMORY_CHECK(an_event_is_put_if_it_is_newer_than_the_stored_object),
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_always_put_if_nothing_is_stored),
+        WITH_MEMORY_CHECK(an_item_of_a_doubtful_list_is_put_if_it_is_newer_than_the_complete_version),
+        WITH_MEMORY_CHECK(an_event_for_an_absent_key_is_put_if_it_is_newer_than_the_complete_version),
+        WITH_MEMORY_CHECK(a_delete_removes_an_object_that_is_not_newer),
+        WITH_MEMORY_CHECK(an_item_that_cannot_be_decoded_is_seen_if_it_is_stored),
+        WITH_MEMORY_CHECK(a_list_covers_versions_that_are_not_newer_or_not_comparable),
     };
     return RUN_TESTS(tests);
 }

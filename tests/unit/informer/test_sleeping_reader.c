@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader that stays inside a read section delays the freeing of memory; and, where too much waits for
- * it, the writer of the same store. No other thread waits for it; one that did would hang here. */
+/* A reader that stays in a read section delays the freeing of memory and, when too much memory waits, the
+ * writer of the same store. No other thread waits for it; if one did, these tests would hang. */
 #include <kinformer.h>
 #include <unistd.h>
 
@@ -18,9 +18,9 @@
 
 enum { SECOND = 1000, LIMIT = 2000 };
 
-/* ---- an informer, virtual clock ---------------------------------------------------------------------- */
+/* ---- an informer with a virtual clock ---------------------------------------------------------------- */
 
-static void an_informer_continues_beside_a_reader_that_stays(void **state)
+static void an_informer_continues_while_a_reader_stays(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -41,7 +41,7 @@ static void an_informer_continues_beside_a_reader_that_stays(void **state)
     virtual_rig_fini(&rig);
 }
 
-static void a_slow_walk_is_a_reader_that_stays(void **state)
+static void a_slow_walk_counts_as_a_reader_that_stays(void **state)
 {
     (void)state;
     virtual_rig rig;
@@ -56,7 +56,7 @@ static void a_slow_walk_is_a_reader_that_stays(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* With what it has taken out at its limit, it applies nothing until the reader has left. */
+/* When its retired memory reaches the limit, the informer applies nothing until the reader has left. */
 static void at_its_limit_an_informer_waits_for_the_reader_and_catches_up(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static void at_its_limit_an_informer_waits_for_the_reader_and_catches_up(void **
         sim_world_touch_all(rig.world);
         virtual_rig_run(&rig, SECOND);
     }
-    assert_in_range(reclaim->bytes, LIMIT, 3 * LIMIT); /* a batch may pass it */
+    assert_in_range(reclaim->bytes, LIMIT, 3 * LIMIT); /* a batch may exceed the limit */
     sleeper_end(&s);
     virtual_rig_run(&rig, SECOND);
     virtual_rig_assert_equal(&rig);
@@ -100,7 +100,7 @@ static void a_stop_and_a_start_do_not_wait_for_a_reader_that_stays(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- a feed, virtual clock --------------------------------------------------------------------------- */
+/* ---- a feed with a virtual clock --------------------------------------------------------------------- */
 
 static void at_its_limit_a_feed_pauses_and_catches_up(void **state)
 {
@@ -122,7 +122,7 @@ static void at_its_limit_a_feed_pauses_and_catches_up(void **state)
     feed_rig_fini(&r);
 }
 
-/* ---- a store of one's own ---------------------------------------------------------------------------- */
+/* ---- a store of the program -------------------------------------------------------------------------- */
 
 typedef struct writing {
     ki_store *store;
@@ -153,10 +153,10 @@ static void only_the_writer_of_a_store_at_its_limit_waits(void **state)
     aside_start(&blocked, put_many, &full);
     put_many(&other);
     assert_int_equal(ki_store_count(other.store), 1);
-    while (atomic_load(&full.done) < 3) /* some fit */
+    while (atomic_load(&full.done) < 3) /* some puts fit */
         (void)usleep(1000);
     assert_true(atomic_load(&full.done) < 100);
-    assert_int_equal(ki_store_list(full.store, &list), 0); /* no lock is held while it waits */
+    assert_int_equal(ki_store_list(full.store, &list), 0); /* no lock is held during the wait */
     assert_int_equal(list.count, 1);
     ki_object_list_fini(&list);
     sleeper_end(&s);
@@ -167,7 +167,7 @@ static void only_the_writer_of_a_store_at_its_limit_waits(void **state)
     store_end(other.store);
 }
 
-static void replacing_everything_does_not_wait_for_a_reader(void **state)
+static void a_replace_does_not_wait_for_a_reader(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -178,7 +178,7 @@ static void replacing_everything_does_not_wait_for_a_reader(void **state)
     assert_int_equal(ki_store_replace(store, &fresh, 1), 0);
     assert_int_equal(ki_store_count(store), 1);
     (void)ki_object_unref(fresh);
-    sleeper_end(&s); /* under an address sanitizer: what it has walked over was there */
+    sleeper_end(&s); /* an address sanitizer would report a walk over freed memory */
     store_end(store);
 }
 
@@ -207,13 +207,13 @@ int main(void)
 {
     (void)alarm(WATCHDOG_SECONDS);
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(an_informer_continues_beside_a_reader_that_stays),
-        WITH_MEMORY_CHECK(a_slow_walk_is_a_reader_that_stays),
+        WITH_MEMORY_CHECK(an_informer_continues_while_a_reader_stays),
+        WITH_MEMORY_CHECK(a_slow_walk_counts_as_a_reader_that_stays),
         WITH_MEMORY_CHECK(at_its_limit_an_informer_waits_for_the_reader_and_catches_up),
         WITH_MEMORY_CHECK(a_stop_and_a_start_do_not_wait_for_a_reader_that_stays),
         cmocka_unit_test(at_its_limit_a_feed_pauses_and_catches_up),
         WITH_MEMORY_CHECK(only_the_writer_of_a_store_at_its_limit_waits),
-        WITH_MEMORY_CHECK(replacing_everything_does_not_wait_for_a_reader),
+        WITH_MEMORY_CHECK(a_replace_does_not_wait_for_a_reader),
         WITH_MEMORY_CHECK(freeing_a_store_waits_for_the_reader),
     };
     return RUN_TESTS(tests);

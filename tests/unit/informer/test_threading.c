@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is
- * ended by the alarm, which fails the test. The threads are the library's: its loops start them with
- * ki_thread_start(). */
+/* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is ended
+ * by the alarm, which fails the test. The library's loops start the threads with ki_thread_start(). */
 #include <kinformer/log.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@ typedef struct row {
     int (*call)(stage *s);
     int (*has_happened)(stage *s);
     outcome outcomes[COLUMNS];
-    int is_of_factory; /* its own handler is one of the factory's */
+    int is_of_factory; /* its handler belongs to an informer of the factory */
 } row;
 
 #define ALWAYS(outcome)                                                                                      \
@@ -93,9 +92,9 @@ static const row rows[] = {
     {"store: free", call_free_store, stage_is_store_gone, {WAITS, WAITS, WAITS, NOTHING}, 0},
 };
 
-/* ---- going through it -------------------------------------------------------------------------------- */
+/* ---- running all cells ------------------------------------------------------------------------------- */
 
-static atomic_int frees_refused; /* that were logged */
+static atomic_int frees_refused; /* those logged */
 
 static void count_refused_frees(const ki_log_record *record, void *user)
 {
@@ -105,13 +104,13 @@ static void count_refused_frees(const ki_log_record *record, void *user)
 
 static int is_done(stage *s)
 {
-    return s->is_done;
+    return s->armed.is_done;
 }
 
-/* Brings about what calls the program in that place. */
+/* Causes the callback of that place. */
 static void go_to(stage *s, place where)
 {
-    s->armed = (int)where;
+    s->armed.place = (int)where;
     switch (where) {
     case PLACE_OUTSIDE:
         stage_visit(s, where);
@@ -141,7 +140,7 @@ static int expected_code(const row *r, const stage *s, outcome expected)
     return expected == REFUSED ? KI_ERR_WOULD_DEADLOCK : 0;
 }
 
-/* Also not a little later. */
+/* Returns whether the call also has no effect a little later. */
 static int stays_undone(const row *r, stage *s)
 {
     for (int i = 0; i < 5; i++)
@@ -155,22 +154,22 @@ static void check_cell(const row *r, place where, int mode)
     int refused_before = frees_refused;
     outcome expected = r->outcomes[stage_places[where].column];
     stage_init(s, mode, r->is_of_factory);
-    s->call = r->call;
+    s->armed.call = r->call;
     go_to(s, where);
     if (!stage_pump_until(s, is_done))
         fail_msg("%s in %s, mode %d: not called", r->name, stage_places[where].name, mode);
-    if (s->rc != expected_code(r, s, expected))
-        fail_msg("%s in %s, mode %d: returned %d", r->name, stage_places[where].name, mode, s->rc);
+    if (s->armed.rc != expected_code(r, s, expected))
+        fail_msg("%s in %s, mode %d: returned %d", r->name, stage_places[where].name, mode, s->armed.rc);
     if (expected == WAITS && !r->has_happened(s))
         fail_msg("%s in %s, mode %d: did not wait", r->name, stage_places[where].name, mode);
     int is_undone =
         expected == NOTHING || (expected == REFUSED && r->has_happened != stage_has_nothing_to_show);
     if (is_undone && !stays_undone(r, s))
-        fail_msg("%s in %s, mode %d: was done nevertheless", r->name, stage_places[where].name, mode);
+        fail_msg("%s in %s, mode %d: took effect", r->name, stage_places[where].name, mode);
     if (expected < REFUSED && !stage_pump_until(s, r->has_happened))
-        fail_msg("%s in %s, mode %d: nothing happened", r->name, stage_places[where].name, mode);
+        fail_msg("%s in %s, mode %d: had no effect", r->name, stage_places[where].name, mode);
     if (frees_refused != refused_before + (expected == NOTHING))
-        fail_msg("%s in %s, mode %d: is not in the log", r->name, stage_places[where].name, mode);
+        fail_msg("%s in %s, mode %d: not as expected in the log", r->name, stage_places[where].name, mode);
     stage_fini(s);
     test_free(s);
 }
@@ -182,19 +181,19 @@ static void check_table(int mode)
             check_cell(&rows[i], (place)where, mode);
 }
 
-static void every_cell_is_true_with_threads(void **state)
+static void every_cell_holds_with_threads(void **state)
 {
     (void)state;
     check_table(KI_MODE_THREADS);
 }
 
-static void every_cell_is_true_with_handlers_on_a_loop(void **state)
+static void every_cell_holds_with_handlers_on_a_loop(void **state)
 {
     (void)state;
     check_table(KI_MODE_HANDLERS_ON_LOOP);
 }
 
-static void every_cell_is_true_on_an_event_loop(void **state)
+static void every_cell_holds_on_an_event_loop(void **state)
 {
     (void)state;
     check_table(KI_MODE_EVENT_LOOP);
@@ -203,9 +202,9 @@ static void every_cell_is_true_on_an_event_loop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cell_is_true_on_an_event_loop),
-        cmocka_unit_test(every_cell_is_true_with_handlers_on_a_loop),
-        cmocka_unit_test(every_cell_is_true_with_threads),
+        cmocka_unit_test(every_cell_holds_on_an_event_loop),
+        cmocka_unit_test(every_cell_holds_with_handlers_on_a_loop),
+        cmocka_unit_test(every_cell_holds_with_threads),
     };
     ki_set_log(count_refused_frees, KI_LOG_ERROR, NULL);
     (void)alarm(WATCHDOG_SECONDS);

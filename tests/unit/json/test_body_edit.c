@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/body_check.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
@@ -15,22 +16,12 @@ static ki_body *body_of(const char *text)
     return body;
 }
 
-static void assert_text(const ki_body *body, const char *expected)
-{
-    ki_error err = {0};
-    if (ki_body_check(body, &err) != 0)
-        fail_msg("%s", err.message);
-    ki_str text = ki_body_json(body).raw;
-    if (!ki_str_equal(text, ki_str_of(expected)))
-        fail_msg("%.*s instead of %s", KI_STR_ARGS(text), expected);
-}
-
 /* ---- setting ------------------------------------------------------------------------------------------- */
 
 typedef struct set_row {
     const char *text;
     const char *pointer;
-    const char *expected; /* NULL: it fails */
+    const char *expected; /* NULL: the call fails */
     int code;
 } set_row;
 
@@ -76,7 +67,7 @@ static void a_value_is_set_at_a_pointer(void **state)
         if (rc != rows[i].code)
             fail_msg("%s of %s: %d", rows[i].pointer, rows[i].text, rc);
         if (rc == 0)
-            assert_text(body, rows[i].expected);
+            body_assert_text(body, rows[i].expected);
         else
             assert_int_equal(ki_body_check(body, NULL), rc);
         ki_body_free(body);
@@ -88,11 +79,11 @@ static void values_are_formats(void **state)
     (void)state;
     ki_body *body = body_of("{\"spec\":{}}");
     assert_int_equal(ki_body_set(body, "/spec/template", "{image:'nginx:%s',args:[%s]}", "1", "a\"b"), 0);
-    assert_text(body, "{\"spec\":{\"template\":{\"image\":\"nginx:1\",\"args\":[\"a\\\"b\"]}}}");
+    body_assert_text(body, "{\"spec\":{\"template\":{\"image\":\"nginx:1\",\"args\":[\"a\\\"b\"]}}}");
     ki_body_free(body);
 }
 
-static void the_first_failure_stays(void **state)
+static void the_first_failure_is_kept(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -119,11 +110,11 @@ static void text_that_is_not_json_is_not_copied(void **state)
     assert_int_equal(ki_body_check(body, NULL), KI_ERR_JSON_SYNTAX);
     ki_body_free(body);
     body = ki_body_copy((ki_json){KI_STR(" [1 , 2] ")});
-    assert_text(body, "[1 , 2]");
+    body_assert_text(body, "[1 , 2]");
     ki_body_free(body);
 }
 
-/* A pointer makes a level for each of its parts. */
+/* A pointer adds a level for each of its parts. */
 static void a_body_is_never_too_deep(void **state)
 {
     (void)state;
@@ -169,14 +160,14 @@ static void a_value_is_removed_with_its_comma(void **state)
         ki_body *body = body_of(rows[i].text);
         assert_int_equal(ki_body_remove(body, rows[i].pointer), rows[i].code);
         if (rows[i].expected != NULL)
-            assert_text(body, rows[i].expected);
+            body_assert_text(body, rows[i].expected);
         ki_body_free(body);
     }
 }
 
 /* ---- merge patches ------------------------------------------------------------------------------------- */
 
-static void a_merge_patch_says_what_differs(void **state)
+static void a_merge_patch_contains_the_differences(void **state)
 {
     (void)state;
     static const struct {
@@ -202,13 +193,13 @@ static void a_merge_patch_says_what_differs(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_body *to = body_of(rows[i].to);
         ki_body *patch = ki_body_merge_patch((ki_json){ki_str_of(rows[i].from)}, to);
-        assert_text(patch, rows[i].patch);
+        body_assert_text(patch, rows[i].patch);
         ki_body_free(patch);
         ki_body_free(to);
     }
 }
 
-static void a_merge_patch_has_the_failure_of_what_it_was_made_from(void **state)
+static void a_merge_patch_has_the_failure_of_its_source(void **state)
 {
     (void)state;
     ki_json object = {KI_STR("{}")};
@@ -229,7 +220,7 @@ static void a_merge_patch_has_the_failure_of_what_it_was_made_from(void **state)
     ki_body_free(patch);
 }
 
-/* {"a":{"a":…1…}} and the same with 2 in it. */
+/* {"a":{"a":…1…}}, with `last` as the innermost value. */
 static ki_body *nest(int levels, char last)
 {
     char text[8 * 101 + 2];
@@ -253,7 +244,7 @@ static void differences_that_are_too_deep_are_an_error(void **state)
             assert_int_equal(ki_json_equal(ki_body_json(patch), ki_body_json(to)), 1);
         ki_body_free(patch);
         patch = ki_body_merge_patch(ki_body_json(from), from);
-        assert_text(patch, "{}");
+        body_assert_text(patch, "{}");
         ki_body_free(patch);
         ki_body_free(from);
         ki_body_free(to);
@@ -262,7 +253,7 @@ static void differences_that_are_too_deep_are_an_error(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-/* All calls; returns the failure. */
+/* Makes all calls. Returns the failure. */
 static int edit_all(void)
 {
     static const char text[] = "{\"a\":{\"b\":[1]},\"c\":2}";
@@ -273,7 +264,7 @@ static int edit_all(void)
     ki_body *patch = ki_body_merge_patch((ki_json){ki_str_of(text)}, body);
     int rc = ki_body_check(patch, NULL);
     if (rc == 0)
-        assert_text(patch, "{\"a\":{\"b\":[1,{\"x\":\"text\"}]},\"d/\":{\"e\":1},\"c\":null}");
+        body_assert_text(patch, "{\"a\":{\"b\":[1,{\"x\":\"text\"}]},\"d/\":{\"e\":1},\"c\":null}");
     ki_body_free(patch);
     ki_body_free(body);
     return rc;
@@ -309,7 +300,7 @@ static void values_may_come_as_a_va_list(void **state)
     (void)state;
     ki_body *body = body_of("{}");
     assert_int_equal(set_through(body, "/a", "{n:%d,t:%s}", 7, "x\"y"), 0);
-    assert_text(body, "{\"a\":{\"n\":7,\"t\":\"x\\\"y\"}}");
+    body_assert_text(body, "{\"a\":{\"n\":7,\"t\":\"x\\\"y\"}}");
     assert_int_equal(set_through(body, "a", "%d", 1), KI_ERR_INVALID);
     ki_body_free(body);
 }
@@ -319,12 +310,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_value_is_set_at_a_pointer),
         WITH_MEMORY_CHECK(values_are_formats),
-        WITH_MEMORY_CHECK(the_first_failure_stays),
+        WITH_MEMORY_CHECK(the_first_failure_is_kept),
         WITH_MEMORY_CHECK(text_that_is_not_json_is_not_copied),
         WITH_MEMORY_CHECK(a_body_is_never_too_deep),
         WITH_MEMORY_CHECK(a_value_is_removed_with_its_comma),
-        WITH_MEMORY_CHECK(a_merge_patch_says_what_differs),
-        WITH_MEMORY_CHECK(a_merge_patch_has_the_failure_of_what_it_was_made_from),
+        WITH_MEMORY_CHECK(a_merge_patch_contains_the_differences),
+        WITH_MEMORY_CHECK(a_merge_patch_has_the_failure_of_its_source),
         WITH_MEMORY_CHECK(differences_that_are_too_deep_are_an_error),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
         WITH_MEMORY_CHECK(values_may_come_as_a_va_list),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/body_check.h"
 #include "support/failing_allocator.h"
 #include "support/json_reference.h"
 #include "support/unit.h"
@@ -13,20 +14,15 @@
 /* Checks the text and frees the body. */
 static void assert_body(ki_body *body, const char *expected)
 {
-    ki_error err = {0};
-    if (ki_body_check(body, &err) != 0)
-        fail_msg("%s", err.message);
-    ki_str text = ki_body_json(body).raw;
-    if (!ki_str_equal(text, ki_str_of(expected)))
-        fail_msg("%.*s instead of %s", KI_STR_ARGS(text), expected);
-    json_t *reference = json_reference_parse(text);
+    body_assert_text(body, expected);
+    json_t *reference = json_reference_parse(ki_body_json(body).raw);
     assert_non_null(reference);
     assert_true(json_reference_same(ki_body_json(body), reference));
     json_decref(reference);
     ki_body_free(body);
 }
 
-/* Checks the failure, and that its message has these words; frees the body. */
+/* Checks the failure and that its message contains these words, and frees the body. */
 static void assert_failure(ki_body *body, int code, uint64_t offset, const char *words)
 {
     ki_error err = {0};
@@ -40,7 +36,7 @@ static void assert_failure(ki_body *body, int code, uint64_t offset, const char 
     ki_body_free(body);
 }
 
-/* A format that no compiler sees. */
+/* A format that the compiler does not check. */
 static ki_body *unchecked(const char *format, ...)
 {
     va_list args;
@@ -52,7 +48,7 @@ static ki_body *unchecked(const char *format, ...)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-static void a_configmap_is_one_line(void **state)
+static void a_configmap_is_written_in_one_line(void **state)
 {
     (void)state;
     assert_body(ki_body_format("{metadata:{name:%s,namespace:%s},data:{team:%s}}", "web", "default", "a\"b"),
@@ -83,7 +79,7 @@ static void integers_have_printfs_sizes(void **state)
                 "[18446744073709551615,-1,1]");
 }
 
-static void doubles_are_as_short_as_they_can_be(void **state)
+static void doubles_are_written_in_their_shortest_form(void **state)
 {
     (void)state;
     assert_body(ki_body_format("[%g,%g,%g]", 0.1, 1e300, -2.0), "[0.1,1e+300,-2]");
@@ -101,7 +97,7 @@ static void literals_and_booleans_are_written_as_they_are(void **state)
                 "{\"kind\":\"Pod\",\"api Version\":\"v1\"}");
 }
 
-static void quoted_strings_have_arguments_in_them(void **state)
+static void quoted_strings_may_contain_arguments(void **state)
 {
     (void)state;
     assert_body(ki_body_format("{image:'nginx:%s',rate:\"%d%%\",name:'%.*s-%u'}", "1.2", 5, 3, "webby", 7U),
@@ -110,7 +106,7 @@ static void quoted_strings_have_arguments_in_them(void **state)
                 "{\"a\\\"b\":1,\"app.kubernetes.io/name\":\"x\"}");
 }
 
-static void json_is_checked_and_put_in(void **state)
+static void json_arguments_are_checked_and_inserted(void **state)
 {
     (void)state;
     ki_body *inner = ki_body_format("{x:%d}", 1);
@@ -123,7 +119,7 @@ static void json_is_checked_and_put_in(void **state)
     assert_failure(ki_body_format("{a:json(%s)}", ""), KI_ERR_INVALID, 8, "the JSON text is empty");
 }
 
-static void a_question_mark_leaves_out_what_is_empty(void **state)
+static void a_question_mark_leaves_out_empty_values(void **state)
 {
     (void)state;
     const char *none = getenv("KI_TEST_NO_SUCH_VARIABLE");
@@ -147,9 +143,9 @@ static void names_come_from_arguments(void **state)
     assert_body(ki_body_format("{app:1,b:{app:2},app?:%d}", 0), "{\"app\":1,\"b\":{\"app\":2}}");
 }
 
-/* ---- what values hold ---------------------------------------------------------------------------------- */
+/* ---- escaping ------------------------------------------------------------------------------------------ */
 
-static void no_value_gets_out_of_its_place(void **state)
+static void no_value_can_break_out_of_its_place(void **state)
 {
     (void)state;
     static const char *const nasty[] = {"\",\"admin\":true,\"x\":\"",
@@ -204,7 +200,7 @@ static void null_is_an_error_where_it_is_not_optional(void **state)
 
 /* ---- formats ------------------------------------------------------------------------------------------- */
 
-static void wrong_formats_say_where_and_why(void **state)
+static void wrong_formats_are_reported_with_position_and_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -302,7 +298,7 @@ static void each_allocation_may_fail(void **state)
     assert_true(failures > 3);
 }
 
-static void no_body_is_out_of_memory(void **state)
+static void a_null_body_counts_as_out_of_memory(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -318,22 +314,22 @@ static void no_body_is_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_configmap_is_one_line),
+        WITH_MEMORY_CHECK(a_configmap_is_written_in_one_line),
         WITH_MEMORY_CHECK(strings_come_with_a_nul_or_a_length),
         WITH_MEMORY_CHECK(integers_have_printfs_sizes),
-        WITH_MEMORY_CHECK(doubles_are_as_short_as_they_can_be),
+        WITH_MEMORY_CHECK(doubles_are_written_in_their_shortest_form),
         WITH_MEMORY_CHECK(literals_and_booleans_are_written_as_they_are),
-        WITH_MEMORY_CHECK(quoted_strings_have_arguments_in_them),
-        WITH_MEMORY_CHECK(json_is_checked_and_put_in),
-        WITH_MEMORY_CHECK(a_question_mark_leaves_out_what_is_empty),
+        WITH_MEMORY_CHECK(quoted_strings_may_contain_arguments),
+        WITH_MEMORY_CHECK(json_arguments_are_checked_and_inserted),
+        WITH_MEMORY_CHECK(a_question_mark_leaves_out_empty_values),
         WITH_MEMORY_CHECK(names_come_from_arguments),
-        WITH_MEMORY_CHECK(no_value_gets_out_of_its_place),
+        WITH_MEMORY_CHECK(no_value_can_break_out_of_its_place),
         WITH_MEMORY_CHECK(text_that_is_not_utf8_is_an_error),
         WITH_MEMORY_CHECK(null_is_an_error_where_it_is_not_optional),
-        WITH_MEMORY_CHECK(wrong_formats_say_where_and_why),
+        WITH_MEMORY_CHECK(wrong_formats_are_reported_with_position_and_reason),
         WITH_MEMORY_CHECK(depth_and_size_have_limits),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
-        WITH_MEMORY_CHECK(no_body_is_out_of_memory),
+        WITH_MEMORY_CHECK(a_null_body_counts_as_out_of_memory),
     };
     return RUN_TESTS(tests);
 }

@@ -18,7 +18,7 @@ static char *copy_of(ki_str text)
     return copy;
 }
 
-/* The canonical text, to be freed. */
+/* The canonical text; the caller frees it. */
 static char *canonical(ki_str text, size_t *out_len)
 {
     char *copy = copy_of(text);
@@ -51,14 +51,14 @@ static void every_escape_gets_its_shortest_spelling(void **state)
     assert_canonical("\"\\ud83d\\ude00\\uDBFF\\uDFFF\"", "\"\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\"");
 }
 
-static void what_cannot_be_shorter_gets_one_spelling(void **state)
+static void escapes_without_a_shorter_spelling_get_one_spelling(void **state)
 {
     (void)state;
     assert_canonical("\"\\u0000\\u001F\\u001f\\u000B\"", "\"\\u0000\\u001f\\u001f\\u000b\"");
     assert_canonical("\"\\b\\f\\n\\r\\t\\\"\\\\\"", "\"\\b\\f\\n\\r\\t\\\"\\\\\"");
 }
 
-static void text_without_escapes_stays_as_it_is(void **state)
+static void text_without_escapes_is_unchanged(void **state)
 {
     (void)state;
     assert_canonical("{\"a\":[1.50,-0,1E5,true,null,\"\xc3\xa4/<\"],\"b\":{}}",
@@ -74,8 +74,8 @@ static void names_are_strings_too(void **state)
                      "{\"a\":\"b\",\"/\":[\"c\"],\"\\\\\":1}");
 }
 
-/* An escaped backslash before a u is not an escape of a character. */
-static void a_backslash_escapes_one_character_only(void **state)
+/* An escaped backslash before a u does not begin an escape. */
+static void a_backslash_escapes_only_one_character(void **state)
 {
     (void)state;
     assert_canonical("\"\\\\u0041\\\\\\u0041\\\\\\\\u0041\"", "\"\\\\u0041\\\\A\\\\\\\\u0041\"");
@@ -109,7 +109,7 @@ static void captures_move_with_the_text(void **state)
 
 enum { ROUNDS = 3000 };
 
-/* Every string is spelt as the writer spells it. */
+/* Every string has the spelling that the writer would use. */
 static void assert_spelling(ki_json value, ki_json_writer *writer)
 {
     ki_json_iter iter = ki_json_iterate(value);
@@ -174,7 +174,7 @@ static size_t capture_members(ki_str text, ki_capture *captures, size_t max)
     return count;
 }
 
-static void captures_of_any_value_stay_around_it(void **state)
+static void captures_of_any_value_still_enclose_it(void **state)
 {
     (void)state;
     ki_random random;
@@ -207,13 +207,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_escape_gets_its_shortest_spelling),
-        cmocka_unit_test(what_cannot_be_shorter_gets_one_spelling),
-        cmocka_unit_test(text_without_escapes_stays_as_it_is),
+        cmocka_unit_test(escapes_without_a_shorter_spelling_get_one_spelling),
+        cmocka_unit_test(text_without_escapes_is_unchanged),
         cmocka_unit_test(names_are_strings_too),
-        cmocka_unit_test(a_backslash_escapes_one_character_only),
+        cmocka_unit_test(a_backslash_escapes_only_one_character),
         cmocka_unit_test(captures_move_with_the_text),
         cmocka_unit_test(any_value_keeps_its_meaning_and_gets_one_spelling),
-        cmocka_unit_test(captures_of_any_value_stay_around_it),
+        cmocka_unit_test(captures_of_any_value_still_enclose_it),
     };
     return RUN_TESTS(tests);
 }

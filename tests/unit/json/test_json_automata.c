@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Escapes, UTF-8, numbers and words: each automaton against a model that is written another way. */
+/* Escapes, UTF-8, numbers and words: each automaton compared with a model that is written differently. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int ranges_meet(uint32_t low, uint32_t high, uint32_t from, uint32_t to)
     return low <= to && from <= high;
 }
 
-/* Whether these bytes begin a character: some code point of the right size has them as its first ones. */
+/* Whether these bytes begin a character: some code point of the right size begins with them. */
 static int begins_character(const uint8_t *bytes, unsigned n)
 {
     unsigned size = bytes[0] < 0x80             ? 1
@@ -68,7 +68,7 @@ static unsigned model_utf8(const uint8_t *bytes, unsigned n)
     return NO_MISTAKE;
 }
 
-/* In one piece, and in two. */
+/* Checks the bytes in one piece, and in two. */
 static void assert_utf8(const uint8_t *bytes, unsigned n)
 {
     unsigned expected = model_utf8(bytes, n);
@@ -80,12 +80,12 @@ static void assert_utf8(const uint8_t *bytes, unsigned n)
             at = at == NO_MISTAKE ? NO_MISTAKE : at + cut;
         }
         if (at != expected)
-            fail_msg("%02x %02x %02x %02x, cut at %u: mistake at %u, not %u", bytes[0], bytes[1], bytes[2],
+            fail_msg("%02x %02x %02x %02x, cut at %u: error at %u, not %u", bytes[0], bytes[1], bytes[2],
                      bytes[3], cut, at, expected);
     }
 }
 
-static void every_code_point_is_good_utf8(void **state)
+static void every_code_point_is_valid_utf8(void **state)
 {
     (void)state;
     for (uint32_t code_point = 0; code_point <= 0x10ffff; code_point++) {
@@ -98,7 +98,7 @@ static void every_code_point_is_good_utf8(void **state)
     }
 }
 
-static void every_two_bytes_are_judged_as_the_model_does_it(void **state)
+static void every_two_bytes_are_judged_as_by_the_model(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 0x10000; i++) {
@@ -107,7 +107,7 @@ static void every_two_bytes_are_judged_as_the_model_does_it(void **state)
     }
 }
 
-static void every_three_bytes_are_judged_as_the_model_does_it(void **state)
+static void every_three_bytes_are_judged_as_by_the_model(void **state)
 {
     (void)state;
     static const uint8_t thirds[] = {0,    'a',  0x7f, 0x80, 0x8f, 0x90, 0x9f,
@@ -120,7 +120,7 @@ static void every_three_bytes_are_judged_as_the_model_does_it(void **state)
     }
 }
 
-static void every_four_bytes_are_judged_as_the_model_does_it(void **state)
+static void every_four_bytes_are_judged_as_by_the_model(void **state)
 {
     (void)state;
     static const uint8_t others[] = {0x7f, 0x80, 0xbf, 0xc0};
@@ -135,7 +135,7 @@ static void every_four_bytes_are_judged_as_the_model_does_it(void **state)
 
 /* ---- escapes ------------------------------------------------------------------------------------------- */
 
-static void escaped_bytes_are_found_as_the_model_does_it(void **state)
+static void escaped_bytes_are_found_as_by_the_model(void **state)
 {
     (void)state;
     ki_random random;
@@ -157,8 +157,8 @@ static void escaped_bytes_are_found_as_the_model_does_it(void **state)
     }
 }
 
-/* The first mistake in what stands between the quotes of a string, or its length when an escape is
- * unfinished; in two pieces. */
+/* The position of the first error between the quotes of a string,
+ * or the length if an escape is unfinished; in two pieces. */
 static unsigned check_escapes(const char *text, unsigned cut, int *rewritable)
 {
     unsigned n = (unsigned)strlen(text);
@@ -187,7 +187,7 @@ static void assert_escapes(const char *text, unsigned expected, int expected_rew
         int rewritable = 0;
         unsigned mistake = check_escapes(text, cut, &rewritable);
         if (mistake != expected || (expected == NO_MISTAKE && rewritable != expected_rewritable))
-            fail_msg("%s, cut at %u: mistake at %u, not %u", text, cut, mistake, expected);
+            fail_msg("%s, cut at %u: error at %u, not %u", text, cut, mistake, expected);
     }
 }
 
@@ -196,7 +196,7 @@ static int is_surrogate(unsigned unit)
     return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-static void every_unit_is_good_unless_it_is_a_surrogate(void **state)
+static void every_unit_is_valid_unless_it_is_a_surrogate(void **state)
 {
     (void)state;
     for (unsigned unit = 0; unit <= 0xffff; unit++) {
@@ -209,7 +209,7 @@ static void every_unit_is_good_unless_it_is_a_surrogate(void **state)
     }
 }
 
-static void a_high_surrogate_wants_a_low_one(void **state)
+static void a_high_surrogate_needs_a_low_one(void **state)
 {
     (void)state;
     static const unsigned units[] = {0x0000, 0x0041, 0xd7ff, 0xd800, 0xd801, 0xdbff,
@@ -233,7 +233,7 @@ static void a_high_surrogate_wants_a_low_one(void **state)
     }
 }
 
-static void only_eight_letters_and_u_are_escaped(void **state)
+static void only_eight_characters_and_u_may_follow_a_backslash(void **state)
 {
     (void)state;
     for (int c = 1; c < 256; c++) {
@@ -266,7 +266,7 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* As the grammar of RFC 8259 reads. */
+/* The grammar of RFC 8259. */
 static int is_number(const char *text)
 {
     const char *at = text + (*text == '-');
@@ -305,7 +305,7 @@ static int accepts(const char *text)
     return ki_literal_may_end(state);
 }
 
-/* Every text of up to `len` letters of the alphabet. */
+/* Tries every text of up to `len` letters of the alphabet. */
 static size_t try_all(const char *alphabet, char *text, size_t at, size_t len)
 {
     text[at] = 0;
@@ -319,7 +319,7 @@ static size_t try_all(const char *alphabet, char *text, size_t at, size_t len)
     return good;
 }
 
-static void numbers_are_those_of_the_grammar(void **state)
+static void numbers_follow_the_grammar(void **state)
 {
     (void)state;
     char text[16];
@@ -327,7 +327,7 @@ static void numbers_are_those_of_the_grammar(void **state)
     assert_true(try_all("07-.e", text, 0, 7) > 1000);
 }
 
-static void words_are_true_false_and_null_alone(void **state)
+static void the_only_words_are_true_false_and_null(void **state)
 {
     (void)state;
     char text[16];
@@ -355,17 +355,17 @@ static void no_other_byte_occurs_in_a_literal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_point_is_good_utf8),
-        cmocka_unit_test(every_two_bytes_are_judged_as_the_model_does_it),
-        cmocka_unit_test(every_three_bytes_are_judged_as_the_model_does_it),
-        cmocka_unit_test(every_four_bytes_are_judged_as_the_model_does_it),
-        cmocka_unit_test(escaped_bytes_are_found_as_the_model_does_it),
-        cmocka_unit_test(every_unit_is_good_unless_it_is_a_surrogate),
-        cmocka_unit_test(a_high_surrogate_wants_a_low_one),
-        cmocka_unit_test(only_eight_letters_and_u_are_escaped),
+        cmocka_unit_test(every_code_point_is_valid_utf8),
+        cmocka_unit_test(every_two_bytes_are_judged_as_by_the_model),
+        cmocka_unit_test(every_three_bytes_are_judged_as_by_the_model),
+        cmocka_unit_test(every_four_bytes_are_judged_as_by_the_model),
+        cmocka_unit_test(escaped_bytes_are_found_as_by_the_model),
+        cmocka_unit_test(every_unit_is_valid_unless_it_is_a_surrogate),
+        cmocka_unit_test(a_high_surrogate_needs_a_low_one),
+        cmocka_unit_test(only_eight_characters_and_u_may_follow_a_backslash),
         cmocka_unit_test(only_hexadecimal_digits_follow_u),
-        cmocka_unit_test(numbers_are_those_of_the_grammar),
-        cmocka_unit_test(words_are_true_false_and_null_alone),
+        cmocka_unit_test(numbers_follow_the_grammar),
+        cmocka_unit_test(the_only_words_are_true_false_and_null),
         cmocka_unit_test(no_other_byte_occurs_in_a_literal),
     };
     return RUN_TESTS(tests);

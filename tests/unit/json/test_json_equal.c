@@ -24,7 +24,7 @@ static void assert_equal(const char *a, const char *b, int expected)
 
 /* ---- examples ------------------------------------------------------------------------------------------ */
 
-static void spelling_and_white_space_do_not_count(void **state)
+static void spelling_and_white_space_are_ignored(void **state)
 {
     (void)state;
     assert_equal("[1,\"a\",null,true]", " [ 1.0 , \"\\u0061\" ,\n null, true ] ", 1);
@@ -34,7 +34,7 @@ static void spelling_and_white_space_do_not_count(void **state)
     assert_equal("-0", "0", 1);
 }
 
-static void the_order_of_names_does_not_count(void **state)
+static void the_order_of_names_is_ignored(void **state)
 {
     (void)state;
     assert_equal("{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", 1);
@@ -46,7 +46,7 @@ static void the_order_of_names_does_not_count(void **state)
     assert_equal("[{\"a\":1,\"b\":2},7]", "[{\"b\":2,\"a\":1},7]", 1);
 }
 
-static void the_order_of_elements_counts(void **state)
+static void the_order_of_elements_matters(void **state)
 {
     (void)state;
     assert_equal("[1,2]", "[2,1]", 0);
@@ -100,7 +100,7 @@ static void the_first_of_equal_names_counts(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-/* `levels` arrays or objects around one number, to be freed. */
+/* `levels` arrays or objects around a number; the caller frees the text. */
 static char *nested(int levels, int objects, char leaf)
 {
     char *text = malloc((size_t)levels * 6 + 2);
@@ -152,8 +152,8 @@ static void malformed_text_is_an_error(void **state)
     assert_equal("+1", "1", KI_ERR_JSON_SYNTAX);
 }
 
-/* Many names, in opposite orders and all with one prefix: what would be quadratic takes minutes here. */
-static void hostile_objects_take_no_more_than_sorting(void **state)
+/* Many names in opposite orders, all with one prefix: quadratic time would be minutes here. */
+static void hostile_objects_take_no_longer_than_sorting(void **state)
 {
     (void)state;
     const int count = 50000;
@@ -176,8 +176,8 @@ static void hostile_objects_take_no_more_than_sorting(void **state)
     free(down);
 }
 
-/* At every level a difference that does not count, behind a value that must not be compared again for it:
- * doubling the work at each level would never end. */
+/* Each level has an ignored difference after a value. If this caused the value to be compared again, the work
+ * would double at each level and never end. */
 static void hostile_duplicates_are_not_compared_again(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void recorded_pods_equal_themselves_only(void **state)
     fixture_free(&file);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------ */
+/* ---- out of memory ------------------------------------------------------------------------------------- */
 
 static void every_failed_allocation_is_reported(void **state)
 {
@@ -291,16 +291,16 @@ static void every_failed_allocation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spelling_and_white_space_do_not_count),
-        cmocka_unit_test(the_order_of_names_does_not_count),
-        cmocka_unit_test(the_order_of_elements_counts),
+        cmocka_unit_test(spelling_and_white_space_are_ignored),
+        cmocka_unit_test(the_order_of_names_is_ignored),
+        cmocka_unit_test(the_order_of_elements_matters),
         cmocka_unit_test(different_values_are_different),
         cmocka_unit_test(a_missing_or_additional_name_is_a_difference),
         cmocka_unit_test(no_value_equals_no_value),
         cmocka_unit_test(the_first_of_equal_names_counts),
         cmocka_unit_test(a_thousand_levels_are_compared_and_no_more),
         cmocka_unit_test(malformed_text_is_an_error),
-        cmocka_unit_test(hostile_objects_take_no_more_than_sorting),
+        cmocka_unit_test(hostile_objects_take_no_longer_than_sorting),
         cmocka_unit_test(hostile_duplicates_are_not_compared_again),
         cmocka_unit_test(a_value_equals_all_its_spellings_and_no_mutant),
         cmocka_unit_test(recorded_pods_equal_themselves_only),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hundreds of thousands of texts that are JSON or nearly so: the scanner accepts those that another
- * strict parser accepts. Where that one is not RFC 8259 is listed in support/json_strict.h. KI_MUTANTS
- * in the environment is another number of them. */
+/* Hundreds of thousands of texts that are JSON or almost JSON: the scanner accepts those that another strict
+ * parser accepts. support/json_strict.h lists where that parser differs from RFC 8259. The environment
+ * variable KI_MUTANTS sets the number of texts. */
 #include <kinformer/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void free_documents(documents *all)
     free(all->lengths);
 }
 
-/* All containers of a recorded answer that are neither tiny nor large. */
+/* All containers of a recorded response that are neither tiny nor large. */
 static void add_parts(documents *all, ki_json value)
 {
     ki_json_iter iter = ki_json_iterate(value);
@@ -114,7 +114,7 @@ static size_t below(mutant *m, size_t bound)
     return (size_t)ki_random_below(&m->random, bound);
 }
 
-/* Replaces `removed` bytes at `at`; does nothing when there is no room. */
+/* Replaces `removed` bytes at `at`; does nothing if there is no room. */
 static void replace(mutant *m, size_t at, size_t removed, ki_str by)
 {
     if (m->len - removed + by.len > BYTES_MAX)
@@ -167,7 +167,7 @@ static void mutate_byte(mutant *m)
     }
 }
 
-/* Removes or doubles one of the characters that give the text its structure. */
+/* Removes or duplicates a structural character. */
 static void mutate_structure(mutant *m)
 {
     size_t from = below(m, m->len);
@@ -184,7 +184,7 @@ static void mutate_structure(mutant *m)
     }
 }
 
-/* Where tokens begin, as far as the text makes sense. */
+/* Finds where tokens begin, as far as the text is well-formed. */
 static void find_tokens(mutant *m)
 {
     m->tokens = 0;
@@ -292,7 +292,8 @@ static void mutate_token(mutant *m)
     }
 }
 
-/* Changes that most often leave the text good: white space between tokens, another value for a value. */
+/* Changes that usually leave the text valid: white space between tokens,
+ * another value in place of a value. */
 static void mutate_gently(mutant *m)
 {
     static const char *const values[] = {
@@ -340,7 +341,7 @@ static int is_accepted(const scan_run *run)
     return run->code == 0 && run->values == 1;
 }
 
-/* The verdict of all kernels, whole; and of one of them, in a random split. */
+/* The verdict of all kernels for the whole text, and of one kernel for a random split. */
 static int scan_mutant(scan_run *run, scan_run *other, ki_str text, ki_random *random)
 {
     const ki_json_kernel *const *kernels = ki_json_kernels();
@@ -358,7 +359,8 @@ static int scan_mutant(scan_run *run, scan_run *other, ki_str text, ki_random *r
     return is_accepted(run);
 }
 
-/* Where the container ends that the text begins with, by nesting and strings alone, one byte at a time. */
+/* The end of the container that the text begins with, determined byte by byte from nesting and strings
+ * alone. */
 static size_t framed_len(ki_str text)
 {
     size_t depth = 0;
@@ -378,7 +380,7 @@ static size_t framed_len(ki_str text)
     return 0;
 }
 
-/* A single value that is refused ends where its brackets do. */
+/* A single refused value ends where its brackets end. */
 static int is_framed(const scan_run *lenient, ki_str text)
 {
     while (text.len > 0 && strchr(" \t\r\n", text.ptr[0]) != NULL)
@@ -389,7 +391,8 @@ static int is_framed(const scan_run *lenient, ki_str text)
     return lenient->refused == 0 || !is_accepted(lenient) || len == text.len;
 }
 
-/* With few levels, so that there are texts that are too deep. Returns whether it was refused and framed. */
+/* Uses a low depth limit, so that some texts are too deep. Returns whether the text was refused and its end
+ * found. */
 static int scan_leniently(scan_run *run, scan_run *other, ki_str text, ki_random *random)
 {
     const ki_json_limits limits = {.depth_max = 1 + (uint32_t)ki_random_below(random, 6)};
@@ -415,7 +418,7 @@ static size_t number_of_mutants(void)
     return wanted == NULL ? MUTANTS : (size_t)strtoul(wanted, NULL, 10);
 }
 
-static void mutants_are_judged_as_a_strict_parser_does_it(void **state)
+static void mutants_are_judged_as_by_a_strict_parser(void **state)
 {
     (void)state;
     documents all = make_documents();
@@ -451,7 +454,7 @@ static void mutants_are_judged_as_a_strict_parser_does_it(void **state)
 
 /* ---- the reference itself ------------------------------------------------------------------------------ */
 
-static void the_documents_are_good_before_they_are_changed(void **state)
+static void the_documents_are_valid_before_they_are_changed(void **state)
 {
     (void)state;
     documents all = make_documents();
@@ -467,7 +470,7 @@ static void the_documents_are_good_before_they_are_changed(void **state)
     free_documents(&all);
 }
 
-static void the_samples_are_judged_as_a_strict_parser_does_it(void **state)
+static void the_samples_are_judged_as_by_a_strict_parser(void **state)
 {
     (void)state;
     for (size_t i = 0; i < json_good_count; i++)
@@ -477,7 +480,7 @@ static void the_samples_are_judged_as_a_strict_parser_does_it(void **state)
 }
 
 /* Each case of support/json_strict.h. */
-static void the_reference_is_made_up_for_where_it_differs(void **state)
+static void known_differences_of_the_reference_are_corrected(void **state)
 {
     (void)state;
     static const char *const good[] = {"9223372036854775808",
@@ -506,10 +509,10 @@ static void the_reference_is_made_up_for_where_it_differs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_samples_are_judged_as_a_strict_parser_does_it),
-        cmocka_unit_test(the_reference_is_made_up_for_where_it_differs),
-        cmocka_unit_test(the_documents_are_good_before_they_are_changed),
-        cmocka_unit_test(mutants_are_judged_as_a_strict_parser_does_it),
+        cmocka_unit_test(the_samples_are_judged_as_by_a_strict_parser),
+        cmocka_unit_test(known_differences_of_the_reference_are_corrected),
+        cmocka_unit_test(the_documents_are_valid_before_they_are_changed),
+        cmocka_unit_test(mutants_are_judged_as_by_a_strict_parser),
     };
     return RUN_TESTS(tests);
 }

@@ -20,7 +20,7 @@ static ki_json json(const char *text)
 
 /* ---- int64 --------------------------------------------------------------------------------------------- */
 
-static void integers_are_exact_however_they_are_spelt(void **state)
+static void integers_are_exact_in_any_spelling(void **state)
 {
     (void)state;
     static const struct {
@@ -56,7 +56,7 @@ static void integers_are_exact_however_they_are_spelt(void **state)
     }
 }
 
-static void what_is_not_an_int64_has_the_right_error(void **state)
+static void numbers_that_are_not_an_int64_have_the_right_error(void **state)
 {
     (void)state;
     static const struct {
@@ -140,7 +140,7 @@ static void doubles_are_the_nearest_ones(void **state)
     }
 }
 
-static void past_the_largest_double_is_out_of_range(void **state)
+static void numbers_beyond_the_largest_double_are_out_of_range(void **state)
 {
     (void)state;
     double number = 7;
@@ -152,8 +152,8 @@ static void past_the_largest_double_is_out_of_range(void **state)
     assert_true(number == 7);
 }
 
-/* One digit, however far behind the middle of two doubles, decides. */
-static void digits_far_behind_decide_a_tie(void **state)
+/* A single digit decides, however far it is after the midpoint of two doubles. */
+static void distant_digits_decide_a_tie(void **state)
 {
     (void)state;
     char text[3000];
@@ -220,8 +220,7 @@ static void doubles_are_written_as_ecmascript_does(void **state)
         {0.1 + 0.2, "0.30000000000000004"},
         {123456.789, "123456.789"},
         {9007199254740993.0, "9007199254740992"},
-        {0x1p-44,
-         "5.684341886080802e-14"}, /* a power of two: the sixteen digits nearest to it do not read back */
+        {0x1p-44, "5.684341886080802e-14"}, /* a power of two: its nearest sixteen digits do not read back */
         {0x1p-1074 * 3, "1.5e-323"},
         {123456789012345680000.0, "123456789012345680000"},
     };
@@ -232,7 +231,7 @@ static void doubles_are_written_as_ecmascript_does(void **state)
     }
 }
 
-/* Makes a locale that writes 1.5 as 1,5 and makes it the current one. Returns 0 when the system cannot. */
+/* Creates a locale that writes 1.5 as 1,5, and makes it the current one. Returns 0 if the system cannot. */
 static int enter_locale_with_comma(char *directory)
 {
     char command[400];
@@ -243,7 +242,7 @@ static int enter_locale_with_comma(char *directory)
              "printf 'grouping 3;3\\nEND LC_NUMERIC\\n' >>%s/source;"
              "localedef -c --no-archive -i %s/source %s/comma >%s/log 2>&1",
              directory, directory, directory, directory, directory);
-    int ignored = system(command); /* it complains about all that is left out */
+    int ignored = system(command); /* it warns about everything that is left out */
     (void)ignored;
     setenv("LOCPATH", directory, 1);
     return setlocale(LC_NUMERIC, "comma") != NULL;
@@ -317,12 +316,12 @@ static void close_numbers_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_are_exact_however_they_are_spelt),
-        cmocka_unit_test(what_is_not_an_int64_has_the_right_error),
+        cmocka_unit_test(integers_are_exact_in_any_spelling),
+        cmocka_unit_test(numbers_that_are_not_an_int64_have_the_right_error),
         cmocka_unit_test(malformed_numbers_are_refused),
         cmocka_unit_test(doubles_are_the_nearest_ones),
-        cmocka_unit_test(past_the_largest_double_is_out_of_range),
-        cmocka_unit_test(digits_far_behind_decide_a_tie),
+        cmocka_unit_test(numbers_beyond_the_largest_double_are_out_of_range),
+        cmocka_unit_test(distant_digits_decide_a_tie),
         cmocka_unit_test(random_doubles_survive_a_round_trip_in_their_shortest_form),
         cmocka_unit_test(doubles_are_written_as_ecmascript_does),
         cmocka_unit_test(a_decimal_comma_of_the_locale_changes_nothing),

@@ -55,7 +55,7 @@ static void the_first_character_tells_the_type(void **state)
     assert_int_equal(ki_json_type_of((ki_json){0}), KI_JSON_NONE);
 }
 
-static void booleans_are_read_and_nothing_else_is_one(void **state)
+static void only_true_and_false_are_booleans(void **state)
 {
     (void)state;
     int flag = 7;
@@ -165,7 +165,7 @@ static void the_first_of_equal_names_counts(void **state)
     assert_raw(ki_json_member(document, KI_STR("a")), "1");
 }
 
-static void names_are_compared_unescaped_and_values_are_not_names(void **state)
+static void names_are_compared_unescaped_and_never_with_values(void **state)
 {
     (void)state;
     ki_json document = json("{\"x\":\"a\",\"y\":{\"a\":1},\"\\ud83d\\ude00\":[\"a\"],\"a\":true,\"\":false}");
@@ -195,7 +195,7 @@ static void a_large_document_is_searched_to_its_end(void **state)
 
 /* ---- iteration ----------------------------------------------------------------------------------------- */
 
-static void members_come_in_their_order(void **state)
+static void members_are_iterated_in_order(void **state)
 {
     (void)state;
     ki_json_iter iter = ki_json_iterate(json("{ \"a\" : 1 , \"\\n\":[ 2,{}] ,\"c\":\"]\"}"));
@@ -234,7 +234,7 @@ static size_t count_items(const char *text)
     return count;
 }
 
-static void nothing_is_iterated_where_there_is_no_container(void **state)
+static void only_containers_are_iterated(void **state)
 {
     (void)state;
     assert_int_equal(count_items("{}"), 0);
@@ -246,7 +246,7 @@ static void nothing_is_iterated_where_there_is_no_container(void **state)
     assert_int_equal(ki_json_next(&(ki_json_iter){0}, NULL, NULL), 0);
 }
 
-static void iteration_stops_where_text_makes_no_sense(void **state)
+static void iteration_stops_at_malformed_text(void **state)
 {
     (void)state;
     assert_int_equal(count_items("[1 2]"), 1);
@@ -284,7 +284,7 @@ static size_t visit(ki_json value, int depth)
     return count;
 }
 
-/* Reads text whose end is the end of its memory, so that a sanitizer sees a byte too many. */
+/* Reads text that ends at the end of its memory, so that a sanitizer detects a byte too many. */
 static void read_exactly(const char *text, size_t len)
 {
     char *copy = malloc(len == 0 ? 1 : len);
@@ -328,7 +328,7 @@ static void random_bytes_are_read_safely(void **state)
 
 /* ---- against jansson ----------------------------------------------------------------------------------- */
 
-static void recorded_answers_read_as_jansson_reads_them(void **state)
+static void recorded_responses_are_read_as_by_jansson(void **state)
 {
     (void)state;
     const char *const names[] = {"pods-list.http",      "pods-list-pretty.http",          "nodes-list.http",
@@ -347,7 +347,7 @@ static void recorded_answers_read_as_jansson_reads_them(void **state)
     }
 }
 
-static void random_values_read_as_jansson_reads_them(void **state)
+static void random_values_are_read_as_by_jansson(void **state)
 {
     (void)state;
     static const unsigned styles[] = {0, JSON_SPACES, JSON_RESPELT,
@@ -368,7 +368,7 @@ static void random_values_read_as_jansson_reads_them(void **state)
     }
 }
 
-/* The pointer of each value below `node` finds just that. */
+/* The pointer of each value below `value` finds exactly that value. */
 static void check_pointers(ki_json document, ki_json value, char *pointer, size_t len)
 {
     ki_json_iter iter = ki_json_iterate(value);
@@ -418,23 +418,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_has_no_white_space_around_it),
         cmocka_unit_test(the_first_character_tells_the_type),
-        cmocka_unit_test(booleans_are_read_and_nothing_else_is_one),
+        cmocka_unit_test(only_true_and_false_are_booleans),
         cmocka_unit_test(the_examples_of_rfc_6901_are_found),
         cmocka_unit_test(tilde_escapes_are_undone_once),
         cmocka_unit_test(a_malformed_pointer_finds_nothing),
         cmocka_unit_test(an_index_is_digits_without_a_leading_zero),
         cmocka_unit_test(a_scalar_has_no_children),
         cmocka_unit_test(the_first_of_equal_names_counts),
-        cmocka_unit_test(names_are_compared_unescaped_and_values_are_not_names),
+        cmocka_unit_test(names_are_compared_unescaped_and_never_with_values),
         cmocka_unit_test(a_large_document_is_searched_to_its_end),
-        cmocka_unit_test(members_come_in_their_order),
+        cmocka_unit_test(members_are_iterated_in_order),
         cmocka_unit_test(elements_have_no_names),
-        cmocka_unit_test(nothing_is_iterated_where_there_is_no_container),
-        cmocka_unit_test(iteration_stops_where_text_makes_no_sense),
+        cmocka_unit_test(only_containers_are_iterated),
+        cmocka_unit_test(iteration_stops_at_malformed_text),
         cmocka_unit_test(a_recorded_pod_cut_anywhere_is_read_safely),
         cmocka_unit_test(random_bytes_are_read_safely),
-        cmocka_unit_test(recorded_answers_read_as_jansson_reads_them),
-        cmocka_unit_test(random_values_read_as_jansson_reads_them),
+        cmocka_unit_test(recorded_responses_are_read_as_by_jansson),
+        cmocka_unit_test(random_values_are_read_as_by_jansson),
         cmocka_unit_test(every_value_is_found_by_its_pointer),
     };
     return RUN_TESTS(tests);

@@ -15,8 +15,8 @@
 typedef struct expectation {
     int code;
     uint64_t offset;
-    size_t values; /* or ANY_NUMBER */
-    ki_str kept;   /* of the last value; ptr NULL: not looked at */
+    size_t values; /* ANY_NUMBER: not checked */
+    ki_str kept;   /* of the last value; ptr NULL: not checked */
 } expectation;
 
 static void assert_run(scan_run *run, ki_str text, scan_split split, const expectation *expected)
@@ -33,8 +33,8 @@ static void assert_run(scan_run *run, ki_str text, scan_split split, const expec
                  split.others, KI_STR_ARGS(scan_run_kept(run)), KI_STR_ARGS(expected->kept));
 }
 
-/* Whole, byte by byte, and cut at every position, with every kernel. The text stands alone in its
- * memory, so that a sanitizer sees a read of one byte too many. */
+/* Scans whole, byte by byte, and cut at every position, with every kernel. The text has its own memory, so
+ * that a sanitizer detects a read beyond it. */
 static void assert_scan_within(ki_str text, ki_json_limits limits, expectation expected)
 {
     char *copy = malloc(text.len + (text.len == 0));
@@ -63,7 +63,7 @@ static void assert_scan(ki_str text, expectation expected)
 
 /* ---- verdicts ------------------------------------------------------------------------------------------ */
 
-static void good_values_are_accepted_and_kept_without_white_space(void **state)
+static void valid_values_are_accepted_and_kept_without_white_space(void **state)
 {
     (void)state;
     for (size_t i = 0; i < json_good_count; i++) {
@@ -72,7 +72,7 @@ static void good_values_are_accepted_and_kept_without_white_space(void **state)
     }
 }
 
-static void bad_text_is_refused_with_code_and_offset(void **state)
+static void malformed_text_is_refused_with_code_and_offset(void **state)
 {
     (void)state;
     for (size_t i = 0; i < json_bad_count; i++) {
@@ -81,7 +81,7 @@ static void bad_text_is_refused_with_code_and_offset(void **state)
     }
 }
 
-static void no_control_character_stands_in_a_string(void **state)
+static void control_characters_in_strings_are_refused(void **state)
 {
     (void)state;
     for (char c = 0; c < 0x20; c++) {
@@ -124,9 +124,9 @@ static void an_element_is_followed_by_white_space_comma_or_bracket(void **state)
     }
 }
 
-/* ---- one value after the other ------------------------------------------------------------------------- */
+/* ---- sequences of values ------------------------------------------------------------------------------- */
 
-/* In a split behind the sign the block that follows ends within another number, which is good. */
+/* If the text is split after the sign, the next block ends within another number, which is valid. */
 static void a_number_without_digits_is_refused_in_every_split(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void values_may_follow_each_other(void **state)
                 (expectation){0, 72, 35, KI_STR("[{}]")});
 }
 
-static void nothing_but_white_space_is_not_a_value(void **state)
+static void white_space_alone_is_not_a_value(void **state)
 {
     (void)state;
     assert_scan(KI_STR(""), (expectation){0, 0, 0, {0}});
@@ -193,7 +193,7 @@ static void a_container_ends_with_its_last_byte(void **state)
     assert_int_equal(used, 3);
 }
 
-static void a_number_ends_with_the_byte_behind_it(void **state)
+static void a_number_ends_with_the_byte_after_it(void **state)
 {
     (void)state;
     ki_json_scanner scanner;
@@ -214,7 +214,7 @@ static void a_number_ends_with_the_byte_behind_it(void **state)
     assert_int_equal(ki_json_scan_end(&scanner), 1);
 }
 
-static void an_error_stays_until_the_next_value_begins(void **state)
+static void an_error_is_kept_until_the_next_value_begins(void **state)
 {
     (void)state;
     ki_json_scanner scanner;
@@ -232,8 +232,8 @@ static void an_error_stays_until_the_next_value_begins(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-/* Containers in containers, of kinds that the seed decides. Returns the text, to be freed, and where each
- * opens (bracket[i]) and closes (bracket[2 * depth - 1 - i]). */
+/* Nested containers, of kinds chosen by the seed. Returns the text, which the caller frees, and the positions
+ * where each opens (bracket[i]) and closes (bracket[2 * depth - 1 - i]). */
 static char *nest(size_t depth, uint64_t seed, size_t *out_len, size_t *bracket)
 {
     ki_random random;
@@ -290,7 +290,7 @@ static void a_thousand_levels_are_the_default_limit(void **state)
     }
 }
 
-static void the_depth_limit_holds_at_every_number(void **state)
+static void the_depth_limit_holds_for_every_value(void **state)
 {
     (void)state;
     static const uint32_t limits[] = {1,   2,   3,   62,  63,  64,  65,   66,  127,
@@ -303,7 +303,7 @@ static void the_depth_limit_holds_at_every_number(void **state)
     }
 }
 
-static void a_depth_limit_too_large_is_cut(void **state)
+static void a_depth_limit_that_is_too_large_is_reduced(void **state)
 {
     (void)state;
     scan_nested(1024, 5000, 2);
@@ -326,7 +326,7 @@ static void small_depth_limits_hold_in_every_split(void **state)
     assert_scan_within(KI_STR("[[1.[]]]"), two, (expectation){KI_ERR_JSON_LITERAL, 4, 0, {0}});
 }
 
-/* A bracket of the other kind is found at every level, also where one word of the stack of bits ends. */
+/* A bracket of the other kind is found at every level, also at the end of a word of the bit stack. */
 static void a_wrong_bracket_is_found_at_every_level(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void a_value_may_be_exactly_as_large_as_the_limit(void **state)
     }
 }
 
-static void a_mistake_before_the_limit_is_reported_first(void **state)
+static void an_error_before_the_limit_is_reported_first(void **state)
 {
     (void)state;
     ki_json_limits limits = {.value_bytes_max = 4};
@@ -384,7 +384,7 @@ static void a_mistake_before_the_limit_is_reported_first(void **state)
     assert_scan_within(KI_STR("1234]"), limits, (expectation){KI_ERR_JSON_SYNTAX, 4, 1, {0}});
 }
 
-static void a_large_value_meets_its_limit_in_the_right_byte(void **state)
+static void a_large_value_reaches_its_limit_at_the_right_byte(void **state)
 {
     (void)state;
     enum { LEN = 20000, LIMIT = 12345 };
@@ -407,7 +407,7 @@ static void a_large_value_meets_its_limit_in_the_right_byte(void **state)
     free(text);
 }
 
-/* ---- what the sink is told ----------------------------------------------------------------------------- */
+/* ---- notices for the sink ------------------------------------------------------------------------------ */
 
 static void assert_rewritable(const char *text, int expected)
 {
@@ -434,7 +434,7 @@ static void escapes_with_a_shorter_spelling_are_noticed(void **state)
     assert_rewritable("[\"\\\"\\\\\\b\\f\\n\\r\\t/\"]", 0);
     assert_rewritable("[\"\\\\u0041\"]", 0);
     assert_rewritable("[\"\xc3\xa9\"]", 0);
-    /* also when the next value, in the same block, has a mistake */
+    /* Also if the next value, in the same block, is malformed. */
     assert_rewritable("{\"a\":\"\\u003c\"}\"\\x\"", 1);
     assert_rewritable("{\"a\":\"\\u003c\"}\"\xff\"", 1);
 }
@@ -466,7 +466,7 @@ static void a_text_is_exactly_one_value(void **state)
     assert_validate(KI_STR("nul"), KI_ERR_JSON_TRUNCATED, 3);
 }
 
-static void an_error_tells_what_and_where(void **state)
+static void an_error_has_its_message_and_offset(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -496,29 +496,29 @@ static void a_text_has_no_size_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_values_are_accepted_and_kept_without_white_space),
-        cmocka_unit_test(bad_text_is_refused_with_code_and_offset),
-        cmocka_unit_test(no_control_character_stands_in_a_string),
+        cmocka_unit_test(valid_values_are_accepted_and_kept_without_white_space),
+        cmocka_unit_test(malformed_text_is_refused_with_code_and_offset),
+        cmocka_unit_test(control_characters_in_strings_are_refused),
         cmocka_unit_test(only_four_bytes_are_white_space),
         cmocka_unit_test(an_element_is_followed_by_white_space_comma_or_bracket),
         cmocka_unit_test(a_number_without_digits_is_refused_in_every_split),
         cmocka_unit_test(values_may_follow_each_other),
-        cmocka_unit_test(nothing_but_white_space_is_not_a_value),
+        cmocka_unit_test(white_space_alone_is_not_a_value),
         cmocka_unit_test(offsets_count_over_all_values),
         cmocka_unit_test(a_container_ends_with_its_last_byte),
-        cmocka_unit_test(a_number_ends_with_the_byte_behind_it),
-        cmocka_unit_test(an_error_stays_until_the_next_value_begins),
+        cmocka_unit_test(a_number_ends_with_the_byte_after_it),
+        cmocka_unit_test(an_error_is_kept_until_the_next_value_begins),
         cmocka_unit_test(a_thousand_levels_are_the_default_limit),
-        cmocka_unit_test(the_depth_limit_holds_at_every_number),
-        cmocka_unit_test(a_depth_limit_too_large_is_cut),
+        cmocka_unit_test(the_depth_limit_holds_for_every_value),
+        cmocka_unit_test(a_depth_limit_that_is_too_large_is_reduced),
         cmocka_unit_test(small_depth_limits_hold_in_every_split),
         cmocka_unit_test(a_wrong_bracket_is_found_at_every_level),
         cmocka_unit_test(a_value_may_be_exactly_as_large_as_the_limit),
-        cmocka_unit_test(a_mistake_before_the_limit_is_reported_first),
-        cmocka_unit_test(a_large_value_meets_its_limit_in_the_right_byte),
+        cmocka_unit_test(an_error_before_the_limit_is_reported_first),
+        cmocka_unit_test(a_large_value_reaches_its_limit_at_the_right_byte),
         cmocka_unit_test(escapes_with_a_shorter_spelling_are_noticed),
         cmocka_unit_test(a_text_is_exactly_one_value),
-        cmocka_unit_test(an_error_tells_what_and_where),
+        cmocka_unit_test(an_error_has_its_message_and_offset),
         cmocka_unit_test(a_text_has_no_size_limit),
     };
     return RUN_TESTS(tests);

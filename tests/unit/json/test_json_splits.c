@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same text comes to the same end with every kernel and in every split. */
+/* The same text has the same result with every kernel and in every split. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "support/scan_run.h"
 #include "support/unit.h"
 
-/* ---- what is expected ---------------------------------------------------------------------------------- */
+/* ---- expected results ---------------------------------------------------------------------------------- */
 
-/* Leaves out white space between tokens; valid text only. */
+/* Removes white space between tokens; valid text only. */
 static size_t minify(ki_str text, char *out)
 {
     int in_string = 0;
@@ -29,7 +29,7 @@ static size_t minify(ki_str text, char *out)
     return len;
 }
 
-/* The kept texts of all values of a run, one behind the other. */
+/* The kept texts of all values of a run, one after the other. */
 static size_t kept_of_all(const scan_run *run, char *out)
 {
     size_t len = 0;
@@ -54,7 +54,7 @@ static void assert_minified(const scan_run *run, ki_str text)
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
 typedef struct bench {
-    scan_run reference; /* scalar, whole */
+    scan_run reference; /* the scalar kernel, text in one piece */
     scan_run other;
     ki_random random;
 } bench;
@@ -81,7 +81,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Takes turns. */
+/* Uses each kernel in turn. */
 static void take_next_kernel(bench *b)
 {
     const ki_json_kernel *const *kernel = ki_json_kernels();
@@ -101,7 +101,7 @@ static void assert_same(bench *b, ki_str text, scan_split split)
                  (int)(text.len < 300 ? text.len : 300), text.ptr);
 }
 
-/* Runs the reference, and all kernels in a few splits. */
+/* Runs the reference, and then all kernels in a few splits. */
 static void assert_all_same(bench *b, ki_str text)
 {
     scan_run_text(&b->reference, text, (scan_split){0});
@@ -116,7 +116,7 @@ static void assert_all_same(bench *b, ki_str text)
     }
 }
 
-/* ---- every token at every place of a block ------------------------------------------------------------- */
+/* ---- every token at every position of a block ---------------------------------------------------------- */
 
 enum { PADS = 131 };
 
@@ -131,7 +131,7 @@ static void assert_end(bench *b, ki_str text, int code, uint64_t offset)
         assert_minified(&b->reference, text);
 }
 
-/* `before`, `pad` bytes of `fill`, `after`, the text and `behind` it, in one piece of memory. */
+/* Builds around[0], `pad` bytes of `fill`, around[1], the text and around[2] in one block of memory. */
 static void pad_and_assert(bench *b, const char *const around[3], int fill, size_t pad, ki_str text,
                            json_bad end)
 {
@@ -163,7 +163,7 @@ static void sweep(bench *b, ki_str text, int code, uint64_t offset)
     for (size_t pad = 0; pad < PADS; pad++) {
         pad_and_assert(b, alone, ' ', pad, text, end);
         if (!is_one_value)
-            continue; /* a second value has no place in an array */
+            continue; /* an array cannot contain a second value */
         pad_and_assert(b, behind_string, 'a', pad, text, end);
         pad_and_assert(b, behind_blanks, '\n', pad, text, end);
         if (text.ptr[0] == '"' && offset > 0) {
@@ -173,19 +173,20 @@ static void sweep(bench *b, ki_str text, int code, uint64_t offset)
     }
 }
 
-static void good_tokens_are_good_at_every_place_of_a_block(void **state)
+static void valid_tokens_are_valid_at_every_position_of_a_block(void **state)
 {
     for (size_t i = 0; i < json_good_count; i++)
         sweep(*state, json_good_samples[i].text, 0, json_good_samples[i].text.len);
 }
 
-static void bad_tokens_are_bad_at_every_place_of_a_block(void **state)
+static void malformed_tokens_are_refused_at_every_position_of_a_block(void **state)
 {
     for (size_t i = 0; i < json_bad_count; i++)
         sweep(*state, json_bad_samples[i].text, json_bad_samples[i].code, json_bad_samples[i].offset);
 }
 
-/* A run of backslashes across the end of a block: the quote behind it closes the string or does not. */
+/* A run of backslashes across the end of a block, which decides whether the quote after it closes the
+ * string. */
 static void runs_of_backslashes_cross_blocks(void **state)
 {
     char text[300];
@@ -206,7 +207,7 @@ static void runs_of_backslashes_cross_blocks(void **state)
     }
 }
 
-static void long_white_space_stands_between_any_two_tokens(void **state)
+static void long_white_space_is_allowed_between_any_two_tokens(void **state)
 {
     static const char *const tokens[] = {"{",     "\"a\"", ":", "[",     "1", ",", "true", ",",
                                          "\"b\"", "]",     ",", "\"c\"", ":", "{", "}",    "}"};
@@ -248,7 +249,7 @@ static void recorded_bodies_are_accepted_in_every_split(void **state)
     recorded_bodies_free(&bodies);
 }
 
-/* All cuts of what is small, some of what is large; every kernel in turn. */
+/* All cuts of small bodies, some of large ones, with each kernel in turn. */
 static void recorded_bodies_may_be_cut_anywhere(void **state)
 {
     bench *b = *state;
@@ -265,7 +266,7 @@ static void recorded_bodies_may_be_cut_anywhere(void **state)
     recorded_bodies_free(&bodies);
 }
 
-/* What is cut off is never accepted. */
+/* A truncated body is never accepted. */
 static void a_recorded_body_without_its_end_is_truncated(void **state)
 {
     bench *b = *state;
@@ -310,7 +311,7 @@ static void generated_values_are_accepted_in_every_split(void **state)
     }
 }
 
-/* Flips, inserts and removes a few bytes that JSON is sensitive to. */
+/* Flips, inserts and removes a few bytes to which JSON is sensitive. */
 static size_t damage(ki_random *random, char *text, size_t len)
 {
     static const char bytes[] = "\"\"\"\\\\{}[],:0123456789-+.eEtfnu \n\t\r\x01\x80\xc3\xa9\xff";
@@ -333,7 +334,7 @@ static size_t damage(ki_random *random, char *text, size_t len)
     return len;
 }
 
-static void damaged_values_come_to_the_same_end(void **state)
+static void damaged_values_have_the_same_result(void **state)
 {
     bench *b = *state;
     size_t refused = 0;
@@ -360,15 +361,16 @@ static void damaged_values_come_to_the_same_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(good_tokens_are_good_at_every_place_of_a_block, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_tokens_are_bad_at_every_place_of_a_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(valid_tokens_are_valid_at_every_position_of_a_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(malformed_tokens_are_refused_at_every_position_of_a_block, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(runs_of_backslashes_cross_blocks, setup, teardown),
-        cmocka_unit_test_setup_teardown(long_white_space_stands_between_any_two_tokens, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_white_space_is_allowed_between_any_two_tokens, setup, teardown),
         cmocka_unit_test_setup_teardown(recorded_bodies_are_accepted_in_every_split, setup, teardown),
         cmocka_unit_test_setup_teardown(recorded_bodies_may_be_cut_anywhere, setup, teardown),
         cmocka_unit_test_setup_teardown(a_recorded_body_without_its_end_is_truncated, setup, teardown),
         cmocka_unit_test_setup_teardown(generated_values_are_accepted_in_every_split, setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_values_come_to_the_same_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_values_have_the_same_result, setup, teardown),
     };
     return RUN_TESTS(tests);
 }

@@ -36,7 +36,7 @@ static void a_string_with_escapes_needs_memory(void **state)
     assert_true(ki_str_equal(text, KI_STR("untouched")));
 }
 
-static void what_is_not_a_string_is_refused(void **state)
+static void values_that_are_not_strings_are_refused(void **state)
 {
     (void)state;
     const char *const wrong[] = {"1",       "null",     "[\"a\"]", "\"",  "\"a",
@@ -54,7 +54,7 @@ static void what_is_not_a_string_is_refused(void **state)
     assert_int_equal(ki_json_string_copy(json("\"a\""), NULL, 1, NULL), KI_ERR_INVALID);
 }
 
-/* Exactly as much memory as asked for, so that a sanitizer sees a byte too many. */
+/* Uses exactly as much memory as given, so that a sanitizer detects a byte too many. */
 static int copy_into(const char *text, size_t bytes, ki_str expected)
 {
     char *buffer = malloc(bytes == 0 ? 1 : bytes);
@@ -215,7 +215,7 @@ static void malformed_utf8_is_found_where_it_begins(void **state)
 
 /* ---- lengths ------------------------------------------------------------------------------------------- */
 
-static void a_quote_or_backslash_is_found_at_any_place(void **state)
+static void a_quote_or_backslash_is_found_at_any_position(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 80; n++) {
@@ -245,7 +245,7 @@ static void a_string_ends_at_its_own_quote(void **state)
     assert_int_equal(ki_json_skip_string("\"abc", 4), 0);
 }
 
-/* One byte at a time, as plainly as can be. A backslash outside a string is not JSON: SIZE_MAX. */
+/* One byte at a time, in the simplest way. A backslash outside a string is not JSON: SIZE_MAX. */
 static size_t plain_container_len(const char *text, size_t n)
 {
     size_t depth = 0;
@@ -280,7 +280,7 @@ static void check_container_len(const char *text, size_t n)
     }
 }
 
-static void containers_have_the_length_that_counting_gives(void **state)
+static void containers_have_the_length_given_by_counting(void **state)
 {
     (void)state;
     static const char alphabet[] = "[{[{}]}]\"\"\\\\ab,:";
@@ -303,7 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_string_without_escapes_is_borrowed),
         cmocka_unit_test(a_string_with_escapes_needs_memory),
-        cmocka_unit_test(what_is_not_a_string_is_refused),
+        cmocka_unit_test(values_that_are_not_strings_are_refused),
         cmocka_unit_test(every_escape_is_undone),
         cmocka_unit_test(a_small_buffer_is_refused),
         cmocka_unit_test(malformed_escapes_are_errors),
@@ -313,9 +313,9 @@ int main(void)
         cmocka_unit_test(malformed_escapes_have_an_order_too),
         cmocka_unit_test(every_character_is_encoded_as_valid_utf8),
         cmocka_unit_test(malformed_utf8_is_found_where_it_begins),
-        cmocka_unit_test(a_quote_or_backslash_is_found_at_any_place),
+        cmocka_unit_test(a_quote_or_backslash_is_found_at_any_position),
         cmocka_unit_test(a_string_ends_at_its_own_quote),
-        cmocka_unit_test(containers_have_the_length_that_counting_gives),
+        cmocka_unit_test(containers_have_the_length_given_by_counting),
     };
     return RUN_TESTS(tests);
 }

@@ -18,7 +18,7 @@ static ki_json_writer *new_writer(int indent)
     return writer;
 }
 
-/* Ends the text, checks it and frees the writer. */
+/* Finishes the text, checks it and frees the writer. */
 static void assert_written(ki_json_writer *writer, const char *expected)
 {
     ki_str text;
@@ -30,7 +30,7 @@ static void assert_written(ki_json_writer *writer, const char *expected)
     ki_json_writer_free(writer);
 }
 
-/* Checks that the text failed and frees the writer. */
+/* Checks that writing failed, and frees the writer. */
 static void assert_failed(ki_json_writer *writer, int code)
 {
     ki_str text = KI_STR("untouched");
@@ -130,7 +130,7 @@ static void a_value_is_written_inside_another(void **state)
     assert_written(writer, "[\n {\n  \"a\": [\n   1,\n   2\n  ]\n },\n \"\\u003c\",\n -1.50\n]");
 }
 
-static void only_what_must_be_is_escaped(void **state)
+static void only_necessary_characters_are_escaped(void **state)
 {
     (void)state;
     ki_json_writer *writer = new_writer(0);
@@ -139,7 +139,7 @@ static void only_what_must_be_is_escaped(void **state)
                    "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f<>&\xc3\xa9\xf0\x9f\x98\x80\\u0000.\"");
 }
 
-static void names_are_escaped_as_strings_are(void **state)
+static void names_are_escaped_like_strings(void **state)
 {
     (void)state;
     ki_json_writer *writer = new_writer(0);
@@ -186,7 +186,7 @@ static void a_writer_starts_over_after_a_reset(void **state)
     assert_written(writer, "5");
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------------------ */
+/* ---- errors -------------------------------------------------------------------------------------------- */
 
 typedef void (*step)(ki_json_writer *writer);
 
@@ -202,7 +202,7 @@ static void an_impossible_order_of_calls_is_an_error(void **state)
     const step object = ki_json_write_object_begin, end_object = ki_json_write_object_end;
     const step array = ki_json_write_array_begin, end_array = ki_json_write_array_end;
     const step wrong[][5] = {
-        {NULL},                        /* nothing */
+        {NULL},                        /* no value */
         {null, null},                  /* two values */
         {array, end_array, object},    /* two values */
         {object, null},                /* no name */
@@ -210,11 +210,11 @@ static void an_impossible_order_of_calls_is_an_error(void **state)
         {object, name, name},          /* two names */
         {object, name, end_object},    /* no value */
         {array, name},                 /* a name in an array */
-        {name},                        /* a name in nothing */
+        {name},                        /* a name without an object */
         {object, end_array},           /* the wrong end */
         {array, end_object},           /* the wrong end */
-        {end_array},                   /* an end of nothing */
-        {array, end_array, end_array}, /* an end of nothing */
+        {end_array},                   /* an end without a beginning */
+        {array, end_array, end_array}, /* an end without a beginning */
         {array},                       /* no end */
         {object, name, array, end_array},
     };
@@ -226,7 +226,7 @@ static void an_impossible_order_of_calls_is_an_error(void **state)
     }
 }
 
-static void the_first_mistake_is_reported_and_the_rest_ignored(void **state)
+static void the_first_error_is_reported_and_the_rest_ignored(void **state)
 {
     (void)state;
     ki_json_writer *writer = new_writer(0);
@@ -274,7 +274,7 @@ static void nesting_ends_at_a_thousand_levels(void **state)
     }
 }
 
-static void a_text_past_its_maximum_is_refused(void **state)
+static void a_text_beyond_its_maximum_is_refused(void **state)
 {
     (void)state;
     for (size_t bytes_max = 1; bytes_max <= sizeof(pretty_sample); bytes_max++) {
@@ -292,7 +292,7 @@ static void a_text_past_its_maximum_is_refused(void **state)
     assert_failed(writer, KI_ERR_TOO_LARGE);
 }
 
-static void what_is_not_a_value_is_not_written(void **state)
+static void malformed_values_are_not_written(void **state)
 {
     (void)state;
     const char *const wrong[] = {"[1 2]",  "[1,]",     "[,1]",       "{\"a\"}", "{\"a\":}",
@@ -310,7 +310,7 @@ static void what_is_not_a_value_is_not_written(void **state)
     assert_failed(writer, KI_ERR_INVALID);
 }
 
-static void no_writer_does_not_crash(void **state)
+static void a_null_writer_is_harmless(void **state)
 {
     (void)state;
     ki_str text;
@@ -350,7 +350,7 @@ static void check_exactly(ki_json_writer *writer, const json_node *node, ki_rand
     free(expected);
 }
 
-static void what_is_written_reads_as_what_was_meant(void **state)
+static void written_values_read_back_unchanged(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 1500; seed++) {
@@ -400,7 +400,7 @@ static void reformatting_gives_the_text_byte_by_byte(void **state)
     }
 }
 
-static void recorded_answers_survive_reformatting(void **state)
+static void recorded_responses_survive_reformatting(void **state)
 {
     (void)state;
     const char *const names[] = {"pods-list.http", "crds-list.http", "nodes-list.http", "events-list.http"};
@@ -419,7 +419,7 @@ static void recorded_answers_survive_reformatting(void **state)
     }
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------ */
+/* ---- out of memory ------------------------------------------------------------------------------------- */
 
 static void every_failed_allocation_is_reported(void **state)
 {
@@ -455,22 +455,22 @@ int main(void)
         cmocka_unit_test(pretty_text_is_indented),
         cmocka_unit_test(a_value_is_reformatted_either_way),
         cmocka_unit_test(a_value_is_written_inside_another),
-        cmocka_unit_test(only_what_must_be_is_escaped),
-        cmocka_unit_test(names_are_escaped_as_strings_are),
+        cmocka_unit_test(only_necessary_characters_are_escaped),
+        cmocka_unit_test(names_are_escaped_like_strings),
         cmocka_unit_test(numbers_are_written_in_full),
         cmocka_unit_test(a_scalar_is_a_text),
         cmocka_unit_test(a_writer_starts_over_after_a_reset),
         cmocka_unit_test(an_impossible_order_of_calls_is_an_error),
-        cmocka_unit_test(the_first_mistake_is_reported_and_the_rest_ignored),
+        cmocka_unit_test(the_first_error_is_reported_and_the_rest_ignored),
         cmocka_unit_test(malformed_utf8_is_refused_in_names_too),
         cmocka_unit_test(infinities_and_nan_are_refused),
         cmocka_unit_test(nesting_ends_at_a_thousand_levels),
-        cmocka_unit_test(a_text_past_its_maximum_is_refused),
-        cmocka_unit_test(what_is_not_a_value_is_not_written),
-        cmocka_unit_test(no_writer_does_not_crash),
-        cmocka_unit_test(what_is_written_reads_as_what_was_meant),
+        cmocka_unit_test(a_text_beyond_its_maximum_is_refused),
+        cmocka_unit_test(malformed_values_are_not_written),
+        cmocka_unit_test(a_null_writer_is_harmless),
+        cmocka_unit_test(written_values_read_back_unchanged),
         cmocka_unit_test(reformatting_gives_the_text_byte_by_byte),
-        cmocka_unit_test(recorded_answers_survive_reformatting),
+        cmocka_unit_test(recorded_responses_survive_reformatting),
         WITH_MEMORY_CHECK(every_failed_allocation_is_reported),
     };
     return RUN_TESTS(tests);

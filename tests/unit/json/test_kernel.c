@@ -9,7 +9,7 @@
 
 /* ---- choice -------------------------------------------------------------------------------------------- */
 
-static void the_best_kernel_comes_first_and_scalar_is_always_there(void **state)
+static void the_best_kernel_comes_first_and_scalar_is_always_available(void **state)
 {
     (void)state;
     const ki_json_kernel *const *kernels = ki_json_kernels();
@@ -63,7 +63,7 @@ static size_t model_skip(const char *text, size_t n)
     return 0;
 }
 
-/* In memory of its own, so that a sanitizer sees a read of one byte too many. */
+/* The text has its own memory, so that a sanitizer detects a read beyond it. */
 static void assert_skipped(const char *text, size_t n)
 {
     size_t expected = model_skip(text, n);
@@ -91,7 +91,7 @@ static void a_container_is_skipped_up_to_its_last_byte(void **state)
     assert_int_equal(ki_json_kernel_best()->skip_container("", 0), 0);
 }
 
-/* Brackets and strings, as dense as they can be; backslashes only in strings. */
+/* Brackets and strings, as dense as possible; backslashes only in strings. */
 static size_t random_container(ki_random *random, char *text, size_t len_max)
 {
     static const char outside[] = "[[{{]]}},:1 ";
@@ -118,7 +118,7 @@ static size_t random_container(ki_random *random, char *text, size_t len_max)
     return len;
 }
 
-static void random_containers_are_skipped_as_the_model_does_it(void **state)
+static void random_containers_are_skipped_as_by_the_model(void **state)
 {
     (void)state;
     ki_random random;
@@ -161,10 +161,10 @@ static void deep_containers_are_skipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_kernel_comes_first_and_scalar_is_always_there),
+        cmocka_unit_test(the_best_kernel_comes_first_and_scalar_is_always_available),
         cmocka_unit_test(the_kernels_are_those_of_this_architecture),
         cmocka_unit_test(a_container_is_skipped_up_to_its_last_byte),
-        cmocka_unit_test(random_containers_are_skipped_as_the_model_does_it),
+        cmocka_unit_test(random_containers_are_skipped_as_by_the_model),
         cmocka_unit_test(containers_of_any_length_are_skipped),
         cmocka_unit_test(deep_containers_are_skipped),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process chooses its kernel once, so each choice is made in a child; this process makes none. The child is
- * not a program of its own: an emulator could not start one. */
+/* A process chooses its kernel once, so each choice is made in a forked child, and this process makes none.
+ * The child does not start another program, as an emulator could not run it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { KERNELS_MAX = 4, NAME_BYTES = 16 };
 
-/* What a process finds: the kernel that it takes, and all that there are. */
+/* The kernel that a process chooses, and all available kernels. */
 typedef struct choice {
     char best[NAME_BYTES];
     char names[KERNELS_MAX][NAME_BYTES];
@@ -26,7 +26,7 @@ static void find_choice(choice *out)
         snprintf(out->names[i], NAME_BYTES, "%s", kernels[i]->name);
 }
 
-/* The choice of a process whose environment has KI_SIMD=`simd`, or has it not (NULL). */
+/* The choice of a process with KI_SIMD=`simd` in its environment, or without it (NULL). */
 static choice choice_with(const char *simd)
 {
     int ends[2];
@@ -60,7 +60,7 @@ static void the_environment_chooses_the_kernel(void **state)
     }
 }
 
-static void without_a_choice_the_best_one_is_taken(void **state)
+static void without_a_choice_the_best_kernel_is_used(void **state)
 {
     (void)state;
     static const char *const without[] = {NULL, "", "avx9", "SCALAR"};
@@ -75,7 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_environment_chooses_the_kernel),
-        cmocka_unit_test(without_a_choice_the_best_one_is_taken),
+        cmocka_unit_test(without_a_choice_the_best_kernel_is_used),
     };
     return RUN_TESTS(tests);
 }

@@ -22,7 +22,7 @@ static ki_projection *compile(const char *const *keep, const char *const *drop)
     return projection;
 }
 
-/* With every kernel: whole, byte by byte, cut at every position. */
+/* Checks with every kernel: whole, byte by byte, and cut at every position. */
 static void assert_kept(const char *const *keep, const char *const *drop, const char *text,
                         const char *expected)
 {
@@ -44,7 +44,7 @@ static void assert_kept(const char *const *keep, const char *const *drop, const 
     ki_projection_free(projection);
 }
 
-/* ---- paths that make no sense -------------------------------------------------------------------------- */
+/* ---- invalid paths ------------------------------------------------------------------------------------- */
 
 static void assert_refused(const ki_projection_options *options, int code, const char *message)
 {
@@ -88,7 +88,7 @@ static void a_path_has_at_most_32_parts(void **state)
     ki_projection_free(compile(PATHS(path), NOTHING));
 }
 
-static void what_contradicts_itself_is_refused(void **state)
+static void contradictory_paths_are_refused(void **state)
 {
     (void)state;
     assert_refused(&(ki_projection_options){.drop = PATHS("")}, KI_ERR_INVALID,
@@ -144,17 +144,18 @@ static void the_fate_of_a_path_is_that_of_its_value(void **state)
         assert_int_equal(ki_projection_fate_of(p, cases[i].path), cases[i].fate);
     assert_ptr_equal(ki_projection_ref(p), p);
     ki_projection_free(p);
-    assert_int_equal(ki_projection_fate_of(p, "/a"), KI_PROJECTION_KEEPS); /* the other reference */
+    assert_int_equal(ki_projection_fate_of(p, "/a"),
+                     KI_PROJECTION_KEEPS); /* still valid with the other reference */
     ki_projection_free(p);
 }
 
-static void saying_the_same_twice_is_fine(void **state)
+static void a_repeated_path_is_allowed(void **state)
 {
     (void)state;
     assert_kept(PATHS("/a", "/a"), PATHS("/b", "/b"), "{\"a\":1,\"b\":2}", "{\"a\":1}");
 }
 
-/* Paths "/<prefix>0" to "/<prefix><count - 1>", ended by NULL; free_paths() frees them. */
+/* Paths "/<prefix>0" to "/<prefix><count - 1>", terminated by NULL; free_paths() frees them. */
 static char **numbered_paths(const char *prefix, size_t count)
 {
     char **paths = calloc(count + 1, sizeof(*paths));
@@ -189,8 +190,8 @@ static void a_projection_has_at_most_4096_parts(void **state)
     free_paths(paths);
 }
 
-/* Each name is ruled by what stands below * as well, so the parts multiply. */
-static void names_beside_stars_do_not_explode(void **state)
+/* The paths below * also apply to each name, so the parts multiply. */
+static void names_beside_stars_are_limited(void **state)
 {
     (void)state;
     char **keep = numbered_paths("n", 64);
@@ -252,7 +253,7 @@ static void members_are_dropped_with_the_right_commas(void **state)
     assert_kept(EVERYTHING, PATHS("/d"), text, "{\"a\":1,\"b\":{\"x\":[2]},\"c\":\"3\"}");
 }
 
-static void what_encloses_something_kept_is_a_shell(void **state)
+static void containers_of_something_kept_are_reduced_to_it(void **state)
 {
     (void)state;
     assert_kept(PATHS("/a/b"), NOTHING, "{\"a\":{\"b\":1,\"c\":2},\"d\":3}", "{\"a\":{\"b\":1}}");
@@ -272,7 +273,7 @@ static void a_scalar_on_the_way_to_something_kept_is_dropped(void **state)
                 "{\"a\":[{\"b\":2},{},[]]}");
 }
 
-static void elements_are_reached_by_a_star_alone(void **state)
+static void only_a_star_matches_elements(void **state)
 {
     (void)state;
     assert_kept(PATHS("/a/0"), NOTHING, "{\"a\":[1,2]}", "{\"a\":[]}");
@@ -286,7 +287,7 @@ static void elements_are_reached_by_a_star_alone(void **state)
     assert_kept(EVERYTHING, PATHS("/*/*"), "[1,[2,3],{\"x\":3}]", "[1,[],{}]");
 }
 
-static void a_star_stands_for_every_value_of_a_map(void **state)
+static void a_star_matches_every_value_of_a_map(void **state)
 {
     (void)state;
     static const char text[] = "{\"a\":{\"p\":{\"x\":1},\"q\":{\"y\":3,\"x\":2},\"r\":4},\"b\":{\"x\":5}}";
@@ -334,10 +335,10 @@ static void a_name_comes_before_a_star(void **state)
     assert_kept(PATHS("/a/*/x"), PATHS("/a/b/x"), text, "{\"a\":{\"c\":{\"x\":2}}}");
     assert_kept(PATHS("/a/*"), PATHS("/a/b/x"), text, "{\"a\":{\"b\":{},\"c\":{\"x\":2}}}");
     assert_kept(PATHS("/a/*/x"), PATHS("/a/b"), text,
-                "{\"a\":{\"b\":{\"x\":1},\"c\":{\"x\":2}}}"); /* longer */
+                "{\"a\":{\"b\":{\"x\":1},\"c\":{\"x\":2}}}"); /* the longer path decides */
 }
 
-static void of_two_paths_as_long_the_later_name_counts(void **state)
+static void of_two_equally_long_paths_the_later_name_decides(void **state)
 {
     (void)state;
     static const char text[] = "{\"a\":{\"b\":{\"x\":1},\"c\":{\"x\":2}},\"d\":{\"b\":{\"x\":3}}}";
@@ -345,7 +346,7 @@ static void of_two_paths_as_long_the_later_name_counts(void **state)
     assert_kept(PATHS("/*/b/x"), PATHS("/a/*/x"), text, "{\"a\":{\"b\":{\"x\":1}},\"d\":{\"b\":{\"x\":3}}}");
 }
 
-static void a_name_beside_a_star_is_ruled_by_both(void **state)
+static void both_a_name_and_a_star_apply_to_a_member(void **state)
 {
     (void)state;
     static const char text[] = "{\"a\":{\"b\":{\"x\":1,\"y\":2,\"z\":3},\"c\":{\"x\":4,\"y\":5}}}";
@@ -392,7 +393,7 @@ static void a_name_matches_as_a_whole(void **state)
     assert_kept(PATHS("//"), NOTHING, "{\"\":{\"\":1,\"a\":2}}", "{\"\":{\"\":1}}");
 }
 
-static void what_is_not_a_string_is_not_a_name(void **state)
+static void only_strings_are_names(void **state)
 {
     (void)state;
     ki_projection *projection = compile(PATHS("/*", "/a"), NOTHING);
@@ -413,7 +414,7 @@ static void strings_that_are_not_names_match_nothing(void **state)
     assert_kept(EVERYTHING, PATHS("/a"), "[\"a\",{\"a\":1}]", "[\"a\",{\"a\":1}]");
 }
 
-static void of_a_name_that_comes_twice_the_first_counts(void **state)
+static void the_first_of_equal_names_counts(void **state)
 {
     (void)state;
     assert_kept(PATHS("/a"), NOTHING, "{\"a\":1,\"b\":2,\"a\":3}", "{\"a\":1}");
@@ -425,11 +426,11 @@ static void of_a_name_that_comes_twice_the_first_counts(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static void when_out_of_memory_there_is_no_projection(void **state)
+static void when_out_of_memory_no_projection_is_created(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/metadata/name", 1}, {"/metadata/labels", 0}};
-    char **drop = numbered_paths("metadata/n", 100); /* more than the first allocation of parts holds */
+    char **drop = numbered_paths("metadata/n", 100); /* more parts than the first allocation holds */
     ki_projection_options options = {.keep = PATHS("/spec", "/*/x", "/metadata/*/y"),
                                      .drop = (const char *const *)drop,
                                      .captures = captures,
@@ -452,7 +453,7 @@ static void when_out_of_memory_there_is_no_projection(void **state)
     free_paths(drop);
 }
 
-static void freeing_nothing_is_fine(void **state)
+static void freeing_null_is_harmless(void **state)
 {
     (void)state;
     ki_projection_free(NULL);
@@ -464,33 +465,33 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_malformed_path_is_named),
         cmocka_unit_test(a_path_has_at_most_32_parts),
-        cmocka_unit_test(what_contradicts_itself_is_refused),
+        cmocka_unit_test(contradictory_paths_are_refused),
         cmocka_unit_test(a_label_is_kept_by_its_name),
         cmocka_unit_test(the_fate_of_a_path_is_that_of_its_value),
-        cmocka_unit_test(saying_the_same_twice_is_fine),
+        cmocka_unit_test(a_repeated_path_is_allowed),
         cmocka_unit_test(a_projection_has_at_most_4096_parts),
-        cmocka_unit_test(names_beside_stars_do_not_explode),
+        cmocka_unit_test(names_beside_stars_are_limited),
         cmocka_unit_test(without_paths_everything_is_kept),
         cmocka_unit_test(scalars_are_kept_whatever_the_paths_say),
         cmocka_unit_test(members_are_kept_with_the_right_commas),
         cmocka_unit_test(members_are_dropped_with_the_right_commas),
-        cmocka_unit_test(what_encloses_something_kept_is_a_shell),
+        cmocka_unit_test(containers_of_something_kept_are_reduced_to_it),
         cmocka_unit_test(a_scalar_on_the_way_to_something_kept_is_dropped),
-        cmocka_unit_test(elements_are_reached_by_a_star_alone),
-        cmocka_unit_test(a_star_stands_for_every_value_of_a_map),
+        cmocka_unit_test(only_a_star_matches_elements),
+        cmocka_unit_test(a_star_matches_every_value_of_a_map),
         cmocka_unit_test(containers_of_a_pod_are_reduced),
         cmocka_unit_test(the_longest_path_decides),
         cmocka_unit_test(a_name_comes_before_a_star),
-        cmocka_unit_test(of_two_paths_as_long_the_later_name_counts),
-        cmocka_unit_test(a_name_beside_a_star_is_ruled_by_both),
+        cmocka_unit_test(of_two_equally_long_paths_the_later_name_decides),
+        cmocka_unit_test(both_a_name_and_a_star_apply_to_a_member),
         cmocka_unit_test(names_are_compared_unescaped),
         cmocka_unit_test(tilde_and_slash_are_escaped_in_paths),
         cmocka_unit_test(a_name_matches_as_a_whole),
-        cmocka_unit_test(what_is_not_a_string_is_not_a_name),
+        cmocka_unit_test(only_strings_are_names),
         cmocka_unit_test(strings_that_are_not_names_match_nothing),
-        cmocka_unit_test(of_a_name_that_comes_twice_the_first_counts),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_projection),
-        WITH_MEMORY_CHECK(freeing_nothing_is_fine),
+        cmocka_unit_test(the_first_of_equal_names_counts),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_projection_is_created),
+        WITH_MEMORY_CHECK(freeing_null_is_harmless),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random values through random projections, against a model that works on jansson's trees: a rule is
- * asked again for every member, by going through all paths. */
+/* Random values and random projections, compared with a model that works on jansson's trees and searches all
+ * paths again for every member. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ enum { NAMES = sizeof(names) / sizeof(names[0]), STAR = NAMES };
 typedef struct rule {
     int kind;
     int aside;
-    int index;            /* of a capture */
-    size_t count;         /* of parts */
+    int index;            /* the number of its capture */
+    size_t count;         /* number of parts */
     int parts[PARTS_MAX]; /* an index of names, or STAR */
     char text[512];
 } rule;
@@ -105,8 +105,8 @@ static void random_ruleset(ruleset *set, ki_random *random)
 
 /* ---- the model ----------------------------------------------------------------------------------------- */
 
-/* A place in a value: the rules whose first `depth` parts lead there, one bit each, and whether it is
- * kept. */
+/* A position in a value: the rules whose first `depth` parts match it, one bit each,
+ * and whether it is kept. */
 typedef struct place {
     const ruleset *set;
     uint32_t rules;
@@ -119,8 +119,8 @@ typedef struct model_captures {
     ki_capture_place place[RULES_MAX];
 } model_captures;
 
-/* Of two paths as long as each other, which lead to the same place: the one with a name where the other
- * has a star, from the end. */
+/* Of two paths of the same length that match the same position, the one that has a name where the other has a
+ * star comes first, compared from the end. */
 static int comes_before(const rule *a, const rule *b)
 {
     for (size_t i = a->count; i-- > 0;)
@@ -165,7 +165,7 @@ static int has_rules_below(const place *p)
     return 0;
 }
 
-/* Whether it, or something below it that a path names, is kept. */
+/* Whether this value, or a value below it that a path names, is kept. */
 static int may_hold_kept(const place *p)
 {
     if (p->keep)
@@ -189,7 +189,7 @@ static void capture(const place *p, int is_kept, json_t *value, model_captures *
     captures->place[r->index] = is_kept ? KI_CAPTURE_TEXT : KI_CAPTURE_SIDE;
 }
 
-/* What is left of a member at `p`: a new reference, or NULL when nothing is. */
+/* The remainder of a member at `p`: a new reference, or NULL if nothing remains. */
 static json_t *project_member(const place *p, json_t *value, model_captures *captures)
 {
     int is_entered = (json_is_object(value) || json_is_array(value)) && has_rules_below(p);
@@ -321,12 +321,12 @@ static void assert_projected(const trial *t, scan_run *run, scan_split split)
     if (scan_run_text(run, ki_str_of(t->text), split) != 0)
         fail_msg("seed %llu: %s", (unsigned long long)t->seed, ki_error_name(run->code));
     if (!ki_str_equal(scan_run_kept(run), ki_str_of(t->expected)))
-        fail_msg("seed %llu, %s: of %s is kept\n%.*s, not\n%s", (unsigned long long)t->seed,
+        fail_msg("seed %llu, %s: %s is reduced to\n%.*s, not\n%s", (unsigned long long)t->seed,
                  run->kernel->name, t->text, KI_STR_ARGS(scan_run_kept(run)), t->expected);
     assert_captures(t, run);
 }
 
-/* What is kept is kept again, and all of it. */
+/* A projected value is not changed by projecting it again. */
 static void assert_idempotent(const trial *t, scan_run *run)
 {
     size_t len = scan_run_kept(run).len;
@@ -336,7 +336,7 @@ static void assert_idempotent(const trial *t, scan_run *run)
     kept[len] = 0;
     assert_int_equal(scan_run_text(run, (ki_str){kept, len}, (scan_split){0}), 0);
     if (!ki_str_equal(scan_run_kept(run), (ki_str){kept, len}))
-        fail_msg("seed %llu: of %s is kept %.*s", (unsigned long long)t->seed, kept,
+        fail_msg("seed %llu: %s is reduced again to %.*s", (unsigned long long)t->seed, kept,
                  KI_STR_ARGS(scan_run_kept(run)));
     free(kept);
 }
@@ -375,7 +375,7 @@ static void run_trial(uint64_t seed, scan_run *run)
     ki_projection_free(projection);
 }
 
-static void random_projections_are_those_of_the_model(void **state)
+static void random_projections_agree_with_the_model(void **state)
 {
     (void)state;
     scan_run run;
@@ -389,7 +389,7 @@ static void random_projections_are_those_of_the_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_projections_are_those_of_the_model),
+        cmocka_unit_test(random_projections_agree_with_the_model),
     };
     return RUN_TESTS(tests);
 }

@@ -44,7 +44,7 @@ static void assert_captures(const scan_run *run, const expected_capture *expecte
     }
 }
 
-/* With every kernel: whole, byte by byte, cut at every position. */
+/* Checks with every kernel: whole, byte by byte, and cut at every position. */
 static void assert_sink(const ki_projection_options *options, const char *text, const char *kept,
                         const expected_capture *expected)
 {
@@ -66,7 +66,7 @@ static void assert_sink(const ki_projection_options *options, const char *text, 
     ki_projection_free(projection);
 }
 
-static void what_is_kept_is_captured_where_it_stands(void **state)
+static void kept_values_are_captured_in_the_text(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {
@@ -85,7 +85,7 @@ static void what_is_kept_is_captured_where_it_stands(void **state)
                 expected);
 }
 
-static void what_is_not_kept_is_captured_aside_if_wanted(void **state)
+static void values_that_are_not_kept_are_captured_aside_by_option(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {
@@ -101,7 +101,7 @@ static void what_is_not_kept_is_captured_aside_if_wanted(void **state)
                 "{\"spec\":{\"a\":-1.5}}", expected);
 }
 
-static void a_capture_leaves_no_shell_behind(void **state)
+static void a_capture_leaves_no_empty_container(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/a/b/c", 1}, {"/d/*/e", 1}};
@@ -112,7 +112,7 @@ static void a_capture_leaves_no_shell_behind(void **state)
                 "{\"a\":{\"b\":{\"c\":1}},\"d\":[{},{\"e\":2}],\"f\":3}", "{\"f\":3}", expected);
 }
 
-static void of_a_captured_container_stands_what_is_kept(void **state)
+static void a_captured_container_has_its_kept_members(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/a", 0}, {"/a/b", 0}, {"/a/c", 1}};
@@ -132,7 +132,7 @@ static void a_scalar_where_a_container_was_expected_is_not_kept(void **state)
         "{\"a\":5,\"b\":6,\"c\":7}", "{}", expected);
 }
 
-static void the_first_of_several_is_captured(void **state)
+static void the_first_of_several_matches_is_captured(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/a", 0}, {"/l/*/n", 0}, {"/x", 1}};
@@ -157,7 +157,7 @@ static void an_empty_array_has_no_element_to_capture(void **state)
                 "{\"a\":[[]],\"b\":[0]}", "{\"a\":[[]]}", some);
 }
 
-static void a_name_beside_a_star_is_captured_for_itself(void **state)
+static void a_name_beside_a_star_has_its_own_capture(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/a/*", 0}, {"/a/b", 0}, {"/*/c", 0}};
@@ -230,7 +230,7 @@ static void a_value_may_fill_the_sink_exactly(void **state)
     assert_overflow(NULL, 4, KI_STR("\"abc\""), 1);
 }
 
-static void what_is_dropped_does_not_fill_the_sink(void **state)
+static void dropped_values_do_not_fill_the_sink(void **state)
 {
     (void)state;
     enum { LEN = 9000 };
@@ -246,8 +246,8 @@ static void what_is_dropped_does_not_fill_the_sink(void **state)
     free(text);
 }
 
-/* What goes aside passes through the text, and then has its own limit. */
-static void what_goes_aside_has_a_limit_of_its_own(void **state)
+/* A value captured aside passes through the text, and then has its own limit. */
+static void values_captured_aside_have_their_own_limit(void **state)
 {
     (void)state;
     static const ki_projection_capture captures[] = {{"/a", 1}, {"/b", 1}};
@@ -269,7 +269,7 @@ static void what_goes_aside_has_a_limit_of_its_own(void **state)
     ki_projection_free(projection);
 }
 
-static void a_sink_is_ready_again_after_it_overflowed(void **state)
+static void a_sink_can_be_used_again_after_an_overflow(void **state)
 {
     (void)state;
     ki_json_sink sink;
@@ -328,7 +328,7 @@ static void when_out_of_memory_the_scan_fails(void **state)
     free(text);
 }
 
-static void an_unused_sink_holds_no_memory(void **state)
+static void an_unused_sink_has_no_memory(void **state)
 {
     (void)state;
     ki_json_sink sink;
@@ -344,21 +344,21 @@ static void an_unused_sink_holds_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_kept_is_captured_where_it_stands),
-        cmocka_unit_test(what_is_not_kept_is_captured_aside_if_wanted),
-        cmocka_unit_test(a_capture_leaves_no_shell_behind),
-        cmocka_unit_test(of_a_captured_container_stands_what_is_kept),
+        cmocka_unit_test(kept_values_are_captured_in_the_text),
+        cmocka_unit_test(values_that_are_not_kept_are_captured_aside_by_option),
+        cmocka_unit_test(a_capture_leaves_no_empty_container),
+        cmocka_unit_test(a_captured_container_has_its_kept_members),
         cmocka_unit_test(a_scalar_where_a_container_was_expected_is_not_kept),
-        cmocka_unit_test(the_first_of_several_is_captured),
+        cmocka_unit_test(the_first_of_several_matches_is_captured),
         cmocka_unit_test(an_empty_array_has_no_element_to_capture),
-        cmocka_unit_test(a_name_beside_a_star_is_captured_for_itself),
+        cmocka_unit_test(a_name_beside_a_star_has_its_own_capture),
         cmocka_unit_test(names_with_escapes_are_captured),
         cmocka_unit_test(a_value_may_fill_the_sink_exactly),
-        cmocka_unit_test(what_is_dropped_does_not_fill_the_sink),
-        cmocka_unit_test(what_goes_aside_has_a_limit_of_its_own),
-        cmocka_unit_test(a_sink_is_ready_again_after_it_overflowed),
+        cmocka_unit_test(dropped_values_do_not_fill_the_sink),
+        cmocka_unit_test(values_captured_aside_have_their_own_limit),
+        cmocka_unit_test(a_sink_can_be_used_again_after_an_overflow),
         WITH_MEMORY_CHECK(when_out_of_memory_the_scan_fails),
-        WITH_MEMORY_CHECK(an_unused_sink_holds_no_memory),
+        WITH_MEMORY_CHECK(an_unused_sink_has_no_memory),
     };
     return RUN_TESTS(tests);
 }

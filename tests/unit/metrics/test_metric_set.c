@@ -27,12 +27,12 @@ static thing *things_new(void)
 }
 
 typedef struct seen {
-    const thing *next; /* the one that has to come, or one before it */
+    const thing *next; /* the next expected thing, or one before it */
     size_t count;
     size_t stop_after; /* 0: never */
 } seen;
 
-/* Each thing that is in comes, in order. */
+/* Each thing in the set is visited, in order. */
 static int see(ki_metric_node *node, void *user)
 {
     seen *s = user;
@@ -53,7 +53,7 @@ static size_t depth_of(const ki_metric_node *node)
     return 1 + (left > right ? left : right);
 }
 
-/* 20,000 keys need 15 levels; 80 would be a chance of less than one in a billion. */
+/* 20,000 keys need 15 levels; a depth of 80 has a probability of less than one in a billion. */
 static void the_depth_stays_small_in_any_order_of_keys(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void the_depth_stays_small_in_any_order_of_keys(void **state)
     }
 }
 
-static void what_comes_and_goes_is_found_and_walked_in_order(void **state)
+static void a_changing_set_is_searched_and_walked_in_order(void **state)
 {
     (void)state;
     ki_metric_set set = {0};
@@ -95,7 +95,7 @@ static void what_comes_and_goes_is_found_and_walked_in_order(void **state)
     free(things);
 }
 
-static void a_walk_begins_behind_a_key_and_can_be_stopped(void **state)
+static void a_walk_begins_after_a_key_and_can_be_stopped(void **state)
 {
     (void)state;
     ki_metric_set set = {0};
@@ -104,7 +104,7 @@ static void a_walk_begins_behind_a_key_and_can_be_stopped(void **state)
         ki_metric_set_insert(&set, &things[i].node);
         things[i].is_in = 1;
     }
-    for (size_t i = 0; i < COUNT; i += 97) { /* keys that are there, and such that are not */
+    for (size_t i = 0; i < COUNT; i += 97) { /* keys in the set, and keys that are not */
         seen s = {.next = &things[i + 1], .stop_after = 3};
         int rc = ki_metric_set_walk(&set, &things[i].node.key, see, &s);
         assert_int_equal(rc, COUNT - i > 6 ? 7 : rc);
@@ -118,8 +118,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_depth_stays_small_in_any_order_of_keys),
-        cmocka_unit_test(what_comes_and_goes_is_found_and_walked_in_order),
-        cmocka_unit_test(a_walk_begins_behind_a_key_and_can_be_stopped),
+        cmocka_unit_test(a_changing_set_is_searched_and_walked_in_order),
+        cmocka_unit_test(a_walk_begins_after_a_key_and_can_be_stopped),
     };
     return RUN_TESTS(tests);
 }

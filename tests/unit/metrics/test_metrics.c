@@ -38,7 +38,7 @@ static void assert_text(ki_metrics *metrics, const char *expected)
     assert_null(text.bytes);
 }
 
-static void new_metrics_have_no_text(void **state)
+static void new_metrics_write_nothing(void **state)
 {
     (void)state;
     ki_metrics *metrics = new_metrics();
@@ -63,7 +63,7 @@ static void a_counter_counts_up(void **state)
     ki_metrics_free(metrics);
 }
 
-static void a_gauge_goes_both_ways(void **state)
+static void a_gauge_goes_up_and_down(void **state)
 {
     (void)state;
     ki_metrics *metrics = new_metrics();
@@ -83,7 +83,7 @@ static int64_t read_number(const void *user)
     return *(const int64_t *)user;
 }
 
-static void a_gauge_may_be_asked_when_it_is_written(void **state)
+static void a_gauge_may_be_read_when_it_is_written(void **state)
 {
     (void)state;
     int64_t first = 3, second = 8;
@@ -94,7 +94,7 @@ static void a_gauge_may_be_asked_when_it_is_written(void **state)
     first = 4;
     assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth 4\n");
     ki_gauge_follow(gauge, read_number, &second);
-    ki_gauge_unfollow(gauge, &first); /* it is not the one that is asked */
+    ki_gauge_unfollow(gauge, &first); /* it is no longer the one that is read */
     assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth 8\n");
     second = INT64_MAX;
     assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth +Inf\n");
@@ -107,7 +107,7 @@ static void a_gauge_may_be_asked_when_it_is_written(void **state)
     ki_metrics_free(metrics);
 }
 
-static void the_bound_of_a_bucket_belongs_to_it(void **state)
+static void the_bound_of_a_bucket_is_inclusive(void **state)
 {
     (void)state;
     static const uint64_t values[] = {0, 1, 9, 10, 11, 100, 101, UINT64_C(1) << 40};
@@ -135,10 +135,8 @@ static void families_are_sorted_by_name_and_samples_by_labels(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_non_null(ki_metrics_counter(metrics, &requests, (ki_str[]){ki_str_of(codes[i]), KI_STR("h")}));
     assert_non_null(ki_metrics_gauge(metrics, &depth, NULL));
-    ki_metrics_text text = {0};
-    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
     exposition read;
-    exposition_read(&read, text.bytes);
+    exposition_render(&read, metrics);
     static const char *const order[] = {"", "200", "301", "404", "500"};
     for (size_t i = 1; i < 5; i++)
         assert_string_equal(exposition_label(&read.samples[i], "code"), order[i]);
@@ -146,7 +144,6 @@ static void families_are_sorted_by_name_and_samples_by_labels(void **state)
     assert_string_equal(read.samples[5].name, "size_bytes_bucket");
     assert_int_equal(read.families, 3);
     exposition_free(&read);
-    ki_metrics_text_fini(&text);
     ki_metrics_free(metrics);
 }
 
@@ -187,10 +184,8 @@ static void any_child_can_be_dropped(void **state)
     }
     for (size_t i = 0; i < CHILDREN; i += 2)
         ki_counter_drop(cells[i]);
-    ki_metrics_text text = {0};
-    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
     exposition read;
-    exposition_read(&read, text.bytes);
+    exposition_render(&read, metrics);
     assert_int_equal(read.count, CHILDREN / 2);
     for (size_t i = 1; i < CHILDREN; i += 2) {
         char labels[32];
@@ -199,7 +194,6 @@ static void any_child_can_be_dropped(void **state)
         assert_true(sample != NULL && sample->value == (double)i);
     }
     exposition_free(&read);
-    ki_metrics_text_fini(&text);
     ki_metrics_free(metrics);
 }
 
@@ -235,7 +229,7 @@ static void metrics_live_as_long_as_their_last_owner(void **state)
     ki_metrics_free(mine);
 }
 
-static void a_prefix_stands_before_every_name(void **state)
+static void a_prefix_precedes_every_name(void **state)
 {
     (void)state;
     ki_metrics *metrics = ki_metrics_new(&(ki_metrics_options){.prefix = "agent_2:"}, NULL);
@@ -250,7 +244,7 @@ static void a_prefix_stands_before_every_name(void **state)
     }
 }
 
-static void children_have_a_maximum(void **state)
+static void the_number_of_children_is_limited(void **state)
 {
     (void)state;
     ki_metrics *metrics = ki_metrics_new(&(ki_metrics_options){.children_max = 2}, NULL);
@@ -368,8 +362,8 @@ static ki_counter *counter_of(ki_metrics *metrics, size_t i)
     return ki_metrics_counter(metrics, &requests, (ki_str[]){ki_str_of(code), KI_STR("a")});
 }
 
-/* With the first piece every other sample goes, and one comes in front: none is written twice, and all that
- * stay are written. */
+/* During the first piece, every other remaining sample is removed and one is added in front: no sample is
+ * written twice, and all that remain are written. */
 static int take_piece(ki_str name, ki_str text, void *user)
 {
     pieces *p = user;
@@ -380,17 +374,17 @@ static int take_piece(ki_str name, ki_str text, void *user)
         p->samples += text.ptr[i] == '\n';
     if (p->calls++ > 0)
         return 0;
-    p->samples -= 2; /* HELP and TYPE */
+    p->samples -= 2; /* the lines HELP and TYPE */
     for (size_t i = p->samples; i < MANY; i += 2) {
         ki_counter_drop(p->counters[i]);
         p->counters[i] = NULL;
     }
-    ki_counter_drop(p->counters[p->samples - 1]); /* where the walk stands */
+    ki_counter_drop(p->counters[p->samples - 1]); /* the current position of the walk */
     assert_non_null(ki_metrics_counter(p->metrics, &requests, (ki_str[]){KI_STR("0"), KI_STR("a")}));
     return 0;
 }
 
-static void a_long_family_comes_in_pieces_while_samples_come_and_go(void **state)
+static void a_long_family_is_written_in_pieces_while_samples_change(void **state)
 {
     (void)state;
     static pieces p;
@@ -440,7 +434,7 @@ static void text_has_a_maximum(void **state)
     assert_int_equal(ki_metrics_render(metrics, &text, &err), KI_ERR_TOO_LARGE);
     assert_int_equal(err.code, KI_ERR_TOO_LARGE);
     assert_null(text.bytes);
-    assert_int_equal(ki_metrics_write(metrics, collect, NULL, &w), 0); /* keeps nothing */
+    assert_int_equal(ki_metrics_write(metrics, collect, NULL, &w), 0); /* a writer needs no buffer */
     assert_int_equal(w.calls, 1);
     assert_int_equal(ki_metrics_write(metrics, NULL, NULL, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_metrics_render(NULL, &text, NULL), KI_ERR_INVALID);
@@ -448,7 +442,7 @@ static void text_has_a_maximum(void **state)
     ki_metrics_free(metrics);
 }
 
-/* Everything once; whatever fails, the rest continues and nothing leaks. */
+/* Uses everything once. Whatever fails, the rest continues and nothing leaks. */
 static size_t use_all(void)
 {
     ki_error err = {0};
@@ -495,22 +489,22 @@ static void when_out_of_memory_the_rest_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_metrics_have_no_text),
+        cmocka_unit_test(new_metrics_write_nothing),
         cmocka_unit_test(a_counter_counts_up),
-        cmocka_unit_test(a_gauge_goes_both_ways),
-        cmocka_unit_test(a_gauge_may_be_asked_when_it_is_written),
-        cmocka_unit_test(the_bound_of_a_bucket_belongs_to_it),
+        cmocka_unit_test(a_gauge_goes_up_and_down),
+        cmocka_unit_test(a_gauge_may_be_read_when_it_is_written),
+        cmocka_unit_test(the_bound_of_a_bucket_is_inclusive),
         cmocka_unit_test(families_are_sorted_by_name_and_samples_by_labels),
         cmocka_unit_test(the_same_labels_share_a_cell_until_the_last_use_ends),
         cmocka_unit_test(any_child_can_be_dropped),
         cmocka_unit_test(nothing_counts_without_metrics),
         cmocka_unit_test(metrics_live_as_long_as_their_last_owner),
-        cmocka_unit_test(a_prefix_stands_before_every_name),
-        cmocka_unit_test(children_have_a_maximum),
+        cmocka_unit_test(a_prefix_precedes_every_name),
+        cmocka_unit_test(the_number_of_children_is_limited),
         cmocka_unit_test(a_writer_gets_one_family_at_a_time),
         cmocka_unit_test(a_writer_may_use_the_metrics),
         cmocka_unit_test(a_writer_may_free_the_metrics),
-        cmocka_unit_test(a_long_family_comes_in_pieces_while_samples_come_and_go),
+        cmocka_unit_test(a_long_family_is_written_in_pieces_while_samples_change),
         cmocka_unit_test(text_grows_as_needed),
         cmocka_unit_test(text_has_a_maximum),
         WITH_MEMORY_CHECK(when_out_of_memory_the_rest_is_counted),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text against a reader of the format that knows nothing of the writer. */
+/* The text, read by a parser of the format that knows nothing about the writer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static void numbers_are_plain_and_exact(void **state)
         assert_number(ki_prometheus_number, table[i].value, table[i].decimals, table[i].text);
 }
 
-/* As strconv.FormatFloat(bound, 'g', -1, 64) of Go has them. */
-static void bounds_are_written_as_others_write_them(void **state)
+/* The output of strconv.FormatFloat(bound, 'g', -1, 64) in Go. */
+static void bounds_are_written_as_by_go(void **state)
 {
     (void)state;
     static const struct {
@@ -103,11 +103,8 @@ static void numbers_read_back_as_the_nearest_double(void **state)
 
 static exposition rendered(ki_metrics *metrics)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
-    exposition_read(&read, text.bytes);
-    ki_metrics_text_fini(&text);
+    exposition_render(&read, metrics);
     return read;
 }
 
@@ -129,7 +126,7 @@ static void labels_and_help_are_escaped(void **state)
     ki_metrics_free(metrics);
 }
 
-static void what_is_not_utf8_in_a_label_is_replaced(void **state)
+static void invalid_utf8_in_a_label_is_replaced(void **state)
 {
     (void)state;
 #define BAD "\xef\xbf\xbd"
@@ -181,7 +178,7 @@ static int add_one(ki_metrics *metrics, const ki_metric_desc *desc, const ki_str
     }
 }
 
-/* All that the library has, in the order of their names. */
+/* All metrics of the library, in the order of their names. */
 static const ki_metric_desc *const descs[] = {
 #define ADDRESS(name, kind, labels, help) &ki_metric_##name,
     KI_METRIC_NAMES(ADDRESS)
@@ -219,7 +216,7 @@ static int ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
-static void names_say_what_is_counted(void **state)
+static void names_have_the_suffix_of_their_type_and_unit(void **state)
 {
     (void)state;
     for (size_t i = 0; i < DESCS; i++) {
@@ -240,7 +237,7 @@ static void assert_les(const ki_metric_desc *desc, const char *const *les, size_
         assert_number(ki_prometheus_bound, desc->bounds->upper[i], desc->unit, les[i]);
 }
 
-static void buckets_are_those_of_client_go(void **state)
+static void buckets_equal_those_of_client_go(void **state)
 {
     (void)state;
     static const char *const processing[] = {"0.001", "0.005", "0.01", "0.025", "0.05", "0.1",
@@ -262,8 +259,8 @@ static void buckets_are_those_of_client_go(void **state)
     assert_les(&ki_metric_rest_client_response_size_bytes, size, COUNT(size));
 }
 
-/* Random observations against sorted ones. */
-static void histograms_count_as_a_model_does(void **state)
+/* Random observations, compared with sorted ones. */
+static void histograms_agree_with_a_model(void **state)
 {
     (void)state;
     const ki_metric_desc *desc = &ki_metric_informer_processing_latency_seconds;
@@ -295,14 +292,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_plain_and_exact),
-        cmocka_unit_test(bounds_are_written_as_others_write_them),
+        cmocka_unit_test(bounds_are_written_as_by_go),
         cmocka_unit_test(numbers_read_back_as_the_nearest_double),
         cmocka_unit_test(labels_and_help_are_escaped),
-        cmocka_unit_test(what_is_not_utf8_in_a_label_is_replaced),
+        cmocka_unit_test(invalid_utf8_in_a_label_is_replaced),
         cmocka_unit_test(every_metric_of_the_library_can_be_written),
-        cmocka_unit_test(names_say_what_is_counted),
-        cmocka_unit_test(buckets_are_those_of_client_go),
-        cmocka_unit_test(histograms_count_as_a_model_does),
+        cmocka_unit_test(names_have_the_suffix_of_their_type_and_unit),
+        cmocka_unit_test(buckets_equal_those_of_client_go),
+        cmocka_unit_test(histograms_agree_with_a_model),
     };
     return RUN_TESTS(tests);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists and events in protobuf, made by hand: what is refused, what is lost, what happens without memory. */
+/* Lists and events in protobuf, built by hand: what is refused, what is lost, and running out of memory. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "support/decode_run.h"
+#include "support/decode_expect.h"
+#include "support/decode_memory.h"
 #include "support/failing_allocator.h"
 #include "support/proto_records.h"
 #include "support/recorded.h"
@@ -38,13 +39,13 @@ static ki_proto_unknown unknown_of(const ki_object_options *options, ki_str spec
     ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, options, NULL);
     proto_body pod = pod_with_spec("web", spec);
     proto_body event = event_of("ADDED", "v1", "Pod", &pod);
-    ki_proto_watch decoder;
+    ki_body_decoder decoder;
     decode_run run;
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+    ki_body_decoder_init(&decoder, KI_BODY_PROTO_WATCH, plan);
+    decode_run_decoder(&run, &decoder, proto_body_str(&event), (decode_split){0});
     assert_int_equal(run.object_count, 1);
-    ki_proto_unknown unknown = decoder.reader.unknown;
-    ki_proto_watch_fini(&decoder);
+    ki_proto_unknown unknown = decoder.as.proto_watch.reader.unknown;
+    ki_body_decoder_fini(&decoder);
     decode_run_fini(&run);
     proto_body_free(&pod);
     proto_body_free(&event);
@@ -52,7 +53,7 @@ static ki_proto_unknown unknown_of(const ki_object_options *options, ki_str spec
     return unknown;
 }
 
-static void an_unknown_field_is_counted_where_it_could_have_been_kept(void **state)
+static void an_unknown_field_is_counted_if_it_could_have_been_kept(void **state)
 {
     (void)state;
     const ki_str spec = KI_STR("\xd2\x02\x01x"); /* field 42 */
@@ -73,20 +74,19 @@ static void assert_watch(const proto_body *body, const char *expected, int is_un
 {
     for (size_t piece = 0; piece <= 1; piece++) {
         ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
-        ki_proto_watch decoder;
+        ki_body_decoder decoder;
         decode_run run;
-        ki_proto_watch_init(&decoder, plan);
-        decode_run_proto_watch(&run, &decoder, proto_body_str(body), (decode_split){.piece = piece});
-        if (strcmp(run.log, expected) != 0)
-            fail_msg("\n%sinstead of\n%s", run.log, expected);
-        assert_int_equal(decoder.is_unknown_kind, is_unknown_kind);
-        ki_proto_watch_fini(&decoder);
+        ki_body_decoder_init(&decoder, KI_BODY_PROTO_WATCH, plan);
+        decode_run_decoder(&run, &decoder, proto_body_str(body), (decode_split){.piece = piece});
+        decode_assert_log(&run, expected);
+        assert_int_equal(decoder.as.proto_watch.is_unknown_kind, is_unknown_kind);
+        ki_body_decoder_fini(&decoder);
         decode_run_fini(&run);
         ki_object_plan_free(plan);
     }
 }
 
-static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **state)
+static void a_malformed_event_is_refused_and_the_next_is_read(void **state)
 {
     (void)state;
     proto_body pods[] = {pod_with_spec("a", KI_STR("\x08\x01")), pod_with_spec("b", KI_STR("")),
@@ -126,11 +126,11 @@ static void an_event_that_cannot_be_used_is_refused_and_the_next_is_read(void **
     proto_body_free(&body);
 }
 
-/* An object that is refused without a key would count as deleted in the next list. */
-static void what_is_refused_has_its_key_wherever_it_is_malformed(void **state)
+/* An object refused without a key would count as deleted in the next list. */
+static void a_refused_object_has_its_key_wherever_it_is_malformed(void **state)
 {
     (void)state;
-    /* a number in place of spec.volumes or metadata.selfLink; a spec that is cut */
+    /* A number in place of spec.volumes or metadata.selfLink; a truncated spec. */
     static const struct {
         const char *bytes;
         size_t n;
@@ -153,13 +153,10 @@ static void what_is_refused_has_its_key_wherever_it_is_malformed(void **state)
         proto_body_put(&pod, pods[i].bytes, pods[i].n);
         proto_body event = event_of("MODIFIED", "v1", "Pod", &pod);
         ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
-        ki_proto_watch decoder;
         decode_run run;
-        ki_proto_watch_init(&decoder, plan);
-        decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+        decode_run_form(&run, KI_BODY_PROTO_WATCH, plan, proto_body_str(&event), (decode_split){0});
         if (strncmp(run.log, "REFUSED MODIFIED default/web KI_ERR_PROTOBUF", 44) != 0)
             fail_msg("%zu: %s", i, run.log);
-        ki_proto_watch_fini(&decoder);
         decode_run_fini(&run);
         ki_object_plan_free(plan);
         proto_body_free(&event);
@@ -167,7 +164,7 @@ static void what_is_refused_has_its_key_wherever_it_is_malformed(void **state)
     }
 }
 
-/* Metadata is found where the text has it in the end, although spec was written first. */
+/* Metadata is found at its position in the finished text, although spec was written first. */
 static void metadata_is_found_in_any_order_of_fields(void **state)
 {
     (void)state;
@@ -185,10 +182,8 @@ static void metadata_is_found_in_any_order_of_fields(void **state)
     proto_body_field(&pod, 1, proto_body_str(&metadata));
     proto_body event = event_of("ADDED", "v1", "Pod", &pod);
     ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
-    ki_proto_watch decoder;
     decode_run run;
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+    decode_run_form(&run, KI_BODY_PROTO_WATCH, plan, proto_body_str(&event), (decode_split){0});
     assert_int_equal(run.object_count, 1);
     const ki_object *object = run.objects[0];
     assert_string_equal(ki_object_key(object), "default/web");
@@ -200,7 +195,6 @@ static void metadata_is_found_in_any_order_of_fields(void **state)
         KI_STR("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"web\",\"namespace\":"
                "\"default\",\"uid\":\"some-uid\",\"resourceVersion\":\"17\",\"labels\":{\"app\":\"web\"}},"
                "\"spec\":{\"containers\":null,\"nodeName\":\"n\"},\"status\":{}}")));
-    ki_proto_watch_fini(&decoder);
     decode_run_fini(&run);
     ki_object_plan_free(plan);
     proto_body_free(&event);
@@ -230,13 +224,9 @@ static void assert_list(const proto_body *body, const ki_resource *resource, con
 {
     for (size_t piece = 0; piece <= 1; piece++) {
         ki_object_plan *plan = ki_object_plan_new(resource, NULL, NULL);
-        ki_proto_list decoder;
         decode_run run;
-        ki_proto_list_init(&decoder, plan);
-        decode_run_proto_list(&run, &decoder, proto_body_str(body), (decode_split){.piece = piece});
-        if (strcmp(run.log, expected) != 0)
-            fail_msg("\n%sinstead of\n%s", run.log, expected);
-        ki_proto_list_fini(&decoder);
+        decode_run_form(&run, KI_BODY_PROTO_LIST, plan, proto_body_str(body), (decode_split){.piece = piece});
+        decode_assert_log(&run, expected);
         decode_run_fini(&run);
         ki_object_plan_free(plan);
     }
@@ -278,67 +268,9 @@ static void a_list_has_metadata_items_and_refused_items(void **state)
     proto_body_free(&body);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------ */
+/* ---- out of memory ------------------------------------------------------------------------------------- */
 
-typedef struct subject {
-    ki_str body;
-    int is_watch;
-    ki_object_options options;
-    decode_split split;
-} subject;
-
-static int run_subject(const subject *s, decode_run *run)
-{
-    ki_error err = {0};
-    *run = (decode_run){0};
-    ki_object_plan *plan = ki_object_plan_new(NULL, &s->options, &err);
-    if (plan == NULL)
-        return err.code;
-    if (s->is_watch) {
-        ki_proto_watch decoder;
-        ki_proto_watch_init(&decoder, plan);
-        decode_run_proto_watch(run, &decoder, s->body, s->split);
-        ki_proto_watch_fini(&decoder);
-    } else {
-        ki_proto_list decoder;
-        ki_proto_list_init(&decoder, plan);
-        decode_run_proto_list(run, &decoder, s->body, s->split);
-        ki_proto_list_fini(&decoder);
-    }
-    ki_object_plan_free(plan);
-    return run->code;
-}
-
-/* Each allocation fails once: the run ends with that error, and what it gave before is right. */
-static void fail_each_allocation(const subject *s)
-{
-    decode_run whole, run;
-    failing_allocator_fail_at(0);
-    int expected = run_subject(s, &whole);
-    size_t live = failing_allocator_live_count();
-    for (size_t n = 1;; n++) {
-        failing_allocator_fail_at(n);
-        int code = run_subject(s, &run);
-        if (!failing_allocator_has_failed()) {
-            assert_int_equal(code, expected);
-            assert_true(n > 8);
-            decode_run_fini(&run);
-            break;
-        }
-        if (code != KI_ERR_NO_MEMORY)
-            fail_msg("allocation %zu failed, and the result is %s: %s", n, ki_error_name(code), run.log);
-        const char *failure = run.log == NULL ? NULL : strstr(run.log, "FAILED KI_ERR_NO_MEMORY");
-        if (run.log != NULL) {
-            assert_non_null(failure);
-            assert_memory_equal(run.log, whole.log, (size_t)(failure - run.log));
-        }
-        decode_run_fini(&run);
-        assert_int_equal(failing_allocator_live_count(), live);
-    }
-    decode_run_fini(&whole);
-}
-
-static void every_allocation_for_a_recorded_answer_may_fail(void **state)
+static void every_allocation_for_a_recorded_response_may_fail(void **state)
 {
     (void)state;
     static const char *const files[] = {"configmaps-list", "deployments-list",   "pods-page",
@@ -348,17 +280,18 @@ static void every_allocation_for_a_recorded_answer_may_fail(void **state)
         recorded answer;
         snprintf(name, sizeof(name), "proto/%s.pb.http", files[i]);
         recorded_load(&answer, name);
-        subject s = {.body = answer.body, .is_watch = strstr(files[i], "watch") != NULL};
-        fail_each_allocation(&s);
+        int is_watch = strstr(files[i], "watch") != NULL;
+        decode_subject s = {.form = is_watch ? KI_BODY_PROTO_WATCH : KI_BODY_PROTO_LIST, .body = answer.body};
+        decode_fail_each_allocation(&s);
         s.split.piece = 700;
-        fail_each_allocation(&s);
+        decode_fail_each_allocation(&s);
         s.options.keep = PATHS("/spec/containers/*/image", "/metadata/labels/*", "/data");
-        fail_each_allocation(&s);
+        decode_fail_each_allocation(&s);
         recorded_free(&answer);
     }
 }
 
-/* A message that must be put in order, with a map that must be sorted, and JSON text. */
+/* A message that must be reordered, with a map that must be sorted, and JSON text. */
 static void every_allocation_for_an_irregular_message_may_fail(void **state)
 {
     (void)state;
@@ -368,15 +301,18 @@ static void every_allocation_for_an_irregular_message_may_fail(void **state)
                    "a\x0a\x05\x0a\x03web",
                    5 + 8 + 7 + 7);
     proto_body event = event_of("ADDED", "v1", "Pod", &pod);
-    fail_each_allocation(&(subject){.body = proto_body_str(&event), .is_watch = 1});
-    fail_each_allocation(&(subject){.body = proto_body_str(&event), .is_watch = 1, .options.bytes_max = 40});
+    decode_fail_each_allocation(
+        &(decode_subject){.form = KI_BODY_PROTO_WATCH, .body = proto_body_str(&event)});
+    decode_fail_each_allocation(&(decode_subject){
+        .form = KI_BODY_PROTO_WATCH, .body = proto_body_str(&event), .options.bytes_max = 40});
     proto_body_free(&event);
     proto_body revision = {0}, metadata = {0};
     proto_body_field(&metadata, 1, KI_STR("web"));
     proto_body_field(&revision, 1, proto_body_str(&metadata));
     proto_body_field(&revision, 2, KI_STR("\x0a\x11 {\"a\" : \"\\u0041\"} "));
     event = event_of("ADDED", "apps/v1", "ControllerRevision", &revision);
-    fail_each_allocation(&(subject){.body = proto_body_str(&event), .is_watch = 1});
+    decode_fail_each_allocation(
+        &(decode_subject){.form = KI_BODY_PROTO_WATCH, .body = proto_body_str(&event)});
     proto_body_free(&pod);
     proto_body_free(&event);
     proto_body_free(&revision);
@@ -386,13 +322,13 @@ static void every_allocation_for_an_irregular_message_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(an_unknown_field_is_counted_where_it_could_have_been_kept),
-        WITH_MEMORY_CHECK(an_event_that_cannot_be_used_is_refused_and_the_next_is_read),
-        WITH_MEMORY_CHECK(what_is_refused_has_its_key_wherever_it_is_malformed),
+        WITH_MEMORY_CHECK(an_unknown_field_is_counted_if_it_could_have_been_kept),
+        WITH_MEMORY_CHECK(a_malformed_event_is_refused_and_the_next_is_read),
+        WITH_MEMORY_CHECK(a_refused_object_has_its_key_wherever_it_is_malformed),
         WITH_MEMORY_CHECK(metadata_is_found_in_any_order_of_fields),
         WITH_MEMORY_CHECK(an_error_event_has_its_status),
         WITH_MEMORY_CHECK(a_list_has_metadata_items_and_refused_items),
-        WITH_MEMORY_CHECK(every_allocation_for_a_recorded_answer_may_fail),
+        WITH_MEMORY_CHECK(every_allocation_for_a_recorded_response_may_fail),
         WITH_MEMORY_CHECK(every_allocation_for_an_irregular_message_may_fail),
     };
     return RUN_TESTS(tests);

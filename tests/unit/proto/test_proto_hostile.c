@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that no server sends: lengths that are not there, nesting without end, fields that come again and
- * again. They cost neither memory nor time beyond their own size. */
+/* Bodies that no server sends: lengths beyond the end, endless nesting, fields repeated again and again. They
+ * cost no more memory and time than their size justifies. */
 #include <kinformer/resources.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,11 @@ static ki_object_plan *pods_plan(const ki_object_options *options)
     return plan;
 }
 
-/* Returns the code of the run, with the log in `out` for more. */
+/* Returns the code of the run; `out` has its log. */
 static int run_list(ki_str body, decode_run *out)
 {
     ki_object_plan *plan = pods_plan(NULL);
-    ki_proto_list decoder;
-    ki_proto_list_init(&decoder, plan);
-    decode_run_proto_list(out, &decoder, body, (decode_split){0});
-    ki_proto_list_fini(&decoder);
+    decode_run_form(out, KI_BODY_PROTO_LIST, plan, body, (decode_split){0});
     ki_object_plan_free(plan);
     return out->code;
 }
@@ -32,16 +29,13 @@ static int run_list(ki_str body, decode_run *out)
 static int run_watch(ki_str body, decode_run *out)
 {
     ki_object_plan *plan = pods_plan(NULL);
-    ki_proto_watch decoder;
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(out, &decoder, body, (decode_split){0});
-    ki_proto_watch_fini(&decoder);
+    decode_run_form(out, KI_BODY_PROTO_WATCH, plan, body, (decode_split){0});
     ki_object_plan_free(plan);
     return out->code;
 }
 
-/* A list that is cut in the middle of what it announces. */
-static void a_length_that_never_comes_costs_nothing(void **state)
+/* A list that ends within what it announces. */
+static void announced_data_that_never_arrives_costs_nothing(void **state)
 {
     (void)state;
     static const char head[] = "k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList";
@@ -61,7 +55,7 @@ static void a_length_that_never_comes_costs_nothing(void **state)
         {"\x12\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12, KI_ERR_PROTOBUF},
         {"\x0a\xff\xff\xff\x7f", 5, KI_ERR_PROTOBUF},
         {"\x12\x02\x12", 3, KI_ERR_PROTOBUF_TRUNCATED},
-        {"\x12\x01\x12\x00", 4, KI_ERR_PROTOBUF}, /* the list ends inside a field */
+        {"\x12\x01\x12\x00", 4, KI_ERR_PROTOBUF}, /* the list ends within a field */
         {"\x13", 1, KI_ERR_PROTOBUF},
         {"\x10\x01", 2, KI_ERR_PROTOBUF},
     };
@@ -77,7 +71,7 @@ static void a_length_that_never_comes_costs_nothing(void **state)
     }
 }
 
-/* The buffer grows with what arrives. */
+/* The buffer grows with the data that arrives. */
 static void a_frame_that_announces_much_allocates_little(void **state)
 {
     (void)state;
@@ -106,7 +100,7 @@ static void a_stream_that_is_not_protobuf_is_an_error(void **state)
     decode_run_fini(&run);
 }
 
-/* An event larger than the limit is passed over; it has its key, and the next one is read. */
+/* An event larger than the limit is skipped; its key is reported, and the next event is read. */
 static void an_event_that_is_too_large_is_refused_with_its_key(void **state)
 {
     (void)state;
@@ -136,7 +130,7 @@ static void an_event_that_is_too_large_is_refused_with_its_key(void **state)
     free(filler);
 }
 
-/* A schema in a schema …: field `number` of each is the next. */
+/* Nested schemas: field `number` of each contains the next. */
 static proto_body nested_definition(unsigned number, size_t levels, ki_str extra)
 {
     proto_body inner = {0};
@@ -174,7 +168,7 @@ static void nesting_has_a_limit(void **state)
                    {3000, "REFUSED ADDED deep KI_ERR_JSON_DEPTH"}};
     for (size_t i = 0; i < 3; i++) {
         decode_run run;
-        proto_body body = nested_definition(28, samples[i].levels, (ki_str){0}); /* not */
+        proto_body body = nested_definition(28, samples[i].levels, (ki_str){0}); /* field 28 is "not" */
         assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
         assert_memory_equal(run.log, samples[i].expected, strlen(samples[i].expected));
         decode_run_fini(&run);
@@ -182,12 +176,13 @@ static void nesting_has_a_limit(void **state)
     }
 }
 
-/* Each level must be put in order, which copies all that is in it. */
-static void repeated_fields_on_every_level_are_refused_when_they_are_too_much_work(void **state)
+/* Each level must be reordered, which copies everything in it. */
+static void repeated_fields_on_every_level_are_refused_if_they_are_too_much_work(void **state)
 {
     (void)state;
     decode_run run;
-    proto_body body = nested_definition(28, 20, KI_STR("\x2a\x01x")); /* type, before and behind */
+    proto_body body = nested_definition(
+        28, 20, KI_STR("\x2a\x01x")); /* the field "type", before and after the nested message */
     assert_int_equal(run_watch(proto_body_str(&body), &run), 0);
     assert_int_equal(run.object_count, 1);
     decode_run_fini(&run);
@@ -204,7 +199,7 @@ static void repeated_fields_on_every_level_are_refused_when_they_are_too_much_wo
 
 enum { PLENTY = 20000 };
 
-/* A pod whose spec has texts, and before or behind them a list that is much longer in JSON. */
+/* A pod whose spec has strings and, before or after them, a list that is much longer in JSON. */
 static proto_body pod_with_long_list(int is_list_first)
 {
     enum { TOPOLOGY_SPREAD_CONSTRAINTS = 33 };
@@ -227,8 +222,8 @@ static proto_body pod_with_long_list(int is_list_first)
     return event;
 }
 
-/* A member that JSON has earlier is moved past those behind it. Where that would be much more work than
- * reading the message, the fields are put in order first, with the same result. */
+/* A member that comes earlier in JSON is moved past those after it. If that would be much more work than
+ * reading the message, the fields are reordered first, with the same result. */
 static void a_long_text_is_not_moved_again_and_again(void **state)
 {
     (void)state;
@@ -236,11 +231,11 @@ static void a_long_text_is_not_moved_again_and_again(void **state)
     decode_run runs[2];
     for (int i = 0; i < 2; i++) {
         proto_body event = pod_with_long_list(i);
-        ki_proto_watch decoder;
-        ki_proto_watch_init(&decoder, plan);
-        decode_run_proto_watch(&runs[i], &decoder, proto_body_str(&event), (decode_split){0});
-        assert_int_equal(decoder.reader.is_careful, i);
-        ki_proto_watch_fini(&decoder);
+        ki_body_decoder decoder;
+        ki_body_decoder_init(&decoder, KI_BODY_PROTO_WATCH, plan);
+        decode_run_decoder(&runs[i], &decoder, proto_body_str(&event), (decode_split){0});
+        assert_int_equal(decoder.as.proto_watch.reader.is_careful, i);
+        ki_body_decoder_fini(&decoder);
         proto_body_free(&event);
         assert_int_equal(runs[i].object_count, 1);
     }
@@ -250,8 +245,8 @@ static void a_long_text_is_not_moved_again_and_again(void **state)
     ki_object_plan_free(plan);
 }
 
-/* Many elements of two bytes each become much text: the limit of an object holds. */
-static void a_small_message_with_much_text_meets_the_limit(void **state)
+/* Many elements of two bytes each become a long text, to which the limit of an object applies. */
+static void a_small_message_with_much_text_exceeds_the_limit(void **state)
 {
     (void)state;
     enum { ELEMENTS = 100000 };
@@ -264,15 +259,15 @@ static void a_small_message_with_much_text_meets_the_limit(void **state)
     proto_body typed = proto_body_typed("v1", "Pod", proto_body_str(&pod));
     proto_body event = proto_body_event("ADDED", proto_body_str(&typed));
     ki_object_plan *plan = pods_plan(&(ki_object_options){.bytes_max = 1 << 20});
-    ki_proto_watch decoder;
+    ki_body_decoder decoder;
     decode_run run;
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(&run, &decoder, proto_body_str(&event), (decode_split){0});
+    ki_body_decoder_init(&decoder, KI_BODY_PROTO_WATCH, plan);
+    decode_run_decoder(&run, &decoder, proto_body_str(&event), (decode_split){0});
     static const char refused[] = "REFUSED ADDED web KI_ERR_TOO_LARGE";
     assert_memory_equal(run.log, refused, sizeof(refused) - 1);
-    assert_true(decoder.reader.sink.text.cap <= 4 << 20);
+    assert_true(decoder.as.proto_watch.reader.sink.text.cap <= 4 << 20);
     decode_run_fini(&run);
-    ki_proto_watch_fini(&decoder);
+    ki_body_decoder_fini(&decoder);
     ki_object_plan_free(plan);
     proto_body *bodies[] = {&pod, &metadata, &spec, &typed, &event};
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
@@ -284,16 +279,13 @@ static void a_small_message_with_much_text_meets_the_limit(void **state)
 static decode_run run_limited(const proto_body *event, size_t bytes_max)
 {
     ki_object_plan *plan = pods_plan(&(ki_object_options){.bytes_max = bytes_max});
-    ki_proto_watch decoder;
     decode_run run;
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(&run, &decoder, proto_body_str(event), (decode_split){0});
-    ki_proto_watch_fini(&decoder);
+    decode_run_form(&run, KI_BODY_PROTO_WATCH, plan, proto_body_str(event), (decode_split){0});
     ki_object_plan_free(plan);
     return run;
 }
 
-/* A pod that is read without a limit is read if the limit is its size. Frees the parts of the pod. */
+/* A pod that can be read without a limit can be read if the limit is its size. Frees the parts of the pod. */
 static void check_limit_of_pod(proto_body *metadata, proto_body *spec)
 {
     proto_body pod = {0};
@@ -317,7 +309,7 @@ static void check_limit_of_pod(proto_body *metadata, proto_body *spec)
 enum { SOME_BYTES = 100 * 1024, CONTAINERS = 2, NODE_NAME = 10, INIT_CONTAINERS = 20, NOT_KNOWN = 200 };
 
 /* JSON has initContainers before containers. */
-static void what_is_moved_counts_once_against_the_limit(void **state)
+static void moved_members_count_once_towards_the_limit(void **state)
 {
     (void)state;
     proto_body metadata = {0}, spec = {0}, container = {0};
@@ -332,7 +324,7 @@ static void what_is_moved_counts_once_against_the_limit(void **state)
     free(text);
 }
 
-static void what_is_not_in_the_json_does_not_count_against_the_limit(void **state)
+static void fields_that_are_not_in_the_json_do_not_count_towards_the_limit(void **state)
 {
     (void)state;
     proto_body metadata = {0}, spec = {0}, container = {0};
@@ -353,16 +345,16 @@ static void what_is_not_in_the_json_does_not_count_against_the_limit(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_length_that_never_comes_costs_nothing),
+        WITH_MEMORY_CHECK(announced_data_that_never_arrives_costs_nothing),
         WITH_MEMORY_CHECK(a_frame_that_announces_much_allocates_little),
         WITH_MEMORY_CHECK(a_stream_that_is_not_protobuf_is_an_error),
         WITH_MEMORY_CHECK(an_event_that_is_too_large_is_refused_with_its_key),
         WITH_MEMORY_CHECK(nesting_has_a_limit),
-        WITH_MEMORY_CHECK(repeated_fields_on_every_level_are_refused_when_they_are_too_much_work),
+        WITH_MEMORY_CHECK(repeated_fields_on_every_level_are_refused_if_they_are_too_much_work),
         WITH_MEMORY_CHECK(a_long_text_is_not_moved_again_and_again),
-        WITH_MEMORY_CHECK(a_small_message_with_much_text_meets_the_limit),
-        WITH_MEMORY_CHECK(what_is_moved_counts_once_against_the_limit),
-        WITH_MEMORY_CHECK(what_is_not_in_the_json_does_not_count_against_the_limit),
+        WITH_MEMORY_CHECK(a_small_message_with_much_text_exceeds_the_limit),
+        WITH_MEMORY_CHECK(moved_members_count_once_towards_the_limit),
+        WITH_MEMORY_CHECK(fields_that_are_not_in_the_json_do_not_count_towards_the_limit),
     };
     return RUN_TESTS(tests);
 }

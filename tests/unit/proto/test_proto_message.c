@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What single bytes mean: present or not, special types, fields that come twice, text that is not UTF-8.
- * Bytes are written in hexadecimal; the JSON is what Go makes of them. */
+/* What single bytes mean: absent fields, special types, repeated fields, text that is not UTF-8. The bytes
+ * are written in hexadecimal; the JSON is what Go produces. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-#include "proto/message.h"
+#include "proto/item.h"
 #include "support/unit.h"
 
 enum { BYTES_MAX = 4096 };
@@ -53,7 +54,7 @@ typedef struct sample {
     const char *api_version;
     const char *kind;
     const char *hex;
-    const char *json; /* NULL: it is malformed */
+    const char *json; /* NULL: malformed */
 } sample;
 
 static void check(const sample *samples, size_t count)
@@ -72,7 +73,7 @@ static void check(const sample *samples, size_t count)
         check(samples, sizeof(samples) / sizeof(samples[0]));                                                \
     } while (0)
 
-static void an_absent_field_is_nothing_null_or_zero_as_its_tag_says(void **state)
+static void an_absent_field_is_omitted_null_or_zero_according_to_its_tag(void **state)
 {
     (void)state;
     CHECK({"v1", "Pod", "", "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}"},
@@ -88,7 +89,7 @@ static void an_absent_field_is_nothing_null_or_zero_as_its_tag_says(void **state
            "\"eventTime\":null,\"reportingComponent\":\"\",\"reportingInstance\":\"\"}"});
 }
 
-static void behind_a_pointer_zero_is_a_value(void **state)
+static void zero_is_a_value_for_a_pointer(void **state)
 {
     (void)state;
     CHECK(
@@ -97,7 +98,7 @@ static void behind_a_pointer_zero_is_a_value(void **state)
          "{\"metadata\":{},\"spec\":{\"replicas\":0},\"status\":{\"replicas\":0}}"},
         /* minReadySeconds is not a pointer */
         {"v1", "ConfigMap", "0a03 0a8000", "{\"metadata\":{}}"}, /* a length of 0 in two bytes */
-        {"v1", "ReplicationController", "1206 208080808010",     /* 2^32 is cut to 0 */
+        {"v1", "ReplicationController", "1206 208080808010",     /* 2^32 is truncated to 0 */
          "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
         {"v1", "ReplicationController", "12022000",
          "{\"metadata\":{},\"spec\":{},\"status\":{\"replicas\":0}}"},
@@ -105,7 +106,7 @@ static void behind_a_pointer_zero_is_a_value(void **state)
          "{\"metadata\":{},\"spec\":{\"podSelector\":{},\"ingress\":[{}],\"egress\":[{}]}}"});
 }
 
-static void bytes_that_are_empty_are_not_absent(void **state)
+static void empty_bytes_are_not_absent(void **state)
 {
     (void)state;
     CHECK({"certificates.k8s.io/v1", "CertificateSigningRequest", "1200",
@@ -116,7 +117,7 @@ static void bytes_that_are_empty_are_not_absent(void **state)
            "{\"metadata\":{},\"spec\":{\"request\":\"AP8QYQ==\",\"signerName\":\"\"},\"status\":{}}"});
 }
 
-static void maps_keep_the_last_of_a_name_and_have_a_default_for_what_is_missing(void **state)
+static void maps_keep_the_last_of_a_name_and_have_defaults(void **state)
 {
     (void)state;
     /* Secret.data: no value, an empty one, no name */
@@ -132,7 +133,7 @@ static void maps_keep_the_last_of_a_name_and_have_a_default_for_what_is_missing(
            "{\"metadata\":{},\"data\":{\"a\":\"2\"}}"},
           {"v1", "ConfigMap", "1206 0a0161 120131 0a00 1206 0a0161 120132",
            "{\"metadata\":{},\"data\":{\"a\":\"2\"}}"},
-          /* the name twice in one entry, and a field that an entry does not have */
+          /* The name twice in one entry, and a field that entries do not have. */
           {"v1", "ConfigMap", "120b 0a0161 0a0162 120131 1800", "{\"metadata\":{},\"data\":{\"b\":\"1\"}}"});
 }
 
@@ -149,7 +150,7 @@ static void extra_values_are_never_null(void **state)
 
 #define TIMED(time) "{\"metadata\":{\"creationTimestamp\":\"" time "\"}}"
 
-static void times_are_those_of_go(void **state)
+static void times_are_written_as_by_go(void **state)
 {
     (void)state;
     CHECK(
@@ -168,6 +169,38 @@ static void times_are_those_of_go(void **state)
         {"coordination.k8s.io/v1", "Lease", "1207 2205 080010cf0f",
          "{\"metadata\":{},\"spec\":{\"renewTime\":\"1970-01-01T00:00:00.000001Z\"}}"},
         {"coordination.k8s.io/v1", "Lease", "1202 2200", "{\"metadata\":{},\"spec\":{\"renewTime\":null}}"});
+}
+
+/* The encoding of Go: {1: five bytes, 2: 0}. */
+static ki_str timed_message(char *out, uint64_t seconds)
+{
+    size_t n = from_hex("0a0a 4208 08", out);
+    for (int i = 0; i < 5; i++)
+        out[n++] = (char)((seconds >> (7 * i) & 0x7f) | (i < 4 ? 0x80 : 0));
+    n += from_hex("1000", out + n);
+    return (ki_str){out, n};
+}
+
+static void times_of_many_days_are_distinguished(void **state)
+{
+    (void)state;
+    char bytes[BYTES_MAX];
+    char json[BYTES_MAX];
+    ki_proto_reader reader;
+    ki_proto_reader_init(&reader, NULL, 0);
+    for (int i = 0; i < 200; i++) {
+        const time_t seconds = 1700000000 + (time_t)(i * 7 % 100) * 86399;
+        struct tm parts;
+        const ki_proto_source source = {.message = ki_proto_find(KI_STR("v1"), KI_STR("ConfigMap")),
+                                        .bytes = timed_message(bytes, (uint64_t)seconds),
+                                        .bytes_max = 1 << 20};
+        assert_int_equal(ki_proto_read(&reader, &source, NULL), 0);
+        assert_true(strftime(json, sizeof(json), TIMED("%Y-%m-%dT%H:%M:%SZ"), gmtime_r(&seconds, &parts)) >
+                    0);
+        assert_int_equal(reader.sink.text.len, strlen(json));
+        assert_memory_equal(reader.sink.text.data, json, strlen(json));
+    }
+    ki_proto_reader_fini(&reader);
 }
 
 #define HARD(value) "{\"metadata\":{},\"spec\":{\"hard\":{\"a\":" value "}},\"status\":{}}"
@@ -207,7 +240,7 @@ static void raw_json_is_checked_and_minified(void **state)
           {"apps/v1", "ControllerRevision", "1204 0a02 7b7d", DATA("{}")},
           {"apps/v1", "ControllerRevision", "120a 0a08 207b202261223a31", NULL},
           {"apps/v1", "ControllerRevision", "120d 0a0b 20 7b2261223a312e307d 0a", DATA("{\"a\":1.0}")},
-          /* {}},"x":1 must not be pasted */
+          /* {}},"x":1 must not be inserted. */
           {"apps/v1", "ControllerRevision", "120b 0a09 7b7d7d2c2278223a31", NULL},
           {"apps/v1", "ControllerRevision", "1206 0a04 d9d9f7a0", NULL},
           {"apps/v1", "ControllerRevision", "1205 0a03 22ff22", NULL});
@@ -222,7 +255,7 @@ static void text_that_is_not_utf8_is_replaced_byte_by_byte(void **state)
           {"v1", "ConfigMap", "0a06 0a04 f09f9880", "{\"metadata\":{\"name\":\"\xf0\x9f\x98\x80\"}}"},
           {"v1", "ConfigMap", "0a0a 0a08 225c000a1f7f3c26",
            "{\"metadata\":{\"name\":\"\\\"\\\\\\u0000\\n\\u001f\x7f<&\"}}"},
-          /* two names that become the same */
+          /* Two names that become the same. */
           {"v1", "ConfigMap", "1206 0a01fe 120131 1206 0a01ff 120132",
            "{\"metadata\":{},\"data\":{\"" FFFD "\":\"1\",\"" FFFD "\":\"2\"}}"});
 }
@@ -233,9 +266,9 @@ static void text_that_is_not_utf8_is_replaced_byte_by_byte(void **state)
     "\"plural\":\"\",\"kind\":\"\"},\"storedVersions\":null}}"
 #define CRD "apiextensions.k8s.io/v1beta1", "CustomResourceDefinition"
 
-/* In each: spec (2), validation (5), openAPIV3Schema (1), then additionalProperties (30), items (24),
+/* In each case: spec (2), validation (5), openAPIV3Schema (1), then additionalProperties (30), items (24),
  * dependencies (32), maximum (9). */
-static void schemas_may_be_something_else(void **state)
+static void schemas_may_be_booleans_lists_or_numbers(void **state)
 {
     (void)state;
     CHECK({CRD, "1207 2a05 0a03 f20100", SCHEMA("{\"additionalProperties\":false}")},
@@ -250,7 +283,7 @@ static void schemas_may_be_something_else(void **state)
           {CRD, "120d 2a0b 0a09 49 000000000000f07f", NULL}); /* infinity */
 }
 
-static void a_field_that_comes_again_is_merged_as_go_does(void **state)
+static void a_repeated_field_is_merged_as_in_go(void **state)
 {
     (void)state;
     CHECK(/* name: the last one; metadata in two parts */
@@ -262,18 +295,18 @@ static void a_field_that_comes_again_is_merged_as_go_does(void **state)
           /* finalizers in two parts, with a label between them */
           {"v1", "ConfigMap", "0a0e 720161 5a06 0a0178 120179 720162",
            "{\"metadata\":{\"labels\":{\"x\":\"y\"},\"finalizers\":[\"a\",\"b\"]}}"},
-          /* a time that comes again replaces the former one */
+          /* A repeated time replaces the earlier one. */
           {"v1", "ConfigMap", "0a08 42020801 42021001", TIMED("1970-01-01T00:00:00Z")},
           /* a port in two parts */
           {"v1", "Service", "120b 0a09 22020801 2203 1a0178", PORT("\"x\"")},
           {"apps/v1", "ControllerRevision", "1203 0a0131 1200", DATA("1")},
-          /* spec.volumes[0].emptyDir.sizeLimit: a quantity without text leaves the former one */
+          /* spec.volumes[0].emptyDir.sizeLimit: an empty quantity leaves the earlier one. */
           {"v1", "Pod", "1210 0a0e 0a0176 1209 1207 1203 0a0135 1200",
            "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":{\"sizeLimit\":\"5\"}}],"
            "\"containers\":null},\"status\":{}}"});
 }
 
-static void fields_in_any_order_have_that_of_the_json(void **state)
+static void fields_in_any_order_have_the_order_of_the_json(void **state)
 {
     (void)state;
     CHECK({"v1", "ConfigMap", "0a11 720163 5a06 0a0178 120179 1a0162 0a0161",
@@ -281,19 +314,19 @@ static void fields_in_any_order_have_that_of_the_json(void **state)
            "\"c\"]}}"},
           {"v1", "Pod", "1a00 0a03 0a0161 1200",
            "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":null},\"status\":{}}"},
-          /* volumes, initContainers, containers, nodeName: Go writes field 20 last */
+          /* volumes, initContainers, containers, nodeName: Go writes field 20 last. */
           {"v1", "Pod", "1210 0a03 0a0176 1200 520161 a20103 0a0163",
            "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\"}],\"initContainers\":[{\"name\":\"c\","
            "\"resources\":{}}],\"containers\":[{\"name\":\"\",\"resources\":{}}],\"nodeName\":\"a\"},"
            "\"status\":{}}"},
-          /* fields that are absent, before others and between them */
+          /* Absent fields before and between others. */
           {"v1", "Pod", "1206 0a0176 520161", NULL},
           {"v1", "Pod", "1208 0a03 0a0176 520161",
            "{\"metadata\":{},\"spec\":{\"volumes\":[{\"name\":\"v\"}],\"containers\":null,\"nodeName\":"
            "\"a\"},\"status\":{}}"});
 }
 
-static void numbers_may_be_packed_cut_or_negative(void **state)
+static void numbers_may_be_packed_truncated_or_negative(void **state)
 {
     (void)state;
 #define GROUPS(list)                                                                                         \
@@ -303,13 +336,22 @@ static void numbers_may_be_packed_cut_or_negative(void **state)
           {"v1", "Pod", "1206 7204 22020102", GROUPS("[1,2]")},
           {"v1", "Pod", "1208 7206 20012202 0203", GROUPS("[1,2,3]")},
           {"v1", "Pod", "120d 720b 20ffffffffffffffffff01", GROUPS("[-1]")},
+          {"v1", "Pod", "120d 720b 20ffffffffffffffff7f 00", NULL},
+          {"v1", "Pod", "120c 720a 20ffffffffffffffff7f", GROUPS("[9223372036854775807]")},
+          {"v1", "Pod", "120d 720b 2080808080808080808001", GROUPS("[-9223372036854775808]")},
+          {"v1", "ConfigMap", "0a02 3863", "{\"metadata\":{\"generation\":99}}"},
+          {"v1", "ConfigMap", "0a02 3864", "{\"metadata\":{\"generation\":100}}"},
+          {"v1", "ConfigMap", "0a0a 38ffff8fbbbad6adf00d",
+           "{\"metadata\":{\"generation\":999999999999999999}}"},
+          {"v1", "ConfigMap", "0a0a 388080 90bbbad6adf00d",
+           "{\"metadata\":{\"generation\":1000000000000000000}}"},
           {"v1", "Pod", "1206 7204 22020180", NULL},
           /* hostNetwork, 2 is true */
           {"v1", "Pod", "1202 5802",
            "{\"metadata\":{},\"spec\":{\"containers\":null,\"hostNetwork\":true},\"status\":{}}"});
 }
 
-static void inline_messages_have_their_members_beside_the_others(void **state)
+static void inlined_messages_have_their_members_beside_the_others(void **state)
 {
     (void)state;
     CHECK({"v1", "Pod", "1209 0a07 0a0176 1202 1200",
@@ -349,31 +391,32 @@ static void malformed_messages_are_refused(void **state)
           {"v1", "Pod", "0affffffffffffffffff01", NULL}, {"v1", "Pod", "0affffffffffffffffff7f", NULL},
           {"v1", "Pod", "0a8080808080808080808000", NULL},        /* eleven bytes */
           {"v1", "Pod", "00", NULL},                              /* field 0 */
-          {"v1", "Pod", "0200", NULL}, {"v1", "Pod", "0c", NULL}, /* the end of no group */
+          {"v1", "Pod", "0200", NULL}, {"v1", "Pod", "0c", NULL}, /* an end without a group */
           {"v1", "Pod", "ab06", NULL},                            /* a group without an end */
           {"v1", "Pod", "0f", NULL},                              /* an invalid wire type */
-          {"v1", "Pod", "a906 00", NULL}                          /* 64 bits that are cut */
+          {"v1", "Pod", "a906 00", NULL}                          /* truncated 64 bits */
     );
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_absent_field_is_nothing_null_or_zero_as_its_tag_says),
-        cmocka_unit_test(behind_a_pointer_zero_is_a_value),
-        cmocka_unit_test(bytes_that_are_empty_are_not_absent),
-        cmocka_unit_test(maps_keep_the_last_of_a_name_and_have_a_default_for_what_is_missing),
+        cmocka_unit_test(an_absent_field_is_omitted_null_or_zero_according_to_its_tag),
+        cmocka_unit_test(zero_is_a_value_for_a_pointer),
+        cmocka_unit_test(empty_bytes_are_not_absent),
+        cmocka_unit_test(maps_keep_the_last_of_a_name_and_have_defaults),
         cmocka_unit_test(extra_values_are_never_null),
-        cmocka_unit_test(times_are_those_of_go),
+        cmocka_unit_test(times_are_written_as_by_go),
+        cmocka_unit_test(times_of_many_days_are_distinguished),
         cmocka_unit_test(quantities_are_verbatim),
         cmocka_unit_test(the_type_of_an_int_or_string_decides),
         cmocka_unit_test(raw_json_is_checked_and_minified),
         cmocka_unit_test(text_that_is_not_utf8_is_replaced_byte_by_byte),
-        cmocka_unit_test(schemas_may_be_something_else),
-        cmocka_unit_test(a_field_that_comes_again_is_merged_as_go_does),
-        cmocka_unit_test(fields_in_any_order_have_that_of_the_json),
-        cmocka_unit_test(numbers_may_be_packed_cut_or_negative),
-        cmocka_unit_test(inline_messages_have_their_members_beside_the_others),
+        cmocka_unit_test(schemas_may_be_booleans_lists_or_numbers),
+        cmocka_unit_test(a_repeated_field_is_merged_as_in_go),
+        cmocka_unit_test(fields_in_any_order_have_the_order_of_the_json),
+        cmocka_unit_test(numbers_may_be_packed_truncated_or_negative),
+        cmocka_unit_test(inlined_messages_have_their_members_beside_the_others),
         cmocka_unit_test(unknown_fields_are_counted),
         cmocka_unit_test(malformed_messages_are_refused),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of every kind from protobuf and from Go's JSON, with several projections: the same text,
- * the same metadata. */
+/* Objects of every kind from protobuf and from Go's JSON, with several projections: text and metadata are the
+ * same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,10 @@ static int has_metadata(const proto_record *record)
            ki_json_type_of(ki_json_find((ki_json){record->json}, "/metadata/name")) == KI_JSON_STRING;
 }
 
-static ki_object *object_of_event(const ki_object_plan *plan, const proto_record *record, decode_run *run)
+static ki_object *object_of_event(ki_object_plan *plan, const proto_record *record, decode_run *run)
 {
     proto_body body = proto_body_event("ADDED", record->message);
-    ki_proto_watch decoder;
-    ki_proto_watch_init(&decoder, plan);
-    decode_run_proto_watch(run, &decoder, proto_body_str(&body), (decode_split){0});
-    ki_proto_watch_fini(&decoder);
+    decode_run_form(run, KI_BODY_PROTO_WATCH, plan, proto_body_str(&body), (decode_split){0});
     proto_body_free(&body);
     return run->object_count == 1 ? run->objects[0] : NULL;
 }
@@ -106,8 +103,8 @@ static void without_dropped_parts_the_text_is_the_same(void **state)
 }
 
 /* A limit that some objects exceed. JSON is refused more often: its escapes are longer, and parts that are
- * not kept count for the depth. */
-static void what_a_limit_refuses_is_refused_in_json_too(void **state)
+ * not kept count towards the depth. */
+static void objects_refused_by_a_limit_are_also_refused_in_json(void **state)
 {
     (void)state;
     proto_records records = proto_records_load("random.rec.gz");
@@ -146,7 +143,7 @@ int main(void)
         cmocka_unit_test(whole_objects_have_the_same_text),
         cmocka_unit_test(kept_parts_have_the_same_text),
         cmocka_unit_test(without_dropped_parts_the_text_is_the_same),
-        cmocka_unit_test(what_a_limit_refuses_is_refused_in_json_too),
+        cmocka_unit_test(objects_refused_by_a_limit_are_also_refused_in_json),
     };
     return RUN_TESTS(tests);
 }

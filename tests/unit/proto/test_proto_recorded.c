@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every recorded answer in protobuf, against the JSON of the same objects, in every split, cut everywhere. */
+/* Every recorded protobuf response, compared with the JSON of the same objects, in every split,
+ * and cut at every position. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,19 +45,11 @@ static ki_object_plan *plan_of(const subject *s, const ki_object_options *option
 static void run(const subject *s, ki_str body, decode_split split, decode_run *out)
 {
     ki_object_plan *plan = plan_of(s, NULL);
-    if (s->is_watch) {
-        ki_proto_watch decoder;
-        ki_proto_watch_init(&decoder, plan);
-        decode_run_proto_watch(out, &decoder, body, split);
-        assert_int_equal(decoder.reader.unknown.count, 0);
-        ki_proto_watch_fini(&decoder);
-    } else {
-        ki_proto_list decoder;
-        ki_proto_list_init(&decoder, plan);
-        decode_run_proto_list(out, &decoder, body, split);
-        assert_int_equal(decoder.reader.unknown.count, 0);
-        ki_proto_list_fini(&decoder);
-    }
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, s->is_watch ? KI_BODY_PROTO_WATCH : KI_BODY_PROTO_LIST, plan);
+    decode_run_decoder(out, &decoder, body, split);
+    assert_int_equal(ki_body_decoder_unknown(&decoder)->count, 0);
+    ki_body_decoder_fini(&decoder);
     ki_object_plan_free(plan);
 }
 
@@ -67,7 +60,7 @@ static void load(recorded *out, const subject *s, const char *wire)
     recorded_load(out, name);
 }
 
-static void every_answer_decodes_to_its_objects(void **state)
+static void every_response_decodes_to_its_objects(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SUBJECTS; i++) {
@@ -82,7 +75,7 @@ static void every_answer_decodes_to_its_objects(void **state)
     }
 }
 
-/* The two answers were moments apart: objects that did not change meanwhile are compared. */
+/* The two responses were recorded moments apart; objects that did not change meanwhile are compared. */
 static size_t count_equal(const decode_run *proto, const decode_run *json, const char *name)
 {
     size_t equal = 0;
@@ -104,7 +97,7 @@ static size_t count_equal(const decode_run *proto, const decode_run *json, const
     return equal;
 }
 
-static void objects_equal_those_of_the_json_answer(void **state)
+static void objects_equal_those_of_the_json_response(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SUBJECTS; i++) {
@@ -112,16 +105,13 @@ static void objects_equal_those_of_the_json_answer(void **state)
             continue;
         recorded proto, json;
         decode_run ours, other;
-        ki_list_decoder decoder;
         load(&proto, &subjects[i], "pb");
         load(&json, &subjects[i], "json");
         run(&subjects[i], proto.body, (decode_split){0}, &ours);
         ki_object_plan *plan = plan_of(&subjects[i], NULL);
-        ki_list_decoder_init(&decoder, plan);
-        decode_run_list(&other, &decoder, json.body, (decode_split){0});
+        decode_run_form(&other, KI_BODY_JSON_LIST, plan, json.body, (decode_split){0});
         assert_int_equal(other.code, 0);
         assert_int_equal(count_equal(&ours, &other, subjects[i].name), subjects[i].objects);
-        ki_list_decoder_fini(&decoder);
         ki_object_plan_free(plan);
         decode_run_fini(&ours);
         decode_run_fini(&other);
@@ -159,8 +149,8 @@ static void pieces_make_no_difference(void **state)
     }
 }
 
-/* What a cut answer gives is the beginning of what the whole one gives. It ends with an error, except behind
- * the list, where the envelope has nothing that is needed, and between two events. */
+/* A cut response gives the beginning of what the whole one gives. It ends with an error, except after the
+ * list, where the envelope has nothing that is needed, and between two events. */
 static void assert_cut(const subject *s, const decode_run *cut, const decode_run *whole, size_t bytes)
 {
     const char *last = strstr(cut->log, "FAILED KI_ERR_PROTOBUF_TRUNCATED");
@@ -172,7 +162,7 @@ static void assert_cut(const subject *s, const decode_run *cut, const decode_run
         assert_int_equal(cut->object_count, whole->object_count);
 }
 
-static void an_answer_cut_anywhere_gives_whole_objects_only(void **state)
+static void a_response_cut_anywhere_gives_only_whole_objects(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SUBJECTS; i++) {
@@ -187,7 +177,7 @@ static void an_answer_cut_anywhere_gives_whole_objects_only(void **state)
             good += cut.code == 0;
             decode_run_fini(&cut);
         }
-        /* Behind the list, its two empty fields may be missing; a watch may end before each event. */
+        /* The two empty fields after the list may be missing; a watch may end before each event. */
         if (subjects[i].is_watch)
             assert_true(good >= subjects[i].objects);
         else
@@ -219,16 +209,16 @@ static void a_status_in_place_of_a_list_is_read(void **state)
     for (size_t i = 0; i < 2; i++) {
         recorded answer;
         decode_run whole;
-        ki_proto_list decoder;
+        ki_body_decoder decoder;
         const subject s = {files[i], &KI_CORE_V1_PODS, 0, 0, 0};
         load(&answer, &s, "pb");
         ki_object_plan *plan = plan_of(&s, NULL);
-        ki_proto_list_init(&decoder, plan);
-        decode_run_proto_list(&whole, &decoder, answer.body, (decode_split){.piece = 3});
+        ki_body_decoder_init(&decoder, KI_BODY_PROTO_LIST, plan);
+        decode_run_decoder(&whole, &decoder, answer.body, (decode_split){.piece = 3});
         assert_int_equal(whole.code, KI_ERR_NOT_A_LIST);
-        assert_int_equal(decoder.status.http_status, codes[i]);
-        assert_true(decoder.status.message.len > 0);
-        ki_proto_list_fini(&decoder);
+        assert_int_equal(ki_body_decoder_result(&decoder)->status.http_status, codes[i]);
+        assert_true(ki_body_decoder_result(&decoder)->status.message.len > 0);
+        ki_body_decoder_fini(&decoder);
         ki_object_plan_free(plan);
         decode_run_fini(&whole);
         recorded_free(&answer);
@@ -238,10 +228,10 @@ static void a_status_in_place_of_a_list_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_answer_decodes_to_its_objects),
-        cmocka_unit_test(objects_equal_those_of_the_json_answer),
+        cmocka_unit_test(every_response_decodes_to_its_objects),
+        cmocka_unit_test(objects_equal_those_of_the_json_response),
         cmocka_unit_test(pieces_make_no_difference),
-        cmocka_unit_test(an_answer_cut_anywhere_gives_whole_objects_only),
+        cmocka_unit_test(a_response_cut_anywhere_gives_only_whole_objects),
         cmocka_unit_test(a_watch_list_has_its_marker),
         cmocka_unit_test(a_status_in_place_of_a_list_is_read),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In which order changes leave a delta queue, what becomes of deletes, and up to which version it is out. */
+/* The order in which changes leave a delta queue, what happens to deletes,
+ * and up to which version everything was popped. */
 #include "queue/delta_fifo.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static void an_empty_queue_gives_nothing_and_no_version(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void fini_takes_a_zeroed_queue_and_drops_what_waits(void **state)
+static void fini_accepts_a_zeroed_queue_and_drops_waiting_changes(void **state)
 {
     (void)state;
     ki_delta_fifo fifo = {.items_max = 0};
@@ -38,7 +39,7 @@ static void fini_takes_a_zeroed_queue_and_drops_what_waits(void **state)
     ki_delta_entry_free(NULL);
 }
 
-static void keys_leave_in_the_order_of_their_first_queueing(void **state)
+static void keys_leave_in_the_order_in_which_they_were_first_queued(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -66,7 +67,7 @@ static void changes_of_one_key_leave_together_oldest_first(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_key_that_has_left_queues_at_the_end_again(void **state)
+static void a_popped_key_is_queued_at_the_end_again(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -97,7 +98,7 @@ static void markers_keep_their_place_and_do_not_merge(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_key_that_was_only_seen_waits_as_any_other(void **state)
+static void a_key_that_was_only_seen_waits_like_any_other(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -110,7 +111,7 @@ static void a_key_that_was_only_seen_waits_as_any_other(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void that_a_key_is_alive_is_said_once_for_each_list(void **state)
+static void a_seen_key_is_queued_once_per_list(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -119,12 +120,13 @@ static void that_a_key_is_alive_is_said_once_for_each_list(void **state)
         assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/a"), 2), 0);
     assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/a"), 3), 0);
     fifo_push_item(&fifo, 4, "b", 7);
-    assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/b"), 4), 0); /* the item says it, too */
+    assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/b"), 4),
+                     0); /* the item already says so */
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a !0@2 !0@3; default/b =7@4", "");
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_batch_has_no_more_than_was_asked_for(void **state)
+static void a_batch_has_at_most_the_requested_number_of_entries(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -173,7 +175,7 @@ static void of_two_deletes_in_a_row_the_later_is_kept(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_delete_that_is_told_again_does_not_replace_a_newer_one(void **state)
+static void a_repeated_delete_does_not_replace_a_newer_one(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -185,7 +187,7 @@ static void a_delete_that_is_told_again_does_not_replace_a_newer_one(void **stat
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_delete_that_was_seen_is_kept_before_one_that_was_not(void **state)
+static void a_delete_event_is_preferred_to_an_unseen_delete(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -199,7 +201,7 @@ static void a_delete_that_was_seen_is_kept_before_one_that_was_not(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void deletes_with_something_in_between_are_both_kept(void **state)
+static void deletes_with_a_change_between_them_are_both_kept(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -213,7 +215,7 @@ static void deletes_with_something_in_between_are_both_kept(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_merged_delete_still_moves_the_version(void **state)
+static void a_merged_delete_still_advances_the_version(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -227,7 +229,7 @@ static void a_merged_delete_still_moves_the_version(void **state)
 
 /* ---- versions ------------------------------------------------------------------------------------------ */
 
-static void a_key_that_leaves_early_takes_no_later_version_along(void **state)
+static void a_key_that_leaves_early_does_not_advance_the_version_too_far(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -257,7 +259,7 @@ static void items_of_a_list_have_no_version_but_its_end_has(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_bookmark_moves_the_version_when_it_leaves(void **state)
+static void a_bookmark_advances_the_version_when_it_is_popped(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -287,7 +289,7 @@ static void push_text_version(ki_delta_fifo *fifo, const char *name, const char 
     assert_int_equal(fifo_push_new(fifo, delta, ki_str_of(version)), 0);
 }
 
-static void the_last_received_version_counts_if_they_are_not_numbers(void **state)
+static void the_last_received_version_counts_if_versions_are_not_numbers(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -324,25 +326,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_empty_queue_gives_nothing_and_no_version),
-        WITH_MEMORY_CHECK(fini_takes_a_zeroed_queue_and_drops_what_waits),
-        WITH_MEMORY_CHECK(keys_leave_in_the_order_of_their_first_queueing),
+        WITH_MEMORY_CHECK(fini_accepts_a_zeroed_queue_and_drops_waiting_changes),
+        WITH_MEMORY_CHECK(keys_leave_in_the_order_in_which_they_were_first_queued),
         WITH_MEMORY_CHECK(changes_of_one_key_leave_together_oldest_first),
-        WITH_MEMORY_CHECK(a_key_that_has_left_queues_at_the_end_again),
+        WITH_MEMORY_CHECK(a_popped_key_is_queued_at_the_end_again),
         WITH_MEMORY_CHECK(markers_keep_their_place_and_do_not_merge),
-        WITH_MEMORY_CHECK(a_key_that_was_only_seen_waits_as_any_other),
-        WITH_MEMORY_CHECK(that_a_key_is_alive_is_said_once_for_each_list),
-        WITH_MEMORY_CHECK(a_batch_has_no_more_than_was_asked_for),
+        WITH_MEMORY_CHECK(a_key_that_was_only_seen_waits_like_any_other),
+        WITH_MEMORY_CHECK(a_seen_key_is_queued_once_per_list),
+        WITH_MEMORY_CHECK(a_batch_has_at_most_the_requested_number_of_entries),
         WITH_MEMORY_CHECK(many_changes_of_one_key_are_all_kept),
         WITH_MEMORY_CHECK(of_two_deletes_in_a_row_the_later_is_kept),
-        WITH_MEMORY_CHECK(a_delete_that_is_told_again_does_not_replace_a_newer_one),
-        WITH_MEMORY_CHECK(a_delete_that_was_seen_is_kept_before_one_that_was_not),
-        WITH_MEMORY_CHECK(deletes_with_something_in_between_are_both_kept),
-        WITH_MEMORY_CHECK(a_merged_delete_still_moves_the_version),
-        WITH_MEMORY_CHECK(a_key_that_leaves_early_takes_no_later_version_along),
+        WITH_MEMORY_CHECK(a_repeated_delete_does_not_replace_a_newer_one),
+        WITH_MEMORY_CHECK(a_delete_event_is_preferred_to_an_unseen_delete),
+        WITH_MEMORY_CHECK(deletes_with_a_change_between_them_are_both_kept),
+        WITH_MEMORY_CHECK(a_merged_delete_still_advances_the_version),
+        WITH_MEMORY_CHECK(a_key_that_leaves_early_does_not_advance_the_version_too_far),
         WITH_MEMORY_CHECK(items_of_a_list_have_no_version_but_its_end_has),
-        WITH_MEMORY_CHECK(a_bookmark_moves_the_version_when_it_leaves),
+        WITH_MEMORY_CHECK(a_bookmark_advances_the_version_when_it_is_popped),
         WITH_MEMORY_CHECK(an_older_version_does_not_move_it_back),
-        WITH_MEMORY_CHECK(the_last_received_version_counts_if_they_are_not_numbers),
+        WITH_MEMORY_CHECK(the_last_received_version_counts_if_versions_are_not_numbers),
         WITH_MEMORY_CHECK(a_version_that_is_too_long_is_refused_and_changes_nothing),
     };
     return RUN_TESTS(tests);

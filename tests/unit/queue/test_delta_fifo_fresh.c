@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Up to which moment the consumer of a delta queue has everything. */
+/* The time up to which the consumer of a delta queue has processed everything. */
 #include "queue/delta_fifo.h"
 
 #include "support/fifo_text.h"
 #include "support/unit.h"
 
-/* A queue whose first list has ended at the moment 10, and is finished. */
+/* A queue whose first list ended at time 10 and was processed. */
 static void begin(ki_delta_fifo *fifo)
 {
     fifo_init(fifo);
@@ -16,7 +16,7 @@ static void begin(ki_delta_fifo *fifo)
     assert_int_equal(ki_delta_fifo_fresh_ns(fifo), 10);
 }
 
-static void nothing_is_fresh_before_the_first_list_is_finished(void **state)
+static void nothing_is_fresh_before_the_first_list_is_processed(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -33,11 +33,11 @@ static void nothing_is_fresh_before_the_first_list_is_finished(void **state)
     fifo_assert_pops(&fifo, 1, "END1 3", "3");
     assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
     ki_delta_fifo_reach(&fifo, NULL);
-    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 7); /* since the event that waits */
+    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 7); /* the time of the waiting event */
     ki_delta_fifo_fini(&fifo);
 }
 
-static void the_oldest_change_that_waits_counts(void **state)
+static void the_oldest_waiting_change_counts(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -50,16 +50,16 @@ static void the_oldest_change_that_waits_counts(void **state)
     fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 6);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     fifo_assert_pops(&fifo, 1, "default/a +4 ~6", "4");
-    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20); /* popped, and not finished */
+    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20); /* popped, but not yet processed */
     ki_delta_fifo_reach(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 30);
     fifo_assert_pops(&fifo, 1, "default/b +5", "6");
     ki_delta_fifo_reach(&fifo, NULL);
-    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 40); /* the last that was received */
+    assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 40); /* the time of the last change received */
     ki_delta_fifo_fini(&fifo);
 }
 
-static void who_takes_longer_says_how_far_it_is(void **state)
+static void a_consumer_reports_its_progress_within_a_batch(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -81,16 +81,16 @@ static void who_takes_longer_says_how_far_it_is(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void what_proves_nothing_makes_nothing_fresh(void **state)
+static void changes_that_prove_nothing_make_nothing_fresh(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
     begin(&fifo);
     ki_delta_fifo_set_now(&fifo, 20);
-    fifo_push_item(&fifo, 2, "a", 4);                    /* of a list under way */
-    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "2"); /* of a list that is older than what there is */
-    fifo_push_marker(&fifo, KI_CHANGE_BOOKMARK, 0, "2"); /* likewise */
-    fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, "");      /* of no server */
+    fifo_push_item(&fifo, 2, "a", 4);                    /* from a list under way */
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "2"); /* from a list older than the data in the queue */
+    fifo_push_marker(&fifo, KI_CHANGE_BOOKMARK, 0, "2"); /* an old bookmark */
+    fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, "");      /* not from the server */
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 3), 0);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 10);
     fifo_assert_pops(&fifo, FIFO_ALL, "RESET3; RESYNC", "");
@@ -99,7 +99,7 @@ static void what_proves_nothing_makes_nothing_fresh(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void what_is_forgotten_made_nothing_fresh(void **state)
+static void forgotten_changes_do_not_count_as_fresh(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -120,11 +120,11 @@ static void what_is_forgotten_made_nothing_fresh(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_fresh_before_the_first_list_is_finished),
-        cmocka_unit_test(the_oldest_change_that_waits_counts),
-        cmocka_unit_test(who_takes_longer_says_how_far_it_is),
-        cmocka_unit_test(what_proves_nothing_makes_nothing_fresh),
-        cmocka_unit_test(what_is_forgotten_made_nothing_fresh),
+        cmocka_unit_test(nothing_is_fresh_before_the_first_list_is_processed),
+        cmocka_unit_test(the_oldest_waiting_change_counts),
+        cmocka_unit_test(a_consumer_reports_its_progress_within_a_batch),
+        cmocka_unit_test(changes_that_prove_nothing_make_nothing_fresh),
+        cmocka_unit_test(forgotten_changes_do_not_count_as_fresh),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new history of the server's in the delta queue, and which lists had ended before a change. */
+/* A new server history in the delta queue, and which lists had ended before a change. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void push_end(ki_delta_fifo *fifo, uint32_t list, const char *version)
     assert_true(ki_delta_fifo_push_marker(fifo, KI_CHANGE_LIST_END, list, text) >= 0);
 }
 
-/* The only entry that waits; to be freed. */
+/* Pops the first entry, which the caller must free. */
 static ki_delta_entry *pop_one(ki_delta_fifo *fifo, const char *expected_version)
 {
     ki_list batch;
@@ -62,7 +62,7 @@ static void expect_reset(ki_delta_fifo *fifo, uint32_t list)
 
 /* ---- a new history ------------------------------------------------------------------------------------ */
 
-static void a_new_history_forgets_what_waits_and_the_version(void **state)
+static void a_new_history_forgets_waiting_changes_and_the_version(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -94,8 +94,9 @@ static void a_new_history_makes_room_in_a_full_queue(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-/* What was popped before is finished as ever; what was dropped is not waited for. */
-static void a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever(void **state)
+/* Entries popped before the new history are finished as usual.
+ * Freshness does not wait for dropped entries. */
+static void a_batch_popped_before_a_new_history_is_finished_as_usual(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -117,8 +118,8 @@ static void a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever(vo
     ki_delta_fifo_fini(&fifo);
 }
 
-/* A reminder is of no history: it is told of what comes behind the marker. */
-static void a_resync_that_waits_does_so_behind_the_marker_of_a_new_history(void **state)
+/* A resync does not belong to a history, so it is kept and delivered after the marker. */
+static void a_waiting_resync_follows_the_marker_of_a_new_history(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -183,7 +184,7 @@ static void a_change_knows_the_newest_list_that_had_ended_before_it(void **state
     ki_delta_fifo_fini(&fifo);
 }
 
-static void lists_that_had_ended_are_forgotten_with_what_waits(void **state)
+static void ended_lists_are_forgotten_with_waiting_changes(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -204,13 +205,13 @@ static void lists_that_had_ended_are_forgotten_with_what_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_new_history_forgets_what_waits_and_the_version),
+        WITH_MEMORY_CHECK(a_new_history_forgets_waiting_changes_and_the_version),
         WITH_MEMORY_CHECK(a_new_history_makes_room_in_a_full_queue),
-        WITH_MEMORY_CHECK(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
-        WITH_MEMORY_CHECK(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
+        WITH_MEMORY_CHECK(a_batch_popped_before_a_new_history_is_finished_as_usual),
+        WITH_MEMORY_CHECK(a_waiting_resync_follows_the_marker_of_a_new_history),
         WITH_MEMORY_CHECK(when_out_of_memory_no_new_history_begins),
         WITH_MEMORY_CHECK(a_change_knows_the_newest_list_that_had_ended_before_it),
-        WITH_MEMORY_CHECK(lists_that_had_ended_are_forgotten_with_what_waits),
+        WITH_MEMORY_CHECK(ended_lists_are_forgotten_with_waiting_changes),
     };
     return RUN_TESTS(tests);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much a delta queue takes, and what it does without memory. */
+/* How much a delta queue accepts, and running out of memory. */
 #include "queue/delta_fifo.h"
 
 #include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "support/failing_allocator.h"
 #include "support/fifo_push.h"
@@ -12,7 +14,7 @@
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-static void a_queue_full_of_keys_takes_more_and_has_room_again_at_half(void **state)
+static void a_queue_full_of_keys_accepts_more_and_has_room_again_at_half(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -47,7 +49,7 @@ static void the_smallest_queue_has_room_when_it_is_empty(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_queue_full_of_bytes_takes_more_and_has_room_again_at_half(void **state)
+static void a_queue_full_of_bytes_accepts_more_and_has_room_again_at_half(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -88,8 +90,8 @@ static void a_merged_delete_counts_the_bytes_of_the_one_that_is_kept(void **stat
     ki_delta_fifo_fini(&fifo);
 }
 
-/* An object that readers share grows when one of them has its text unescaped. */
-static void an_object_that_grows_while_it_waits_does_not_upset_the_bytes(void **state)
+/* A shared object grows when one of its readers unescapes a string in it. */
+static void an_object_that_grows_in_the_queue_does_not_change_the_byte_count(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -115,7 +117,7 @@ static void an_object_that_grows_while_it_waits_does_not_upset_the_bytes(void **
     ki_delta_fifo_fini(&fifo);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------ */
+/* ---- out of memory ------------------------------------------------------------------------------------- */
 
 typedef struct fifo_facts {
     size_t items;
@@ -144,7 +146,7 @@ static void assert_unchanged(ki_delta_fifo *fifo, const fifo_facts *before)
 
 enum { SCRIPT_KEYS = 20, SCRIPT_ROUNDS = 3 };
 
-/* What fails is done once more: it has taken no reference. */
+/* Repeats a failed push: the first attempt took no reference. */
 static void push_again(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
 {
     fifo_facts before = facts_of(fifo);
@@ -215,14 +217,89 @@ static void when_out_of_memory_a_push_fails_and_changes_nothing(void **state)
         ki_object_unref(objects[i]);
 }
 
+/* ---- reused entries ------------------------------------------------------------------------------------ */
+
+static ki_delta_entry *pop_and_clear(ki_delta_fifo *fifo, ki_list *out_done)
+{
+    ki_list batch;
+    ki_resource_version version = {0};
+    ki_list_init(&batch);
+    assert_int_equal(ki_delta_fifo_pop(fifo, 1, &batch, &version), 1);
+    ki_resource_version_clear(&version);
+    ki_delta_entry *entry = ki_delta_entry_of(ki_list_pop_front(&batch));
+    ki_delta_entry_clear(entry);
+    ki_list_push_back(out_done, &entry->node);
+    return entry;
+}
+
+static void a_returned_entry_is_reused_for_another_key(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    ki_list done;
+    fifo_init(&fifo);
+    ki_list_init(&done);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 2);
+    const ki_delta_entry *entry = pop_and_clear(&fifo, &done);
+    ki_delta_fifo_give_back(&fifo, &done);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "another", 3);
+    assert_ptr_equal(ki_delta_entry_of(ki_list_first(&fifo.queue)), entry);
+    fifo_assert_pops(&fifo, FIFO_ALL, "default/another +3", "3");
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void a_key_that_is_too_long_for_an_entry_gets_a_new_one(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    ki_list done;
+    char name[200] = {0};
+    memset(name, 'n', sizeof(name) - 1);
+    fifo_init(&fifo);
+    ki_list_init(&done);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1);
+    (void)pop_and_clear(&fifo, &done);
+    ki_delta_fifo_give_back(&fifo, &done);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, name, 2);
+    const ki_delta_entry *entry = ki_delta_entry_of(ki_list_first(&fifo.queue));
+    assert_int_equal(entry->key_len, strlen("default/") + strlen(name));
+    assert_string_equal(entry->key + strlen("default/"), name);
+    assert_int_equal(fifo.spare_count, 0);
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void only_a_limited_number_of_entries_is_kept_for_reuse(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    ki_list done;
+    fifo_init(&fifo);
+    ki_list_init(&done);
+    for (int i = 0; i < 2 * KI_DELTA_FIFO_SPARE_MAX; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "n%d", i);
+        fifo_push_event(&fifo, KI_CHANGE_ADDED, name, (uint64_t)i + 1);
+    }
+    for (int i = 0; i < 2 * KI_DELTA_FIFO_SPARE_MAX; i++)
+        (void)pop_and_clear(&fifo, &done);
+    ki_delta_fifo_give_back(&fifo, &done);
+    assert_true(ki_list_is_empty(&done));
+    assert_int_equal(fifo.spare_count, KI_DELTA_FIFO_SPARE_MAX);
+    ki_delta_fifo_fini(&fifo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_queue_full_of_keys_takes_more_and_has_room_again_at_half),
+        WITH_MEMORY_CHECK(a_returned_entry_is_reused_for_another_key),
+        WITH_MEMORY_CHECK(a_key_that_is_too_long_for_an_entry_gets_a_new_one),
+        WITH_MEMORY_CHECK(only_a_limited_number_of_entries_is_kept_for_reuse),
+        WITH_MEMORY_CHECK(a_queue_full_of_keys_accepts_more_and_has_room_again_at_half),
         WITH_MEMORY_CHECK(the_smallest_queue_has_room_when_it_is_empty),
-        WITH_MEMORY_CHECK(a_queue_full_of_bytes_takes_more_and_has_room_again_at_half),
+        WITH_MEMORY_CHECK(a_queue_full_of_bytes_accepts_more_and_has_room_again_at_half),
         WITH_MEMORY_CHECK(a_merged_delete_counts_the_bytes_of_the_one_that_is_kept),
-        WITH_MEMORY_CHECK(an_object_that_grows_while_it_waits_does_not_upset_the_bytes),
+        WITH_MEMORY_CHECK(an_object_that_grows_in_the_queue_does_not_change_the_byte_count),
         WITH_MEMORY_CHECK(when_out_of_memory_a_push_fails_and_changes_nothing),
     };
     return RUN_TESTS(tests);

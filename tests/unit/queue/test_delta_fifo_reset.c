@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a delta queue starts over. */
+/* Resets of a delta queue. */
 #include "queue/delta_fifo.h"
 
 #include "support/failing_allocator.h"
@@ -13,7 +13,7 @@ static ki_resource_version version_of(const char *text)
     return version;
 }
 
-static void a_reset_forgets_what_waits_and_continues_from_a_version(void **state)
+static void a_reset_forgets_waiting_changes_and_continues_from_a_version(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -34,8 +34,8 @@ static void a_reset_forgets_what_waits_and_continues_from_a_version(void **state
     ki_delta_fifo_fini(&fifo);
 }
 
-/* The consumer gives up in the middle of a batch and never says that it has processed it. */
-static void a_batch_that_is_given_up_with_a_reset_keeps_nothing_from_being_fresh(void **state)
+/* The consumer abandons a batch and never reports it as processed. */
+static void a_batch_abandoned_in_a_reset_does_not_delay_freshness(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -47,7 +47,7 @@ static void a_batch_that_is_given_up_with_a_reset_keeps_nothing_from_being_fresh
     ki_delta_fifo_reset(&fifo, &none);
     ki_delta_fifo_set_now(&fifo, 20);
     fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "4");
-    assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX); /* nothing of it was processed */
+    assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX); /* the new list is not processed yet */
     ki_delta_fifo_set_now(&fifo, 30);
     fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
     fifo_assert_pops(&fifo, 1, "END2 4", "4");
@@ -59,8 +59,8 @@ static void a_batch_that_is_given_up_with_a_reset_keeps_nothing_from_being_fresh
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_reset_forgets_what_waits_and_continues_from_a_version),
-        WITH_MEMORY_CHECK(a_batch_that_is_given_up_with_a_reset_keeps_nothing_from_being_fresh),
+        WITH_MEMORY_CHECK(a_reset_forgets_waiting_changes_and_continues_from_a_version),
+        WITH_MEMORY_CHECK(a_batch_abandoned_in_a_reset_does_not_delay_freshness),
     };
     return RUN_TESTS(tests);
 }

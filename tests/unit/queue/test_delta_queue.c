@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is pushed into a queue of deltas, and how it is popped. */
+/* Pushing to a delta queue and popping from it. */
 #include <kinformer/delta_queue.h>
 
 #include "support/failing_allocator.h"
@@ -10,7 +10,7 @@
 
 /* ---- pushing and popping ------------------------------------------------------------------------------- */
 
-static void changes_of_a_key_leave_together_in_its_first_place(void **state)
+static void changes_of_a_key_leave_together_at_the_position_of_the_first(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -25,7 +25,7 @@ static void changes_of_a_key_leave_together_in_its_first_place(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void of_two_deletes_the_earlier_stays_unless_its_final_state_is_unknown(void **state)
+static void of_two_deletes_the_first_is_kept_unless_its_final_state_is_unknown(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -43,7 +43,7 @@ static void of_two_deletes_the_earlier_stays_unless_its_final_state_is_unknown(v
     ki_delta_queue_free(queue);
 }
 
-static void deletes_with_an_add_between_them_both_stay(void **state)
+static void deletes_with_an_add_between_them_are_both_kept(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -55,7 +55,7 @@ static void deletes_with_an_add_between_them_both_stay(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void a_delete_of_an_unknown_key_is_left_out(void **state)
+static void a_delete_of_an_unknown_key_is_ignored(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("known", 1);
@@ -73,7 +73,7 @@ static int delete_while_processed(const ki_deltas *deltas, void *user)
     return queue_push(user, KI_CHANGE_DELETED, "a", 2);
 }
 
-static void a_delete_of_what_is_being_processed_is_queued(void **state)
+static void a_delete_of_a_key_being_processed_is_queued(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -83,7 +83,7 @@ static void a_delete_of_what_is_being_processed_is_queued(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void what_is_not_a_change_is_refused(void **state)
+static void invalid_changes_are_refused(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -102,7 +102,7 @@ static void what_is_not_a_change_is_refused(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void a_missing_queue_is_empty(void **state)
+static void a_null_queue_is_empty(void **state)
 {
     (void)state;
     queue_notes n = {0};
@@ -134,7 +134,7 @@ static ki_str endless_key(const ki_object *object, char *buffer, size_t buffer_b
     return (ki_str){buffer, KI_KEY_BYTES + 1};
 }
 
-static void a_key_function_says_what_belongs_together(void **state)
+static void objects_with_equal_keys_share_an_entry(void **state)
 {
     (void)state;
     size_t longest = 1;
@@ -148,7 +148,7 @@ static void a_key_function_says_what_belongs_together(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void a_key_that_no_store_takes_is_refused(void **state)
+static void a_key_that_is_too_long_is_refused(void **state)
 {
     (void)state;
     ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.key = endless_key}, NULL);
@@ -195,7 +195,7 @@ static int replace_by_nothing(const ki_deltas *deltas, void *user)
     return queue_replace(user, NULL, NULL);
 }
 
-static void a_replace_deletes_what_is_being_processed(void **state)
+static void a_replace_deletes_a_key_being_processed(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -205,7 +205,7 @@ static void a_replace_deletes_what_is_being_processed(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void a_resync_queues_known_objects_that_do_not_wait(void **state)
+static void a_resync_queues_known_objects_that_are_not_queued(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("a", 1);
@@ -225,7 +225,7 @@ static int resync_inside(const ki_deltas *deltas, void *user)
     return ki_delta_queue_resync(user);
 }
 
-static void a_resync_brings_back_no_older_object_of_what_is_being_processed(void **state)
+static void a_resync_does_not_queue_an_old_object_of_a_key_being_processed(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("a", 1);
@@ -249,20 +249,20 @@ static void a_resync_without_known_objects_does_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(changes_of_a_key_leave_together_in_its_first_place),
-        WITH_MEMORY_CHECK(of_two_deletes_the_earlier_stays_unless_its_final_state_is_unknown),
-        WITH_MEMORY_CHECK(deletes_with_an_add_between_them_both_stay),
-        WITH_MEMORY_CHECK(a_delete_of_an_unknown_key_is_left_out),
-        WITH_MEMORY_CHECK(a_delete_of_what_is_being_processed_is_queued),
-        WITH_MEMORY_CHECK(what_is_not_a_change_is_refused),
-        WITH_MEMORY_CHECK(a_missing_queue_is_empty),
-        WITH_MEMORY_CHECK(a_key_function_says_what_belongs_together),
-        WITH_MEMORY_CHECK(a_key_that_no_store_takes_is_refused),
+        WITH_MEMORY_CHECK(changes_of_a_key_leave_together_at_the_position_of_the_first),
+        WITH_MEMORY_CHECK(of_two_deletes_the_first_is_kept_unless_its_final_state_is_unknown),
+        WITH_MEMORY_CHECK(deletes_with_an_add_between_them_are_both_kept),
+        WITH_MEMORY_CHECK(a_delete_of_an_unknown_key_is_ignored),
+        WITH_MEMORY_CHECK(a_delete_of_a_key_being_processed_is_queued),
+        WITH_MEMORY_CHECK(invalid_changes_are_refused),
+        WITH_MEMORY_CHECK(a_null_queue_is_empty),
+        WITH_MEMORY_CHECK(objects_with_equal_keys_share_an_entry),
+        WITH_MEMORY_CHECK(a_key_that_is_too_long_is_refused),
         WITH_MEMORY_CHECK(a_replace_queues_each_object_and_deletes_the_rest),
         WITH_MEMORY_CHECK(a_replace_deletes_nothing_twice),
-        WITH_MEMORY_CHECK(a_replace_deletes_what_is_being_processed),
-        WITH_MEMORY_CHECK(a_resync_queues_known_objects_that_do_not_wait),
-        WITH_MEMORY_CHECK(a_resync_brings_back_no_older_object_of_what_is_being_processed),
+        WITH_MEMORY_CHECK(a_replace_deletes_a_key_being_processed),
+        WITH_MEMORY_CHECK(a_resync_queues_known_objects_that_are_not_queued),
+        WITH_MEMORY_CHECK(a_resync_does_not_queue_an_old_object_of_a_key_being_processed),
         WITH_MEMORY_CHECK(a_resync_without_known_objects_does_nothing),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delta queues across fork(): a child has one thread, whatever the others were doing with the queue. A child
- * that hangs is ended by its alarm. */
+/* Delta queues across fork(): a child has one thread, whatever the other threads were doing with the queue. A
+ * child that hangs is ended by its alarm. */
 #include <kinformer/delta_queue.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { CHILD_SECONDS = 60, FORKS = 60, KEYS = 20 };
 
-/* A sanitizer looks for leaks in _exit(), and would find in a child what is its parent's. */
+/* The child does not end with _exit(): there a sanitizer would search for leaks and report the parent's. */
 static void expect_of_child(int (*function)(void *user), void *user)
 {
     int status = 0;
@@ -53,13 +53,13 @@ static int process_nothing(const ki_deltas *deltas, void *user)
     return 0;
 }
 
-/* ---- what another thread was at ------------------------------------------------------------------------ */
+/* ---- while another thread uses the queue --------------------------------------------------------------- */
 
 typedef struct consumer {
     ki_delta_queue *queue;
     atomic_bool is_inside;
     atomic_bool may_go;
-    size_t expected; /* deltas that a child finds */
+    size_t expected; /* deltas that a child must find */
 } consumer;
 
 static int stay_inside(const ki_deltas *deltas, void *user)
@@ -85,7 +85,7 @@ static void await_inside(consumer *c)
     assert_true(c->is_inside);
 }
 
-/* Also has it synced when it is empty. */
+/* The queue must also be synced when it is empty. */
 static int pop_all_and_free(void *user)
 {
     const consumer *c = user;
@@ -100,7 +100,7 @@ static int pop_all_and_free(void *user)
     return 0;
 }
 
-/* The object of the first replace is being processed. */
+/* The other thread is processing the object of the first replace. */
 static void consumer_begin(consumer *c, aside *thread)
 {
     ki_object *object = store_object("ns", "a", 1, "");
@@ -119,7 +119,7 @@ static void consumer_end(consumer *c, aside *thread)
     ki_delta_queue_free(c->queue);
 }
 
-static void what_was_being_processed_waits_again_in_a_child(void **state)
+static void deltas_being_processed_are_queued_again_in_a_child(void **state)
 {
     (void)state;
     consumer c;
@@ -131,7 +131,7 @@ static void what_was_being_processed_waits_again_in_a_child(void **state)
     consumer_end(&c, &thread);
 }
 
-static void something_newer_stands_for_what_was_being_processed(void **state)
+static void newer_deltas_replace_those_being_processed_in_a_child(void **state)
 {
     (void)state;
     consumer c;
@@ -157,8 +157,8 @@ static int use_and_free(void *user)
     return pop_all_and_free(c);
 }
 
-/* In the child no thread waits, and the condition is not waited for either. */
-static void a_child_frees_a_queue_that_another_thread_waits_for(void **state)
+/* The child has no waiting thread, so free must not wait for one to leave the condition variable. */
+static void a_child_can_free_a_queue_on_which_another_thread_waits(void **state)
 {
     (void)state;
     consumer c = {.queue = ki_delta_queue_new(NULL, NULL), .expected = 1};
@@ -196,7 +196,7 @@ static void pop_on(void *user)
         require(ki_delta_queue_pop(b->queue, 1, process_nothing, NULL) <= 0);
 }
 
-/* Without memory: a sanitizer's allocator may be locked for ever in the child. */
+/* Allocates nothing: in the child, a sanitizer's allocator may be locked forever. */
 static int look(void *user)
 {
     busy *b = user;
@@ -229,7 +229,7 @@ static int look_and_use(void *user)
 #define look_and_use look
 #endif
 
-static void a_child_finds_a_queue_whole_at_whatever_moment_it_was_made(void **state)
+static void a_child_finds_a_consistent_queue_whenever_it_was_forked(void **state)
 {
     (void)state;
     busy b = {.queue = ki_delta_queue_new(NULL, NULL)};
@@ -249,10 +249,10 @@ static void a_child_finds_a_queue_whole_at_whatever_moment_it_was_made(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_being_processed_waits_again_in_a_child),
-        cmocka_unit_test(something_newer_stands_for_what_was_being_processed),
-        cmocka_unit_test(a_child_frees_a_queue_that_another_thread_waits_for),
-        cmocka_unit_test(a_child_finds_a_queue_whole_at_whatever_moment_it_was_made),
+        cmocka_unit_test(deltas_being_processed_are_queued_again_in_a_child),
+        cmocka_unit_test(newer_deltas_replace_those_being_processed_in_a_child),
+        cmocka_unit_test(a_child_can_free_a_queue_on_which_another_thread_waits),
+        cmocka_unit_test(a_child_finds_a_consistent_queue_whenever_it_was_forked),
     };
     return RUN_TESTS(tests);
 }

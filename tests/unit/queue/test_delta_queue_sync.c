@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a queue of deltas has synced, ends, is full, or has no memory. */
+/* When a delta queue has synced, is closed, is full, or is out of memory. */
 #include <kinformer/delta_queue.h>
 
 #include "support/failing_allocator.h"
@@ -8,7 +8,7 @@
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-/* ---- what a callback says ------------------------------------------------------------------------------ */
+/* ---- results of the callback --------------------------------------------------------------------------- */
 
 static void requeued_deltas_go_to_the_end(void **state)
 {
@@ -33,7 +33,7 @@ static int update_and_requeue(const ki_deltas *deltas, void *user)
     return KI_DELTA_QUEUE_REQUEUE;
 }
 
-static void requeued_deltas_give_way_to_newer_ones(void **state)
+static void requeued_deltas_are_replaced_by_newer_ones(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -43,7 +43,7 @@ static void requeued_deltas_give_way_to_newer_ones(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void an_error_of_the_callback_is_what_pop_returns(void **state)
+static void pop_returns_the_error_of_the_callback(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -56,7 +56,7 @@ static void an_error_of_the_callback_is_what_pop_returns(void **state)
 
 /* ---- waiting and closing ------------------------------------------------------------------------------- */
 
-static void an_empty_queue_lets_the_time_run_out(void **state)
+static void popping_an_empty_queue_times_out(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -87,7 +87,7 @@ static void a_closed_queue_is_drained(void **state)
 
 /* ---- synced -------------------------------------------------------------------------------------------- */
 
-static void it_has_synced_when_the_last_of_the_first_replace_is_processed(void **state)
+static void the_queue_has_synced_when_the_first_replace_is_processed(void **state)
 {
     (void)state;
     ki_store *store = queue_store_with("gone", 1);
@@ -111,7 +111,7 @@ static void it_has_synced_when_the_last_of_the_first_replace_is_processed(void *
     ki_store_free(store);
 }
 
-static void a_requeued_delta_is_not_processed_yet(void **state)
+static void a_requeued_delta_is_not_yet_processed(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -126,7 +126,7 @@ static void a_requeued_delta_is_not_processed_yet(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void an_empty_first_replace_has_synced_at_once(void **state)
+static void an_empty_first_replace_is_synced_at_once(void **state)
 {
     (void)state;
     ki_delta_queue *queue = queue_of(NULL);
@@ -135,7 +135,7 @@ static void an_empty_first_replace_has_synced_at_once(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void a_push_before_any_replace_has_synced_at_once(void **state)
+static void a_queue_with_a_push_before_any_replace_is_synced_at_once(void **state)
 {
     (void)state;
     for (int type = KI_CHANGE_ADDED; type <= KI_CHANGE_DELETED; type++) {
@@ -150,7 +150,7 @@ static void a_push_before_any_replace_has_synced_at_once(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-static void a_full_queue_says_so_and_takes_more(void **state)
+static void a_full_queue_reports_it_and_accepts_more(void **state)
 {
     (void)state;
     ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.items_max = 2}, NULL);
@@ -166,7 +166,7 @@ static void a_full_queue_says_so_and_takes_more(void **state)
     ki_delta_queue_free(queue);
 }
 
-static void bytes_make_it_full_as_well(void **state)
+static void a_queue_can_also_be_full_of_bytes(void **state)
 {
     (void)state;
     ki_object *object = object_of("a", 1, 0);
@@ -186,7 +186,7 @@ static void bytes_make_it_full_as_well(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static void a_queue_is_made_whole_or_not_at_all(void **state)
+static void creating_a_queue_succeeds_or_leaves_nothing(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -218,7 +218,7 @@ static void when_out_of_memory_a_push_changes_nothing(void **state)
     ki_delta_queue_free(queue);
 }
 
-/* As a queue_replace that fails at each allocation in turn; the queue must be as before. */
+/* Each allocation of the replace fails in turn; the queue must stay unchanged. */
 static void when_out_of_memory_a_replace_changes_nothing(void **state)
 {
     (void)state;
@@ -268,17 +268,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(requeued_deltas_go_to_the_end),
-        WITH_MEMORY_CHECK(requeued_deltas_give_way_to_newer_ones),
-        WITH_MEMORY_CHECK(an_error_of_the_callback_is_what_pop_returns),
-        WITH_MEMORY_CHECK(an_empty_queue_lets_the_time_run_out),
+        WITH_MEMORY_CHECK(requeued_deltas_are_replaced_by_newer_ones),
+        WITH_MEMORY_CHECK(pop_returns_the_error_of_the_callback),
+        WITH_MEMORY_CHECK(popping_an_empty_queue_times_out),
         WITH_MEMORY_CHECK(a_closed_queue_is_drained),
-        WITH_MEMORY_CHECK(it_has_synced_when_the_last_of_the_first_replace_is_processed),
-        WITH_MEMORY_CHECK(a_requeued_delta_is_not_processed_yet),
-        WITH_MEMORY_CHECK(an_empty_first_replace_has_synced_at_once),
-        WITH_MEMORY_CHECK(a_push_before_any_replace_has_synced_at_once),
-        WITH_MEMORY_CHECK(a_full_queue_says_so_and_takes_more),
-        WITH_MEMORY_CHECK(bytes_make_it_full_as_well),
-        WITH_MEMORY_CHECK(a_queue_is_made_whole_or_not_at_all),
+        WITH_MEMORY_CHECK(the_queue_has_synced_when_the_first_replace_is_processed),
+        WITH_MEMORY_CHECK(a_requeued_delta_is_not_yet_processed),
+        WITH_MEMORY_CHECK(an_empty_first_replace_is_synced_at_once),
+        WITH_MEMORY_CHECK(a_queue_with_a_push_before_any_replace_is_synced_at_once),
+        WITH_MEMORY_CHECK(a_full_queue_reports_it_and_accepts_more),
+        WITH_MEMORY_CHECK(a_queue_can_also_be_full_of_bytes),
+        WITH_MEMORY_CHECK(creating_a_queue_succeeds_or_leaves_nothing),
         WITH_MEMORY_CHECK(when_out_of_memory_a_push_changes_nothing),
         WITH_MEMORY_CHECK(when_out_of_memory_a_replace_changes_nothing),
         WITH_MEMORY_CHECK(when_out_of_memory_a_resync_changes_nothing),

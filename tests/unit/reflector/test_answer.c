@@ -11,7 +11,7 @@
 #include "support/text_log.h"
 #include "support/unit.h"
 
-/* An answer whose owner and source write down what they are told. */
+/* An answer whose owner and source record their calls. */
 typedef struct probe {
     ki_answer answer;
     ki_list_watch source;
@@ -19,9 +19,9 @@ typedef struct probe {
     text_log log;
     ki_failure failure;
     int depth;
-    ki_answer_place place; /* of the last leave */
+    ki_answer_place place; /* of the last leave call */
     int is_full;
-    int cancels_at; /* the step at which the owner loses interest; 0: none */
+    int cancels_at; /* the result at which the owner cancels; 0: never */
     int begin_result;
 } probe;
 
@@ -54,20 +54,20 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
         text_log_add(&test->log, "head\n");
 }
 
-static void refused(ki_answer *answer, void *user)
+static void error_head(ki_answer *answer, void *user)
 {
     probe *test = user;
     assert_int_equal(test->depth, 1);
-    assert_true(ki_answer_is_refused(answer));
-    text_log_add(&test->log, "refused\n");
+    assert_true(ki_answer_is_error(answer));
+    text_log_add(&test->log, "error head\n");
 }
 
-static void step(ki_answer *answer, int number, void *user)
+static void take_result(ki_answer *answer, int result, void *user)
 {
     probe *test = user;
     assert_int_equal(test->depth, 1);
-    text_log_add(&test->log, "step %d\n", number);
-    if (number == test->cancels_at)
+    text_log_add(&test->log, "result %d\n", result);
+    if (result == test->cancels_at)
         ki_answer_cancel(answer);
 }
 
@@ -92,11 +92,11 @@ static void take_report(ki_answer *answer, const ki_answer_report *report, void 
     case KI_ANSWER_HEARD:
         heard(answer, report->bytes, user);
         break;
-    case KI_ANSWER_REFUSED:
-        refused(answer, user);
+    case KI_ANSWER_ERROR_HEAD:
+        error_head(answer, user);
         break;
-    case KI_ANSWER_STEP:
-        step(answer, report->step, user);
+    case KI_ANSWER_RESULT:
+        take_result(answer, report->result, user);
         break;
     case KI_ANSWER_OVER:
         over(answer, report->failure, user);
@@ -190,18 +190,18 @@ static void a_body_that_ends_the_answer_leaves_the_source_inside(void **state)
     assert_int_equal(test->place, KI_ANSWER_INSIDE);
 }
 
-static void a_list_is_reported_step_by_step(void **state)
+static void a_list_is_reported_result_by_result(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_LIST);
     ki_answer_head(&test->answer, 200, 0);
     assert_int_equal(body(test, EMPTY_LIST), 0);
-    expect_log(test, "head\nstep 1\nstep 4\n");
+    expect_log(test, "head\nresult 1\nresult 4\n");
     end(test);
     expect_log(test, "over  0 0\n");
 }
 
-static void a_request_is_sent_when_the_source_says_so(void **state)
+static void a_request_counts_as_sent_when_the_source_reports_it(void **state)
 {
     probe *test = *state;
     ki_answer_begin(&test->answer, KI_ANSWER_LIST, &(ki_list_options){0});
@@ -212,7 +212,7 @@ static void a_request_is_sent_when_the_source_says_so(void **state)
     assert_false(test->answer.is_sent);
     ki_answer_sent(&test->answer);
     ki_answer_cancel(&test->answer);
-    ki_answer_sent(&test->answer); /* late */
+    ki_answer_sent(&test->answer); /* too late */
     expect_log(test, "cancel\nsent\ncancel\n");
     ki_answer_sent(NULL);
 }
@@ -222,7 +222,7 @@ static void a_watch_is_reported_event_by_event(void **state)
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK BOOKMARK), 0);
-    expect_log(test, "step 8\nstep 8\n");
+    expect_log(test, "result 8\nresult 8\n");
     end(test);
     expect_log(test, "over  0 0\n");
 }
@@ -236,32 +236,32 @@ static void an_answer_can_be_used_again(void **state)
             ki_answer_head(&test->answer, 500, 9);
         end(test);
     }
-    expect_log(test, "over ConnectionLost 0 0\nover  0 0\nrefused\nover ServerError 500 9\n");
+    expect_log(test, "over ConnectionLost 0 0\nover  0 0\nerror head\nover ServerError 500 9\n");
     begin_kind(test, KI_ANSWER_LIST);
     (void)!body(test, EMPTY_LIST);
     end(test);
-    expect_log(test, "step 1\nstep 4\nover  0 0\n");
+    expect_log(test, "result 1\nresult 4\nover  0 0\n");
 }
 
-static void what_is_not_json_is_cancelled(void **state)
+static void a_body_that_is_not_json_is_cancelled(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK "]"), KI_ERR_NOT_FOUND);
-    expect_log(test, "step 8\ncancel\nover Malformed 0 0\n");
+    expect_log(test, "result 8\ncancel\nover Malformed 0 0\n");
     assert_int_equal(test->failure.error.code, KI_ERR_JSON_SYNTAX);
     assert_int_equal(body(test, BOOKMARK), KI_ERR_NOT_FOUND);
     end(test);
     expect_log(test, "");
 }
 
-static void an_owner_may_lose_interest_in_the_middle(void **state)
+static void an_owner_may_cancel_in_the_middle(void **state)
 {
     probe *test = *state;
     test->cancels_at = KI_CHANGE_BOOKMARK;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK BOOKMARK), KI_ERR_NOT_FOUND);
-    expect_log(test, "step 8\ncancel\n");
+    expect_log(test, "result 8\ncancel\n");
 }
 
 static void a_full_owner_makes_the_source_wait(void **state)
@@ -288,23 +288,23 @@ static void an_error_is_explained_by_its_status(void **state)
         assert_int_equal(ki_answer_body(&test->answer, answer.body.ptr + i, 1), 0);
     end(test);
     recorded_free(&answer);
-    expect_log(test, "refused\nover VersionTooLarge 504 1\n");
+    expect_log(test, "error head\nover VersionTooLarge 504 1\n");
     assert_string_equal(
         test->failure.error.message,
         "the server answers 504 Timeout: Timeout: Too large resource version: 99999999, current: 349");
 }
 
-static void the_head_says_best_how_long_to_wait(void **state)
+static void the_head_decides_how_long_to_wait(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_LIST);
     ki_answer_head(&test->answer, 429, 5);
     (void)!body(test, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":9}}");
     end(test);
-    expect_log(test, "refused\nover TooManyRequests 429 5\n");
+    expect_log(test, "error head\nover TooManyRequests 429 5\n");
 }
 
-static void an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long(void **state)
+static void a_long_error_body_of_any_text_is_cut(void **state)
 {
     probe *test = *state;
     char page[1000];
@@ -313,7 +313,7 @@ static void an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long(void 
     ki_answer_head(&test->answer, 502, 0);
     for (size_t i = 0; i < KI_ANSWER_ERROR_BYTES_MAX / sizeof(page); i++)
         assert_int_equal(ki_answer_body(&test->answer, page, sizeof(page)), 0);
-    expect_log(test, "refused\n");
+    expect_log(test, "error head\n");
     assert_int_equal(ki_answer_body(&test->answer, page, sizeof(page)), KI_ERR_NOT_FOUND);
     expect_log(test, "cancel\nover ServerError 502 0\n");
     assert_int_equal(body(test, "{\"kind\":\"Status\",\"code\":410}"), KI_ERR_NOT_FOUND);
@@ -322,30 +322,30 @@ static void an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long(void 
     assert_string_equal(test->failure.error.message, "the server answers 502");
 }
 
-static void an_error_that_is_cut_is_still_that_error(void **state)
+static void a_truncated_error_is_still_reported(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     ki_answer_head(&test->answer, 410, 0);
     (void)!body(test, "{\"kind\":");
     ki_answer_end(&test->answer, KI_REASON_CONNECTION_LOST, "gone");
-    expect_log(test, "refused\nover Expired 410 0\n");
+    expect_log(test, "error head\nover Expired 410 0\n");
 }
 
-static void an_error_that_does_not_end_is_cut_with_what_has_come(void **state)
+static void an_endless_error_is_cut_with_the_text_received(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
-    assert_false(ki_answer_is_refused(&test->answer));
+    assert_false(ki_answer_is_error(&test->answer));
     ki_answer_head(&test->answer, 503, 3);
     assert_int_equal(body(test, "upstream"), 0);
-    ki_answer_cut_refused(&test->answer);
-    expect_log(test, "refused\ncancel\nover ServerError 503 3\n");
+    ki_answer_cut_error(&test->answer);
+    expect_log(test, "error head\ncancel\nover ServerError 503 3\n");
     assert_string_equal(test->failure.error.message, "the server answers 503: upstream");
-    assert_false(ki_answer_is_refused(&test->answer));
+    assert_false(ki_answer_is_error(&test->answer));
 }
 
-static void a_cut_has_a_message(void **state)
+static void a_lost_connection_has_a_message(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
@@ -365,7 +365,7 @@ static size_t hide_secret(char *text, size_t len, const void *user)
 #define ECHO                                                                                                 \
     "{\"kind\":\"Status\",\"code\":401,\"reason\":\"Unauthorized\",\"message\":\"not sek\\u0072et-1\"}"
 
-static void a_secret_that_is_sent_back_as_an_error_is_masked(void **state)
+static void a_secret_echoed_in_an_error_is_masked(void **state)
 {
     probe *test = *state;
     const struct {
@@ -388,19 +388,19 @@ static void a_secret_that_is_sent_back_as_an_error_is_masked(void **state)
     }
 }
 
-static void a_secret_that_is_sent_back_in_a_watch_is_masked(void **state)
+static void a_secret_echoed_in_a_watch_is_masked(void **state)
 {
     probe *test = *state;
-    const ki_watch_decoder *decoder = &test->answer.decoder.as.json_watch;
+    const ki_decoded *event = &test->answer.decoder.as.json_watch.decoded;
     test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, "{\"type\":\"ERROR\",\"object\":" ECHO "}"), 0);
-    assert_true(ki_str_equal(decoder->status.message, KI_STR("not <masked>")));
+    assert_true(ki_str_equal(event->status.message, KI_STR("not <masked>")));
     assert_int_equal(body(test, "{\"type\":\"sekret-1\",\"object\":{}}"), 0);
-    assert_string_equal(decoder->refused.error.message, "unknown event type \"<masked>\"");
+    assert_string_equal(event->refused.error.message, "unknown event type \"<masked>\"");
 }
 
-static void a_source_that_says_no_is_over(void **state)
+static void an_answer_whose_source_refuses_is_over(void **state)
 {
     probe *test = *state;
     test->begin_result = KI_ERR_SYSTEM;
@@ -414,7 +414,7 @@ static void a_source_that_says_no_is_over(void **state)
     expect_log(test, "over NoMemory 0 0\n");
 }
 
-static void a_decoder_without_memory_says_so(void **state)
+static void a_decoder_that_runs_out_of_memory_reports_it(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
@@ -424,7 +424,7 @@ static void a_decoder_without_memory_says_so(void **state)
     expect_log(test, "cancel\nover NoMemory 0 0\n");
 }
 
-static void no_answer_is_harmless(void **state)
+static void a_null_answer_is_harmless(void **state)
 {
     (void)state;
     ki_answer_head(NULL, 200, 0);
@@ -437,29 +437,27 @@ static void no_answer_is_harmless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_list_is_reported_step_by_step, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_request_is_sent_when_the_source_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_list_is_reported_result_by_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_counts_as_sent_when_the_source_reports_it, setup, teardown),
         cmocka_unit_test_setup_teardown(a_watch_is_reported_event_by_event, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_can_be_used_again, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_json_is_cancelled, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_as_an_error_is_masked, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_in_a_watch_is_masked, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_owner_may_lose_interest_in_the_middle, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_body_that_is_not_json_is_cancelled, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_echoed_in_an_error_is_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_echoed_in_a_watch_is_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_owner_may_cancel_in_the_middle, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_owner_makes_the_source_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(an_error_is_explained_by_its_status, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_head_says_best_how_long_to_wait, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(an_error_that_is_cut_is_still_that_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_error_that_does_not_end_is_cut_with_what_has_come, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_cut_has_a_message, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_source_that_says_no_is_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_head_decides_how_long_to_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_long_error_body_of_any_text_is_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_truncated_error_is_still_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_endless_error_is_cut_with_the_text_received, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lost_connection_has_a_message, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_answer_whose_source_refuses_is_over, setup, teardown),
         cmocka_unit_test_setup_teardown(a_source_is_inside_until_it_ends_the_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(a_body_that_ends_the_answer_leaves_the_source_inside, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(a_decoder_without_memory_says_so, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_answer_is_harmless, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_decoder_that_runs_out_of_memory_reports_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_null_answer_is_harmless, setup, teardown),
     };
     return RUN_TESTS(tests);
 }

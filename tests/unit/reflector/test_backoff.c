@@ -11,7 +11,7 @@ static ki_random new_random(void)
     return random;
 }
 
-/* The delays in milliseconds: each must be in [expected, twice that). */
+/* Each delay, in milliseconds, must be at least as long as expected and less than twice that. */
 static void assert_delays(ki_backoff *backoff, const uint64_t *expected, size_t count)
 {
     ki_random random = new_random();
@@ -76,7 +76,7 @@ static void delays_are_spread_over_their_whole_range(void **state)
     assert_in_range(high, 60, 140);
 }
 
-static void two_minutes_of_health_begin_the_delays_again(void **state)
+static void two_healthy_minutes_restart_the_delays(void **state)
 {
     (void)state;
     ki_random random = new_random();
@@ -89,7 +89,7 @@ static void two_minutes_of_health_begin_the_delays_again(void **state)
     assert_true(ki_backoff_next_ns(&backoff, &random, 130 * KI_NS_PER_S) < 1600 * KI_NS_PER_MS);
 }
 
-static void less_health_does_not(void **state)
+static void less_than_two_healthy_minutes_do_not_restart_the_delays(void **state)
 {
     (void)state;
     ki_random random = new_random();
@@ -103,7 +103,7 @@ static void less_health_does_not(void **state)
     assert_true(ki_backoff_next_ns(&backoff, &random, 238 * KI_NS_PER_S) >= 6400 * KI_NS_PER_MS);
 }
 
-static void time_alone_does_not(void **state)
+static void time_alone_does_not_restart_the_delays(void **state)
 {
     (void)state;
     ki_random random = new_random();
@@ -113,7 +113,7 @@ static void time_alone_does_not(void **state)
     assert_true(ki_backoff_next_ns(&backoff, &random, 3600 * KI_NS_PER_S) >= 1600 * KI_NS_PER_MS);
 }
 
-static void a_reset_begins_the_delays_again(void **state)
+static void a_reset_restarts_the_delays(void **state)
 {
     (void)state;
     static const uint64_t expected[] = {800};
@@ -134,10 +134,10 @@ int main(void)
         cmocka_unit_test(a_maximum_below_the_first_delay_is_raised),
         cmocka_unit_test(absurd_options_do_not_overflow),
         cmocka_unit_test(delays_are_spread_over_their_whole_range),
-        cmocka_unit_test(two_minutes_of_health_begin_the_delays_again),
-        cmocka_unit_test(less_health_does_not),
-        cmocka_unit_test(time_alone_does_not),
-        cmocka_unit_test(a_reset_begins_the_delays_again),
+        cmocka_unit_test(two_healthy_minutes_restart_the_delays),
+        cmocka_unit_test(less_than_two_healthy_minutes_do_not_restart_the_delays),
+        cmocka_unit_test(time_alone_does_not_restart_the_delays),
+        cmocka_unit_test(a_reset_restarts_the_delays),
     };
     return RUN_TESTS(tests);
 }

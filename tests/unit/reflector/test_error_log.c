@@ -47,7 +47,7 @@ static void write_error(const char *key)
                        &(ki_informer_error){.reason = KI_REASON_MALFORMED, .error = &error, .key = key});
 }
 
-static void a_flood_of_objects_is_a_few_lines(void **state)
+static void many_refused_objects_are_logged_in_a_few_lines(void **state)
 {
     (void)state;
     for (int i = 0; i < 10000; i++)
@@ -56,7 +56,7 @@ static void a_flood_of_objects_is_a_few_lines(void **state)
     assert_string_equal(last, "test: no use");
 }
 
-static void the_next_line_says_how_many_were_left_out(void **state)
+static void the_next_line_counts_the_lines_left_out(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++)
@@ -70,7 +70,7 @@ static void the_next_line_says_how_many_were_left_out(void **state)
     assert_string_equal(last, "test: no use");
 }
 
-static void what_concerns_no_object_is_always_written(void **state)
+static void errors_without_an_object_are_always_logged(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++)
@@ -78,7 +78,7 @@ static void what_concerns_no_object_is_always_written(void **state)
     assert_int_equal(lines, 1000);
 }
 
-/* ---- turns --------------------------------------------------------------------------------------------- */
+/* ---- status changes ------------------------------------------------------------------------------------ */
 
 static void write_status(ki_phase phase, ki_reason reason, uint64_t lists)
 {
@@ -88,7 +88,7 @@ static void write_status(ki_phase phase, ki_reason reason, uint64_t lists)
                                                           .message = "watches bring nothing"});
 }
 
-static void that_lists_make_up_for_watches_is_written_once_and_its_end_too(void **state)
+static void polling_is_logged_when_it_begins_and_when_it_ends(void **state)
 {
     (void)state;
     for (int i = 1; i <= 3; i++) {
@@ -105,12 +105,12 @@ static void that_lists_make_up_for_watches_is_written_once_and_its_end_too(void 
     }
 }
 
-static void the_end_of_a_loss_says_how_long_it_was_and_how_it_ended(void **state)
+static void a_restored_watch_is_logged_with_the_duration_and_how_it_resumed(void **state)
 {
     (void)state;
     write_status(KI_PHASE_LISTING, KI_REASON_NONE, 1);
     write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
-    assert_int_equal(lines, 0); /* nothing was lost */
+    assert_int_equal(lines, 0); /* no connection was lost */
     write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_LOST, 1);
     ki_clock_advance_ms(&test_clock, 60 * 1000);
     write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_REFUSED, 1);
@@ -125,11 +125,13 @@ static void the_end_of_a_loss_says_how_long_it_was_and_how_it_ended(void **state
     assert_int_equal(lines, 2);
 }
 
-static void a_wait_or_a_stop_is_not_a_loss(void **state)
+static void a_wait_or_a_stop_is_not_a_lost_connection(void **state)
 {
     (void)state;
     write_status(KI_PHASE_BACKING_OFF, KI_REASON_PACED, 1);
     write_status(KI_PHASE_BACKING_OFF, KI_REASON_RESUMING, 1);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NO_MEMORY, 1); /* the watch continues */
     write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
     write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_LOST, 1);
     write_status(KI_PHASE_STOPPED, KI_REASON_NONE, 1);
@@ -137,7 +139,7 @@ static void a_wait_or_a_stop_is_not_a_loss(void **state)
     assert_int_equal(lines, 0);
 }
 
-static void losses_without_an_end_are_a_few_lines(void **state)
+static void frequent_losses_are_logged_in_a_few_lines(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++) {
@@ -157,13 +159,13 @@ static void losses_without_an_end_are_a_few_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_flood_of_objects_is_a_few_lines),
-        TEST(the_next_line_says_how_many_were_left_out),
-        TEST(what_concerns_no_object_is_always_written),
-        TEST(that_lists_make_up_for_watches_is_written_once_and_its_end_too),
-        TEST(the_end_of_a_loss_says_how_long_it_was_and_how_it_ended),
-        TEST(a_wait_or_a_stop_is_not_a_loss),
-        TEST(losses_without_an_end_are_a_few_lines),
+        TEST(many_refused_objects_are_logged_in_a_few_lines),
+        TEST(the_next_line_counts_the_lines_left_out),
+        TEST(errors_without_an_object_are_always_logged),
+        TEST(polling_is_logged_when_it_begins_and_when_it_ends),
+        TEST(a_restored_watch_is_logged_with_the_duration_and_how_it_resumed),
+        TEST(a_wait_or_a_stop_is_not_a_lost_connection),
+        TEST(frequent_losses_are_logged_in_a_few_lines),
     };
     return RUN_TESTS(tests);
 }

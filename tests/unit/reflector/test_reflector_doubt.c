@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lists are in doubt until their end, and how one that is doubted too much is given up. */
+/* Which lists are in doubt until their end, and when a list in doubt is abandoned. */
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
@@ -21,7 +21,7 @@ static void stream_again(reflector_run *run)
     run->doubtful_items = 0;
 }
 
-static void a_list_whose_metadata_come_first_is_not_in_doubt(void **state)
+static void a_list_with_its_metadata_first_is_not_in_doubt(void **state)
 {
     reflector_run *run = *state;
     lose_history(run);
@@ -31,7 +31,7 @@ static void a_list_whose_metadata_come_first_is_not_in_doubt(void **state)
     assert_int_equal(run->doubtful_items, 0);
 }
 
-static void a_list_whose_metadata_come_last_is_in_doubt(void **state)
+static void a_list_with_its_metadata_last_is_in_doubt(void **state)
 {
     reflector_run *run = *state;
     lose_history(run);
@@ -49,12 +49,12 @@ static void a_streamed_list_is_in_doubt(void **state)
     assert_int_equal(run->doubtful_items, 1);
 }
 
-static void a_doubted_stream_is_given_up_for_a_list_of_the_newest_version(void **state)
+static void a_stream_in_doubt_is_replaced_by_a_list_of_the_newest_version(void **state)
 {
     reflector_run *run = *state;
     stream_again(run);
     scripted_body(&run->source, ITEM("b", "6"));
-    ki_reflector_doubt_list(&run->reflector, 1); /* which is over */
+    ki_reflector_doubt_list(&run->reflector, 1); /* list 1 is over */
     expect_requests(run, "");
     ki_reflector_doubt_list(&run->reflector, 2);
     expect_errors(run, "Stale\n");
@@ -63,24 +63,29 @@ static void a_doubted_stream_is_given_up_for_a_list_of_the_newest_version(void *
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     run->informer.watch_list = KI_WATCH_LIST_NEVER;
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "LIST rv= limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
     scripted_body(&run->source, "{\"items\":[" POD("b", "6"));
+    assert_int_equal(run->doubtful_items, 2); /* this list did not request the newest version */
     ki_reflector_doubt_list(&run->reflector, 4);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nLIST rv= limit=500\n");
+    scripted_body(&run->source, "{\"items\":[" POD("b", "6"));
+    ki_reflector_doubt_list(&run->reflector, 5);
     scripted_body(&run->source, "],\"metadata\":{\"resourceVersion\":\"12\"}}");
     scripted_end(&run->source);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "WATCH rv=12 bookmarks\n");
-    assert_int_equal(run->doubtful_items, 1); /* that one is believed, wherever its metadata are */
-    expect_changes(run, "REPLACED 2 d/b@6\nREPLACED 4 d/b@6\nEND 4 12\n");
-    ki_reflector_doubt_list(&run->reflector, 4); /* too late */
+    assert_int_equal(run->doubtful_items, 2); /* that list is trusted, wherever its metadata is */
+    expect_changes(run, "REPLACED 2 d/b@6\nREPLACED 4 d/b@6\nREPLACED 5 d/b@6\nEND 5 12\n");
+    ki_reflector_doubt_list(&run->reflector, 5); /* too late */
     expect_requests(run, "");
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_whole(&run->source, LIST_METADATA_LAST("14", POD("b", "6")));
-    assert_int_equal(run->doubtful_items, 2); /* and the next is not */
+    assert_int_equal(run->doubtful_items, 3); /* the next list is in doubt again */
 }
 
-static void where_lists_are_always_streamed_so_is_the_one_that_is_trusted(void **state)
+static void if_lists_are_always_streamed_the_trusted_one_is_too(void **state)
 {
     reflector_run *run = *state;
     stream_again(run);
@@ -96,11 +101,11 @@ static void where_lists_are_always_streamed_so_is_the_one_that_is_trusted(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(a_list_whose_metadata_come_first_is_not_in_doubt),
-        reflector_test(a_list_whose_metadata_come_last_is_in_doubt),
+        reflector_test(a_list_with_its_metadata_first_is_not_in_doubt),
+        reflector_test(a_list_with_its_metadata_last_is_in_doubt),
         reflector_test(a_streamed_list_is_in_doubt),
-        reflector_test(a_doubted_stream_is_given_up_for_a_list_of_the_newest_version),
-        reflector_test(where_lists_are_always_streamed_so_is_the_one_that_is_trusted),
+        reflector_test(a_stream_in_doubt_is_replaced_by_a_list_of_the_newest_version),
+        reflector_test(if_lists_are_always_streamed_the_trusted_one_is_too),
     };
     return RUN_TESTS(tests);
 }

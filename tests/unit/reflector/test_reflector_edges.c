@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is easily forgotten in the reflector: between one watch and the next, across a stop,
- * between reflectors. */
+/* Edge cases of the reflector: between two watches, across a stop, and between reflectors. */
 #include <stdio.h>
 
 #include "queue/delta_fifo.h"
@@ -9,7 +8,7 @@
 #include "support/unit.h"
 #include "util/units.h"
 
-/* ---- a relist that is owed, by a source that answers inside begin --------------------------- */
+/* ---- a pending relist, with a source that answers within begin ------------------------------ */
 
 static int versions = 100;
 
@@ -21,14 +20,14 @@ static void answer_at_once(scripted_source *source, const ki_list_options *optio
         scripted_whole(source, LIST("10", "", POD("a", "5")));
         return;
     }
-    /* a bookmark, always newer; the first watch also has an event that makes no sense */
+    /* A bookmark that is always newer; the first watch also has a malformed event. */
     snprintf(text, sizeof(text), "%s" BOOKMARK("%d"),
              versions == 100 ? "{\"type\":\"DELETED\",\"object\":{\"metadata\":{}}}\n" : "", versions);
     versions++;
     scripted_whole(source, text);
 }
 
-static void an_owed_relist_is_done_also_when_each_watch_is_over_at_once(void **state)
+static void a_pending_relist_is_done_even_if_each_watch_ends_at_once(void **state)
 {
     reflector_run *run = *state;
     run->source.at_once = answer_at_once;
@@ -39,9 +38,9 @@ static void an_owed_relist_is_done_also_when_each_watch_is_over_at_once(void **s
     assert_true(status.lists >= 2);
 }
 
-/* ---- trusts_lists survives a stop, wants_quorum does not ---------------------------------------- */
+/* ---- doubt after a stop ------------------------------------------------------------------------- */
 
-static void after_a_stop_a_list_is_doubted_again(void **state)
+static void after_a_stop_a_list_is_in_doubt_again(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
@@ -49,20 +48,21 @@ static void after_a_stop_a_list_is_doubted_again(void **state)
     scripted_error(&run->source, 410, "");
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
     assert_int_equal(run->doubtful_items, 1);
-    ki_reflector_doubt_list(&run->reflector, run->reflector.list.number); /* more than 10,000 */
+    ki_reflector_doubt_list(&run->reflector,
+                            run->reflector.list.number); /* as for more than 10,000 held items */
     reflector_run_wait_ms(run, 2000);
     text_log_clear(&run->source.requests);
     run->doubtful_items = 0;
     ki_reflector_halt(&run->reflector);
-    reflector_run_restart(run, "10"); /* stop and start during the LIST of the newest */
+    reflector_run_restart(run, "10"); /* stop and start during the LIST of the newest version */
     reflector_run_wait_ms(run, 5000);
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
     assert_int_equal(run->doubtful_items, 1);
 }
 
-/* ---- an echo makes nothing fresh ----------------------------------------------------------------- */
+/* ---- an old event makes nothing fresh ------------------------------------------------------------ */
 
-static void an_event_that_is_older_is_not_a_success(void **state)
+static void an_old_event_is_not_a_success(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -71,7 +71,7 @@ static void an_event_that_is_older_is_not_a_success(void **state)
     uint64_t behind_bookmark = reflector_run_status(run).success_age_ms;
     scripted_body(&run->source, EVENT("MODIFIED", POD("a", "5")));
     uint64_t behind_event = reflector_run_status(run).success_age_ms;
-    ki_delta_fifo fifo; /* the same of what ki_informer_age_ms() reads */
+    ki_delta_fifo fifo; /* the same for what ki_informer_age_ms() reads */
     fifo_init(&fifo);
     ki_delta_fifo_set_now(&fifo, 10);
     fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "10");
@@ -90,16 +90,13 @@ static void an_event_that_is_older_is_not_a_success(void **state)
 
 /* ---- another informer of the same resource -------------------------------------------------------- */
 
-static void what_one_informer_has_found_out_others_of_the_resource_know(void **state)
+static void informers_of_a_resource_share_what_they_know_about_streams(void **state)
 {
     reflector_run *run = *state;
     reflector_run other;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
     reflector_run_start(run, "");
-    for (int i = 0; i < 2; i++) {
-        scripted_error(&run->source, 503, "");
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    }
+    reflector_run_fail(run, 503, 2);
     scripted_whole(&run->source, LIST("10", "", ""));
     reflector_run_init(&other);
     other.informer.watch_list = KI_WATCH_LIST_AUTO;
@@ -111,14 +108,14 @@ static void what_one_informer_has_found_out_others_of_the_resource_know(void **s
     assert_true(is_list);
 }
 
-/* ---- a list is of its beginning, not of its end --------------------------------------------------- */
+/* ---- a list is as old as its beginning ------------------------------------------------------------ */
 
 static void a_list_makes_the_store_as_old_as_its_first_page(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
-    scripted_whole(&run->source, LIST("10", "next", POD("a", "5"))); /* the snapshot is of now */
-    for (int i = 0; i < 5; i++) { /* slow, as a page is that waits for a busy server */
+    scripted_whole(&run->source, LIST("10", "next", POD("a", "5"))); /* the snapshot is of this moment */
+    for (int i = 0; i < 5; i++) {                                    /* a slow page from a busy server */
         reflector_run_wait_ms(run, 50 * 1000);
         scripted_body(&run->source,
                       i == 0 ? "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":["
@@ -129,9 +126,9 @@ static void a_list_makes_the_store_as_old_as_its_first_page(void **state)
     assert_true(age >= 250 * 1000);
 }
 
-/* ---- WATCHING is said of a watch that was not answered -------------------------------------------- */
+/* ---- a response to the probe says nothing about the watch ----------------------------------------- */
 
-static void an_answer_to_the_probe_is_none_to_the_watch(void **state)
+static void a_response_to_the_probe_is_not_a_response_to_the_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -139,29 +136,26 @@ static void an_answer_to_the_probe_is_none_to_the_watch(void **state)
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     text_log_clear(&run->statuses);
-    reflector_run_wait_ms(run, 11 * 1000); /* the watch is not answered, the list of one item is */
+    reflector_run_wait_ms(run, 11 * 1000); /* the watch gets no response, the probe does */
     assert_non_null(run->source.probe);
     scripted_probe_whole(&run->source, LIST("10", "", ""));
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
 }
 
-/* ---- an answer without a word on when it was sent -------------------------------------------------- */
+/* ---- a response to a request not reported as sent -------------------------------------------------- */
 
-static void what_is_answered_was_sent(void **state)
+static void a_request_with_a_response_counts_as_sent(void **state)
 {
     reflector_run *run = *state;
     run->tells_sent = 1;
     reflector_run_start_watching(run);
-    for (int i = 0; i < 6; i++) {
-        scripted_error(&run->source, 503, "");
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    }
+    reflector_run_fail(run, 503, 6);
     assert_true(reflector_run_status(run).lists > 1);
 }
 
-/* ---- two failures with a list in between are not two in a row -------------------------------------- */
+/* ---- failures with a list between them ------------------------------------------------------------- */
 
-static void failures_with_a_list_in_between_are_not_in_a_row(void **state)
+static void failures_with_a_list_between_them_are_not_consecutive(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
@@ -181,9 +175,9 @@ static void failures_with_a_list_in_between_are_not_in_a_row(void **state)
     assert_true(strncmp(run->source.requests.text, "STREAM", 6) == 0);
 }
 
-/* ---- what is read behind a pause --------------------------------------------------------------------- */
+/* ---- changes read after a pause ---------------------------------------------------------------------- */
 
-static void what_waited_during_a_pause_is_as_old_as_the_pause(void **state)
+static void changes_that_waited_during_a_pause_are_as_old_as_the_pause(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -191,34 +185,31 @@ static void what_waited_during_a_pause_is_as_old_as_the_pause(void **state)
     run->is_full = 1;
     scripted_body(&run->source, EVENT("MODIFIED", POD("a", "11")));
     uint64_t paused_ns = ki_clock_now_ns(&run->clock);
-    for (int i = 0; i < 5; i++) { /* each time there is room for one more only */
+    for (int i = 0; i < 5; i++) { /* each time there is room for only one more */
         reflector_run_wait_ms(run, 50 * 1000);
-        ki_reflector_room(&run->reflector);
+        ki_reflector_resume(&run->reflector);
         scripted_body(&run->source, EVENT("MODIFIED", POD("a", "12")));
         assert_int_equal(ki_reflector_received_ns(&run->reflector), paused_ns);
     }
     run->is_full = 0;
-    ki_reflector_room(&run->reflector);
-    reflector_run_wait_ms(run, 2000); /* all has been read */
+    ki_reflector_resume(&run->reflector);
+    reflector_run_wait_ms(run, 2000); /* everything has been read */
     assert_int_equal(ki_reflector_received_ns(&run->reflector), ki_clock_now_ns(&run->clock));
 }
 
-/* ---- a list that was to make up for watches fails ---------------------------------------------------- */
+/* ---- a list fails while polling ---------------------------------------------------------------------- */
 
 static void begin_polling(reflector_run *run, const char *list)
 {
     run->informer.watch_list = KI_WATCH_LIST_NEVER;
     reflector_run_start(run, "");
     scripted_whole(&run->source, list);
-    for (int i = 0; i < 3; i++) {
-        scripted_error(&run->source, 500, "");
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    }
+    reflector_run_fail(run, 500, 3);
     text_log_clear(&run->source.requests);
 }
 
-/* What is stored may be ahead of the watch, without a way to tell. */
-static void behind_half_a_list_of_unordered_versions_comes_a_list(void **state)
+/* The store may be ahead of the watch, and unordered versions cannot tell. */
+static void a_partial_list_of_unordered_versions_is_followed_by_a_list(void **state)
 {
     reflector_run *run = *state;
     begin_polling(run, LIST("v-1", "", POD("a", "v-1")));
@@ -229,7 +220,7 @@ static void behind_half_a_list_of_unordered_versions_comes_a_list(void **state)
     assert_int_equal(strncmp(run->source.requests.text, "LIST", 4), 0);
 }
 
-static void behind_half_a_list_of_numbers_comes_a_watch(void **state)
+static void a_partial_list_of_numbers_is_followed_by_a_watch(void **state)
 {
     reflector_run *run = *state;
     begin_polling(run, LIST("1", "", POD("a", "1")));
@@ -240,7 +231,7 @@ static void behind_half_a_list_of_numbers_comes_a_watch(void **state)
     assert_int_equal(strncmp(run->source.requests.text, "WATCH", 5), 0);
 }
 
-static void a_reset_that_a_probe_finds_is_reported_while_polling_too(void **state)
+static void a_reset_found_by_a_probe_is_reported_while_polling(void **state)
 {
     reflector_run *run = *state;
     begin_polling(run, LIST("100", "", ""));
@@ -248,7 +239,7 @@ static void a_reset_that_a_probe_finds_is_reported_while_polling_too(void **stat
     scripted_error(&run->source, 500, "");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     text_log_clear(&run->statuses);
-    reflector_run_wait_ms(run, 11 * 1000); /* the watch is not answered */
+    reflector_run_wait_ms(run, 11 * 1000); /* the watch gets no response */
     assert_non_null(run->source.probe);
     scripted_probe_whole(&run->source, LIST("7", "", ""));
     assert_non_null(strstr(run->statuses.text, "HistoryReset"));
@@ -257,18 +248,18 @@ static void a_reset_that_a_probe_finds_is_reported_while_polling_too(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(an_owed_relist_is_done_also_when_each_watch_is_over_at_once),
-        reflector_test(after_a_stop_a_list_is_doubted_again),
-        reflector_test(an_event_that_is_older_is_not_a_success),
+        reflector_test(a_pending_relist_is_done_even_if_each_watch_ends_at_once),
+        reflector_test(after_a_stop_a_list_is_in_doubt_again),
+        reflector_test(an_old_event_is_not_a_success),
         reflector_test(a_list_makes_the_store_as_old_as_its_first_page),
-        reflector_test(an_answer_to_the_probe_is_none_to_the_watch),
-        reflector_test(what_is_answered_was_sent),
-        reflector_test(failures_with_a_list_in_between_are_not_in_a_row),
-        reflector_test(what_one_informer_has_found_out_others_of_the_resource_know),
-        reflector_test(what_waited_during_a_pause_is_as_old_as_the_pause),
-        reflector_test(behind_half_a_list_of_unordered_versions_comes_a_list),
-        reflector_test(behind_half_a_list_of_numbers_comes_a_watch),
-        reflector_test(a_reset_that_a_probe_finds_is_reported_while_polling_too),
+        reflector_test(a_response_to_the_probe_is_not_a_response_to_the_watch),
+        reflector_test(a_request_with_a_response_counts_as_sent),
+        reflector_test(failures_with_a_list_between_them_are_not_consecutive),
+        reflector_test(informers_of_a_resource_share_what_they_know_about_streams),
+        reflector_test(changes_that_waited_during_a_pause_are_as_old_as_the_pause),
+        reflector_test(a_partial_list_of_unordered_versions_is_followed_by_a_list),
+        reflector_test(a_partial_list_of_numbers_is_followed_by_a_watch),
+        reflector_test(a_reset_found_by_a_probe_is_reported_while_polling),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of failures, the status, transforms, and sources that behave unexpectedly. */
+/* Reports of failures, the status, transforms, and sources that behave unexpectedly. */
 #include <string.h>
 
 #include "support/reflector_run.h"
@@ -7,7 +7,7 @@
 
 /* ---- failures ------------------------------------------------------------------------------------------ */
 
-static void a_failure_tells_since_when_nothing_works(void **state)
+static void a_failure_reports_the_time_since_the_last_success(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -26,7 +26,7 @@ static void a_failure_tells_since_when_nothing_works(void **state)
     assert_int_equal(run->last_success_ms, 55);
 }
 
-static void delays_of_lists_grow_and_begin_again_after_two_healthy_minutes(void **state)
+static void delays_of_lists_grow_and_restart_after_two_healthy_minutes(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -47,7 +47,7 @@ static void delays_of_lists_grow_and_begin_again_after_two_healthy_minutes(void 
     assert_in_range(run->last_retry_ms, 800, 1600);
 }
 
-static void the_back_off_is_an_option(void **state)
+static void the_backoff_is_an_option(void **state)
 {
     reflector_run *run = *state;
     run->informer.backoff_ms = 50;
@@ -60,7 +60,7 @@ static void the_back_off_is_an_option(void **state)
     }
 }
 
-static void a_list_that_is_asked_to_wait_does(void **state)
+static void a_list_waits_as_long_as_the_server_asks(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -90,7 +90,7 @@ static void an_error_handler_is_optional(void **state)
 
 /* ---- sources ------------------------------------------------------------------------------------------- */
 
-static void a_source_that_does_not_take_a_request_is_asked_again(void **state)
+static void a_request_that_the_source_refuses_is_repeated(void **state)
 {
     reflector_run *run = *state;
     run->source.begin_result = KI_ERR_SYSTEM;
@@ -104,7 +104,7 @@ static void a_source_that_does_not_take_a_request_is_asked_again(void **state)
     expect_changes(run, "END 3 10\n");
 }
 
-static void a_watch_that_a_source_does_not_take_is_asked_for_again(void **state)
+static void a_watch_that_the_source_refuses_is_repeated(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -127,7 +127,7 @@ static void answer_at_once(scripted_source *source, const ki_list_options *optio
     scripted_body(source, EVENT("ADDED", POD("b", "11")));
 }
 
-static void a_source_may_answer_inside_the_request(void **state)
+static void a_source_may_answer_within_begin(void **state)
 {
     reflector_run *run = *state;
     run->source.at_once = answer_at_once;
@@ -167,7 +167,7 @@ static void a_source_has_a_pointer_for_each_request(void **state)
     assert_null(ki_answer_data(run->source.answer));
 }
 
-static void no_request_is_begun_inside_a_body(void **state)
+static void no_request_begins_while_a_body_is_processed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -183,7 +183,7 @@ static void no_request_is_begun_inside_a_body(void **state)
 /* ---- transforms ---------------------------------------------------------------------------------------- */
 
 typedef struct transform_case {
-    const char *json; /* what is put in its place; NULL: nothing is */
+    const char *json; /* its replacement; NULL: none */
     int result;
     int makes_none;
     unsigned calls;
@@ -248,7 +248,7 @@ static void an_item_whose_transform_fails_is_seen(void **state)
     }
 }
 
-static void an_event_whose_transform_fails_is_left_out(void **state)
+static void an_event_whose_transform_fails_is_ignored(void **state)
 {
     reflector_run *run = *state;
     transform_case test = {0};
@@ -281,21 +281,21 @@ static void a_delete_whose_transform_fails_leads_to_a_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(a_failure_tells_since_when_nothing_works),
-        reflector_test(delays_of_lists_grow_and_begin_again_after_two_healthy_minutes),
-        reflector_test(the_back_off_is_an_option),
-        reflector_test(a_list_that_is_asked_to_wait_does),
+        reflector_test(a_failure_reports_the_time_since_the_last_success),
+        reflector_test(delays_of_lists_grow_and_restart_after_two_healthy_minutes),
+        reflector_test(the_backoff_is_an_option),
+        reflector_test(a_list_waits_as_long_as_the_server_asks),
         reflector_test(a_redirect_is_an_error),
         reflector_test(an_error_handler_is_optional),
-        reflector_test(a_source_that_does_not_take_a_request_is_asked_again),
-        reflector_test(a_watch_that_a_source_does_not_take_is_asked_for_again),
-        reflector_test(a_source_may_answer_inside_the_request),
+        reflector_test(a_request_that_the_source_refuses_is_repeated),
+        reflector_test(a_watch_that_the_source_refuses_is_repeated),
+        reflector_test(a_source_may_answer_within_begin),
         reflector_test(an_answer_ends_once),
         reflector_test(a_source_has_a_pointer_for_each_request),
-        reflector_test(no_request_is_begun_inside_a_body),
+        reflector_test(no_request_begins_while_a_body_is_processed),
         reflector_test(a_transform_sees_every_object),
         reflector_test(an_item_whose_transform_fails_is_seen),
-        reflector_test(an_event_whose_transform_fails_is_left_out),
+        reflector_test(an_event_whose_transform_fails_is_ignored),
         reflector_test(a_delete_whose_transform_fails_leads_to_a_list),
     };
     return RUN_TESTS(tests);

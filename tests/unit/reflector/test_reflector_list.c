@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIST: what is asked for, what is given out, and what happens to lists that are not as they should be. */
-#include <stdio.h>
+/* LIST: requests, results, and malformed lists. */
 
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
-static void a_list_is_given_item_by_item_and_a_watch_follows(void **state)
+static void a_list_is_delivered_item_by_item_and_a_watch_follows(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -22,7 +21,7 @@ static void a_list_is_given_item_by_item_and_a_watch_follows(void **state)
     expect_errors(run, "");
 }
 
-static void a_list_may_come_byte_by_byte(void **state)
+static void a_list_may_arrive_byte_by_byte(void **state)
 {
     reflector_run *run = *state;
     run->source.is_bytewise = 1;
@@ -39,7 +38,7 @@ static void an_empty_list_has_an_end(void **state)
     expect_changes(run, "END 1 10\n");
 }
 
-static void pages_follow_by_their_token_alone(void **state)
+static void pages_are_requested_by_their_token_alone(void **state)
 {
     reflector_run *run = *state;
     run->source.is_bytewise = 1;
@@ -78,7 +77,7 @@ static void tweak(ki_list_options *options, void *user)
         options->label_selector = KI_STR("app=tweaked");
 }
 
-static void selectors_are_sent_and_can_be_tweaked(void **state)
+static void selectors_are_sent_and_can_be_changed(void **state)
 {
     reflector_run *run = *state;
     int calls = 0;
@@ -95,7 +94,7 @@ static void selectors_are_sent_and_can_be_tweaked(void **state)
     assert_int_equal(calls, 3);
 }
 
-static void what_cannot_be_used_is_seen_nevertheless(void **state)
+static void an_item_that_cannot_be_decoded_is_still_seen(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -122,7 +121,7 @@ static void an_expired_token_leads_to_one_whole_list_at_once(void **state)
     expect_requests(run, "WATCH rv=12 bookmarks\n");
 }
 
-static void a_version_that_is_gone_leads_to_the_newest_at_once_and_then_to_back_off(void **state)
+static void an_expired_version_leads_to_the_newest_at_once_and_then_to_backoff(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -133,7 +132,7 @@ static void a_version_that_is_gone_leads_to_the_newest_at_once_and_then_to_back_
     expect_requests(run, "");
     assert_true(run->last_retry_ms >= 800);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "LIST rv= limit=500\n");
+    expect_requests(run, "LIST rv=0 limit=500\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
@@ -149,7 +148,7 @@ static void a_version_that_is_too_large_leads_to_the_newest_at_once(void **state
     expect_errors(run, "Expired 410\nVersionTooLarge 504\n");
 }
 
-/* Makes it list again from version 10. */
+/* Makes the reflector list again from version 10. */
 static void relist(reflector_run *run)
 {
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
@@ -157,7 +156,7 @@ static void relist(reflector_run *run)
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void a_list_that_is_older_is_given_up_before_its_items(void **state)
+static void an_older_list_is_abandoned_before_its_items(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -171,7 +170,7 @@ static void a_list_that_is_older_is_given_up_before_its_items(void **state)
     expect_changes(run, "");
 }
 
-static void a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing(void **state)
+static void an_older_list_with_its_metadata_last_ends_without_effect(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -185,7 +184,7 @@ static void a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing(
     expect_changes(run, "END 3 10\n");
 }
 
-static void an_item_that_is_only_seen_is_an_item(void **state)
+static void an_item_that_is_only_seen_counts_as_an_item(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -197,7 +196,7 @@ static void an_item_that_is_only_seen_is_an_item(void **state)
     expect_errors(run, "Malformed d/bad\nStale\n");
 }
 
-/* Makes it list the newest version, after version 10. */
+/* Makes the reflector list the newest version after version 10. */
 static void relist_newest(reflector_run *run)
 {
     relist(run);
@@ -206,7 +205,7 @@ static void relist_newest(reflector_run *run)
     expect_requests(run, "LIST rv= limit=500\n");
 }
 
-static void a_newest_list_that_is_older_is_another_history_and_continues(void **state)
+static void an_older_list_of_the_newest_version_is_another_history_and_continues(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -217,7 +216,7 @@ static void a_newest_list_that_is_older_is_another_history_and_continues(void **
     expect_requests(run, "WATCH rv=4 bookmarks\n");
 }
 
-static void another_history_that_shows_late_begins_the_list_again(void **state)
+static void another_history_detected_late_restarts_the_list(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -230,7 +229,7 @@ static void another_history_that_shows_late_begins_the_list_again(void **state)
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
     scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
     expect_changes(run, "REPLACED 4 d/z@3\nEND 4 4\n");
-    reflector_run_wait_ms(run, 1000); /* for a token */
+    reflector_run_wait_ms(run, 1000); /* until a request is allowed again */
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_whole(&run->source, LIST("5", "", ""));
@@ -252,7 +251,7 @@ static void a_reset_is_reported_once(void **state)
     expect_changes(run, "END 4 5\n");
 }
 
-static void a_reset_that_runs_out_of_memory_twice_is_reported_in_the_end(void **state)
+static void a_reset_that_runs_out_of_memory_twice_is_reported_eventually(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -293,7 +292,7 @@ static void versions_that_are_not_numbers_are_never_older(void **state)
     expect_requests(run, "WATCH rv=x9 bookmarks\n");
 }
 
-static void a_token_that_comes_again_is_an_error(void **state)
+static void a_repeated_token_is_an_error(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -304,7 +303,7 @@ static void a_token_that_comes_again_is_an_error(void **state)
     expect_requests(run, "LIST rv=0 limit=500\nLIST continue=t limit=500\n");
 }
 
-/* Tokens of a list: some at first, then a round of others for ever. */
+/* The tokens of a list: some at first, then a cycle of others without end. */
 typedef struct token_round {
     unsigned before;
     unsigned length;
@@ -314,16 +313,14 @@ typedef struct token_round {
 static void answer_in_rounds(scripted_source *source, const ki_list_options *options, void *user)
 {
     token_round *round = user;
-    char text[200];
     (void)options;
     unsigned number = round->pages++;
     if (number >= round->before)
         number = round->before + (number - round->before) % round->length;
-    snprintf(text, sizeof(text), LIST("10", "t%u", POD("a", "5")), number);
-    scripted_whole(source, text);
+    scripted_page(source, number, POD("a", "5"));
 }
 
-static void tokens_that_take_turns_are_an_error(void **state)
+static void tokens_in_a_cycle_are_an_error(void **state)
 {
     reflector_run *run = *state;
     for (unsigned before = 0; before < 20; before++)
@@ -344,22 +341,17 @@ static void tokens_that_take_turns_are_an_error(void **state)
     run->source.at_once = NULL;
 }
 
-/* With an item: pages without any are not asked for at once. */
+/* Each page has an item, as an empty page delays the next request. */
 static void answer_page_at_once(scripted_source *source, const ki_list_options *options, void *user)
 {
     unsigned *pages = user;
-    char text[300];
     if (options->watch)
         return;
     (*pages)++;
-    snprintf(text, sizeof(text),
-             "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\",\"continue\":\"t%u\"},\"items\":"
-             "[%s]}",
-             *pages, POD("a", "5"));
-    scripted_whole(source, text);
+    scripted_page(source, *pages, POD("a", "5"));
 }
 
-static void pages_without_an_end_are_an_error_and_do_not_fill_the_stack(void **state)
+static void endless_pages_are_an_error_and_do_not_overflow_the_stack(void **state)
 {
     reflector_run *run = *state;
     unsigned pages = 0;
@@ -372,7 +364,7 @@ static void pages_without_an_end_are_an_error_and_do_not_fill_the_stack(void **s
     run->source.at_once = NULL;
 }
 
-static void the_most_pages_can_be_set(void **state)
+static void the_maximum_number_of_pages_can_be_set(void **state)
 {
     reflector_run *run = *state;
     unsigned pages = 0;
@@ -385,7 +377,7 @@ static void the_most_pages_can_be_set(void **state)
     run->source.at_once = NULL;
 }
 
-static void what_is_not_a_list_is_an_error_and_never_an_empty_list(void **state)
+static void a_body_that_is_not_a_list_is_an_error_and_never_an_empty_list(void **state)
 {
     reflector_run *run = *state;
     static const char *const bodies[] = {
@@ -406,7 +398,7 @@ static void what_is_not_a_list_is_an_error_and_never_an_empty_list(void **state)
     }
 }
 
-static void a_status_in_the_place_of_a_list_speaks_for_itself(void **state)
+static void a_status_in_place_of_a_list_is_reported_as_that_error(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -430,7 +422,7 @@ static void a_list_that_is_cut_changes_nothing_but_its_items(void **state)
     expect_changes(run, "END 2 10\n");
 }
 
-static void a_list_that_is_silent_for_a_minute_is_given_up(void **state)
+static void a_list_that_is_silent_for_a_minute_is_abandoned(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -469,9 +461,9 @@ static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **sta
     expect_errors(run, "");
     run->is_full = 0;
     text_log_clear(&run->source.requests);
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     expect_requests(run, "resume\n");
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     expect_requests(run, "");
     reflector_run_wait_ms(run, 59999);
     scripted_whole(&run->source, "]}");
@@ -479,7 +471,7 @@ static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **sta
     expect_changes(run, "END 1 10\n");
 }
 
-static void no_page_is_asked_for_while_there_is_no_room(void **state)
+static void no_page_is_requested_while_there_is_no_room(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -487,11 +479,11 @@ static void no_page_is_asked_for_while_there_is_no_room(void **state)
     run->is_full = 1;
     scripted_whole(&run->source, LIST("10", "t", POD("a", "5")));
     expect_requests(run, "");
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     expect_requests(run, "LIST continue=t limit=500\n");
 }
 
-static void a_change_without_memory_fails_the_attempt(void **state)
+static void a_change_that_runs_out_of_memory_fails_the_attempt(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -508,7 +500,7 @@ static void a_change_without_memory_fails_the_attempt(void **state)
     expect_changes(run, "END 3 10\n");
 }
 
-static void attempts_go_on_counting_after_a_halt(void **state)
+static void attempts_continue_to_count_after_a_halt(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -536,39 +528,39 @@ static void late_calls_of_a_source_are_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(a_list_is_given_item_by_item_and_a_watch_follows),
-        reflector_test(a_list_may_come_byte_by_byte),
+        reflector_test(a_list_is_delivered_item_by_item_and_a_watch_follows),
+        reflector_test(a_list_may_arrive_byte_by_byte),
         reflector_test(an_empty_list_has_an_end),
-        reflector_test(pages_follow_by_their_token_alone),
+        reflector_test(pages_are_requested_by_their_token_alone),
         reflector_test(the_page_size_is_an_option),
         reflector_test(pages_can_be_turned_off),
-        reflector_test(selectors_are_sent_and_can_be_tweaked),
-        reflector_test(what_cannot_be_used_is_seen_nevertheless),
+        reflector_test(selectors_are_sent_and_can_be_changed),
+        reflector_test(an_item_that_cannot_be_decoded_is_still_seen),
         reflector_test(an_expired_token_leads_to_one_whole_list_at_once),
-        reflector_test(a_version_that_is_gone_leads_to_the_newest_at_once_and_then_to_back_off),
+        reflector_test(an_expired_version_leads_to_the_newest_at_once_and_then_to_backoff),
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_at_once),
-        reflector_test(a_list_that_is_older_is_given_up_before_its_items),
-        reflector_test(a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing),
-        reflector_test(an_item_that_is_only_seen_is_an_item),
-        reflector_test(a_newest_list_that_is_older_is_another_history_and_continues),
-        reflector_test(another_history_that_shows_late_begins_the_list_again),
+        reflector_test(an_older_list_is_abandoned_before_its_items),
+        reflector_test(an_older_list_with_its_metadata_last_ends_without_effect),
+        reflector_test(an_item_that_is_only_seen_counts_as_an_item),
+        reflector_test(an_older_list_of_the_newest_version_is_another_history_and_continues),
+        reflector_test(another_history_detected_late_restarts_the_list),
         reflector_test(a_reset_is_reported_once),
-        reflector_test(a_reset_that_runs_out_of_memory_twice_is_reported_in_the_end),
+        reflector_test(a_reset_that_runs_out_of_memory_twice_is_reported_eventually),
         reflector_test(a_reset_that_runs_out_of_memory_is_reported_later),
         reflector_test(versions_that_are_not_numbers_are_never_older),
-        reflector_test(a_token_that_comes_again_is_an_error),
-        reflector_test(tokens_that_take_turns_are_an_error),
-        reflector_test(pages_without_an_end_are_an_error_and_do_not_fill_the_stack),
-        reflector_test(the_most_pages_can_be_set),
-        reflector_test(what_is_not_a_list_is_an_error_and_never_an_empty_list),
-        reflector_test(a_status_in_the_place_of_a_list_speaks_for_itself),
+        reflector_test(a_repeated_token_is_an_error),
+        reflector_test(tokens_in_a_cycle_are_an_error),
+        reflector_test(endless_pages_are_an_error_and_do_not_overflow_the_stack),
+        reflector_test(the_maximum_number_of_pages_can_be_set),
+        reflector_test(a_body_that_is_not_a_list_is_an_error_and_never_an_empty_list),
+        reflector_test(a_status_in_place_of_a_list_is_reported_as_that_error),
         reflector_test(a_list_that_is_cut_changes_nothing_but_its_items),
-        reflector_test(a_list_that_is_silent_for_a_minute_is_given_up),
+        reflector_test(a_list_that_is_silent_for_a_minute_is_abandoned),
         reflector_test(a_response_head_does_not_count_as_a_byte),
         reflector_test(a_transfer_waits_while_there_is_no_room_and_no_timer_runs),
-        reflector_test(no_page_is_asked_for_while_there_is_no_room),
-        reflector_test(a_change_without_memory_fails_the_attempt),
-        reflector_test(attempts_go_on_counting_after_a_halt),
+        reflector_test(no_page_is_requested_while_there_is_no_room),
+        reflector_test(a_change_that_runs_out_of_memory_fails_the_attempt),
+        reflector_test(attempts_continue_to_count_after_a_halt),
         reflector_test(late_calls_of_a_source_are_ignored),
     };
     return RUN_TESTS(tests);

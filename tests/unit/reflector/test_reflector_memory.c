@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run in which each allocation fails in turn: all that the server has is received in the end. */
+/* Runs in which each allocation fails in turn: everything the server has is received in the end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const struct {
 
 enum { EVENTS = sizeof(events) / sizeof(events[0]) };
 
-/* ---- the same server in protobuf ----------------------------------------------------------------------- */
+/* ---- the same server with protobuf --------------------------------------------------------------------- */
 
 static const struct {
     const char *type;
@@ -69,7 +69,7 @@ static void answer_in_protobuf(scripted_source *source, const ki_list_options *o
     }
 }
 
-/* A server with two pages, a list on a stream, and four events behind version 10. */
+/* A server with two pages, a streamed list, and four events after version 10. */
 static void answer(scripted_source *source, const ki_list_options *options, void *user)
 {
     (void)user;
@@ -106,7 +106,7 @@ static int holds(const reflector_run *run, const char *line)
     return run->changes.text != NULL && strstr(run->changes.text, line) != NULL;
 }
 
-/* Returns whether the planned failure has happened. */
+/* Returns whether the planned failure happened. */
 static int run_once(size_t fail_at, const ki_informer_options *options)
 {
     static reflector_run run;
@@ -135,7 +135,7 @@ static int run_once(size_t fail_at, const ki_informer_options *options)
     return has_failed;
 }
 
-/* Returns the number of the first allocation that there is not. */
+/* Returns the number of the first allocation that is never made. */
 static size_t run_with_every_failure(const ki_informer_options *options)
 {
     size_t n = 1;
@@ -165,7 +165,7 @@ static void lists_and_watches_in_protobuf_survive_every_failure(void **state)
     assert_true(run_with_every_failure(&(ki_informer_options){.watch_list = KI_WATCH_LIST_AUTO}) > 5);
 }
 
-/* All that the server has and tells of. */
+/* All objects that the server sends. */
 static const char *const pods[] = {POD("a", "5"), POD("c", "6"), POD("b", "11"), POD("a", "12"),
                                    POD("b", "14")};
 
@@ -183,8 +183,8 @@ static int take_from_others(const ki_object **object, void *user)
     return KI_ERR_NOT_FOUND;
 }
 
-/* No object is refused, and stays away, because there was no memory for its copy. */
-static void copies_of_what_a_transform_takes_from_others_survive_every_failure(void **state)
+/* No object is refused and left out because its copy ran out of memory. */
+static void copies_of_objects_that_a_transform_takes_from_others_survive_every_failure(void **state)
 {
     (void)state;
     ki_object *others[PODS];
@@ -199,7 +199,7 @@ static void copies_of_what_a_transform_takes_from_others_survive_every_failure(v
         (void)ki_object_unref(others[i]);
 }
 
-/* The body of an error is read as far as memory goes. */
+/* The body of an error is read as far as memory allows. */
 static void an_error_survives_every_failure(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ int main(void)
         WITH_MEMORY_CHECK(pages_and_a_watch_survive_every_failure),
         WITH_MEMORY_CHECK(a_streamed_list_survives_every_failure),
         WITH_MEMORY_CHECK(lists_and_watches_in_protobuf_survive_every_failure),
-        WITH_MEMORY_CHECK(copies_of_what_a_transform_takes_from_others_survive_every_failure),
+        WITH_MEMORY_CHECK(copies_of_objects_that_a_transform_takes_from_others_survive_every_failure),
         WITH_MEMORY_CHECK(an_error_survives_every_failure),
     };
     return RUN_TESTS(tests);

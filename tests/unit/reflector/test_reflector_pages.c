@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages of a LIST: those that fail and are asked for again, and those that are empty. */
+/* Pages of a LIST: failed pages, which are requested again, and empty pages. */
 #include <stdio.h>
 
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
-/* Starts a list, and answers its first page. */
+/* Starts a list and answers its first page. */
 static void start_second_page(reflector_run *run)
 {
     reflector_run_start(run, "");
@@ -14,7 +14,7 @@ static void start_second_page(reflector_run *run)
     expect_changes(run, "REPLACED 1 d/a@5\n");
 }
 
-static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
+static void a_temporarily_refused_page_is_requested_again(void **state)
 {
     reflector_run *run = *state;
     static const int codes[] = {429, 500, 502, 503, 504};
@@ -38,7 +38,7 @@ static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
     assert_int_equal(reflector_run_status(run).lists, 1);
 }
 
-static void it_is_backing_off_for_a_reason_and_then_listing(void **state)
+static void the_phase_is_backing_off_with_a_reason_and_then_listing(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -55,7 +55,7 @@ static void it_is_backing_off_for_a_reason_and_then_listing(void **state)
     expect_statuses(run, "LISTING \n");
 }
 
-static void a_page_that_is_cut_before_its_items_is_asked_for_again(void **state)
+static void a_page_cut_before_its_items_is_requested_again(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -70,7 +70,7 @@ static void a_page_that_is_cut_before_its_items_is_asked_for_again(void **state)
     expect_changes(run, "REPLACED 1 d/b@6\nEND 1 10\n");
 }
 
-static void a_page_that_is_cut_between_its_items_begins_the_list_again(void **state)
+static void a_page_cut_between_its_items_restarts_the_list(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -92,7 +92,7 @@ static void the_first_page_that_fails_is_a_new_attempt(void **state)
     expect_changes(run, "END 2 10\n");
 }
 
-static void a_token_that_has_expired_meanwhile_leads_to_a_whole_list(void **state)
+static void a_token_that_has_expired_leads_to_a_whole_list(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -104,7 +104,7 @@ static void a_token_that_has_expired_meanwhile_leads_to_a_whole_list(void **stat
     expect_changes(run, "END 2 12\n");
 }
 
-static void other_answers_to_a_page_begin_the_list_again(void **state)
+static void other_errors_of_a_page_restart_the_list(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -121,7 +121,7 @@ static void fail_page(reflector_run *run, int times)
     }
 }
 
-static void a_page_that_has_failed_three_times_begins_the_list_again(void **state)
+static void a_page_that_failed_three_times_restarts_the_list(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -138,25 +138,25 @@ static void a_page_that_has_failed_three_times_begins_the_list_again(void **stat
     expect_changes(run, "END 4 11\n");
 }
 
-static void a_page_is_not_asked_for_longer_than_half_a_minute(void **state)
+static void a_page_is_retried_for_at_most_half_a_minute(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
-    reflector_run_wait_ms(run, 60 * 1000); /* it is silent */
+    reflector_run_wait_ms(run, 60 * 1000); /* the server is silent */
     expect_errors(run, "Timeout\n");
     text_log_clear(&run->source.requests);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "LIST rv=0 limit=500\n");
     scripted_whole(&run->source, LIST("10", "t1", POD("a", "5")));
     text_log_clear(&run->source.requests);
-    scripted_head(&run->source, 429, 31); /* until then it would be asked for too late */
+    scripted_head(&run->source, 429, 31); /* a retry after that time would be too late */
     scripted_end(&run->source);
     assert_int_equal(run->last_retry_ms, 31000);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
-static void each_page_has_its_own_tries_and_delays(void **state)
+static void each_page_has_its_own_retries_and_delays(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -184,7 +184,7 @@ static void a_list_that_waits_for_a_page_can_be_halted(void **state)
     expect_requests(run, "LIST rv=9 match=NotOlderThan limit=500\n");
 }
 
-static void a_server_that_failed_between_pages_is_asked_for_its_history(void **state)
+static void a_server_that_failed_between_pages_is_probed(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
@@ -199,22 +199,17 @@ static void a_server_that_failed_between_pages_is_asked_for_its_history(void **s
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
 }
 
-/* Pages without an end; the second has an item that cannot be used. */
+/* Endless pages; the second has a malformed item. */
 static void answer_page_at_once(scripted_source *source, const ki_list_options *options, void *user)
 {
     unsigned *pages = user;
-    char text[200];
     if (options->watch)
         return;
     (*pages)++;
-    snprintf(text, sizeof(text),
-             "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\",\"continue\":\"t%u\"},\"items\":"
-             "[%s]}",
-             *pages, *pages == 2 ? "7" : "");
-    scripted_whole(source, text);
+    scripted_page(source, *pages, *pages == 2 ? "7" : "");
 }
 
-static void pages_that_are_empty_are_asked_for_once_a_second(void **state)
+static void empty_pages_are_requested_once_a_second(void **state)
 {
     reflector_run *run = *state;
     unsigned pages = 0;
@@ -229,13 +224,13 @@ static void pages_that_are_empty_are_asked_for_once_a_second(void **state)
     run->source.at_once = NULL;
 }
 
-static void a_page_that_fails_at_once_is_not_asked_for_in_a_hurry(void **state)
+static void a_page_that_fails_at_once_is_not_requested_again_too_soon(void **state)
 {
     reflector_run *run = *state;
     run->informer.backoff_ms = 1;
     run->informer.backoff_max_ms = 1;
     start_second_page(run);
-    for (int i = 0; i < 4; i++) { /* two pages again, the list, its first page */
+    for (int i = 0; i < 4; i++) { /* the page twice again, then the list, then its second page */
         scripted_error(&run->source, 500, "");
         reflector_run_wait_ms(run, 2);
         text_log_clear(&run->source.requests);
@@ -254,20 +249,20 @@ static void a_page_that_fails_at_once_is_not_asked_for_in_a_hurry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(a_page_that_is_refused_for_now_is_asked_for_again),
-        reflector_test(it_is_backing_off_for_a_reason_and_then_listing),
-        reflector_test(a_page_that_is_cut_before_its_items_is_asked_for_again),
-        reflector_test(a_page_that_is_cut_between_its_items_begins_the_list_again),
+        reflector_test(a_temporarily_refused_page_is_requested_again),
+        reflector_test(the_phase_is_backing_off_with_a_reason_and_then_listing),
+        reflector_test(a_page_cut_before_its_items_is_requested_again),
+        reflector_test(a_page_cut_between_its_items_restarts_the_list),
         reflector_test(the_first_page_that_fails_is_a_new_attempt),
-        reflector_test(a_token_that_has_expired_meanwhile_leads_to_a_whole_list),
-        reflector_test(other_answers_to_a_page_begin_the_list_again),
-        reflector_test(a_page_that_has_failed_three_times_begins_the_list_again),
-        reflector_test(a_page_is_not_asked_for_longer_than_half_a_minute),
-        reflector_test(each_page_has_its_own_tries_and_delays),
+        reflector_test(a_token_that_has_expired_leads_to_a_whole_list),
+        reflector_test(other_errors_of_a_page_restart_the_list),
+        reflector_test(a_page_that_failed_three_times_restarts_the_list),
+        reflector_test(a_page_is_retried_for_at_most_half_a_minute),
+        reflector_test(each_page_has_its_own_retries_and_delays),
         reflector_test(a_list_that_waits_for_a_page_can_be_halted),
-        reflector_test(a_server_that_failed_between_pages_is_asked_for_its_history),
-        reflector_test(pages_that_are_empty_are_asked_for_once_a_second),
-        reflector_test(a_page_that_fails_at_once_is_not_asked_for_in_a_hurry),
+        reflector_test(a_server_that_failed_between_pages_is_probed),
+        reflector_test(empty_pages_are_requested_once_a_second),
+        reflector_test(a_page_that_fails_at_once_is_not_requested_again_too_soon),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that bring nothing, while lists work. */
+/* Watches that bring nothing while lists work. */
 #include <stdio.h>
 
 #include "support/reflector_run.h"
@@ -8,7 +8,7 @@
 
 #define RELIST "LIST rv=10 match=NotOlderThan limit=500\n"
 
-/* ---- three in a row ------------------------------------------------------------------------------------ */
+/* ---- three failures in a row --------------------------------------------------------------------------- */
 
 typedef enum manner {
     ENDS_AT_ONCE,
@@ -57,7 +57,7 @@ static void fail_watch(reflector_run *run, manner how, int code)
     }
 }
 
-/* Three watches, of which the last is followed by a list. */
+/* Three watches fail; the last one is followed by a list. */
 static void fail_three(reflector_run *run, manner how, int code)
 {
     for (int i = 0; i < 3; i++) {
@@ -86,7 +86,7 @@ static void expect_poll(reflector_run *run, manner how, int code)
     expect_requests(run, "WATCH rv=12 bookmarks\n");
 }
 
-static void three_that_bring_nothing_are_followed_by_a_list(void **state)
+static void three_watches_that_bring_nothing_are_followed_by_a_list(void **state)
 {
     reflector_run *run = *state;
     for (manner how = 0; how < MANNERS; how++) {
@@ -98,7 +98,7 @@ static void three_that_bring_nothing_are_followed_by_a_list(void **state)
     }
 }
 
-static void the_first_list_follows_at_once_or_when_the_server_lets_it(void **state)
+static void the_first_list_follows_at_once_or_when_the_server_allows_it(void **state)
 {
     reflector_run *run = *state;
     for (uint32_t asked = 0; asked < 2; asked++) {
@@ -118,7 +118,7 @@ static void the_first_list_follows_at_once_or_when_the_server_lets_it(void **sta
     }
 }
 
-static void three_that_are_refused_are_followed_by_a_list(void **state)
+static void three_refused_watches_are_followed_by_a_list(void **state)
 {
     reflector_run *run = *state;
     static const int codes[] = {400, 401, 403, 404, 500, 502, 503, 504, 302};
@@ -129,7 +129,7 @@ static void three_that_are_refused_are_followed_by_a_list(void **state)
     }
 }
 
-static void what_was_not_answered_for_other_reasons_does_not_count(void **state)
+static void watches_that_fail_for_other_reasons_do_not_count(void **state)
 {
     reflector_run *run = *state;
     static const ki_reason reasons[] = {KI_REASON_CONNECTION_REFUSED, KI_REASON_DNS,       KI_REASON_TLS,
@@ -147,7 +147,7 @@ static void what_was_not_answered_for_other_reasons_does_not_count(void **state)
     }
 }
 
-static void what_was_not_sent_does_not_count(void **state)
+static void watches_that_were_not_sent_do_not_count(void **state)
 {
     reflector_run *run = *state;
     run->tells_sent = 1;
@@ -167,7 +167,7 @@ static void what_was_not_sent_does_not_count(void **state)
     expect_requests(run, RELIST);
 }
 
-static void an_event_or_a_bookmark_begins_the_count_again(void **state)
+static void an_event_or_a_bookmark_restarts_the_count(void **state)
 {
     reflector_run *run = *state;
     char text[200];
@@ -187,9 +187,9 @@ static void an_event_or_a_bookmark_begins_the_count_again(void **state)
     assert_int_equal(reflector_run_status(run).lists, 1);
 }
 
-/* ---- how it is told ------------------------------------------------------------------------------------ */
+/* ---- status -------------------------------------------------------------------------------------------- */
 
-static void the_status_says_so_until_a_watch_brings_something(void **state)
+static void the_status_is_polling_until_a_watch_brings_something(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -215,7 +215,7 @@ static void the_status_says_so_until_a_watch_brings_something(void **state)
     assert_string_equal(reflector_run_status(run).message, "");
 }
 
-static void a_server_that_is_away_is_not_polled(void **state)
+static void a_server_that_refuses_connections_is_not_polled(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -229,7 +229,7 @@ static void a_server_that_is_away_is_not_polled(void **state)
 
 /* ---- the list ------------------------------------------------------------------------------------------ */
 
-static void a_list_that_fails_as_well_leaves_the_watch_its_turn(void **state)
+static void a_list_that_also_fails_is_followed_by_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -246,7 +246,7 @@ static void a_list_that_fails_as_well_leaves_the_watch_its_turn(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 
-static void a_list_that_was_owed_has_to_succeed(void **state)
+static void a_pending_list_must_succeed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -263,7 +263,7 @@ static void a_list_that_was_owed_has_to_succeed(void **state)
     expect_requests(run, RELIST);
 }
 
-static void another_history_is_not_watched_from_the_old_one(void **state)
+static void another_history_is_not_watched_from_an_old_version(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -276,7 +276,7 @@ static void another_history_is_not_watched_from_the_old_one(void **state)
     expect_requests(run, "LIST rv= limit=500\n");
 }
 
-static void with_streams_always_it_polls_by_streams(void **state)
+static void if_lists_are_always_streamed_polling_uses_streams(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_ALWAYS;
@@ -290,7 +290,7 @@ static void with_streams_always_it_polls_by_streams(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void with_streams_allowed_it_polls_by_lists(void **state)
+static void if_streams_are_optional_polling_uses_lists(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_AUTO;
@@ -304,11 +304,11 @@ static void with_streams_allowed_it_polls_by_lists(void **state)
 
 enum { LISTS_MAX = 64 };
 
-/* A server that answers lists, and ends watches after a while. */
+/* A server that answers lists, and ends each watch after a while. */
 typedef struct broken_server {
     reflector_run *run;
     const char *list;
-    const char *event; /* that a watch brings before it ends; NULL: none, and it is cut */
+    const char *event; /* sent before a watch ends; NULL: none, and the connection is cut */
     uint64_t lists_ns[LISTS_MAX];
     unsigned lists;
     unsigned watches;
@@ -336,7 +336,7 @@ static void start_broken(broken_server *server, reflector_run *run)
     server->watches = 0;
 }
 
-/* Each watch lives for so long. */
+/* Runs for `ms`. Each watch lasts `lifetime_ms`. */
 static void pass(broken_server *server, uint64_t ms, uint64_t lifetime_ms)
 {
     reflector_run *run = server->run;
@@ -368,20 +368,20 @@ static void lists_without_news_become_rare(void **state)
     assert_true(server.lists > 6);
     for (unsigned i = 1; i <= 6; i++)
         assert_in_range(distance_s(&server, i), distances[i - 1], distances[i - 1] + 1);
-    assert_in_range(server.watches, 2500 / 60, 2500 / 30 + 10); /* by the back-off */
+    assert_in_range(server.watches, 2500 / 60, 2500 / 30 + 10); /* limited by the backoff */
 }
 
 static void lists_with_news_are_half_a_minute_apart(void **state)
 {
     static const char *const lists[] = {
-        LIST("20", "", POD("a", "5") "," POD("b", "11")), /* one more */
-        LIST("30", "", POD("a", "5") "," POD("b", "21")), /* one has changed */
-        LIST("40", "", POD("b", "21")),                   /* one is gone */
+        LIST("20", "", POD("a", "5") "," POD("b", "11")), /* one added */
+        LIST("30", "", POD("a", "5") "," POD("b", "21")), /* one changed */
+        LIST("40", "", POD("b", "21")),                   /* one deleted */
     };
     broken_server server;
     start_broken(&server, *state);
     for (unsigned i = 0; i < 3; i++) {
-        pass(&server, 2000 * 1000, 0); /* nothing happens */
+        pass(&server, 2000 * 1000, 0); /* nothing changes */
         assert_true(distance_s(&server, server.lists - 1) >= 300);
         server.list = lists[i];
         unsigned before = server.lists;
@@ -392,7 +392,7 @@ static void lists_with_news_are_half_a_minute_apart(void **state)
     server.run->source.at_once = NULL;
 }
 
-static void others_that_move_the_version_are_not_news(void **state)
+static void changes_of_other_collections_are_not_news(void **state)
 {
     broken_server server;
     start_broken(&server, *state);
@@ -418,8 +418,8 @@ static void versions_that_are_not_numbers_are_news_when_they_differ(void **state
     assert_true(server.lists >= 12);
 }
 
-/* Each of them makes a list necessary, and none brings the next list forward. */
-static void events_that_make_no_sense_are_no_reason_to_hurry(void **state)
+/* Each such event makes a list necessary, but does not make it earlier. */
+static void malformed_events_do_not_make_lists_more_frequent(void **state)
 {
     broken_server server;
     start_broken(&server, *state);
@@ -430,8 +430,8 @@ static void events_that_make_no_sense_are_no_reason_to_hurry(void **state)
         assert_true(distance_s(&server, i) >= 30);
 }
 
-/* A balancer that cuts what is idle for a minute: nothing is wrong with the server. */
-static void a_quiet_collection_behind_a_balancer_is_hardly_ever_listed(void **state)
+/* A load balancer cuts connections that are idle for a minute; the server works. */
+static void a_quiet_collection_behind_a_load_balancer_is_rarely_listed(void **state)
 {
     broken_server server;
     start_broken(&server, *state);
@@ -442,25 +442,25 @@ static void a_quiet_collection_behind_a_balancer_is_hardly_ever_listed(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(three_that_bring_nothing_are_followed_by_a_list),
-        reflector_test(three_that_are_refused_are_followed_by_a_list),
-        reflector_test(the_first_list_follows_at_once_or_when_the_server_lets_it),
-        reflector_test(what_was_not_answered_for_other_reasons_does_not_count),
-        reflector_test(what_was_not_sent_does_not_count),
-        reflector_test(an_event_or_a_bookmark_begins_the_count_again),
-        reflector_test(the_status_says_so_until_a_watch_brings_something),
-        reflector_test(a_server_that_is_away_is_not_polled),
-        reflector_test(a_list_that_fails_as_well_leaves_the_watch_its_turn),
-        reflector_test(a_list_that_was_owed_has_to_succeed),
-        reflector_test(another_history_is_not_watched_from_the_old_one),
-        reflector_test(with_streams_always_it_polls_by_streams),
-        reflector_test(with_streams_allowed_it_polls_by_lists),
+        reflector_test(three_watches_that_bring_nothing_are_followed_by_a_list),
+        reflector_test(three_refused_watches_are_followed_by_a_list),
+        reflector_test(the_first_list_follows_at_once_or_when_the_server_allows_it),
+        reflector_test(watches_that_fail_for_other_reasons_do_not_count),
+        reflector_test(watches_that_were_not_sent_do_not_count),
+        reflector_test(an_event_or_a_bookmark_restarts_the_count),
+        reflector_test(the_status_is_polling_until_a_watch_brings_something),
+        reflector_test(a_server_that_refuses_connections_is_not_polled),
+        reflector_test(a_list_that_also_fails_is_followed_by_a_watch),
+        reflector_test(a_pending_list_must_succeed),
+        reflector_test(another_history_is_not_watched_from_an_old_version),
+        reflector_test(if_lists_are_always_streamed_polling_uses_streams),
+        reflector_test(if_streams_are_optional_polling_uses_lists),
         reflector_test(lists_without_news_become_rare),
         reflector_test(lists_with_news_are_half_a_minute_apart),
-        reflector_test(others_that_move_the_version_are_not_news),
+        reflector_test(changes_of_other_collections_are_not_news),
         reflector_test(versions_that_are_not_numbers_are_news_when_they_differ),
-        reflector_test(events_that_make_no_sense_are_no_reason_to_hurry),
-        reflector_test(a_quiet_collection_behind_a_balancer_is_hardly_ever_listed),
+        reflector_test(malformed_events_do_not_make_lists_more_frequent),
+        reflector_test(a_quiet_collection_behind_a_load_balancer_is_rarely_listed),
     };
     return RUN_TESTS(tests);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that are silent, and servers that were set back. */
+/* Silent watches, and servers that were restored from a backup. */
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
-/* A watch that took up a lost one, from version 10. */
+/* A watch from version 10 after a lost connection. */
 static void reconnect(reflector_run *run)
 {
     reflector_run_start_watching(run);
@@ -13,7 +13,7 @@ static void reconnect(reflector_run *run)
     expect_errors(run, "ConnectionLost\n");
 }
 
-static void a_watch_after_a_failure_that_is_silent_is_asked_about(void **state)
+static void a_silent_watch_after_a_failure_is_probed(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -30,7 +30,7 @@ static void a_watch_after_a_failure_that_is_silent_is_asked_about(void **state)
     expect_changes(run, "");
 }
 
-/* It tells which history the server has, and nothing about what happens in it. */
+/* The response tells which history the server has, but not what has changed. */
 static void a_response_to_the_probe_is_not_a_success(void **state)
 {
     reflector_run *run = *state;
@@ -45,7 +45,7 @@ static void a_response_to_the_probe_is_not_a_success(void **state)
     assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
-static void a_watch_that_speaks_is_not_asked_about(void **state)
+static void a_watch_that_receives_something_is_not_probed(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -54,7 +54,7 @@ static void a_watch_that_speaks_is_not_asked_about(void **state)
     expect_requests(run, "");
 }
 
-static void a_watch_after_a_list_is_not_asked_about(void **state)
+static void a_watch_after_a_list_is_not_probed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -62,7 +62,7 @@ static void a_watch_after_a_list_is_not_asked_about(void **state)
     expect_requests(run, "");
 }
 
-static void a_list_after_a_failure_proves_the_watch_behind_it(void **state)
+static void a_watch_after_a_list_needs_no_probe_even_after_a_failure(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -73,7 +73,7 @@ static void a_list_after_a_failure_proves_the_watch_behind_it(void **state)
     expect_requests(run, "");
 }
 
-static void a_watch_after_an_error_of_the_server_is_asked_about(void **state)
+static void a_watch_after_a_server_error_is_probed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -83,7 +83,7 @@ static void a_watch_after_an_error_of_the_server_is_asked_about(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\nLIST rv= limit=1\n");
 }
 
-static void a_watch_after_a_restart_is_asked_about(void **state)
+static void a_watch_after_a_restart_is_probed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "33");
@@ -91,7 +91,7 @@ static void a_watch_after_a_restart_is_asked_about(void **state)
     expect_requests(run, "WATCH rv=33 bookmarks\nLIST rv= limit=1\n");
 }
 
-static void a_server_that_was_set_back_is_relisted(void **state)
+static void a_restored_server_is_relisted(void **state)
 {
     reflector_run *run = *state;
     run->source.is_bytewise = 1;
@@ -106,7 +106,7 @@ static void a_server_that_was_set_back_is_relisted(void **state)
     expect_requests(run, "WATCH rv=4 bookmarks\n");
 }
 
-static void what_comes_while_it_is_asked_does_not_count(void **state)
+static void changes_received_during_a_probe_do_not_count(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -117,7 +117,7 @@ static void what_comes_while_it_is_asked_does_not_count(void **state)
     expect_changes(run, "ADDED d/b@15 15\n");
 }
 
-static void a_server_without_pages_is_not_read_to_the_end(void **state)
+static void a_probe_of_a_server_without_pages_is_not_read_to_the_end(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -132,7 +132,7 @@ static void a_server_without_pages_is_not_read_to_the_end(void **state)
     expect_requests(run, "");
 }
 
-static void a_server_without_pages_that_was_set_back_is_found_out(void **state)
+static void a_restored_server_without_pages_is_detected(void **state)
 {
     reflector_run *run = *state;
     static const char body[] = LIST("4", "", POD("a", "1") "," POD("b", "2"));
@@ -142,7 +142,7 @@ static void a_server_without_pages_that_was_set_back_is_found_out(void **state)
     expect_errors(run, "HistoryReset\n");
 }
 
-static void the_question_is_about_the_same_objects(void **state)
+static void a_probe_uses_the_same_selectors(void **state)
 {
     reflector_run *run = *state;
     run->informer.label_selector = "app=web";
@@ -151,7 +151,7 @@ static void the_question_is_about_the_same_objects(void **state)
     expect_requests(run, "WATCH rv=33 labels=app=web bookmarks\nLIST rv= limit=1 labels=app=web\n");
 }
 
-static void the_question_waits_for_its_turn(void **state)
+static void a_probe_is_rate_limited(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -164,7 +164,7 @@ static void the_question_waits_for_its_turn(void **state)
     expect_requests(run, "LIST rv= limit=1\n");
 }
 
-static void asking_that_fails_is_tried_again(void **state)
+static void a_failed_probe_is_repeated(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -182,7 +182,7 @@ static void asking_that_fails_is_tried_again(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 
-/* A watch on which two bookmarks came, this many seconds apart. */
+/* A watch that received two bookmarks, this many seconds apart. */
 static void watch_with_bookmarks(reflector_run *run, uint64_t seconds)
 {
     reflector_run_start_watching(run);
@@ -192,7 +192,7 @@ static void watch_with_bookmarks(reflector_run *run, uint64_t seconds)
     expect_changes(run, "BOOKMARK 11\nBOOKMARK 12\n");
 }
 
-static void a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again(void **state)
+static void a_watch_without_its_bookmarks_is_cut_and_resumed(void **state)
 {
     reflector_run *run = *state;
     watch_with_bookmarks(run, 10);
@@ -206,7 +206,7 @@ static void a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again(void **s
     expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
 }
 
-static void three_intervals_may_be_longer(void **state)
+static void three_bookmark_intervals_may_be_longer(void **state)
 {
     reflector_run *run = *state;
     watch_with_bookmarks(run, 70);
@@ -216,7 +216,7 @@ static void three_intervals_may_be_longer(void **state)
     expect_requests(run, "LIST rv= limit=1\n");
 }
 
-static void a_silent_watch_is_cut_also_when_asking_fails(void **state)
+static void a_silent_watch_is_cut_even_if_the_probe_fails(void **state)
 {
     reflector_run *run = *state;
     watch_with_bookmarks(run, 10);
@@ -228,7 +228,7 @@ static void a_silent_watch_is_cut_also_when_asking_fails(void **state)
     expect_requests(run, "WATCH rv=12 bookmarks\n");
 }
 
-static void a_silent_watch_on_a_server_that_was_set_back_is_found_out(void **state)
+static void a_silent_watch_on_a_restored_server_is_detected(void **state)
 {
     reflector_run *run = *state;
     watch_with_bookmarks(run, 10);
@@ -265,20 +265,20 @@ static void silence_does_not_count_for_probes_while_there_is_no_room(void **stat
     scripted_body(&run->source, BOOKMARK("13"));
     reflector_run_wait_ms(run, 3600 * 1000);
     expect_requests(run, "");
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     expect_requests(run, "resume\n");
     reflector_run_wait_ms(run, 1000);
     assert_int_equal(run->source.probe == NULL, 1);
 }
 
-/* Lets it wait for room. */
+/* Pauses the reflector for lack of room. */
 static void pause_for(reflector_run *run, uint64_t seconds)
 {
     run->is_full = 1;
     scripted_body(&run->source, EVENT("ADDED", POD("b", "13")));
     reflector_run_wait_ms(run, seconds * 1000);
     run->is_full = 0;
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     text_log_clear(&run->source.requests);
 }
 
@@ -294,7 +294,7 @@ static void a_pause_between_bookmarks_is_not_their_interval(void **state)
     expect_requests(run, "LIST rv= limit=1\n");
 }
 
-static void a_pause_of_the_list_says_nothing_about_the_watch(void **state)
+static void a_pause_of_the_list_does_not_affect_the_watch(void **state)
 {
     reflector_run *run = *state;
     run->informer.watch_list = KI_WATCH_LIST_ALWAYS;
@@ -302,7 +302,7 @@ static void a_pause_of_the_list_says_nothing_about_the_watch(void **state)
     run->is_full = 1;
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
     run->is_full = 0;
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     scripted_body(&run->source, END_OF_LIST("10") BOOKMARK("11"));
     reflector_run_wait_ms(run, 70 * 1000);
     scripted_body(&run->source, BOOKMARK("12"));
@@ -313,7 +313,7 @@ static void a_pause_of_the_list_says_nothing_about_the_watch(void **state)
     expect_requests(run, "LIST rv= limit=1\n");
 }
 
-static void a_watch_that_ends_takes_the_question_with_it(void **state)
+static void a_watch_that_ends_cancels_the_probe(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -322,7 +322,7 @@ static void a_watch_that_ends_takes_the_question_with_it(void **state)
     expect_requests(run, "LIST rv= limit=1\ncancel probe\nWATCH rv=10 bookmarks\n");
 }
 
-static void a_watch_that_ends_with_an_error_does_so_too(void **state)
+static void a_watch_that_ends_with_an_error_cancels_the_probe(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -332,7 +332,7 @@ static void a_watch_that_ends_with_an_error_does_so_too(void **state)
     expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void a_list_that_is_due_does_so_too(void **state)
+static void a_list_that_is_due_cancels_the_probe(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -342,7 +342,7 @@ static void a_list_that_is_due_does_so_too(void **state)
     expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void a_halt_ends_both(void **state)
+static void a_halt_cancels_the_watch_and_the_probe(void **state)
 {
     reflector_run *run = *state;
     reconnect(run);
@@ -354,33 +354,33 @@ static void a_halt_ends_both(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(a_watch_after_a_failure_that_is_silent_is_asked_about),
+        reflector_test(a_silent_watch_after_a_failure_is_probed),
         reflector_test(a_response_to_the_probe_is_not_a_success),
-        reflector_test(a_watch_that_speaks_is_not_asked_about),
-        reflector_test(a_watch_after_a_list_is_not_asked_about),
-        reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),
-        reflector_test(a_watch_after_an_error_of_the_server_is_asked_about),
-        reflector_test(a_watch_after_a_restart_is_asked_about),
-        reflector_test(a_server_that_was_set_back_is_relisted),
-        reflector_test(what_comes_while_it_is_asked_does_not_count),
-        reflector_test(a_server_without_pages_is_not_read_to_the_end),
-        reflector_test(a_server_without_pages_that_was_set_back_is_found_out),
-        reflector_test(the_question_is_about_the_same_objects),
-        reflector_test(the_question_waits_for_its_turn),
-        reflector_test(asking_that_fails_is_tried_again),
-        reflector_test(a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again),
-        reflector_test(three_intervals_may_be_longer),
-        reflector_test(a_silent_watch_is_cut_also_when_asking_fails),
-        reflector_test(a_silent_watch_on_a_server_that_was_set_back_is_found_out),
+        reflector_test(a_watch_that_receives_something_is_not_probed),
+        reflector_test(a_watch_after_a_list_is_not_probed),
+        reflector_test(a_watch_after_a_list_needs_no_probe_even_after_a_failure),
+        reflector_test(a_watch_after_a_server_error_is_probed),
+        reflector_test(a_watch_after_a_restart_is_probed),
+        reflector_test(a_restored_server_is_relisted),
+        reflector_test(changes_received_during_a_probe_do_not_count),
+        reflector_test(a_probe_of_a_server_without_pages_is_not_read_to_the_end),
+        reflector_test(a_restored_server_without_pages_is_detected),
+        reflector_test(a_probe_uses_the_same_selectors),
+        reflector_test(a_probe_is_rate_limited),
+        reflector_test(a_failed_probe_is_repeated),
+        reflector_test(a_watch_without_its_bookmarks_is_cut_and_resumed),
+        reflector_test(three_bookmark_intervals_may_be_longer),
+        reflector_test(a_silent_watch_is_cut_even_if_the_probe_fails),
+        reflector_test(a_silent_watch_on_a_restored_server_is_detected),
         reflector_test(one_bookmark_is_enough_to_expect_more),
         reflector_test(bookmarks_are_remembered_for_the_next_watch),
         reflector_test(silence_does_not_count_for_probes_while_there_is_no_room),
         reflector_test(a_pause_between_bookmarks_is_not_their_interval),
-        reflector_test(a_pause_of_the_list_says_nothing_about_the_watch),
-        reflector_test(a_watch_that_ends_takes_the_question_with_it),
-        reflector_test(a_watch_that_ends_with_an_error_does_so_too),
-        reflector_test(a_list_that_is_due_does_so_too),
-        reflector_test(a_halt_ends_both),
+        reflector_test(a_pause_of_the_list_does_not_affect_the_watch),
+        reflector_test(a_watch_that_ends_cancels_the_probe),
+        reflector_test(a_watch_that_ends_with_an_error_cancels_the_probe),
+        reflector_test(a_list_that_is_due_cancels_the_probe),
+        reflector_test(a_halt_cancels_the_watch_and_the_probe),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that does anything at all, for many seeds: what is asked for is never older than what was
- * received, and once the server behaves, all is well again. */
+/* A server that does anything, with many seeds: no request is for a version older than what was received, and
+ * the reflector recovers once the server behaves. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ enum { SEEDS = 300, STEPS = 400 };
 typedef struct chaos {
     reflector_run run;
     ki_random random;
-    ki_resource_version received; /* as it was after the last step */
-    uint64_t newest;              /* what the server has come to */
+    ki_resource_version received; /* after the last step */
+    uint64_t newest;              /* the server's version */
 } chaos;
 
 static uint64_t below(chaos *test, uint64_t bound)
@@ -23,7 +23,8 @@ static uint64_t below(chaos *test, uint64_t bound)
     return ki_random_below(&test->random, bound);
 }
 
-/* What is asked for is the newest, or what was received; anything will do only while nothing was. */
+/* A request is for the newest version or for the version received;
+ * version 0 is requested only before anything was received. */
 static void check_request(scripted_source *source, const ki_list_options *options, void *user)
 {
     chaos *test = user;
@@ -40,7 +41,7 @@ static void check_request(scripted_source *source, const ki_list_options *option
         assert_true(ki_str_equal(asked, known));
 }
 
-/* Versions go back only to nothing: when the history is another one. */
+/* The version never goes back, except when the history is another one. */
 static void check_version(chaos *test)
 {
     const ki_resource_version *now = &test->run.reflector.version;
@@ -58,7 +59,7 @@ static void send(chaos *test, const char *format)
     char text[600];
     unsigned long long version = test->newest += below(test, 3);
     if (below(test, 20) == 0)
-        version = below(test, version + 1); /* of long ago */
+        version = below(test, version + 1); /* an old version */
     snprintf(text, sizeof(text), format, version);
     scripted_body(&test->run.source, text);
 }
@@ -125,11 +126,11 @@ static void step(chaos *test)
         reflector_run_wait_ms(run, below(test, 4) == 0 ? below(test, 200 * 1000) : below(test, 2000));
     if (run->is_full && below(test, 4) == 0) {
         run->is_full = 0;
-        ki_reflector_room(&run->reflector);
+        ki_reflector_resume(&run->reflector);
     }
 }
 
-/* As a server should; until it has nothing more to say. */
+/* Answers correctly until there is nothing left to say. */
 static void answer_well(chaos *test)
 {
     scripted_source *source = &test->run.source;
@@ -159,7 +160,7 @@ static void recover(chaos *test)
     reflector_run *run = &test->run;
     run->is_full = 0;
     run->refuse_after = 0;
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     for (int i = 0; i < 300 && !is_well(run); i++) {
         reflector_run_wait_ms(run, 4000);
         if (run->source.probe != NULL)
@@ -189,7 +190,7 @@ static void run_seed(uint64_t seed)
     reflector_run_fini(&test.run);
 }
 
-static uint64_t seed_at_work; /* 0: none */
+static uint64_t seed_at_work; /* 0: no run */
 
 static void a_server_may_do_anything(void **state)
 {
@@ -200,7 +201,7 @@ static void a_server_may_do_anything(void **state)
     assert_int_equal(failing_allocator_live_count(), 0);
 }
 
-/* Names the seed of a run that has failed. */
+/* Prints the seed of a failed run. */
 static int teardown(void **state)
 {
     if (seed_at_work != 0)

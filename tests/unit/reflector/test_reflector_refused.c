@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that are not JSON among others that are: nothing is asked for again because of them. */
+/* Malformed objects among valid ones: no request is repeated because of them. */
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
@@ -7,7 +7,7 @@
     "{\"metadata\":{\"namespace\":\"d\",\"name\":\"" name "\",\"resourceVersion\":\"" version                \
     "\",\"labels\":{\"a\":\"\\ud800\"}}}"
 
-static void an_item_is_left_out_of_a_list_and_counts_as_seen(void **state)
+static void a_malformed_item_of_a_list_counts_as_seen(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -18,7 +18,7 @@ static void an_item_is_left_out_of_a_list_and_counts_as_seen(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
-static void an_event_is_left_out_of_a_watch(void **state)
+static void a_malformed_event_is_ignored(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -30,7 +30,7 @@ static void an_event_is_left_out_of_a_watch(void **state)
     assert_int_equal(reflector_run_status(run).refused, 1);
 }
 
-static void a_delete_that_is_left_out_leads_to_a_list(void **state)
+static void a_malformed_delete_leads_to_a_list(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -45,9 +45,9 @@ static void a_delete_that_is_left_out_leads_to_a_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(an_item_is_left_out_of_a_list_and_counts_as_seen),
-        reflector_test(an_event_is_left_out_of_a_watch),
-        reflector_test(a_delete_that_is_left_out_leads_to_a_list),
+        reflector_test(a_malformed_item_of_a_list_counts_as_seen),
+        reflector_test(a_malformed_event_is_ignored),
+        reflector_test(a_malformed_delete_leads_to_a_list),
     };
     return RUN_TESTS(tests);
 }

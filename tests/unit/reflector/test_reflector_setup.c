@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/silent_source.h"
 #include "support/unit.h"
 
 static int transform(const ki_object **object, void *user)
@@ -19,28 +20,6 @@ static void tweak(ki_list_options *options, void *user)
     (void)user;
 }
 
-static int begin(ki_answer *answer, const ki_list_options *options, void *user)
-{
-    (void)answer;
-    (void)options;
-    (void)user;
-    return 0;
-}
-
-static void cancel(ki_answer *answer, void *user)
-{
-    (void)answer;
-    (void)user;
-}
-
-static void resume(ki_answer *answer, void *user)
-{
-    (void)answer;
-    (void)user;
-}
-
-static const ki_list_watch source = {.begin = begin, .cancel = cancel, .resume = resume};
-
 static void init(ki_reflector_setup *setup, const ki_informer_options *options)
 {
     ki_error err = {0};
@@ -49,7 +28,7 @@ static void init(ki_reflector_setup *setup, const ki_informer_options *options)
 
 /* ---- copies ------------------------------------------------------------------------------------------- */
 
-static void without_options_texts_are_empty_and_the_rest_is_zero(void **state)
+static void without_options_strings_are_empty_and_the_rest_is_zero(void **state)
 {
     (void)state;
     ki_reflector_setup setup;
@@ -67,7 +46,7 @@ static void without_options_texts_are_empty_and_the_rest_is_zero(void **state)
     ki_reflector_setup_fini(&setup);
 }
 
-static void texts_are_copied(void **state)
+static void strings_are_copied(void **state)
 {
     (void)state;
     char ns[] = "shop";
@@ -88,7 +67,7 @@ static void texts_are_copied(void **state)
     ki_reflector_setup_fini(&setup);
 }
 
-static void paths_are_copied_with_their_end(void **state)
+static void paths_are_copied_with_their_terminator(void **state)
 {
     (void)state;
     char spec[] = "/spec";
@@ -114,12 +93,12 @@ static void paths_are_copied_with_their_end(void **state)
 static void the_source_is_copied(void **state)
 {
     (void)state;
-    ki_list_watch mine = source;
+    ki_list_watch mine = silent_source;
     ki_reflector_setup setup;
     mine.user = &mine;
     init(&setup, &(ki_informer_options){.list_watch = &mine});
     memset(&mine, 0xa5, sizeof(mine));
-    assert_ptr_equal(setup.options.list_watch->begin, begin);
+    assert_ptr_equal(setup.options.list_watch->begin, silent_begin);
     assert_ptr_equal(setup.options.list_watch->user, &mine);
     ki_reflector_setup_fini(&setup);
 }
@@ -135,7 +114,7 @@ static void the_copy_of_a_copy_is_equal(void **state)
                                         .name = "web",
                                         .resync_ms = 5000,
                                         .transform = transform,
-                                        .list_watch = &source});
+                                        .list_watch = &silent_source});
     init(&second, &first.options);
     assert_true(ki_reflector_setup_equal(&first, &second));
     ki_reflector_setup_fini(&first);
@@ -144,7 +123,7 @@ static void the_copy_of_a_copy_is_equal(void **state)
     ki_reflector_setup_fini(&second);
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------------- */
+/* ---- invalid options ---------------------------------------------------------------------------------- */
 
 static void expect_refused(const ki_informer_options *options, const char *what)
 {
@@ -158,26 +137,30 @@ static void expect_refused(const ki_informer_options *options, const char *what)
     assert_memory_equal(&setup, &before, sizeof(setup));
 }
 
-static void options_that_mean_nothing_are_refused_with_the_reason(void **state)
+static void invalid_options_are_refused_with_a_reason(void **state)
 {
     (void)state;
-    ki_list_watch half = source;
+    ki_list_watch half = silent_source;
     expect_refused(&(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER + 1}, "ki_watch_list");
     expect_refused(&(ki_informer_options){.watch_list = (ki_watch_list)-1}, "-1");
     expect_refused(&(ki_informer_options){.mutations = KI_MUTATIONS_IGNORE + 1}, "ki_mutations");
     expect_refused(&(ki_informer_options){.mutations = (ki_mutations)-1}, "-1");
     expect_refused(&(ki_informer_options){.page_size = -2}, "page size -2");
+    expect_refused(&(ki_informer_options){.label_selector = "a in ("}, "label_selector: expected");
+    expect_refused(&(ki_informer_options){.field_selector = "a"}, "field_selector: expected");
+    expect_refused(&(ki_informer_options){.field_selector = "metadata.name=\xff"},
+                   "field_selector: expected UTF-8");
     half.begin = NULL;
     expect_refused(&(ki_informer_options){.list_watch = &half}, "begin");
-    half = source;
+    half = silent_source;
     half.cancel = NULL;
     expect_refused(&(ki_informer_options){.list_watch = &half}, "cancel");
-    half = source;
+    half = silent_source;
     half.resume = NULL;
     expect_refused(&(ki_informer_options){.list_watch = &half}, "resume");
 }
 
-static void the_edges_of_what_is_allowed_are(void **state)
+static void the_limits_of_the_allowed_range_are_accepted(void **state)
 {
     (void)state;
     ki_reflector_setup setup;
@@ -186,7 +169,7 @@ static void the_edges_of_what_is_allowed_are(void **state)
     ki_reflector_setup_fini(&setup);
 }
 
-static void when_out_of_memory_nothing_is_made(void **state)
+static void when_out_of_memory_nothing_is_created(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -194,6 +177,9 @@ static void when_out_of_memory_nothing_is_made(void **state)
     failing_allocator_fail_at(1);
     assert_int_equal(ki_reflector_setup_init(&setup, NULL, &err), KI_ERR_NO_MEMORY);
     assert_int_equal(err.code, KI_ERR_NO_MEMORY);
+    failing_allocator_fail_at(2); /* the first allocation is for the label selector */
+    assert_int_equal(ki_reflector_setup_init(&setup, &(ki_informer_options){.field_selector = "a=b"}, &err),
+                     KI_ERR_NO_MEMORY);
     assert_null(setup.memory);
 }
 
@@ -214,7 +200,7 @@ static bool are_equal(const ki_informer_options *a, const ki_informer_options *b
     return is_equal;
 }
 
-static void options_without_a_text_equal_those_with_an_empty_one(void **state)
+static void a_null_string_equals_an_empty_one(void **state)
 {
     (void)state;
     static const char *const nothing[] = {NULL};
@@ -251,12 +237,12 @@ static void any_option_that_differs_makes_another_informer(void **state)
         {.transform_user = (void *)spec},
         {.tweak = tweak},
         {.tweak_user = (void *)spec},
-        {.list_watch = &source},
+        {.list_watch = &silent_source},
         {.name = "web"},
     };
     for (size_t i = 0; i < sizeof(differing) / sizeof(differing[0]); i++) {
         if (are_equal(NULL, &differing[i]))
-            fail_msg("option %zu", i);
+            fail_msg("option %zu makes no difference", i);
         assert_true(are_equal(&differing[i], &differing[i]));
     }
 }
@@ -272,37 +258,37 @@ static void paths_are_compared_one_by_one(void **state)
     assert_false(are_equal(&(ki_informer_options){.keep = one}, &(ki_informer_options){.drop = one}));
 }
 
-/* Not by their address, which a caller may use again for another one. */
-static void sources_are_compared_by_what_they_say(void **state)
+/* Not by address, which a caller may reuse for another source. */
+static void sources_are_compared_by_their_content(void **state)
 {
     (void)state;
-    ki_list_watch same = source;
-    assert_true(are_equal(&(ki_informer_options){.list_watch = &source},
+    ki_list_watch same = silent_source;
+    assert_true(are_equal(&(ki_informer_options){.list_watch = &silent_source},
                           &(ki_informer_options){.list_watch = &same}));
     same.user = &same;
-    assert_false(are_equal(&(ki_informer_options){.list_watch = &source},
+    assert_false(are_equal(&(ki_informer_options){.list_watch = &silent_source},
                            &(ki_informer_options){.list_watch = &same}));
-    same = source;
+    same = silent_source;
     same.no_watch_list = 1;
-    assert_false(are_equal(&(ki_informer_options){.list_watch = &source},
+    assert_false(are_equal(&(ki_informer_options){.list_watch = &silent_source},
                            &(ki_informer_options){.list_watch = &same}));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(without_options_texts_are_empty_and_the_rest_is_zero),
-        WITH_MEMORY_CHECK(texts_are_copied),
-        WITH_MEMORY_CHECK(paths_are_copied_with_their_end),
+        WITH_MEMORY_CHECK(without_options_strings_are_empty_and_the_rest_is_zero),
+        WITH_MEMORY_CHECK(strings_are_copied),
+        WITH_MEMORY_CHECK(paths_are_copied_with_their_terminator),
         WITH_MEMORY_CHECK(the_source_is_copied),
         WITH_MEMORY_CHECK(the_copy_of_a_copy_is_equal),
-        WITH_MEMORY_CHECK(options_that_mean_nothing_are_refused_with_the_reason),
-        WITH_MEMORY_CHECK(the_edges_of_what_is_allowed_are),
-        WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_made),
-        WITH_MEMORY_CHECK(options_without_a_text_equal_those_with_an_empty_one),
+        WITH_MEMORY_CHECK(invalid_options_are_refused_with_a_reason),
+        WITH_MEMORY_CHECK(the_limits_of_the_allowed_range_are_accepted),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_created),
+        WITH_MEMORY_CHECK(a_null_string_equals_an_empty_one),
         WITH_MEMORY_CHECK(any_option_that_differs_makes_another_informer),
         WITH_MEMORY_CHECK(paths_are_compared_one_by_one),
-        WITH_MEMORY_CHECK(sources_are_compared_by_what_they_say),
+        WITH_MEMORY_CHECK(sources_are_compared_by_their_content),
     };
     return RUN_TESTS(tests);
 }

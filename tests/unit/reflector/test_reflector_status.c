@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status of a reflector, silence, and limits in time. */
+/* The status of a reflector, silence, and timeouts. */
 #include <string.h>
 
 #include "support/reflector_run.h"
@@ -7,7 +7,7 @@
 
 /* ---- status -------------------------------------------------------------------------------------------- */
 
-static void the_status_shows_what_it_does_and_why(void **state)
+static void the_status_shows_the_phase_and_the_reason(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -38,7 +38,7 @@ static void the_status_shows_what_it_does_and_why(void **state)
     assert_int_equal(status.bytes_read, strlen(LIST("10", "", "")));
 }
 
-static void the_status_knows_the_age_of_what_came(void **state)
+static void the_status_has_the_ages_of_events_bookmarks_and_bytes(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -56,7 +56,7 @@ static void the_status_knows_the_age_of_what_came(void **state)
     assert_int_equal(status.byte_age_ms, 20);
 }
 
-static void a_watch_that_is_taken_ends_the_failure(void **state)
+static void an_accepted_watch_ends_the_failure(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -67,7 +67,7 @@ static void a_watch_that_is_taken_ends_the_failure(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
-static void a_watch_that_is_tried_against_a_dead_port_is_not_a_watch(void **state)
+static void a_watch_attempt_on_a_closed_port_is_not_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -88,7 +88,7 @@ static void a_watch_that_is_tried_against_a_dead_port_is_not_a_watch(void **stat
     assert_int_equal(reflector_run_status(run).phase_age_ms, 0);
 }
 
-static void the_status_knows_since_when_nothing_works(void **state)
+static void the_status_has_the_time_since_the_last_success(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -157,7 +157,7 @@ static void lists_events_and_bookmarks_are_successes_and_nothing_else_is(void **
     reflector_run_wait_ms(run, 700);
     scripted_head(&run->source, 200, 0);
     scripted_body(&run->source, " ");
-    scripted_body(&run->source, BOOKMARK("9")); /* what we have is newer */
+    scripted_body(&run->source, BOOKMARK("9")); /* older than what was received */
     scripted_body(&run->source, EVENT("ADDED", "{\"metadata\":{\"name\":\"b\"}}"));
     assert_int_equal(reflector_run_status(run).success_age_ms, 700);
     scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
@@ -167,8 +167,9 @@ static void lists_events_and_bookmarks_are_successes_and_nothing_else_is(void **
     assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
-/* From the first byte on there have to be 1,024 of them a minute: what trickles has no end. */
-static void a_list_that_trickles_is_given_up(void **state)
+/* After the first byte, at least 1,024 bytes per minute are required;
+ * otherwise a trickling list would never end. */
+static void a_trickling_list_is_abandoned(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -190,7 +191,7 @@ static void a_list_that_trickles_is_given_up(void **state)
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
-static void a_list_that_is_slow_continues(void **state)
+static void a_slow_list_continues(void **state)
 {
     reflector_run *run = *state;
     char blanks[512 + 1];
@@ -207,7 +208,7 @@ static void a_list_that_is_slow_continues(void **state)
     expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\n");
 }
 
-/* What has come before a pause is not held against it. */
+/* The time before a pause does not count. */
 static void a_list_that_was_paused_has_a_full_minute_again(void **state)
 {
     reflector_run *run = *state;
@@ -218,7 +219,7 @@ static void a_list_that_was_paused_has_a_full_minute_again(void **state)
     scripted_body(&run->source, "{\"resourceVersion\":\"10\"},\"items\":[" POD("a", "5") ",");
     reflector_run_wait_ms(run, 500 * 1000);
     run->is_full = 0;
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     reflector_run_wait_ms(run, 59 * 1000);
     scripted_body(&run->source, " ");
     reflector_run_wait_ms(run, 59 * 1000);
@@ -227,7 +228,7 @@ static void a_list_that_was_paused_has_a_full_minute_again(void **state)
     expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@6\nEND 1 10\n");
 }
 
-static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **state)
+static void an_endless_refusal_of_a_list_fails_with_its_status(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -243,7 +244,7 @@ static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **s
     assert_true(reflector_run_status(run).retry_ms > 0);
 }
 
-static void a_watch_that_is_refused_without_an_end_is_not_a_watch(void **state)
+static void an_endless_refusal_of_a_watch_is_not_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -276,7 +277,7 @@ static void take_due(uint64_t due_ns, void *user)
     (void)user;
 }
 
-static void without_a_seed_no_two_are_alike(void **state)
+static void without_a_seed_no_two_reflectors_are_alike(void **state)
 {
     reflector_run *run = *state;
     static ki_reflector two[2];
@@ -307,20 +308,20 @@ static void without_a_seed_no_two_are_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(the_status_shows_what_it_does_and_why),
-        reflector_test(the_status_knows_the_age_of_what_came),
-        reflector_test(a_watch_that_is_taken_ends_the_failure),
-        reflector_test(a_watch_that_is_tried_against_a_dead_port_is_not_a_watch),
-        reflector_test(the_status_knows_since_when_nothing_works),
+        reflector_test(the_status_shows_the_phase_and_the_reason),
+        reflector_test(the_status_has_the_ages_of_events_bookmarks_and_bytes),
+        reflector_test(an_accepted_watch_ends_the_failure),
+        reflector_test(a_watch_attempt_on_a_closed_port_is_not_a_watch),
+        reflector_test(the_status_has_the_time_since_the_last_success),
         reflector_test(each_change_of_phase_or_reason_is_reported),
-        reflector_test(a_list_that_trickles_is_given_up),
-        reflector_test(a_list_that_is_slow_continues),
+        reflector_test(a_trickling_list_is_abandoned),
+        reflector_test(a_slow_list_continues),
         reflector_test(a_list_that_was_paused_has_a_full_minute_again),
-        reflector_test(a_list_that_is_refused_without_an_end_fails_with_its_status),
-        reflector_test(a_watch_that_is_refused_without_an_end_is_not_a_watch),
+        reflector_test(an_endless_refusal_of_a_list_fails_with_its_status),
+        reflector_test(an_endless_refusal_of_a_watch_is_not_a_watch),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
         reflector_test(lists_events_and_bookmarks_are_successes_and_nothing_else_is),
-        reflector_test(without_a_seed_no_two_are_alike),
+        reflector_test(without_a_seed_no_two_reflectors_are_alike),
     };
     return RUN_TESTS(tests);
 }

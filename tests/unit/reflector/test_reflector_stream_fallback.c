@@ -9,14 +9,14 @@
 #include "support/unit.h"
 #include "util/units.h"
 
-/* A list is due although a version is known: such lists are streamed. */
+/* A list is requested although a version is known: such a list is streamed. */
 static void start(reflector_run *run, ki_watch_list choice)
 {
     run->informer.watch_list = (ki_watch_list)choice;
     reflector_run_start_listing(run, "1");
 }
 
-static void two_cuts_before_the_end_lead_to_a_list(void **state)
+static void two_lost_connections_before_the_end_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -28,7 +28,7 @@ static void two_cuts_before_the_end_lead_to_a_list(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
 }
 
-/* A gateway that knows nothing of streams. */
+/* Like a gateway that does not support streams. */
 static void two_failures_of_any_kind_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
@@ -48,14 +48,14 @@ static void two_failures_of_any_kind_lead_to_a_list(void **state)
         reflector_run_wait_ms(run, 600 * 1000);
         reflector_run_restart(run, "1");
     }
-    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST); /* before its head */
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST); /* before the head */
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     text_log_clear(&run->source.requests);
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
 }
 
-static void what_was_not_sent_says_nothing_about_streams(void **state)
+static void a_request_that_was_not_sent_says_nothing_about_streams(void **state)
 {
     reflector_run *run = *state;
     static const ki_reason reasons[] = {
@@ -71,7 +71,7 @@ static void what_was_not_sent_says_nothing_about_streams(void **state)
     }
 }
 
-static void a_server_that_is_away_is_not_one_without_streams(void **state)
+static void a_server_that_cannot_be_reached_may_support_streams(void **state)
 {
     reflector_run *run = *state;
     static const ki_reason reasons[] = {KI_REASON_CONNECTION_REFUSED, KI_REASON_DNS, KI_REASON_TLS};
@@ -108,11 +108,11 @@ static void the_silence_of_a_stream_begins_when_it_is_sent(void **state)
     run->tells_sent = 1;
     start(run, KI_WATCH_LIST_AUTO);
     for (int i = 0; i < 2; i++) {
-        reflector_run_wait_ms(run, 30 * 1000); /* a plug-in is slow */
+        reflector_run_wait_ms(run, 30 * 1000); /* a slow credential plug-in */
         ki_answer_sent(run->source.answer);
         reflector_run_wait_ms(run, 5000);
         if (i == 0)
-            scripted_head(&run->source, 200, 0); /* which says nothing about the list */
+            scripted_head(&run->source, 200, 0); /* the head says nothing about the list */
         reflector_run_wait_ms(run, 4999);
         expect_errors(run, "");
         reflector_run_wait_ms(run, 1);
@@ -122,7 +122,7 @@ static void the_silence_of_a_stream_begins_when_it_is_sent(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
 }
 
-static void a_stream_that_is_not_sent_within_a_minute_is_given_up(void **state)
+static void a_stream_not_sent_within_a_minute_is_abandoned(void **state)
 {
     reflector_run *run = *state;
     run->tells_sent = 1;
@@ -137,7 +137,7 @@ static void a_stream_that_is_not_sent_within_a_minute_is_given_up(void **state)
     }
 }
 
-static void two_streams_without_an_answer_lead_to_a_list_for_ten_minutes(void **state)
+static void two_streams_without_a_response_lead_to_lists_for_ten_minutes(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -157,7 +157,7 @@ static void two_streams_without_an_answer_lead_to_a_list_for_ten_minutes(void **
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void what_two_have_found_out_of_a_server_others_need_not(void **state)
+static void failures_of_two_resources_stop_streams_for_all(void **state)
 {
     reflector_run *run = *state;
     uint64_t now = ki_clock_now_ns(&run->clock);
@@ -168,12 +168,12 @@ static void what_two_have_found_out_of_a_server_others_need_not(void **state)
         scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     }
-    assert_int_equal(run->streams.again_ns, 0); /* the list may fail as well */
+    assert_int_equal(run->streams.again_ns, 0); /* the list may also fail */
     scripted_whole(&run->source, LIST("10", "", ""));
     assert_true(run->streams.again_ns > ki_clock_now_ns(&run->clock) + 590 * KI_NS_PER_S);
 }
 
-static void one_resource_says_nothing_about_the_others(void **state)
+static void failures_of_one_resource_do_not_affect_the_others(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -185,7 +185,7 @@ static void one_resource_says_nothing_about_the_others(void **state)
     assert_int_equal(run->streams.again_ns, 0); /* too late */
 }
 
-static void what_a_list_would_get_as_well_is_tried_by_turns(void **state)
+static void errors_that_a_list_would_also_get_alternate_streams_and_lists(void **state)
 {
     reflector_run *run = *state;
     static const int codes[] = {401, 403, 404, 429};
@@ -213,7 +213,7 @@ static void permission_to_list_and_not_to_watch_is_enough_to_sync(void **state)
     expect_changes(run, "END 2 10\n");
 }
 
-static void a_server_that_ended_no_list_is_asked_for_a_plain_one(void **state)
+static void a_server_that_ends_no_streamed_list_is_asked_for_a_plain_one(void **state)
 {
     reflector_run *run = *state;
     run->streams.again_ns = ki_clock_now_ns(&run->clock) + 1;
@@ -221,7 +221,7 @@ static void a_server_that_ended_no_list_is_asked_for_a_plain_one(void **state)
     expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
 }
 
-static void a_refusal_without_an_end_is_not_taken_for_silence(void **state)
+static void an_endless_refusal_does_not_count_as_silence(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -244,14 +244,14 @@ static void silence_does_not_count_while_there_is_no_room(void **state)
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
     reflector_run_wait_ms(run, 100 * 1000);
     expect_errors(run, "");
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     reflector_run_wait_ms(run, 9999);
     expect_errors(run, "");
     reflector_run_wait_ms(run, 1);
     expect_errors(run, "NoEndOfList\n");
 }
 
-static void one_end_of_a_list_forgets_the_failures_before(void **state)
+static void the_end_of_a_list_clears_earlier_failures(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -285,7 +285,7 @@ static void a_refusal_leads_to_a_list_at_once(void **state)
     }
 }
 
-static void always_means_that_no_list_is_asked_for(void **state)
+static void always_means_that_no_plain_list_is_requested(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_ALWAYS);
@@ -308,24 +308,24 @@ static void always_means_that_no_list_is_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(two_cuts_before_the_end_lead_to_a_list),
+        reflector_test(two_lost_connections_before_the_end_lead_to_a_list),
         reflector_test(two_failures_of_any_kind_lead_to_a_list),
-        reflector_test(what_was_not_sent_says_nothing_about_streams),
-        reflector_test(a_server_that_is_away_is_not_one_without_streams),
+        reflector_test(a_request_that_was_not_sent_says_nothing_about_streams),
+        reflector_test(a_server_that_cannot_be_reached_may_support_streams),
         reflector_test(ten_seconds_of_silence_twice_lead_to_a_list),
         reflector_test(the_silence_of_a_stream_begins_when_it_is_sent),
-        reflector_test(a_stream_that_is_not_sent_within_a_minute_is_given_up),
-        reflector_test(two_streams_without_an_answer_lead_to_a_list_for_ten_minutes),
-        reflector_test(what_two_have_found_out_of_a_server_others_need_not),
-        reflector_test(one_resource_says_nothing_about_the_others),
-        reflector_test(what_a_list_would_get_as_well_is_tried_by_turns),
+        reflector_test(a_stream_not_sent_within_a_minute_is_abandoned),
+        reflector_test(two_streams_without_a_response_lead_to_lists_for_ten_minutes),
+        reflector_test(failures_of_two_resources_stop_streams_for_all),
+        reflector_test(failures_of_one_resource_do_not_affect_the_others),
+        reflector_test(errors_that_a_list_would_also_get_alternate_streams_and_lists),
         reflector_test(permission_to_list_and_not_to_watch_is_enough_to_sync),
-        reflector_test(a_server_that_ended_no_list_is_asked_for_a_plain_one),
-        reflector_test(a_refusal_without_an_end_is_not_taken_for_silence),
+        reflector_test(a_server_that_ends_no_streamed_list_is_asked_for_a_plain_one),
+        reflector_test(an_endless_refusal_does_not_count_as_silence),
         reflector_test(silence_does_not_count_while_there_is_no_room),
-        reflector_test(one_end_of_a_list_forgets_the_failures_before),
+        reflector_test(the_end_of_a_list_clears_earlier_failures),
         reflector_test(a_refusal_leads_to_a_list_at_once),
-        reflector_test(always_means_that_no_list_is_asked_for),
+        reflector_test(always_means_that_no_plain_list_is_requested),
     };
     return RUN_TESTS(tests);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WATCH: events, bookmarks, and how a watch is taken up again. */
+/* WATCH: events, bookmarks, and how a watch is resumed. */
 #include <stdio.h>
 
 #include "support/reflector_run.h"
 #include "support/unit.h"
 
-static void events_are_given_with_their_versions(void **state)
+static void events_are_delivered_with_their_versions(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -15,7 +15,7 @@ static void events_are_given_with_their_versions(void **state)
     assert_int_equal(reflector_run_status(run).events, 3);
 }
 
-static void events_may_come_byte_by_byte(void **state)
+static void events_may_arrive_byte_by_byte(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -25,7 +25,7 @@ static void events_may_come_byte_by_byte(void **state)
     expect_changes(run, "ADDED d/b@11 11\nBOOKMARK 20\nDELETED d/b@21 21\n");
 }
 
-static void a_watch_is_one_when_it_is_answered(void **state)
+static void the_phase_is_watching_once_a_watch_has_a_response(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -36,7 +36,7 @@ static void a_watch_is_one_when_it_is_answered(void **state)
     assert_int_equal(reflector_run_status(run).phase_age_ms, 0);
 }
 
-static void a_watch_that_is_refused_was_none(void **state)
+static void a_refused_watch_never_counts_as_watching(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -47,7 +47,7 @@ static void a_watch_that_is_refused_was_none(void **state)
     expect_statuses(run, "BACKING_OFF ServerError\n");
 }
 
-static void a_watch_that_is_closed_continues_at_once_from_what_was_received(void **state)
+static void a_closed_watch_continues_at_once_from_the_received_version(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -59,7 +59,7 @@ static void a_watch_that_is_closed_continues_at_once_from_what_was_received(void
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 
-static void a_watch_that_is_closed_within_a_second_is_backed_off(void **state)
+static void a_watch_closed_within_a_second_is_backed_off(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -72,7 +72,7 @@ static void a_watch_that_is_closed_within_a_second_is_backed_off(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void news_before_a_close_begin_the_back_off_again(void **state)
+static void an_event_before_a_close_resets_the_backoff(void **state)
 {
     reflector_run *run = *state;
     char event[200];
@@ -102,7 +102,7 @@ static void versions_never_go_back(void **state)
     expect_requests(run, "WATCH rv=15 bookmarks\n");
 }
 
-static void the_last_version_counts_if_they_are_not_numbers(void **state)
+static void the_last_version_counts_if_versions_are_not_numbers(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -112,7 +112,7 @@ static void the_last_version_counts_if_they_are_not_numbers(void **state)
     expect_requests(run, "WATCH rv=b bookmarks\n");
 }
 
-static void a_bookmark_without_a_version_is_reported_and_moves_nothing(void **state)
+static void a_bookmark_without_a_version_is_reported_and_changes_nothing(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -124,10 +124,10 @@ static void a_bookmark_without_a_version_is_reported_and_moves_nothing(void **st
     assert_int_equal(reflector_run_status(run).refused, 1);
     assert_true(reflector_run_status(run).success_age_ms >= 1000);
     reflector_run_wait_ms(run, 120 * 1000);
-    expect_requests(run, ""); /* it was not a change */
+    expect_requests(run, ""); /* no list, as it was not a change */
 }
 
-static void a_cut_after_news_is_taken_up_soon_without_a_list(void **state)
+static void a_lost_connection_after_an_event_is_resumed_soon_without_a_list(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -141,7 +141,7 @@ static void a_cut_after_news_is_taken_up_soon_without_a_list(void **state)
     assert_int_equal(reflector_run_status(run).reconnects, 1);
 }
 
-static void a_close_inside_an_event_is_a_cut(void **state)
+static void a_close_within_an_event_is_a_lost_connection(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -151,7 +151,7 @@ static void a_close_inside_an_event_is_a_cut(void **state)
     expect_requests(run, "");
 }
 
-static void a_cut_without_news_is_backed_off_longer_each_time(void **state)
+static void a_lost_connection_without_events_is_backed_off_longer_each_time(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -163,7 +163,7 @@ static void a_cut_without_news_is_backed_off_longer_each_time(void **state)
     }
 }
 
-static void a_cut_that_only_the_source_knows_is_a_cut(void **state)
+static void a_lost_connection_that_only_the_source_reports_counts(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -173,7 +173,7 @@ static void a_cut_that_only_the_source_knows_is_a_cut(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void time_outs_of_watches_differ(void **state)
+static void timeouts_of_watches_differ(void **state)
 {
     reflector_run *run = *state;
     uint32_t before = 0;
@@ -189,7 +189,7 @@ static void time_outs_of_watches_differ(void **state)
     assert_true(differ);
 }
 
-static void a_watch_that_outlives_its_time_is_taken_up_again(void **state)
+static void a_watch_that_exceeds_its_timeout_is_resumed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -202,7 +202,7 @@ static void a_watch_that_outlives_its_time_is_taken_up_again(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off(void **state)
+static void an_expired_version_leads_to_a_list_at_once_and_then_to_backoff(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -220,7 +220,7 @@ static void a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off(
     expect_requests(run, "LIST rv=12 match=NotOlderThan limit=500\n");
 }
 
-static void after_news_a_version_that_expires_is_the_first_again(void **state)
+static void after_an_event_an_expired_version_counts_as_the_first(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -240,7 +240,7 @@ static void a_version_that_is_too_large_leads_to_the_newest_list(void **state)
     expect_errors(run, "VersionTooLarge 504\n");
 }
 
-static void too_many_requests_are_waited_for_as_long_as_asked(void **state)
+static void after_too_many_requests_the_wait_is_as_long_as_asked(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -263,7 +263,7 @@ static void no_wait_is_longer_than_ten_minutes(void **state)
     assert_int_equal(run->last_retry_ms, 600 * 1000);
 }
 
-static void too_many_requests_inside_a_watch_do_not_lead_to_a_list(void **state)
+static void too_many_requests_within_a_watch_do_not_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -275,7 +275,7 @@ static void too_many_requests_inside_a_watch_do_not_lead_to_a_list(void **state)
     expect_requests(run, "cancel\nWATCH rv=10 bookmarks\n");
 }
 
-static void other_errors_inside_a_watch_lead_to_a_list_after_back_off(void **state)
+static void other_errors_within_a_watch_lead_to_a_list_after_backoff(void **state)
 {
     reflector_run *run = *state;
     static const char *const events[] = {EVENT("ERROR", STATUS("500", "InternalError")), EVENT("ERROR", "{}"),
@@ -294,7 +294,7 @@ static void other_errors_inside_a_watch_lead_to_a_list_after_back_off(void **sta
     }
 }
 
-static void answers_with_an_error_lead_to_another_watch(void **state)
+static void error_responses_lead_to_another_watch(void **state)
 {
     reflector_run *run = *state;
     static const int codes[] = {401, 403, 404, 400, 500, 503, 302, 429};
@@ -334,7 +334,7 @@ static void refused_credentials_lead_to_the_same_watch_again(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
-static void a_stream_that_is_not_json_is_taken_up_again_and_then_listed(void **state)
+static void a_stream_that_is_not_json_is_resumed_and_then_listed(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -354,7 +354,7 @@ static void a_stream_that_is_not_json_is_taken_up_again_and_then_listed(void **s
     "{\"kind\":\"" kind "\",\"metadata\":{\"namespace\":\"d\",\"name\":\"" name                              \
     "\",\"resourceVersion\":\"" version "\"}}"
 
-static void objects_of_the_kind_are_taken_and_their_metadata_alone(void **state)
+static void objects_of_the_kind_and_metadata_alone_are_accepted(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -364,7 +364,7 @@ static void objects_of_the_kind_are_taken_and_their_metadata_alone(void **state)
     expect_errors(run, "");
 }
 
-static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
+static void malformed_events_change_nothing_and_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
     static const char *const events[] = {
@@ -393,7 +393,7 @@ static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **sta
     }
 }
 
-static void what_is_understood_and_refused_leaves_all_as_it_is(void **state)
+static void a_refused_event_that_is_understood_changes_nothing(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -408,7 +408,7 @@ static void what_is_understood_and_refused_leaves_all_as_it_is(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\n");
 }
 
-static void an_event_without_memory_is_asked_for_again(void **state)
+static void an_event_that_runs_out_of_memory_is_requested_again(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -436,11 +436,11 @@ static void a_watch_waits_while_there_is_no_room(void **state)
     reflector_run_wait_ms(run, 3600 * 1000);
     expect_requests(run, "");
     expect_errors(run, "");
-    ki_reflector_room(&run->reflector);
+    ki_reflector_resume(&run->reflector);
     expect_requests(run, "resume\n");
 }
 
-static void what_is_known_continues_with_a_watch(void **state)
+static void a_known_version_continues_with_a_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "33");
@@ -450,7 +450,7 @@ static void what_is_known_continues_with_a_watch(void **state)
     expect_statuses(run, "WATCHING \n");
 }
 
-static void whatever_the_server_does_it_gets_five_requests_and_then_one_a_second(void **state)
+static void the_server_gets_at_most_five_requests_and_then_one_a_second(void **state)
 {
     reflector_run *run = *state;
     char text[300];
@@ -469,8 +469,8 @@ static void whatever_the_server_does_it_gets_five_requests_and_then_one_a_second
     assert_int_equal(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 1000);
 }
 
-/* Watches that live for a second, and no longer, use up the tokens. */
-static void a_wait_for_its_turn_alone_is_paced(void **state)
+/* Watches that last only a second use up the rate limit. */
+static void a_wait_for_the_rate_limit_alone_is_paced(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -490,7 +490,7 @@ static void a_wait_for_its_turn_alone_is_paced(void **state)
     expect_errors(run, "");
 }
 
-static void a_list_that_has_its_turn_is_not_paced_any_more(void **state)
+static void a_list_that_may_begin_is_no_longer_paced(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -503,7 +503,7 @@ static void a_list_that_has_its_turn_is_not_paced_any_more(void **state)
     expect_statuses(run, "BACKING_OFF Paced\nLISTING \n");
 }
 
-static void a_user_may_end_the_back_off(void **state)
+static void a_user_may_end_the_backoff(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -514,7 +514,7 @@ static void a_user_may_end_the_back_off(void **state)
     expect_requests(run, "");
 }
 
-static void ending_the_back_off_is_for_one_request(void **state)
+static void ending_the_backoff_is_for_one_request(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -531,43 +531,43 @@ static void ending_the_back_off_is_for_one_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(events_are_given_with_their_versions),
-        reflector_test(events_may_come_byte_by_byte),
-        reflector_test(a_watch_is_one_when_it_is_answered),
-        reflector_test(a_watch_that_is_refused_was_none),
-        reflector_test(a_watch_that_is_closed_continues_at_once_from_what_was_received),
-        reflector_test(a_watch_that_is_closed_within_a_second_is_backed_off),
-        reflector_test(news_before_a_close_begin_the_back_off_again),
+        reflector_test(events_are_delivered_with_their_versions),
+        reflector_test(events_may_arrive_byte_by_byte),
+        reflector_test(the_phase_is_watching_once_a_watch_has_a_response),
+        reflector_test(a_refused_watch_never_counts_as_watching),
+        reflector_test(a_closed_watch_continues_at_once_from_the_received_version),
+        reflector_test(a_watch_closed_within_a_second_is_backed_off),
+        reflector_test(an_event_before_a_close_resets_the_backoff),
         reflector_test(versions_never_go_back),
-        reflector_test(the_last_version_counts_if_they_are_not_numbers),
-        reflector_test(a_bookmark_without_a_version_is_reported_and_moves_nothing),
-        reflector_test(a_cut_after_news_is_taken_up_soon_without_a_list),
-        reflector_test(a_close_inside_an_event_is_a_cut),
-        reflector_test(a_cut_without_news_is_backed_off_longer_each_time),
-        reflector_test(a_cut_that_only_the_source_knows_is_a_cut),
-        reflector_test(time_outs_of_watches_differ),
-        reflector_test(a_watch_that_outlives_its_time_is_taken_up_again),
-        reflector_test(a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off),
-        reflector_test(after_news_a_version_that_expires_is_the_first_again),
+        reflector_test(the_last_version_counts_if_versions_are_not_numbers),
+        reflector_test(a_bookmark_without_a_version_is_reported_and_changes_nothing),
+        reflector_test(a_lost_connection_after_an_event_is_resumed_soon_without_a_list),
+        reflector_test(a_close_within_an_event_is_a_lost_connection),
+        reflector_test(a_lost_connection_without_events_is_backed_off_longer_each_time),
+        reflector_test(a_lost_connection_that_only_the_source_reports_counts),
+        reflector_test(timeouts_of_watches_differ),
+        reflector_test(a_watch_that_exceeds_its_timeout_is_resumed),
+        reflector_test(an_expired_version_leads_to_a_list_at_once_and_then_to_backoff),
+        reflector_test(after_an_event_an_expired_version_counts_as_the_first),
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_list),
-        reflector_test(too_many_requests_are_waited_for_as_long_as_asked),
+        reflector_test(after_too_many_requests_the_wait_is_as_long_as_asked),
         reflector_test(no_wait_is_longer_than_ten_minutes),
-        reflector_test(too_many_requests_inside_a_watch_do_not_lead_to_a_list),
-        reflector_test(other_errors_inside_a_watch_lead_to_a_list_after_back_off),
-        reflector_test(answers_with_an_error_lead_to_another_watch),
+        reflector_test(too_many_requests_within_a_watch_do_not_lead_to_a_list),
+        reflector_test(other_errors_within_a_watch_lead_to_a_list_after_backoff),
+        reflector_test(error_responses_lead_to_another_watch),
         reflector_test(refused_credentials_lead_to_the_same_watch_again),
-        reflector_test(a_stream_that_is_not_json_is_taken_up_again_and_then_listed),
-        reflector_test(objects_of_the_kind_are_taken_and_their_metadata_alone),
-        reflector_test(events_that_make_no_sense_move_nothing_and_lead_to_a_list),
-        reflector_test(what_is_understood_and_refused_leaves_all_as_it_is),
-        reflector_test(an_event_without_memory_is_asked_for_again),
+        reflector_test(a_stream_that_is_not_json_is_resumed_and_then_listed),
+        reflector_test(objects_of_the_kind_and_metadata_alone_are_accepted),
+        reflector_test(malformed_events_change_nothing_and_lead_to_a_list),
+        reflector_test(a_refused_event_that_is_understood_changes_nothing),
+        reflector_test(an_event_that_runs_out_of_memory_is_requested_again),
         reflector_test(a_watch_waits_while_there_is_no_room),
-        reflector_test(what_is_known_continues_with_a_watch),
-        reflector_test(whatever_the_server_does_it_gets_five_requests_and_then_one_a_second),
-        reflector_test(a_wait_for_its_turn_alone_is_paced),
-        reflector_test(a_list_that_has_its_turn_is_not_paced_any_more),
-        reflector_test(a_user_may_end_the_back_off),
-        reflector_test(ending_the_back_off_is_for_one_request),
+        reflector_test(a_known_version_continues_with_a_watch),
+        reflector_test(the_server_gets_at_most_five_requests_and_then_one_a_second),
+        reflector_test(a_wait_for_the_rate_limit_alone_is_paced),
+        reflector_test(a_list_that_may_begin_is_no_longer_paced),
+        reflector_test(a_user_may_end_the_backoff),
+        reflector_test(ending_the_backoff_is_for_one_request),
     };
     return RUN_TESTS(tests);
 }

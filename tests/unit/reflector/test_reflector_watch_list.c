@@ -7,91 +7,11 @@
 #include "support/recorded.h"
 #include "support/reflector_run.h"
 #include "support/unit.h"
-#include "util/units.h"
-
-static void start(reflector_run *run, ki_watch_list choice)
-{
-    run->informer.watch_list = (ki_watch_list)choice;
-    reflector_run_start(run, "");
-}
-
-/* A list is due although a version is known: such lists are streamed. */
-static void start_auto(reflector_run *run)
-{
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start_listing(run, "1");
-}
-
-/* ---- which list comes first -------------------------------------------------------------------------- */
-
-static void the_first_list_is_a_plain_one_and_the_next_is_streamed(void **state)
-{
-    reflector_run *run = *state;
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start_watching(run);
-    text_log_clear(&run->source.requests);
-    scripted_error(&run->source, 410, STATUS("410", "Expired"));
-    expect_requests(run, "STREAM rv=10 match=NotOlderThan bookmarks\n");
-}
-
-static void the_newest_version_is_streamed_at_first_as_well(void **state)
-{
-    reflector_run *run = *state;
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start(run, "");
-    scripted_error(&run->source, 410, STATUS("410", "Expired"));
-    expect_requests(run, "LIST rv=0 limit=500\nSTREAM rv= match=NotOlderThan bookmarks\n");
-}
-
-static void a_first_list_that_fails_and_a_stream_are_tried_by_turns(void **state)
-{
-    reflector_run *run = *state;
-    static const int codes[] = {503, 403, 404, 429};
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start(run, "");
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        text_log_clear(&run->source.requests);
-        scripted_error(&run->source, codes[i], "");
-        assert_true(run->last_retry_ms >= 800);
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
-        scripted_error(&run->source, codes[i], "");
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "LIST rv=0 limit=500\n");
-    }
-}
-
-static void a_stream_in_the_place_of_a_first_list_syncs(void **state)
-{
-    reflector_run *run = *state;
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start(run, "");
-    scripted_error(&run->source, 500, "");
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    scripted_body(&run->source, EVENT("ADDED", POD("a", "5")) END_OF_LIST("10"));
-    expect_changes(run, "REPLACED 2 d/a@5\nEND 2 10\n");
-    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
-}
-
-static void a_first_list_that_was_not_sent_is_tried_again(void **state)
-{
-    reflector_run *run = *state;
-    run->informer.watch_list = KI_WATCH_LIST_AUTO;
-    reflector_run_start(run, "");
-    for (int i = 0; i < 3; i++) {
-        text_log_clear(&run->source.requests);
-        scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "LIST rv=0 limit=500\n");
-    }
-}
-
-/* ---- what comes -------------------------------------------------------------------------------------- */
 
 static void the_list_comes_on_the_stream_that_continues_as_a_watch(void **state)
 {
     reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")) EVENT("MODIFIED", POD("b", "6"))
@@ -110,7 +30,7 @@ static void it_may_come_byte_by_byte(void **state)
 {
     reflector_run *run = *state;
     run->source.is_bytewise = 1;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     scripted_body(&run->source,
                   EVENT("ADDED", POD("a", "5")) END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
     expect_changes(run, "REPLACED 1 d/a@5\nEND 1 10\nADDED d/c@11 11\n");
@@ -121,7 +41,7 @@ static void a_recorded_one_is_a_list(void **state)
     reflector_run *run = *state;
     recorded answer;
     recorded_load(&answer, "pods-watchlist.http");
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     for (size_t i = 0; i < answer.body.len; i++)
         assert_int_equal(ki_answer_body(run->source.answer, answer.body.ptr + i, 1), 0);
     recorded_free(&answer);
@@ -133,14 +53,15 @@ static void a_source_may_not_know_it(void **state)
 {
     reflector_run *run = *state;
     run->no_watch_list = 1;
-    start_auto(run);
+    run->informer.watch_list = KI_WATCH_LIST_AUTO;
+    reflector_run_start_listing(run, "1");
     expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
 }
 
 static void what_cannot_be_used_is_seen_nevertheless(void **state)
 {
     reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     scripted_body(&run->source,
                   EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}")
                       END_OF_LIST("10"));
@@ -153,7 +74,7 @@ static void what_cannot_be_used_is_seen_nevertheless(void **state)
 static void an_object_of_another_kind_is_not_an_item_and_leads_to_another_list(void **state)
 {
     reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     text_log_clear(&run->source.requests);
     scripted_body(&run->source,
                   EVENT("ADDED", "{\"kind\":\"Service\",\"metadata\":{\"namespace\":\"d\",\"name\":\"b\","
@@ -169,7 +90,7 @@ static void an_object_of_another_kind_is_not_an_item_and_leads_to_another_list(v
 static void a_delete_that_cannot_be_used_leads_to_another_list(void **state)
 {
     reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     scripted_body(&run->source,
                   EVENT("DELETED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}")
                       END_OF_LIST("10"));
@@ -191,7 +112,7 @@ static void a_delete_whose_transform_fails_leads_to_another_list(void **state)
 {
     reflector_run *run = *state;
     run->informer.transform = refuse;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     scripted_body(&run->source, EVENT("DELETED", POD("b", "7")) END_OF_LIST("10"));
     expect_changes(run, "END 1 10\n");
     text_log_clear(&run->source.requests);
@@ -221,7 +142,7 @@ static void a_bookmark_that_is_too_large_is_only_reported(void **state)
 {
     reflector_run *run = *state;
     limit_objects(run);
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     send_large(run, "BOOKMARK");
     expect_errors(run, "Other\n");
     scripted_body(&run->source, END_OF_LIST("10"));
@@ -236,7 +157,7 @@ static void an_error_that_is_too_large_is_one(void **state)
 {
     reflector_run *run = *state;
     limit_objects(run);
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     send_large(run, "ERROR");
     expect_errors(run, "Malformed\n");
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n");
@@ -249,176 +170,10 @@ static void an_error_that_is_too_large_is_one(void **state)
     expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
 }
 
-static void a_list_is_news_and_health(void **state)
-{
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    for (int i = 0; i < 3; i++) {
-        scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    }
-    scripted_body(&run->source, END_OF_LIST("10"));
-    reflector_run_wait_ms(run, 120 * 1000);
-    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
-    assert_in_range(run->last_retry_ms, 100, 999);
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
-    assert_in_range(run->last_retry_ms, 800, 1600);
-}
-
-static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
-{
-    reflector_run *run = *state;
-    start_auto(run);
-    scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
-    expect_errors(run, "NoEndOfList\n");
-    assert_true(run->last_retry_ms >= 800);
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    text_log_clear(&run->source.requests);
-    scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
-    expect_errors(run, "NoEndOfList\n");
-    expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
-    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 2 d/a@5\n");
-    scripted_whole(&run->source, LIST("10", "", ""));
-    expect_changes(run, "END 3 10\n");
-    text_log_clear(&run->source.requests);
-    scripted_error(&run->source, 410, STATUS("410", "Expired"));
-    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
-    scripted_whole(&run->source, LIST("10", "", ""));
-    reflector_run_wait_ms(run, 300 * 1000);
-    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
-    scripted_end(&run->source);
-    reflector_run_wait_ms(run, 300 * 1000);
-    text_log_clear(&run->source.requests);
-    scripted_error(&run->source, 410, STATUS("410", "Expired"));
-    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
-    scripted_whole(&run->source, "");
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
-}
-
-static void a_bookmark_before_the_end_is_ignored(void **state)
-{
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    scripted_body(&run->source,
-                  EVENT("ADDED", POD("a", "5")) BOOKMARK("8") EVENT("ADDED", POD("b", "9")) END_OF_LIST("9"));
-    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@9\nEND 1 9\n");
-    expect_errors(run, "");
-}
-
-static void a_bookmark_before_the_end_is_no_sign_of_life(void **state)
-{
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    reflector_run_wait_ms(run, 6000);
-    scripted_body(&run->source, BOOKMARK("8") EVENT("ADDED", POD("a", "5")) BOOKMARK("8"));
-    reflector_run_wait_ms(run, 6000);
-    scripted_body(&run->source, BOOKMARK("8"));
-    reflector_run_wait_ms(run, 3999);
-    expect_errors(run, "");
-    reflector_run_wait_ms(run, 1);
-    expect_errors(run, "NoEndOfList\n");
-    expect_changes(run, "REPLACED 1 d/a@5\n");
-}
-
-/* Nor is something that may not be an item at all: a gateway that talks for ten minutes would keep it from
- * syncing. */
-static void what_makes_no_sense_before_the_end_is_no_sign_of_life(void **state)
-{
-    static const char *const texts[] = {
-        EVENT("NEW", POD("b", "6")),
-        "{\"object\":" POD("b", "6") "}\n",
-        EVENT("ADDED", "{\"metadata\":{\"name\":5}}"),
-        EVENT("DELETED", "{\"metadata\":{}}"),
-        EVENT("ADDED", "{\"kind\":\"Service\",\"metadata\":{\"namespace\":\"d\",\"name\":\"b\","
-                       "\"resourceVersion\":\"5\"}}"),
-    };
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
-        reflector_run_wait_ms(run, 6000);
-        scripted_body(&run->source, texts[i]);
-        text_log_clear(&run->errors);
-        reflector_run_wait_ms(run, 3999);
-        expect_errors(run, "");
-        reflector_run_wait_ms(run, 1);
-        expect_errors(run, "NoEndOfList\n");
-        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
-        scripted_head(&run->source, 200, 0);
-    }
-}
-
-static void an_item_that_cannot_be_used_is_a_sign_of_life(void **state)
-{
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    for (int i = 0; i < 4; i++) {
-        reflector_run_wait_ms(run, 9000);
-        scripted_body(&run->source, EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\","
-                                                   "\"labels\":7}}"));
-        expect_errors(run, "Malformed d/b\n");
-    }
-    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
-}
-
-/* An old server, and a collection in which something always happens. */
-static void a_bookmark_after_a_minute_is_of_a_server_without_an_end(void **state)
-{
-    reflector_run *run = *state;
-    start_auto(run);
-    for (int again = 0; again < 2; again++) {
-        for (int i = 0; i < 10; i++) {
-            reflector_run_wait_ms(run, 5900);
-            scripted_body(&run->source, EVENT("MODIFIED", POD("a", "5")) BOOKMARK("8"));
-        }
-        expect_errors(run, "");
-        reflector_run_wait_ms(run, 1000);
-        scripted_body(&run->source, BOOKMARK("8"));
-        expect_errors(run, "NoEndOfList\n");
-        text_log_clear(&run->source.requests);
-        reflector_run_wait_ms(run, 1600);
-    }
-    expect_requests(run, "LIST rv=1 match=NotOlderThan limit=500\n");
-}
-
-/* As with a LIST: a minute with next to nothing is as good as silence. */
-static void a_stream_that_trickles_is_given_up(void **state)
-{
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    scripted_head(&run->source, 200, 0);
-    for (int i = 0; i < 60; i++) {
-        scripted_body(&run->source, i == 0 ? "{" : " ");
-        reflector_run_wait_ms(run, 1000 - (i == 59));
-    }
-    expect_errors(run, "");
-    reflector_run_wait_ms(run, 1);
-    expect_errors(run, "NoEndOfList\n");
-}
-
-static void after_a_pause_a_bookmark_takes_no_time_back(void **state)
-{
-    reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
-    run->is_full = 1;
-    scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
-    reflector_run_wait_ms(run, 100 * 1000);
-    run->is_full = 0;
-    ki_reflector_room(&run->reflector);
-    scripted_body(&run->source, BOOKMARK("8"));
-    reflector_run_wait_ms(run, 9999);
-    expect_errors(run, "");
-    reflector_run_wait_ms(run, 1);
-    expect_errors(run, "NoEndOfList\n");
-}
-
 /* Lets it stream again, from version 10. */
 static void stream_again(reflector_run *run)
 {
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     scripted_body(&run->source, END_OF_LIST("10"));
     expect_changes(run, "END 1 10\n");
     scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
@@ -485,7 +240,7 @@ static void a_reset_that_runs_out_of_memory_is_reported_later(void **state)
 static void an_end_without_a_version_is_none(void **state)
 {
     reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     scripted_body(&run->source, END_OF_LIST(""));
     expect_errors(run, "Malformed\n");
     expect_changes(run, "");
@@ -494,7 +249,7 @@ static void an_end_without_a_version_is_none(void **state)
 static void a_change_without_memory_fails_the_attempt(void **state)
 {
     reflector_run *run = *state;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    reflector_run_start_with(run, KI_WATCH_LIST_ALWAYS);
     for (int i = 0; i < 3; i++) {
         run->refuse_after = 1;
         scripted_body(&run->source, i < 2 ? EVENT("ADDED", POD("a", "5")) : END_OF_LIST("10"));
@@ -509,11 +264,6 @@ static void a_change_without_memory_fails_the_attempt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        reflector_test(the_first_list_is_a_plain_one_and_the_next_is_streamed),
-        reflector_test(the_newest_version_is_streamed_at_first_as_well),
-        reflector_test(a_first_list_that_fails_and_a_stream_are_tried_by_turns),
-        reflector_test(a_stream_in_the_place_of_a_first_list_syncs),
-        reflector_test(a_first_list_that_was_not_sent_is_tried_again),
         reflector_test(the_list_comes_on_the_stream_that_continues_as_a_watch),
         reflector_test(it_may_come_byte_by_byte),
         reflector_test(a_recorded_one_is_a_list),
@@ -524,15 +274,6 @@ int main(void)
         reflector_test(a_delete_whose_transform_fails_leads_to_another_list),
         reflector_test(a_bookmark_that_is_too_large_is_only_reported),
         reflector_test(an_error_that_is_too_large_is_one),
-        reflector_test(a_list_is_news_and_health),
-        reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
-        reflector_test(a_bookmark_before_the_end_is_ignored),
-        reflector_test(a_bookmark_before_the_end_is_no_sign_of_life),
-        reflector_test(what_makes_no_sense_before_the_end_is_no_sign_of_life),
-        reflector_test(an_item_that_cannot_be_used_is_a_sign_of_life),
-        reflector_test(a_bookmark_after_a_minute_is_of_a_server_without_an_end),
-        reflector_test(a_stream_that_trickles_is_given_up),
-        reflector_test(after_a_pause_a_bookmark_takes_no_time_back),
         reflector_test(a_version_that_is_not_there_leads_to_the_newest_at_once),
         reflector_test(a_list_that_is_older_has_an_end_and_the_newest_is_asked_for),
         reflector_test(a_newest_list_that_is_older_is_another_history),

@@ -80,7 +80,7 @@ static void a_streamed_list_in_protobuf_ends_with_its_bookmark(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 
-static void recorded_answers_are_followed_page_by_page(void **state)
+static void recorded_responses_are_followed_page_by_page(void **state)
 {
     reflector_run *run = *state;
     recorded page, list;
@@ -152,9 +152,9 @@ static void a_watch_that_ends_inside_a_frame_is_a_lost_connection(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks protobuf\n");
 }
 
-/* ---- what is requested --------------------------------------------------------------------------------- */
+/* ---- requested formats --------------------------------------------------------------------------------- */
 
-static void json_alone_is_requested_when_the_program_wants_it(void **state)
+static void only_json_is_requested_if_the_program_wants_it(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WIRE_JSON);
@@ -173,8 +173,8 @@ static void a_kind_without_tables_is_requested_as_json(void **state)
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
-/* Protobuf has no fields for the kind and version of their claims. */
-static void stateful_sets_are_requested_as_json_unless_protobuf_is_wanted(void **state)
+/* Protobuf has no fields for the kind and apiVersion of their volume claims. */
+static void stateful_sets_are_requested_as_json_unless_protobuf_is_required(void **state)
 {
     reflector_run *run = *state;
     const ki_resource sets = {"apps", "v1", "statefulsets", "StatefulSet", KI_SCOPE_NAMESPACED, 0};
@@ -222,7 +222,7 @@ static void a_406_is_followed_by_the_same_request_as_json(void **state)
     expect_errors(run, "");
 }
 
-/* It may be the stream that is refused, or the format. */
+/* The server may have refused the stream or the format. */
 static void a_406_to_a_stream_is_followed_by_a_list_as_json(void **state)
 {
     reflector_run *run = *state;
@@ -270,7 +270,7 @@ static void log_expect(const char *text)
     logged = (text_log){0};
 }
 
-static void an_unknown_field_in_a_list_makes_it_begin_again_as_json(void **state)
+static void an_unknown_field_in_a_list_restarts_it_as_json(void **state)
 {
     reflector_run *run = *state;
     log_begin();
@@ -291,7 +291,7 @@ static void an_unknown_field_in_a_list_makes_it_begin_again_as_json(void **state
                "JSON\n");
 }
 
-static void an_unknown_field_in_a_watch_makes_it_resume_as_json_before_the_event(void **state)
+static void an_unknown_field_in_a_watch_resumes_it_as_json_before_the_event(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WIRE_AUTO);
@@ -326,7 +326,7 @@ static void an_unknown_field_in_a_later_page_is_read_again_from_that_page(void *
     expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/n@7\nEND 1 10\n");
 }
 
-static void an_unknown_field_is_left_out_when_protobuf_is_wanted(void **state)
+static void an_unknown_field_is_left_out_if_protobuf_is_required(void **state)
 {
     reflector_run *run = *state;
     log_begin();
@@ -354,7 +354,7 @@ static void a_projection_that_does_not_need_the_field_stays_with_protobuf(void *
     assert_int_equal(reflector_run_status(run).unknown_fields, 0);
 }
 
-static void whole_objects_are_read_as_json_once_another_reflector_has_met_the_field(void **state)
+static void whole_objects_are_read_as_json_once_another_reflector_has_seen_the_field(void **state)
 {
     reflector_run *run = *state;
     ki_wire_memory_note(&run->wires, &KI_CORE_V1_PODS, KI_WIRE_LOSES_FIELDS, ki_clock_now_ns(&run->clock));
@@ -364,7 +364,7 @@ static void whole_objects_are_read_as_json_once_another_reflector_has_met_the_fi
 
 /* ---- responses that cannot be read --------------------------------------------------------------------- */
 
-static void json_that_is_called_protobuf_is_reported_and_requested_as_json(void **state)
+static void json_labelled_as_protobuf_is_reported_and_requested_as_json(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WIRE_AUTO);
@@ -377,7 +377,7 @@ static void json_that_is_called_protobuf_is_reported_and_requested_as_json(void 
     expect_changes(run, "REPLACED 2 d/a@5\nEND 2 10\n");
 }
 
-static void protobuf_that_is_called_json_is_malformed(void **state)
+static void protobuf_labelled_as_json_is_malformed(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WIRE_AUTO);
@@ -387,7 +387,46 @@ static void protobuf_that_is_called_json_is_malformed(void **state)
     expect_changes(run, "");
 }
 
-static void a_malformed_answer_is_retried_in_protobuf_when_that_is_wanted(void **state)
+static void protobuf_with_another_content_type_is_requested_as_json(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WIRE_AUTO);
+    scripted_content_type(&run->source, "application/octet-stream");
+    give(run, proto_pods_list("10", "", &a5, 1));
+    reflector_run_wait_ms(run, 0);
+    expect_errors(run, "Malformed\n");
+    expect_requests(run, "LIST rv=0 limit=500 protobuf\ncancel\nLIST rv=0 limit=500\n");
+}
+
+/* It may have been an error page of a gateway. */
+static void after_a_response_of_another_type_protobuf_is_requested_again_soon(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WIRE_AUTO);
+    scripted_content_type(&run->source, "text/html");
+    scripted_body(&run->source, "<html>");
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "LIST rv=0 limit=500 protobuf\ncancel\nLIST rv=0 limit=500\n");
+    uint64_t now_ns = ki_clock_now_ns(&run->clock);
+    assert_false(ki_wire_memory_has(&run->wires, &KI_CORE_V1_PODS, KI_WIRE_NOT_OFFERED, now_ns));
+    ki_clock_advance_ms(&run->clock, 60 * 1000);
+    scripted_whole(&run->source, LIST("10", "", POD("a", "5")));
+    expect_requests(run, "WATCH rv=10 bookmarks protobuf\n");
+}
+
+static void json_repeatedly_labelled_as_protobuf_is_backed_off(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WIRE_AUTO);
+    for (int i = 0; i < 3; i++) {
+        scripted_content_type(&run->source, PROTOBUF);
+        scripted_body(&run->source, "{\"kind\":\"PodList\"}");
+        assert_true(i == 0 ? run->last_retry_ms == 0 : run->last_retry_ms >= 800);
+        reflector_run_wait_ms(run, run->last_retry_ms);
+    }
+}
+
+static void a_malformed_response_is_retried_in_protobuf_if_that_is_required(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WIRE_PROTOBUF);
@@ -398,7 +437,7 @@ static void a_malformed_answer_is_retried_in_protobuf_when_that_is_wanted(void *
     expect_requests(run, "LIST rv=0 limit=500 protobuf\n");
 }
 
-static void a_watch_with_another_kind_than_the_tables_have_goes_on_as_json(void **state)
+static void a_watch_with_a_kind_missing_from_the_tables_continues_as_json(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WIRE_AUTO);
@@ -417,28 +456,31 @@ int main(void)
     const struct CMUnitTest tests[] = {
         reflector_test(a_list_and_a_watch_in_protobuf_give_the_same_changes_as_json),
         reflector_test(a_streamed_list_in_protobuf_ends_with_its_bookmark),
-        reflector_test(recorded_answers_are_followed_page_by_page),
+        reflector_test(recorded_responses_are_followed_page_by_page),
         reflector_test(an_error_in_protobuf_has_its_reason_and_message),
         reflector_test(an_expired_watch_in_protobuf_is_listed_again),
         reflector_test(a_watch_that_ends_inside_a_frame_is_a_lost_connection),
-        reflector_test(json_alone_is_requested_when_the_program_wants_it),
+        reflector_test(only_json_is_requested_if_the_program_wants_it),
         reflector_test(a_kind_without_tables_is_requested_as_json),
-        reflector_test(stateful_sets_are_requested_as_json_unless_protobuf_is_wanted),
+        reflector_test(stateful_sets_are_requested_as_json_unless_protobuf_is_required),
         reflector_test(a_server_that_answers_in_json_is_not_asked_for_protobuf_again),
         reflector_test(a_server_without_a_content_type_is_read_as_json),
         reflector_test(a_406_is_followed_by_the_same_request_as_json),
         reflector_test(a_406_to_a_stream_is_followed_by_a_list_as_json),
         reflector_test(a_406_for_json_is_an_error),
-        reflector_test(an_unknown_field_in_a_list_makes_it_begin_again_as_json),
-        reflector_test(an_unknown_field_in_a_watch_makes_it_resume_as_json_before_the_event),
+        reflector_test(an_unknown_field_in_a_list_restarts_it_as_json),
+        reflector_test(an_unknown_field_in_a_watch_resumes_it_as_json_before_the_event),
         reflector_test(an_unknown_field_in_a_later_page_is_read_again_from_that_page),
-        reflector_test(an_unknown_field_is_left_out_when_protobuf_is_wanted),
+        reflector_test(an_unknown_field_is_left_out_if_protobuf_is_required),
         reflector_test(a_projection_that_does_not_need_the_field_stays_with_protobuf),
-        reflector_test(whole_objects_are_read_as_json_once_another_reflector_has_met_the_field),
-        reflector_test(json_that_is_called_protobuf_is_reported_and_requested_as_json),
-        reflector_test(protobuf_that_is_called_json_is_malformed),
-        reflector_test(a_malformed_answer_is_retried_in_protobuf_when_that_is_wanted),
-        reflector_test(a_watch_with_another_kind_than_the_tables_have_goes_on_as_json),
+        reflector_test(whole_objects_are_read_as_json_once_another_reflector_has_seen_the_field),
+        reflector_test(json_labelled_as_protobuf_is_reported_and_requested_as_json),
+        reflector_test(protobuf_labelled_as_json_is_malformed),
+        reflector_test(protobuf_with_another_content_type_is_requested_as_json),
+        reflector_test(after_a_response_of_another_type_protobuf_is_requested_again_soon),
+        reflector_test(json_repeatedly_labelled_as_protobuf_is_backed_off),
+        reflector_test(a_malformed_response_is_retried_in_protobuf_if_that_is_required),
+        reflector_test(a_watch_with_a_kind_missing_from_the_tables_continues_as_json),
     };
     return RUN_TESTS(tests);
 }

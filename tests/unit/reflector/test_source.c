@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who answers, and whether that one streams lists. */
+/* Which source is used, and whether it streams lists. */
 #include "reflector/source.h"
 
 #include <kinformer/resources.h>
@@ -7,21 +7,8 @@
 
 #include "client/client.h"
 #include "support/failing_allocator.h"
+#include "support/silent_source.h"
 #include "support/unit.h"
-
-static int begin(ki_answer *answer, const ki_list_options *options, void *user)
-{
-    (void)answer;
-    (void)options;
-    (void)user;
-    return 0;
-}
-
-static void ignore(ki_answer *answer, void *user)
-{
-    (void)answer;
-    (void)user;
-}
 
 static void release(void *user)
 {
@@ -46,7 +33,7 @@ static int streams_none(const ki_client *client, ki_watch_list choice)
     return source.no_watch_list;
 }
 
-static void a_cluster_streams_lists_and_with_http2_only_when_nothing_else_will_do(void **state)
+static void a_cluster_streams_lists_but_with_http2_only_if_required(void **state)
 {
     (void)state;
     for (int http2 = 0; http2 <= 1; http2++) {
@@ -67,14 +54,14 @@ static void expect_refusal(const ki_error *err)
     assert_non_null(strstr(err->message, "no_watch_list"));
 }
 
-static void one_that_streams_no_lists_is_refused_where_all_are_to_be_streamed(void **state)
+static void a_source_without_streamed_lists_is_refused_if_they_are_required(void **state)
 {
     (void)state;
     int releases = 0;
     ki_error err = {0};
-    ki_list_watch source = {.begin = begin,
-                            .cancel = ignore,
-                            .resume = ignore,
+    ki_list_watch source = {.begin = silent_begin,
+                            .cancel = silent_ignore,
+                            .resume = silent_ignore,
                             .release = release,
                             .user = &releases,
                             .no_watch_list = 1};
@@ -95,16 +82,16 @@ static int open_source(const ki_resource *resource, const char *ns, ki_list_watc
     (void)resource;
     (void)ns;
     (void)err;
-    *out_list_watch = (ki_list_watch){.begin = begin,
-                                      .cancel = ignore,
-                                      .resume = ignore,
+    *out_list_watch = (ki_list_watch){.begin = silent_begin,
+                                      .cancel = silent_ignore,
+                                      .resume = silent_ignore,
                                       .release = release,
                                       .user = user,
                                       .no_watch_list = 1};
     return 0;
 }
 
-static void one_that_the_client_has_made_is_released_when_it_is_refused(void **state)
+static void a_source_opened_by_the_client_is_released_if_it_is_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -121,9 +108,9 @@ static void one_that_the_client_has_made_is_released_when_it_is_refused(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_cluster_streams_lists_and_with_http2_only_when_nothing_else_will_do),
-        WITH_MEMORY_CHECK(one_that_streams_no_lists_is_refused_where_all_are_to_be_streamed),
-        WITH_MEMORY_CHECK(one_that_the_client_has_made_is_released_when_it_is_refused),
+        WITH_MEMORY_CHECK(a_cluster_streams_lists_but_with_http2_only_if_required),
+        WITH_MEMORY_CHECK(a_source_without_streamed_lists_is_refused_if_they_are_required),
+        WITH_MEMORY_CHECK(a_source_opened_by_the_client_is_released_if_it_is_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -230,7 +230,7 @@ static void the_options_of_a_delete_are_its_body(void **state)
                 "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Orphan\"}"});
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_calls_are_refused(void **state)
 {
     (void)state;
 #define PODS .resource = &KI_CORE_V1_PODS, .ns = "web"
@@ -278,7 +278,7 @@ static void what_makes_no_sense_is_refused(void **state)
         ki_rest_message message = {0};
         ki_error err = {0};
         if (ki_rest_message_init(&message, &rows[i], &err) != KI_ERR_INVALID)
-            fail_msg("row %zu was taken", i);
+            fail_msg("row %zu was accepted", i);
         assert_int_equal(err.code, KI_ERR_INVALID);
         assert_true(err.message[0] != 0);
         assert_null(message.method);
@@ -318,7 +318,7 @@ int main(void)
         cmocka_unit_test(a_body_is_sent_as_its_text_or_fails_the_call),
         cmocka_unit_test(each_kind_of_patch_has_its_type),
         cmocka_unit_test(the_options_of_a_delete_are_its_body),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(invalid_calls_are_refused),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of answers, in any pieces. */
+/* How responses are read, in pieces of any size. */
 #include "rest/rest_reader.h"
 
 #include <kinformer/resources.h>
@@ -75,7 +75,7 @@ static void an_object_is_read_and_its_text_is_kept(void **state)
     assert_null(answer.object);
 }
 
-static void a_page_comes_in_any_pieces(void **state)
+static void a_page_may_arrive_in_any_pieces(void **state)
 {
     (void)state;
     for (size_t piece = 1; piece < sizeof(PAGE); piece += piece < 8 ? 1 : 31) {
@@ -108,7 +108,7 @@ static void another_attempt_forgets_the_one_before(void **state)
     ki_rest_reader_fini(&reader);
 }
 
-static void refusals_have_codes_to_decide_by(void **state)
+static void refusals_have_distinct_codes(void **state)
 {
     (void)state;
     static const struct {
@@ -142,7 +142,7 @@ static void refusals_have_codes_to_decide_by(void **state)
     }
 }
 
-static void a_refusal_without_a_status_is_one_as_well(void **state)
+static void a_refusal_may_have_no_status(void **state)
 {
     (void)state;
     static char page[200 * 1024];
@@ -162,7 +162,7 @@ static size_t hide_secret(char *text, size_t len, const void *user)
     return ki_mask_secret(text, len, user);
 }
 
-static void a_secret_that_is_sent_back_is_masked(void **state)
+static void a_secret_echoed_by_the_server_is_masked(void **state)
 {
     (void)state;
     ki_rest_reader reader;
@@ -178,7 +178,7 @@ static void a_secret_that_is_sent_back_is_masked(void **state)
     ki_rest_reader_fini(&reader);
 }
 
-static void a_delete_may_be_answered_by_a_status(void **state)
+static void a_delete_may_return_a_status(void **state)
 {
     (void)state;
     ki_rest_answer answer = answer_to(&delete, 200, SUCCESS);
@@ -197,7 +197,7 @@ static void a_delete_may_be_answered_by_a_status(void **state)
     ki_rest_answer_fini(&answer);
 }
 
-static void what_was_deleted_of_a_collection_is_the_body(void **state)
+static void the_deleted_objects_of_a_collection_are_in_the_body(void **state)
 {
     (void)state;
     static const char deleted[] =
@@ -224,7 +224,7 @@ static void what_was_deleted_of_a_collection_is_the_body(void **state)
     ki_rest_answer_fini(&answer);
 }
 
-static void what_has_no_name_is_good_where_none_is_expected(void **state)
+static void an_object_without_a_name_is_accepted_if_none_is_expected(void **state)
 {
     (void)state;
     const char *review = "{\"kind\":\"TokenReview\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":{}}";
@@ -241,7 +241,7 @@ static void what_has_no_name_is_good_where_none_is_expected(void **state)
     ki_rest_answer_fini(&answer);
 }
 
-static void what_is_not_json_or_not_a_list_is_an_error(void **state)
+static void a_body_that_is_not_json_or_not_a_list_is_an_error(void **state)
 {
     (void)state;
     static const struct {
@@ -263,7 +263,7 @@ static void what_is_not_json_or_not_a_list_is_an_error(void **state)
     }
 }
 
-static void half_a_page_is_none(void **state)
+static void half_a_page_is_an_error(void **state)
 {
     (void)state;
     char body[sizeof(PAGE)];
@@ -276,7 +276,7 @@ static void half_a_page_is_none(void **state)
     ki_rest_answer_fini(&answer);
 }
 
-static void an_answer_has_a_limit(void **state)
+static void a_response_has_a_limit(void **state)
 {
     (void)state;
     ki_rest_request requests[] = {get, list};
@@ -294,7 +294,7 @@ static void an_answer_has_a_limit(void **state)
     }
 }
 
-static void what_is_cut_says_why(void **state)
+static void a_truncated_response_reports_why(void **state)
 {
     (void)state;
     static const struct {
@@ -320,7 +320,7 @@ static void what_is_cut_says_why(void **state)
     }
 }
 
-static void only_what_is_asked_for_is_kept(void **state)
+static void only_requested_fields_are_kept(void **state)
 {
     (void)state;
     const char *const keep[] = {"/metadata/name", NULL};
@@ -368,19 +368,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_object_is_read_and_its_text_is_kept),
-        cmocka_unit_test(a_page_comes_in_any_pieces),
+        cmocka_unit_test(a_page_may_arrive_in_any_pieces),
         cmocka_unit_test(another_attempt_forgets_the_one_before),
-        cmocka_unit_test(refusals_have_codes_to_decide_by),
-        cmocka_unit_test(a_refusal_without_a_status_is_one_as_well),
-        cmocka_unit_test(a_secret_that_is_sent_back_is_masked),
-        cmocka_unit_test(a_delete_may_be_answered_by_a_status),
-        cmocka_unit_test(what_was_deleted_of_a_collection_is_the_body),
-        cmocka_unit_test(what_has_no_name_is_good_where_none_is_expected),
-        cmocka_unit_test(what_is_not_json_or_not_a_list_is_an_error),
-        cmocka_unit_test(half_a_page_is_none),
-        cmocka_unit_test(an_answer_has_a_limit),
-        cmocka_unit_test(what_is_cut_says_why),
-        cmocka_unit_test(only_what_is_asked_for_is_kept),
+        cmocka_unit_test(refusals_have_distinct_codes),
+        cmocka_unit_test(a_refusal_may_have_no_status),
+        cmocka_unit_test(a_secret_echoed_by_the_server_is_masked),
+        cmocka_unit_test(a_delete_may_return_a_status),
+        cmocka_unit_test(the_deleted_objects_of_a_collection_are_in_the_body),
+        cmocka_unit_test(an_object_without_a_name_is_accepted_if_none_is_expected),
+        cmocka_unit_test(a_body_that_is_not_json_or_not_a_list_is_an_error),
+        cmocka_unit_test(half_a_page_is_an_error),
+        cmocka_unit_test(a_response_has_a_limit),
+        cmocka_unit_test(a_truncated_response_reports_why),
+        cmocka_unit_test(only_requested_fields_are_kept),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

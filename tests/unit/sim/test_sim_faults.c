@@ -18,7 +18,7 @@ static void ask_list(sim_setup *setup)
     sim_setup_ask(setup, &(ki_list_options){0}, 3600);
 }
 
-/* A watch from where the world was, while `events` more happen. */
+/* A watch from the current version, with changes of this many objects to follow. */
 static void ask_watch(sim_setup *setup, uint32_t events)
 {
     char version[24];
@@ -88,7 +88,7 @@ static void sim_faults_answer_with_500_and_429(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_answer_with_nothing(void **state)
+static void sim_faults_answer_with_an_empty_body(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -100,7 +100,7 @@ static void sim_faults_answer_with_nothing(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_cut_a_list_anywhere(void **state)
+static void sim_faults_cut_a_list_at_any_position(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -137,7 +137,7 @@ static void sim_faults_stall_until_cancelled(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_list_what_is_older_than_asked_for(void **state)
+static void sim_faults_list_an_older_version_than_requested(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -170,7 +170,7 @@ static void sim_faults_ignore_the_limit(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_refuse_a_watch_that_begins_with_the_list(void **state)
+static void sim_faults_refuse_a_watch_list(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -182,7 +182,7 @@ static void sim_faults_refuse_a_watch_that_begins_with_the_list(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_never_end_what_a_watch_begins_with(void **state)
+static void sim_faults_never_end_the_initial_events_of_a_watch(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -196,7 +196,8 @@ static void sim_faults_never_end_what_a_watch_begins_with(void **state)
     sim_setup_fini(&setup);
 }
 
-/* Asks for each kind of request, and says how each was answered: "200", "silence". */
+/* Makes each kind of request and describes its response: status, bytes (2 for more) and end,
+ * for example "200 2 " or "0 0 silence". */
 static void ask_all_kinds(sim_setup *setup, char answers[3][24])
 {
     ki_list_options requests[] = {
@@ -213,7 +214,7 @@ static void ask_all_kinds(sim_setup *setup, char answers[3][24])
     }
 }
 
-static void sim_server_breaks_one_kind_of_request_for_as_long_as_it_is_told(void **state)
+static void sim_server_breaks_one_kind_of_request_until_told_otherwise(void **state)
 {
     (void)state;
     static const char *const broken[] = {[SIM_ANSWERS_401] = "401 2 ",
@@ -253,8 +254,8 @@ static size_t count_texts(const sim_recorder *recorder, const char *text)
     return count;
 }
 
-/* Ten minutes of a watch, with something that means nothing each minute. */
-static void sim_server_makes_no_sense_for_as_long_as_it_is_told(void **state)
+/* A watch of ten minutes, with a meaningless event every minute. */
+static void sim_server_sends_meaningless_events_until_told_otherwise(void **state)
 {
     (void)state;
     static const sim_manner manners[] = {SIM_MAKES_NO_SENSE, SIM_BOOKMARKS_NOTHING};
@@ -276,7 +277,7 @@ static void sim_server_makes_no_sense_for_as_long_as_it_is_told(void **state)
     }
 }
 
-static void sim_faults_lead_from_the_last_page_to_the_first(void **state)
+static void sim_faults_continue_the_last_page_at_the_first(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -302,7 +303,7 @@ static void sim_faults_lead_from_the_last_page_to_the_first(void **state)
 
 /* ---- events ------------------------------------------------------------------------------------------ */
 
-static void sim_faults_end_a_watch_after_few_events(void **state)
+static void sim_faults_end_a_watch_after_a_few_events(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -345,7 +346,7 @@ static void sim_faults_cut_inside_an_event(void **state)
     sim_setup_fini(&setup);
 }
 
-/* The text of an event, to be given to free(). */
+/* The text of an event; the caller frees it with free(). */
 static char *event_text(const json_t *events, size_t index)
 {
     char *text = json_dumps(json_array_get(events, index), JSON_COMPACT | JSON_ENCODE_ANY);
@@ -370,7 +371,7 @@ static void sim_faults_repeat_events(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_send_what_is_not_an_event(void **state)
+static void sim_faults_send_malformed_events(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -412,7 +413,7 @@ static void sim_faults_send_an_error_in_the_stream(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_faults_spoil_objects(void **state)
+static void sim_faults_send_malformed_and_huge_objects(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -431,7 +432,7 @@ static void sim_faults_spoil_objects(void **state)
 
 /* ---- the client's side ------------------------------------------------------------------------------- */
 
-static void sim_server_sends_nothing_to_who_is_paused(void **state)
+static void sim_server_sends_nothing_to_a_paused_client(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -450,7 +451,7 @@ static void sim_server_sends_nothing_to_who_is_paused(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_is_cancelled_inside_a_piece(void **state)
+static void sim_server_can_be_cancelled_while_it_delivers_a_piece(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -463,7 +464,7 @@ static void sim_server_is_cancelled_inside_a_piece(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_brings_some_at_once_when_eager(void **state)
+static void sim_server_delivers_some_data_at_once_when_eager(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -484,7 +485,7 @@ static void sim_server_brings_some_at_once_when_eager(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_counts_what_a_client_does_wrong(void **state)
+static void sim_server_counts_misuse_by_a_client(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -497,7 +498,7 @@ static void sim_server_counts_what_a_client_does_wrong(void **state)
     sim_world_free(setup.world);
 }
 
-static void sim_server_answers_several_at_the_same_time(void **state)
+static void sim_server_answers_several_clients_at_the_same_time(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -517,7 +518,7 @@ static void sim_server_answers_several_at_the_same_time(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_cuts_all_at_once(void **state)
+static void sim_server_cuts_all_connections_at_once(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -538,30 +539,30 @@ int main(void)
         cmocka_unit_test(sim_faults_refuse_a_connection),
         cmocka_unit_test(sim_faults_fail_to_begin),
         cmocka_unit_test(sim_faults_answer_with_500_and_429),
-        cmocka_unit_test(sim_faults_answer_with_nothing),
-        cmocka_unit_test(sim_faults_cut_a_list_anywhere),
+        cmocka_unit_test(sim_faults_answer_with_an_empty_body),
+        cmocka_unit_test(sim_faults_cut_a_list_at_any_position),
         cmocka_unit_test(sim_faults_stall_until_cancelled),
-        cmocka_unit_test(sim_faults_list_what_is_older_than_asked_for),
+        cmocka_unit_test(sim_faults_list_an_older_version_than_requested),
         cmocka_unit_test(sim_faults_ignore_the_limit),
-        cmocka_unit_test(sim_faults_refuse_a_watch_that_begins_with_the_list),
-        cmocka_unit_test(sim_faults_never_end_what_a_watch_begins_with),
-        cmocka_unit_test(sim_server_breaks_one_kind_of_request_for_as_long_as_it_is_told),
-        cmocka_unit_test(sim_server_makes_no_sense_for_as_long_as_it_is_told),
-        cmocka_unit_test(sim_faults_lead_from_the_last_page_to_the_first),
-        cmocka_unit_test(sim_faults_end_a_watch_after_few_events),
+        cmocka_unit_test(sim_faults_refuse_a_watch_list),
+        cmocka_unit_test(sim_faults_never_end_the_initial_events_of_a_watch),
+        cmocka_unit_test(sim_server_breaks_one_kind_of_request_until_told_otherwise),
+        cmocka_unit_test(sim_server_sends_meaningless_events_until_told_otherwise),
+        cmocka_unit_test(sim_faults_continue_the_last_page_at_the_first),
+        cmocka_unit_test(sim_faults_end_a_watch_after_a_few_events),
         cmocka_unit_test(sim_faults_cut_between_events),
         cmocka_unit_test(sim_faults_cut_inside_an_event),
         cmocka_unit_test(sim_faults_repeat_events),
-        cmocka_unit_test(sim_faults_send_what_is_not_an_event),
+        cmocka_unit_test(sim_faults_send_malformed_events),
         cmocka_unit_test(sim_faults_send_unreadable_bytes),
         cmocka_unit_test(sim_faults_send_an_error_in_the_stream),
-        cmocka_unit_test(sim_faults_spoil_objects),
-        cmocka_unit_test(sim_server_sends_nothing_to_who_is_paused),
-        cmocka_unit_test(sim_server_is_cancelled_inside_a_piece),
-        cmocka_unit_test(sim_server_brings_some_at_once_when_eager),
-        cmocka_unit_test(sim_server_counts_what_a_client_does_wrong),
-        cmocka_unit_test(sim_server_answers_several_at_the_same_time),
-        cmocka_unit_test(sim_server_cuts_all_at_once),
+        cmocka_unit_test(sim_faults_send_malformed_and_huge_objects),
+        cmocka_unit_test(sim_server_sends_nothing_to_a_paused_client),
+        cmocka_unit_test(sim_server_can_be_cancelled_while_it_delivers_a_piece),
+        cmocka_unit_test(sim_server_delivers_some_data_at_once_when_eager),
+        cmocka_unit_test(sim_server_counts_misuse_by_a_client),
+        cmocka_unit_test(sim_server_answers_several_clients_at_the_same_time),
+        cmocka_unit_test(sim_server_cuts_all_connections_at_once),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole runs of the simulated server: with a client that believes all it is told, and with one that does
- * anything. */
+/* Whole runs of the simulated server: with a client that trusts every response,
+ * and with one that does anything. */
 #include <inttypes.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -31,9 +31,9 @@ static void change_world(sim_world *world, ki_random *random)
         sim_world_mutate(world);
 }
 
-/* ---- a client that believes -------------------------------------------------------------------------- */
+/* ---- a client that trusts every response ------------------------------------------------------------- */
 
-/* Lists until it has a whole one. Returns its version. */
+/* Lists until one list is complete. Returns its version. */
 static uint64_t list_all(sim_setup *setup, ki_random *random, json_t *replica)
 {
     char token[128] = "";
@@ -64,7 +64,7 @@ static uint64_t list_all(sim_setup *setup, ki_random *random, json_t *replica)
     }
 }
 
-/* Watches until the end of the answer. Returns the last version, 0 when it has expired. */
+/* Watches until the response ends. Returns the last version, or 0 if it has expired. */
 static uint64_t watch_once(sim_setup *setup, ki_random *random, json_t *replica, uint64_t version)
 {
     char text[24];
@@ -91,7 +91,7 @@ static uint64_t watch_once(sim_setup *setup, ki_random *random, json_t *replica,
     return last;
 }
 
-static void sim_server_tells_the_truth_whatever_it_may_do(void **state)
+static void sim_server_reports_the_true_state_with_all_legal_behaviour(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -200,7 +200,7 @@ static uint64_t sum_of(const sim_recorder *client, uint64_t sum)
     return (sum ^ client->reason) * UINT64_C(0x100000001b3);
 }
 
-/* Returns what tells one run from another. */
+/* Returns a checksum of the run. */
 static uint64_t run_wild(uint64_t seed, sim_counts *out_counts)
 {
     sim_setup setup;
@@ -227,7 +227,7 @@ static uint64_t run_wild(uint64_t seed, sim_counts *out_counts)
     return sum;
 }
 
-static void sim_server_is_what_its_seed_says(void **state)
+static void sim_server_runs_are_determined_by_their_seed(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed += 10) {
@@ -237,7 +237,7 @@ static void sim_server_is_what_its_seed_says(void **state)
     }
 }
 
-static void sim_server_commits_all_faults_in_the_long_run(void **state)
+static void sim_server_produces_every_fault_in_the_long_run(void **state)
 {
     (void)state;
     sim_counts sums = {0};
@@ -254,7 +254,7 @@ static void sim_server_commits_all_faults_in_the_long_run(void **state)
     }
 #define ASSERT_HAPPENED(name)                                                                                \
     if (sums.name == 0 && (wild.faults.name > 0))                                                            \
-        fail_msg("%s has never happened", #name);
+        fail_msg("%s never happened", #name);
     SIM_FAULTS(ASSERT_HAPPENED)
 #undef ASSERT_HAPPENED
     assert_true(sums.expired > 0);
@@ -263,9 +263,9 @@ static void sim_server_commits_all_faults_in_the_long_run(void **state)
     assert_true(sums.bookmarks > 0);
 }
 
-/* ---- and the library's decoders ---------------------------------------------------------------------- */
+/* ---- with the library's decoders --------------------------------------------------------------------- */
 
-static void sim_faults_of_events_leave_the_framing_alone(void **state)
+static void sim_faults_in_events_do_not_break_the_framing(void **state)
 {
     (void)state;
     ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
@@ -273,7 +273,6 @@ static void sim_faults_of_events_leave_the_framing_alone(void **state)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         sim_setup setup;
         decode_run run;
-        ki_watch_decoder decoder;
         sim_setup_init(
             &setup, seed,
             (sim_server_options){
@@ -282,39 +281,34 @@ static void sim_faults_of_events_leave_the_framing_alone(void **state)
             .watch = 1, .timeout_seconds = 90, .allow_bookmarks = 1, .resource_version = KI_STR("90")};
         sim_setup_ask(&setup, &options, 100);
         const sim_counts *counts = sim_server_counts(setup.server);
-        ki_watch_decoder_init(&decoder, plan);
-        decode_run_watch(&run, &decoder, (ki_str){setup.recorder.body.data, setup.recorder.body.len},
-                         (decode_split){0});
+        decode_run_form(&run, KI_BODY_JSON_WATCH, plan,
+                        (ki_str){setup.recorder.body.data, setup.recorder.body.len}, (decode_split){0});
         assert_int_equal(run.code, 0);
         assert_int_equal(run.refused_count, counts->malformed_event + counts->malformed_item);
         for (size_t i = 0; i < run.object_count; i++)
             assert_non_null(sim_world_find(setup.world, run.objects[i]));
         decode_run_fini(&run);
-        ki_watch_decoder_fini(&decoder);
         sim_setup_fini(&setup);
     }
     ki_object_plan_free(plan);
 }
 
-static void sim_faults_of_items_leave_the_list_alone(void **state)
+static void sim_faults_in_items_do_not_break_the_list(void **state)
 {
     (void)state;
     ki_object_plan *plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
     assert_non_null(plan);
     sim_setup setup;
     decode_run run;
-    ki_list_decoder decoder;
     sim_setup_init(&setup, 1, (sim_server_options){.faults = {.malformed_item = 0.3, .metadata_last = 1}});
     sim_setup_ask(&setup, &(ki_list_options){0}, 1);
-    ki_list_decoder_init(&decoder, plan);
-    decode_run_list(&run, &decoder, (ki_str){setup.recorder.body.data, setup.recorder.body.len},
-                    (decode_split){0});
+    decode_run_form(&run, KI_BODY_JSON_LIST, plan,
+                    (ki_str){setup.recorder.body.data, setup.recorder.body.len}, (decode_split){0});
     assert_int_equal(run.code, 0);
     assert_true(run.refused_count > 0);
     assert_int_equal(run.refused_count + run.object_count, sim_world_count(setup.world));
     assert_non_null(strstr(run.log, "REFUSED a/n"));
     decode_run_fini(&run);
-    ki_list_decoder_fini(&decoder);
     sim_setup_fini(&setup);
     ki_object_plan_free(plan);
 }
@@ -322,11 +316,11 @@ static void sim_faults_of_items_leave_the_list_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sim_server_tells_the_truth_whatever_it_may_do),
-        cmocka_unit_test(sim_server_is_what_its_seed_says),
-        cmocka_unit_test(sim_server_commits_all_faults_in_the_long_run),
-        cmocka_unit_test(sim_faults_of_events_leave_the_framing_alone),
-        cmocka_unit_test(sim_faults_of_items_leave_the_list_alone),
+        cmocka_unit_test(sim_server_reports_the_true_state_with_all_legal_behaviour),
+        cmocka_unit_test(sim_server_runs_are_determined_by_their_seed),
+        cmocka_unit_test(sim_server_produces_every_fault_in_the_long_run),
+        cmocka_unit_test(sim_faults_in_events_do_not_break_the_framing),
+        cmocka_unit_test(sim_faults_in_items_do_not_break_the_list),
     };
     return RUN_TESTS(tests);
 }

@@ -8,7 +8,7 @@
 #include "support/sim_recorder.h"
 #include "support/unit.h"
 
-/* Room for a version as text. */
+/* A version as text. */
 typedef struct version_text {
     char bytes[24];
 } version_text;
@@ -25,7 +25,7 @@ static void mutate(sim_setup *setup, int times)
         sim_world_mutate(setup->world);
 }
 
-/* What the pieces and their times are does not change what is said. */
+/* The size and timing of pieces do not change the content. */
 static const sim_server_options in_pieces = {.piece_bytes_max = 200, .latency_ns_max = 5000000};
 
 static const char *list_metadata(const json_t *list, const char *name)
@@ -77,7 +77,7 @@ static void sim_server_lists_the_world(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_writes_the_metadata_last_when_told(void **state)
+static void sim_server_can_write_the_metadata_last(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -90,7 +90,7 @@ static void sim_server_writes_the_metadata_last_when_told(void **state)
     sim_setup_fini(&setup);
 }
 
-/* Adds the page to the replica. Returns its token, "" for the last one. */
+/* Adds the page to the replica. Sets the token of the next page, "" after the last one. */
 static void read_page(sim_setup *setup, json_t *replica, char *token, size_t bytes)
 {
     json_t *list = sim_recorder_document(&setup->recorder);
@@ -101,7 +101,7 @@ static void read_page(sim_setup *setup, json_t *replica, char *token, size_t byt
     json_decref(list);
 }
 
-static void sim_server_pages_are_of_one_state(void **state)
+static void sim_server_pages_belong_to_one_state(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -157,7 +157,7 @@ static void sim_server_tokens_expire_when_history_is_reset(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_has_not_come_to_a_version_of_the_future(void **state)
+static void sim_server_refuses_a_list_of_a_future_version(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -173,7 +173,7 @@ static void sim_server_has_not_come_to_a_version_of_the_future(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_refuses_what_real_ones_refuse(void **state)
+static void sim_server_refuses_the_same_requests_as_real_servers(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -193,7 +193,7 @@ static void sim_server_refuses_what_real_ones_refuse(void **state)
     sim_setup_fini(&setup);
 }
 
-/* Lists many times. Tells the oldest and the newest version that came. */
+/* Lists many times. Sets the oldest and the newest version received. */
 static void list_often(sim_setup *setup, ki_str version, uint64_t *out_oldest, uint64_t *out_newest)
 {
     *out_oldest = UINT64_MAX;
@@ -211,7 +211,7 @@ static void list_often(sim_setup *setup, ki_str version, uint64_t *out_oldest, u
     }
 }
 
-static void sim_server_that_lags_keeps_its_promises(void **state)
+static void sim_server_that_lags_honours_the_requested_version(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -231,7 +231,7 @@ static void sim_server_that_lags_keeps_its_promises(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_that_does_not_lag_always_lists_the_newest(void **state)
+static void sim_server_that_does_not_lag_lists_the_newest_version(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -248,7 +248,7 @@ static void sim_server_that_does_not_lag_always_lists_the_newest(void **state)
 
 /* ---- watches ----------------------------------------------------------------------------------------- */
 
-static void sim_server_watch_leads_from_a_list_to_the_world(void **state)
+static void sim_server_watch_brings_a_list_up_to_date(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -280,7 +280,7 @@ static void sim_server_watch_leads_from_a_list_to_the_world(void **state)
     }
 }
 
-static void sim_server_watch_ends_at_its_time(void **state)
+static void sim_server_watch_ends_at_its_timeout(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -299,7 +299,7 @@ static void sim_server_watch_ends_at_its_time(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_bookmarks_tell_of_versions_without_events(void **state)
+static void sim_server_bookmarks_report_versions_without_events(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -318,7 +318,7 @@ static void sim_server_bookmarks_tell_of_versions_without_events(void **state)
     assert_int_equal(sim_replica_apply_events(replica, events), sim_world_version(setup.world));
     sim_setup_run(&setup, 300);
     assert_int_equal(sim_server_counts(setup.server)->bookmarks,
-                     5); /* four minutes, and shortly before the end */
+                     5); /* one per minute, and one shortly before the end */
     json_decref(events);
     json_decref(replica);
     sim_setup_fini(&setup);
@@ -338,7 +338,7 @@ static void sim_server_sends_no_bookmarks_unless_asked(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_watch_of_the_future_is_silent_until_then(void **state)
+static void sim_server_watch_of_a_future_version_is_silent_until_then(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -364,7 +364,7 @@ static void sim_server_watch_of_the_future_is_silent_until_then(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_watch_of_the_forgotten_is_expired(void **state)
+static void sim_server_watch_of_a_forgotten_version_is_expired(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -413,7 +413,7 @@ static void sim_server_watch_may_begin_with_the_list(void **state)
     sim_setup_fini(&setup);
 }
 
-static void sim_server_reset_cuts_what_is_under_way(void **state)
+static void sim_server_reset_cuts_open_requests(void **state)
 {
     (void)state;
     sim_setup setup;
@@ -438,22 +438,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sim_server_lists_the_world),
-        cmocka_unit_test(sim_server_writes_the_metadata_last_when_told),
-        cmocka_unit_test(sim_server_pages_are_of_one_state),
+        cmocka_unit_test(sim_server_can_write_the_metadata_last),
+        cmocka_unit_test(sim_server_pages_belong_to_one_state),
         cmocka_unit_test(sim_server_tokens_expire_with_the_history),
         cmocka_unit_test(sim_server_tokens_expire_when_history_is_reset),
-        cmocka_unit_test(sim_server_has_not_come_to_a_version_of_the_future),
-        cmocka_unit_test(sim_server_refuses_what_real_ones_refuse),
-        cmocka_unit_test(sim_server_that_lags_keeps_its_promises),
-        cmocka_unit_test(sim_server_that_does_not_lag_always_lists_the_newest),
-        cmocka_unit_test(sim_server_watch_leads_from_a_list_to_the_world),
-        cmocka_unit_test(sim_server_watch_ends_at_its_time),
-        cmocka_unit_test(sim_server_bookmarks_tell_of_versions_without_events),
+        cmocka_unit_test(sim_server_refuses_a_list_of_a_future_version),
+        cmocka_unit_test(sim_server_refuses_the_same_requests_as_real_servers),
+        cmocka_unit_test(sim_server_that_lags_honours_the_requested_version),
+        cmocka_unit_test(sim_server_that_does_not_lag_lists_the_newest_version),
+        cmocka_unit_test(sim_server_watch_brings_a_list_up_to_date),
+        cmocka_unit_test(sim_server_watch_ends_at_its_timeout),
+        cmocka_unit_test(sim_server_bookmarks_report_versions_without_events),
         cmocka_unit_test(sim_server_sends_no_bookmarks_unless_asked),
-        cmocka_unit_test(sim_server_watch_of_the_future_is_silent_until_then),
-        cmocka_unit_test(sim_server_watch_of_the_forgotten_is_expired),
+        cmocka_unit_test(sim_server_watch_of_a_future_version_is_silent_until_then),
+        cmocka_unit_test(sim_server_watch_of_a_forgotten_version_is_expired),
         cmocka_unit_test(sim_server_watch_may_begin_with_the_list),
-        cmocka_unit_test(sim_server_reset_cuts_what_is_under_way),
+        cmocka_unit_test(sim_server_reset_cuts_open_requests),
     };
     return RUN_TESTS(tests);
 }

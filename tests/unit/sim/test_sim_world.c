@@ -18,7 +18,7 @@ static void mutate(sim_world *world, int times)
         sim_world_mutate(world);
 }
 
-/* Says in one line what is there, so that two states can be compared. */
+/* Describes a state as text, so that two states can be compared. */
 static void write_state(const sim_world *world, uint64_t version, char *text, size_t bytes)
 {
     size_t len = 0;
@@ -50,7 +50,7 @@ static ki_object *object_of(const sim_world *world, const sim_record *record, co
     return object;
 }
 
-static void sim_world_is_what_its_seed_says(void **state)
+static void sim_world_is_determined_by_its_seed(void **state)
 {
     (void)state;
     char texts[3][16384];
@@ -64,7 +64,7 @@ static void sim_world_is_what_its_seed_says(void **state)
     assert_string_not_equal(texts[0], texts[2]);
 }
 
-static void sim_world_history_leads_to_what_is_there(void **state)
+static void sim_world_history_leads_to_the_current_objects(void **state)
 {
     (void)state;
     sim_world *world = world_of_seed(1);
@@ -89,7 +89,7 @@ static void sim_world_history_leads_to_what_is_there(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_knows_each_state_that_it_had(void **state)
+static void sim_world_remembers_earlier_states(void **state)
 {
     (void)state;
     char before[16384];
@@ -106,7 +106,7 @@ static void sim_world_knows_each_state_that_it_had(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_forgets_what_is_older_than_its_history(void **state)
+static void sim_world_forgets_versions_older_than_its_history(void **state)
 {
     (void)state;
     sim_world *world = sim_world_new(&(sim_world_options){.seed = 3, .history_max = 10});
@@ -120,7 +120,7 @@ static void sim_world_forgets_what_is_older_than_its_history(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_moves_its_version_for_others(void **state)
+static void sim_world_version_also_advances_for_other_collections(void **state)
 {
     (void)state;
     sim_world *world = world_of_seed(4);
@@ -131,7 +131,7 @@ static void sim_world_moves_its_version_for_others(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_reset_brings_back_an_earlier_state(void **state)
+static void sim_world_reset_restores_an_earlier_state(void **state)
 {
     (void)state;
     char before[16384];
@@ -156,7 +156,7 @@ static void sim_world_reset_brings_back_an_earlier_state(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_reset_of_more_than_all_leaves_it_empty(void **state)
+static void sim_world_reset_beyond_its_history_leaves_it_empty(void **state)
 {
     (void)state;
     sim_world *world = world_of_seed(6);
@@ -169,7 +169,7 @@ static void sim_world_reset_of_more_than_all_leaves_it_empty(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_finds_what_existed_in_which_epoch(void **state)
+static void sim_world_knows_the_epochs_of_an_object(void **state)
 {
     (void)state;
     sim_world *world = sim_world_new(&(sim_world_options){.seed = 1});
@@ -196,7 +196,7 @@ static void sim_world_finds_what_existed_in_which_epoch(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_does_not_find_what_never_existed(void **state)
+static void sim_world_does_not_find_an_object_that_never_existed(void **state)
 {
     (void)state;
     sim_world *world = sim_world_new(&(sim_world_options){.seed = 1});
@@ -232,7 +232,7 @@ static void sim_world_lists_its_objects_by_name(void **state)
     sim_world_free(world);
 }
 
-static void sim_world_touches_each_object_once(void **state)
+static void sim_world_updates_each_object_once(void **state)
 {
     (void)state;
     sim_world *world = world_of_seed(9);
@@ -250,17 +250,17 @@ static void sim_world_touches_each_object_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sim_world_is_what_its_seed_says),
-        cmocka_unit_test(sim_world_history_leads_to_what_is_there),
-        cmocka_unit_test(sim_world_knows_each_state_that_it_had),
-        cmocka_unit_test(sim_world_forgets_what_is_older_than_its_history),
-        cmocka_unit_test(sim_world_moves_its_version_for_others),
-        cmocka_unit_test(sim_world_reset_brings_back_an_earlier_state),
-        cmocka_unit_test(sim_world_reset_of_more_than_all_leaves_it_empty),
-        cmocka_unit_test(sim_world_finds_what_existed_in_which_epoch),
-        cmocka_unit_test(sim_world_does_not_find_what_never_existed),
+        cmocka_unit_test(sim_world_is_determined_by_its_seed),
+        cmocka_unit_test(sim_world_history_leads_to_the_current_objects),
+        cmocka_unit_test(sim_world_remembers_earlier_states),
+        cmocka_unit_test(sim_world_forgets_versions_older_than_its_history),
+        cmocka_unit_test(sim_world_version_also_advances_for_other_collections),
+        cmocka_unit_test(sim_world_reset_restores_an_earlier_state),
+        cmocka_unit_test(sim_world_reset_beyond_its_history_leaves_it_empty),
+        cmocka_unit_test(sim_world_knows_the_epochs_of_an_object),
+        cmocka_unit_test(sim_world_does_not_find_an_object_that_never_existed),
         cmocka_unit_test(sim_world_lists_its_objects_by_name),
-        cmocka_unit_test(sim_world_touches_each_object_once),
+        cmocka_unit_test(sim_world_updates_each_object_once),
     };
     return RUN_TESTS(tests);
 }

@@ -48,7 +48,7 @@ static void apply(fixture *f, const ki_object *former, ki_object *fresh)
     (void)ki_index_commit(f->index, &change);
 }
 
-/* Removes an object that is under this many values, as a content does. */
+/* Removes an object that is indexed under this many values, as the store does. */
 static void remove_from(fixture *f, const ki_object *object, size_t places)
 {
     ki_index_change change = change_of(f, object, NULL);
@@ -72,7 +72,7 @@ static int is_under(const fixture *f, const ki_object *object, const char *value
 
 /* ---- one behaviour each ---------------------------------------------------------------------------- */
 
-static void a_field_is_followed_from_value_to_value(void **state)
+static void an_object_moves_with_its_value(void **state)
 {
     (void)state;
     fixture f;
@@ -86,7 +86,7 @@ static void a_field_is_followed_from_value_to_value(void **state)
     apply(&f, one, newer);
     assert_int_equal(count_under(&f, "a"), 1);
     assert_true(is_under(&f, newer, "a"));
-    ki_index_change change = change_of(&f, newer, moved); /* under the hash of its former key */
+    ki_index_change change = change_of(&f, newer, moved); /* with the hash of the former key */
     assert_int_equal(ki_index_prepare(f.index, &change), 0);
     ki_index_commit(f.index, &change);
     assert_int_equal(count_under(&f, "a"), 0);
@@ -97,7 +97,7 @@ static void a_field_is_followed_from_value_to_value(void **state)
     (void)ki_object_unref(moved);
 }
 
-static void an_object_is_under_each_value_once(void **state)
+static void an_object_is_listed_once_under_each_value(void **state)
 {
     (void)state;
     fixture f;
@@ -112,7 +112,7 @@ static void an_object_is_under_each_value_once(void **state)
     (void)ki_object_unref(object);
 }
 
-static void an_update_touches_only_what_differs(void **state)
+static void an_update_changes_only_values_that_differ(void **state)
 {
     (void)state;
     fixture f;
@@ -160,7 +160,7 @@ static void a_cancelled_change_leaves_no_trace(void **state)
     (void)ki_object_unref(object);
 }
 
-static void a_refused_object_is_remembered_until_it_goes(void **state)
+static void a_refused_object_is_remembered_until_it_is_removed(void **state)
 {
     (void)state;
     fixture f;
@@ -185,8 +185,8 @@ static void a_refused_object_is_remembered_until_it_goes(void **state)
     (void)ki_object_unref(good);
 }
 
-/* Gives the values that `user` points at, or fails when that is NULL: not what an index function should do.
- */
+/* Emits the value that `user` points at, or fails if it is NULL.
+ * An index function must not change its result like this. */
 static int fickle(const ki_object *object, ki_index_emit *emit, void *user)
 {
     (void)object;
@@ -194,7 +194,7 @@ static int fickle(const ki_object *object, ki_index_emit *emit, void *user)
     return *value == NULL ? KI_ERR_TYPE : ki_index_emit_value(emit, ki_str_of(*value));
 }
 
-static void no_pointer_stays_behind_when_the_function_changes_its_mind(void **state)
+static void no_pointer_remains_when_the_function_emits_other_values(void **state)
 {
     (void)state;
     static const char *const minds[] = {"other", NULL};
@@ -213,7 +213,7 @@ static void no_pointer_stays_behind_when_the_function_changes_its_mind(void **st
     }
 }
 
-/* Leaves the failure for the index to notice. */
+/* Ignores the error, so the index must notice it. */
 static int careless(const ki_object *object, ki_index_emit *emit, void *user)
 {
     (void)object;
@@ -223,7 +223,7 @@ static int careless(const ki_object *object, ki_index_emit *emit, void *user)
     return 0;
 }
 
-static void a_value_without_memory_fails_the_change(void **state)
+static void a_value_that_cannot_be_allocated_fails_the_change(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
@@ -280,7 +280,7 @@ static int endless(const ki_object *object, ki_index_emit *emit, void *user)
     return rc;
 }
 
-static void a_function_without_end_is_refused(void **state)
+static void a_function_that_emits_too_much_is_refused(void **state)
 {
     (void)state;
     fixture f;
@@ -314,7 +314,7 @@ static void the_function_runs_in_a_read_section(void **state)
     (void)ki_object_unref(object);
 }
 
-static void a_posting_of_thousands_is_emptied_one_by_one(void **state)
+static void a_posting_with_thousands_of_objects_is_emptied_one_by_one(void **state)
 {
     (void)state;
     enum { OBJECTS = 3000 };
@@ -340,18 +340,18 @@ static void a_posting_of_thousands_is_emptied_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(an_object_is_under_each_value_once),
-        WITH_MEMORY_CHECK(a_field_is_followed_from_value_to_value),
-        WITH_MEMORY_CHECK(an_update_touches_only_what_differs),
+        WITH_MEMORY_CHECK(an_object_is_listed_once_under_each_value),
+        WITH_MEMORY_CHECK(an_object_moves_with_its_value),
+        WITH_MEMORY_CHECK(an_update_changes_only_values_that_differ),
         WITH_MEMORY_CHECK(an_empty_posting_disappears),
         WITH_MEMORY_CHECK(a_cancelled_change_leaves_no_trace),
-        WITH_MEMORY_CHECK(a_refused_object_is_remembered_until_it_goes),
-        WITH_MEMORY_CHECK(no_pointer_stays_behind_when_the_function_changes_its_mind),
-        WITH_MEMORY_CHECK(a_value_without_memory_fails_the_change),
+        WITH_MEMORY_CHECK(a_refused_object_is_remembered_until_it_is_removed),
+        WITH_MEMORY_CHECK(no_pointer_remains_when_the_function_emits_other_values),
+        WITH_MEMORY_CHECK(a_value_that_cannot_be_allocated_fails_the_change),
         WITH_MEMORY_CHECK(a_removal_needs_no_memory),
-        WITH_MEMORY_CHECK(a_function_without_end_is_refused),
+        WITH_MEMORY_CHECK(a_function_that_emits_too_much_is_refused),
         WITH_MEMORY_CHECK(the_function_runs_in_a_read_section),
-        WITH_MEMORY_CHECK(a_posting_of_thousands_is_emptied_one_by_one),
+        WITH_MEMORY_CHECK(a_posting_with_thousands_of_objects_is_emptied_one_by_one),
     };
     return RUN_TESTS(tests);
 }

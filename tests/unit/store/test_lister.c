@@ -13,7 +13,7 @@
 
 enum { OBJECTS_MAX = 120 };
 
-/* An object with the labels app and tier, and with tags for the index; app may have an escape in it. */
+/* An object with the labels app and tier, and with tags for the index; app may contain an escape. */
 static ki_object *labelled(const char *ns, const char *name, const char *app, const char *tags)
 {
     char json[512];
@@ -88,7 +88,7 @@ static void list_keys(ki_lister lister, const ki_selector *selector, keys *out_k
         (void)add_key(out_list->objects[i], out_keys);
 }
 
-/* What list and walk give, which must be the same: sorted, with a blank behind each. */
+/* list and walk must give the same keys. `expected`: sorted, with a space after each key. */
 static void assert_shows(ki_lister lister, const ki_selector *selector, const char *expected)
 {
     keys listed = {0};
@@ -121,7 +121,7 @@ static void get_finds_a_name_in_the_namespace(void **state)
     ki_store_free(store);
 }
 
-static void get_of_all_namespaces_takes_a_key(void **state)
+static void get_of_all_namespaces_accepts_a_key(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -136,7 +136,7 @@ static void get_of_all_namespaces_takes_a_key(void **state)
     ki_store_free(store);
 }
 
-static void get_leaves_its_namespace_by_no_name(void **state)
+static void get_never_leaves_its_namespace(void **state)
 {
     (void)state;
     char longest[KI_KEY_BYTES + 8];
@@ -152,7 +152,7 @@ static void get_leaves_its_namespace_by_no_name(void **state)
     ki_store_free(store);
 }
 
-static void peek_finds_the_same_inside_a_read_section_only(void **state)
+static void peek_finds_objects_only_in_a_read_section(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -188,7 +188,7 @@ static void a_namespace_shows_its_own_objects(void **state)
     ki_store_free(store);
 }
 
-static void labels_are_matched_also_when_escaped(void **state)
+static void escaped_labels_are_matched(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -235,7 +235,7 @@ static void a_walk_ends_when_its_callback_says_so(void **state)
     ki_store_free(store);
 }
 
-static void what_cannot_be_listed_is_refused(void **state)
+static void invalid_lists_are_refused(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -270,7 +270,7 @@ static void a_list_keeps_its_objects_when_the_store_drops_them(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static void when_out_of_memory_a_list_fails_or_is_whole(void **state)
+static void when_out_of_memory_a_list_fails_or_is_complete(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -294,7 +294,7 @@ static void when_out_of_memory_a_list_fails_or_is_whole(void **state)
     ki_store_free(store);
 }
 
-static void get_and_walk_take_no_memory(void **state)
+static void get_and_walk_allocate_nothing(void **state)
 {
     (void)state;
     ki_store *store = store_of_four();
@@ -381,18 +381,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(get_finds_a_name_in_the_namespace),
-        WITH_MEMORY_CHECK(get_of_all_namespaces_takes_a_key),
-        WITH_MEMORY_CHECK(get_leaves_its_namespace_by_no_name),
-        WITH_MEMORY_CHECK(peek_finds_the_same_inside_a_read_section_only),
+        WITH_MEMORY_CHECK(get_of_all_namespaces_accepts_a_key),
+        WITH_MEMORY_CHECK(get_never_leaves_its_namespace),
+        WITH_MEMORY_CHECK(peek_finds_objects_only_in_a_read_section),
         WITH_MEMORY_CHECK(without_a_selector_all_objects_are_shown),
         WITH_MEMORY_CHECK(a_namespace_shows_its_own_objects),
-        WITH_MEMORY_CHECK(labels_are_matched_also_when_escaped),
+        WITH_MEMORY_CHECK(escaped_labels_are_matched),
         WITH_MEMORY_CHECK(an_index_narrows_a_lister),
         WITH_MEMORY_CHECK(a_walk_ends_when_its_callback_says_so),
-        WITH_MEMORY_CHECK(what_cannot_be_listed_is_refused),
+        WITH_MEMORY_CHECK(invalid_lists_are_refused),
         WITH_MEMORY_CHECK(a_list_keeps_its_objects_when_the_store_drops_them),
-        WITH_MEMORY_CHECK(when_out_of_memory_a_list_fails_or_is_whole),
-        WITH_MEMORY_CHECK(get_and_walk_take_no_memory),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_list_fails_or_is_complete),
+        WITH_MEMORY_CHECK(get_and_walk_allocate_nothing),
         WITH_MEMORY_CHECK(list_and_walk_agree_with_a_scan),
     };
     return RUN_TESTS(tests);

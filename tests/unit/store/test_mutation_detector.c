@@ -44,7 +44,7 @@ static void detector_init(ki_mutation_detector *detector, ki_mutation_mode mode,
     assert_int_equal(ki_mutation_detector_init(detector, &options), 0);
 }
 
-/* A byte of its text, in a value. */
+/* A byte of a string value in the object's text. */
 static char *byte_of(const ki_object *object)
 {
     ki_str tags = ki_object_string(object, "/metadata/annotations/tags");
@@ -122,7 +122,7 @@ static void one_change_is_reported_once_and_the_next_again(void **state)
     (void)ki_object_unref(object);
 }
 
-static void an_object_that_leaves_is_checked(void **state)
+static void a_removed_object_is_checked(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -142,8 +142,8 @@ static void an_object_that_leaves_is_checked(void **state)
     (void)ki_object_unref(object);
 }
 
-/* It leaves under the store's locks, where no callback is called. */
-static void what_leaves_is_reported_when_asked_for_and_kept_until_then(void **state)
+/* Objects are removed under the store's locks, where no callback may run. */
+static void a_removed_object_is_kept_until_its_report_is_requested(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -164,7 +164,7 @@ static void what_leaves_is_reported_when_asked_for_and_kept_until_then(void **st
     ki_mutation_detector_fini(&detector);
 }
 
-static void what_has_left_is_reported_at_the_end_at_the_latest(void **state)
+static void a_removed_object_is_reported_by_fini_at_the_latest(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -179,7 +179,7 @@ static void what_has_left_is_reported_at_the_end_at_the_latest(void **state)
     assert_int_equal(r.count, 1);
 }
 
-static void the_end_checks_what_is_left(void **state)
+static void fini_checks_the_remaining_objects(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -194,9 +194,9 @@ static void the_end_checks_what_is_left(void **state)
     (void)ki_object_unref(object);
 }
 
-/* Every byte behind the header, one after the other, and the key is right also when it is the key that was
+/* Changes each byte after the header in turn. The reported key is correct even if the key itself was
  * overwritten. */
-static void no_byte_is_overlooked(void **state)
+static void a_change_of_any_byte_is_found(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -218,7 +218,7 @@ static void no_byte_is_overlooked(void **state)
     (void)ki_object_unref(object);
 }
 
-static void no_constant_of_the_header_is_overlooked(void **state)
+static void a_change_of_any_constant_header_field_is_found(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -232,7 +232,7 @@ static void no_constant_of_the_header_is_overlooked(void **state)
     assert_int_equal(ki_mutation_detector_add(&detector, object), 0);
     for (size_t i = 0; i < count; i++) {
         unsigned char *byte = places[i];
-        byte[1] ^= 0x80; /* a length that leads far beyond the object */
+        byte[1] ^= 0x80; /* a length that points far beyond the object */
         assert_int_equal(ki_mutation_detector_check(&detector), 1);
         assert_string_equal(r.key, "default/one");
         byte[1] ^= 0x80;
@@ -263,7 +263,7 @@ static void references_and_unescaping_are_not_mutations(void **state)
     (void)ki_object_unref(object);
 }
 
-/* ---- coming and going ---------------------------------------------------------------------------------- */
+/* ---- adding and removing ------------------------------------------------------------------------------- */
 
 static void the_detector_keeps_its_objects(void **state)
 {
@@ -299,7 +299,7 @@ static void an_object_added_twice_is_watched_until_it_is_removed_twice(void **st
     (void)ki_object_unref(object);
 }
 
-static void one_that_is_off_watches_nothing(void **state)
+static void a_disabled_detector_watches_nothing(void **state)
 {
     (void)state;
     ki_mutation_detector detector;
@@ -337,7 +337,7 @@ static void when_out_of_memory_an_object_is_not_watched(void **state)
     (void)ki_object_unref(object);
 }
 
-/* ---- what follows -------------------------------------------------------------------------------------- */
+/* ---- log and abort ------------------------------------------------------------------------------------- */
 
 typedef struct logged {
     int errors;
@@ -384,7 +384,7 @@ static void a_mutation_is_logged_with_both_fingerprints(void **state)
     (void)ki_object_unref(object);
 }
 
-/* The child says through its exit status that it has gone too far. */
+/* Runs in the child. Its exit status shows that the check did not end the process. */
 static void mutate_and_check(ki_mutation_mode mode)
 {
     ki_mutation_detector detector;
@@ -412,7 +412,7 @@ static int status_of_child(ki_mutation_mode mode)
     return status;
 }
 
-static void a_mutation_ends_the_process_when_asked_to(void **state)
+static void a_mutation_aborts_the_process_by_option(void **state)
 {
     (void)state;
     int aborted = status_of_child(KI_MUTATION_ABORT);
@@ -447,19 +447,19 @@ int main(void)
         WITH_MEMORY_CHECK(untouched_objects_pass),
         WITH_MEMORY_CHECK(a_changed_byte_is_reported_with_its_key),
         WITH_MEMORY_CHECK(one_change_is_reported_once_and_the_next_again),
-        WITH_MEMORY_CHECK(an_object_that_leaves_is_checked),
-        WITH_MEMORY_CHECK(what_leaves_is_reported_when_asked_for_and_kept_until_then),
-        WITH_MEMORY_CHECK(what_has_left_is_reported_at_the_end_at_the_latest),
-        WITH_MEMORY_CHECK(the_end_checks_what_is_left),
-        WITH_MEMORY_CHECK(no_byte_is_overlooked),
-        WITH_MEMORY_CHECK(no_constant_of_the_header_is_overlooked),
+        WITH_MEMORY_CHECK(a_removed_object_is_checked),
+        WITH_MEMORY_CHECK(a_removed_object_is_kept_until_its_report_is_requested),
+        WITH_MEMORY_CHECK(a_removed_object_is_reported_by_fini_at_the_latest),
+        WITH_MEMORY_CHECK(fini_checks_the_remaining_objects),
+        WITH_MEMORY_CHECK(a_change_of_any_byte_is_found),
+        WITH_MEMORY_CHECK(a_change_of_any_constant_header_field_is_found),
         WITH_MEMORY_CHECK(references_and_unescaping_are_not_mutations),
         WITH_MEMORY_CHECK(the_detector_keeps_its_objects),
         WITH_MEMORY_CHECK(an_object_added_twice_is_watched_until_it_is_removed_twice),
-        WITH_MEMORY_CHECK(one_that_is_off_watches_nothing),
+        WITH_MEMORY_CHECK(a_disabled_detector_watches_nothing),
         WITH_MEMORY_CHECK(when_out_of_memory_an_object_is_not_watched),
         WITH_MEMORY_CHECK(a_mutation_is_logged_with_both_fingerprints),
-        WITH_MEMORY_CHECK(a_mutation_ends_the_process_when_asked_to),
+        WITH_MEMORY_CHECK(a_mutation_aborts_the_process_by_option),
         WITH_MEMORY_CHECK(the_environment_is_read_as_go_reads_a_boolean),
     };
     return RUN_TESTS(tests);

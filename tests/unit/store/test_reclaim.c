@@ -21,7 +21,7 @@ static ki_retired *some_block(void)
     return block;
 }
 
-static void what_is_handed_over_lives_until_the_flush(void **state)
+static void retired_memory_lives_until_the_flush(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -92,9 +92,9 @@ static void settle_waits_for_the_limit_of_things(void **state)
     (void)ki_object_unref(object);
 }
 
-/* ---- beside a reader, who is this thread: nothing here waits for it ---------------------------------- */
+/* ---- with a reader, which is this thread: nothing waits for it --------------------------------------- */
 
-static void what_a_reader_may_see_stays_and_no_thread_waits(void **state)
+static void memory_that_a_reader_may_see_is_kept_and_no_thread_waits(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -103,7 +103,7 @@ static void what_a_reader_may_see_stays_and_no_thread_waits(void **state)
     ki_reclaim_object(&reclaim, some_object());
     ki_reclaim_block(&reclaim, some_block(), 100);
     assert_false(ki_reclaim_poll(&reclaim));
-    ki_reclaim_block(&reclaim, some_block(), 100); /* behind the grace period */
+    ki_reclaim_block(&reclaim, some_block(), 100); /* after the grace period began */
     ki_reclaim_settle(&reclaim);
     assert_false(ki_reclaim_poll(&reclaim));
     assert_int_equal(failing_allocator_live_count(), 3);
@@ -114,7 +114,7 @@ static void what_a_reader_may_see_stays_and_no_thread_waits(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-static void what_has_come_behind_a_grace_period_has_one_of_its_own(void **state)
+static void memory_retired_during_a_grace_period_gets_its_own(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -123,7 +123,7 @@ static void what_has_come_behind_a_grace_period_has_one_of_its_own(void **state)
     ki_rcu_read_lock();
     assert_false(ki_reclaim_poll(&reclaim));
     ki_rcu_read_unlock();
-    ki_rcu_read_lock(); /* another section, which may see what comes now */
+    ki_rcu_read_lock(); /* another section, which may see what is retired next */
     ki_reclaim_block(&reclaim, some_block(), 100);
     assert_false(ki_reclaim_poll(&reclaim));
     assert_int_equal(failing_allocator_live_count(), 1);
@@ -132,7 +132,7 @@ static void what_has_come_behind_a_grace_period_has_one_of_its_own(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-static void there_is_room_up_to_the_limit_and_again_when_the_reader_has_left(void **state)
+static void there_is_room_up_to_the_limit_and_again_without_the_reader(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -172,7 +172,7 @@ static void free_counted(void *block)
     ki_free(block);
 }
 
-static void something_whole_is_freed_by_its_own_function(void **state)
+static void a_structure_is_freed_by_its_own_function(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -203,7 +203,7 @@ static void when_out_of_memory_a_grace_period_makes_room(void **state)
     (void)ki_object_unref(object);
 }
 
-static void a_long_array_is_given_back(void **state)
+static void a_long_array_is_freed(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -217,7 +217,7 @@ static void a_long_array_is_given_back(void **state)
     (void)ki_object_unref(object);
 }
 
-static void what_no_reader_sees_is_freed_at_once(void **state)
+static void memory_that_no_reader_sees_is_freed_at_once(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -233,19 +233,19 @@ static void what_no_reader_sees_is_freed_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(what_is_handed_over_lives_until_the_flush),
+        WITH_MEMORY_CHECK(retired_memory_lives_until_the_flush),
         WITH_MEMORY_CHECK(one_grace_period_serves_all),
         WITH_MEMORY_CHECK(a_flush_of_nothing_does_not_wait),
         WITH_MEMORY_CHECK(settle_waits_for_half_the_limit_of_bytes),
         WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_things),
-        WITH_MEMORY_CHECK(what_a_reader_may_see_stays_and_no_thread_waits),
-        WITH_MEMORY_CHECK(what_has_come_behind_a_grace_period_has_one_of_its_own),
-        WITH_MEMORY_CHECK(there_is_room_up_to_the_limit_and_again_when_the_reader_has_left),
+        WITH_MEMORY_CHECK(memory_that_a_reader_may_see_is_kept_and_no_thread_waits),
+        WITH_MEMORY_CHECK(memory_retired_during_a_grace_period_gets_its_own),
+        WITH_MEMORY_CHECK(there_is_room_up_to_the_limit_and_again_without_the_reader),
         WITH_MEMORY_CHECK(a_reserve_that_runs_out_of_memory_changes_nothing),
-        WITH_MEMORY_CHECK(something_whole_is_freed_by_its_own_function),
+        WITH_MEMORY_CHECK(a_structure_is_freed_by_its_own_function),
         WITH_MEMORY_CHECK(when_out_of_memory_a_grace_period_makes_room),
-        WITH_MEMORY_CHECK(a_long_array_is_given_back),
-        WITH_MEMORY_CHECK(what_no_reader_sees_is_freed_at_once),
+        WITH_MEMORY_CHECK(a_long_array_is_freed),
+        WITH_MEMORY_CHECK(memory_that_no_reader_sees_is_freed_at_once),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects under their keys: put, found, listed, indexed, replaced. */
+/* Objects and their keys: put, get, list, index and replace. */
 #include "store/store.h"
 
 #include <kinformer/error.h>
@@ -32,7 +32,7 @@ static void a_put_object_is_found_by_its_key(void **state)
     store_end(store);
 }
 
-static void a_put_takes_the_place_of_the_object_with_its_key(void **state)
+static void a_put_replaces_the_object_with_the_same_key(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -45,7 +45,7 @@ static void a_put_takes_the_place_of_the_object_with_its_key(void **state)
     store_end(store);
 }
 
-static void the_same_object_again_changes_nothing(void **state)
+static void putting_the_same_object_again_changes_nothing(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -81,7 +81,7 @@ static void a_reference_outlives_the_store(void **state)
     (void)ki_object_unref(object);
 }
 
-static void a_look_is_good_to_the_end_of_the_section_only(void **state)
+static void peek_works_only_in_a_read_section(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -99,7 +99,7 @@ static void a_look_is_good_to_the_end_of_the_section_only(void **state)
     store_end(store);
 }
 
-static void a_text_that_went_through_unescaping_does_not_disturb_the_bytes(void **state)
+static void unescaped_text_does_not_change_the_byte_count(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -127,7 +127,7 @@ static void keys_too_long_are_refused(void **state)
     (void)ki_object_unref(object);
     assert_null(ki_store_get(store, KI_STR("ns"), ki_str_of(name)));
     assert_null(ki_store_get(store, ki_str_of(name), KI_STR("x")));
-    name[KI_KEY_BYTES - 3] = 0; /* the longest beside "ns/" */
+    name[KI_KEY_BYTES - 3] = 0; /* the longest name that fits after "ns/" */
     store_put(store, store_object("ns", name, 2, ""));
     assert_int_equal(store_version_at(store, "ns", name), 2);
     store_end(store);
@@ -155,6 +155,8 @@ static void mistakes_are_refused(void **state)
     assert_null(ki_store_get(store, KI_STR("a"), (ki_str){0}));
     assert_int_equal(ki_store_count(NULL), 0);
     ki_store_free(NULL);
+    ki_object_list_fini(NULL);
+    ki_str_list_fini(NULL);
     store_end(store);
 }
 
@@ -182,7 +184,7 @@ static void lists_hold_references(void **state)
     store_end(store);
 }
 
-static void keys_and_values_come_in_order(void **state)
+static void keys_and_values_are_sorted(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -234,7 +236,7 @@ static void an_unknown_index_is_an_error(void **state)
 
 /* ---- indexes --------------------------------------------------------------------------------------- */
 
-static void an_index_added_later_holds_what_is_there(void **state)
+static void an_index_added_later_contains_existing_objects(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -315,7 +317,7 @@ static void peek_one_gives_the_newest(void **state)
     store_end(store);
 }
 
-/* Asks the store from inside, as an index function should not. */
+/* Calls the store it belongs to, which an index function should not do. */
 static int nosy(const ki_object *object, ki_index_emit *emit, void *user)
 {
     ki_store *store = user;
@@ -327,7 +329,7 @@ static int nosy(const ki_object *object, ki_index_emit *emit, void *user)
     return 0;
 }
 
-static void an_index_function_cannot_lock_itself_out(void **state)
+static void an_index_function_cannot_deadlock(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -338,7 +340,7 @@ static void an_index_function_cannot_lock_itself_out(void **state)
 
 /* ---- replace --------------------------------------------------------------------------------------- */
 
-static void replace_makes_these_the_whole_content(void **state)
+static void replace_sets_the_whole_content(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -364,23 +366,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_put_object_is_found_by_its_key),
-        WITH_MEMORY_CHECK(a_put_takes_the_place_of_the_object_with_its_key),
-        WITH_MEMORY_CHECK(the_same_object_again_changes_nothing),
+        WITH_MEMORY_CHECK(a_put_replaces_the_object_with_the_same_key),
+        WITH_MEMORY_CHECK(putting_the_same_object_again_changes_nothing),
         WITH_MEMORY_CHECK(a_removed_object_is_gone),
         WITH_MEMORY_CHECK(a_reference_outlives_the_store),
-        WITH_MEMORY_CHECK(a_look_is_good_to_the_end_of_the_section_only),
-        WITH_MEMORY_CHECK(a_text_that_went_through_unescaping_does_not_disturb_the_bytes),
+        WITH_MEMORY_CHECK(peek_works_only_in_a_read_section),
+        WITH_MEMORY_CHECK(unescaped_text_does_not_change_the_byte_count),
         WITH_MEMORY_CHECK(keys_too_long_are_refused),
         WITH_MEMORY_CHECK(mistakes_are_refused),
         WITH_MEMORY_CHECK(lists_hold_references),
-        WITH_MEMORY_CHECK(keys_and_values_come_in_order),
+        WITH_MEMORY_CHECK(keys_and_values_are_sorted),
         WITH_MEMORY_CHECK(an_unknown_index_is_an_error),
-        WITH_MEMORY_CHECK(an_index_added_later_holds_what_is_there),
+        WITH_MEMORY_CHECK(an_index_added_later_contains_existing_objects),
         WITH_MEMORY_CHECK(a_failed_index_function_is_counted),
         WITH_MEMORY_CHECK(a_failed_index_function_is_logged_at_growing_intervals),
         WITH_MEMORY_CHECK(peek_one_gives_the_newest),
-        WITH_MEMORY_CHECK(an_index_function_cannot_lock_itself_out),
-        WITH_MEMORY_CHECK(replace_makes_these_the_whole_content),
+        WITH_MEMORY_CHECK(an_index_function_cannot_deadlock),
+        WITH_MEMORY_CHECK(replace_sets_the_whole_content),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of one's own, read sections, batches, and many objects. */
+/* Key functions, read sections, batches, and many objects. */
 #include "store/store.h"
 
 #include <kinformer/error.h>
@@ -11,9 +11,9 @@
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-/* ---- keys of one's own ----------------------------------------------------------------------------- */
+/* ---- key functions --------------------------------------------------------------------------------- */
 
-/* "version:name", or nothing for version 0. */
+/* "version:name", or no key for version 0. */
 static ki_str version_key(const ki_object *object, char *buffer, size_t buffer_bytes, void *user)
 {
     ++*(int *)user;
@@ -25,7 +25,7 @@ static ki_str version_key(const ki_object *object, char *buffer, size_t buffer_b
     return (ki_str){buffer, (size_t)n};
 }
 
-static void a_key_function_decides_what_is_one_object(void **state)
+static void objects_with_equal_keys_replace_each_other(void **state)
 {
     (void)state;
     int calls = 0;
@@ -49,7 +49,7 @@ static void a_key_function_decides_what_is_one_object(void **state)
     store_end(store);
 }
 
-/* Tells what it would have needed, and writes what fits. */
+/* Returns the length it would have needed, and writes what fits. */
 static ki_str long_key(const ki_object *object, char *buffer, size_t buffer_bytes, void *user)
 {
     (void)object;
@@ -72,7 +72,7 @@ static void a_key_that_did_not_fit_is_refused_and_not_read(void **state)
 
 /* ---- read sections --------------------------------------------------------------------------------- */
 
-static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
+static void calls_that_wait_or_write_are_refused_in_a_read_section(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -104,7 +104,7 @@ static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
 
 /* ---- batches --------------------------------------------------------------------------------------- */
 
-static void a_batch_gives_out_what_was_there(void **state)
+static void a_batch_returns_the_former_object(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -128,7 +128,7 @@ static void a_batch_gives_out_what_was_there(void **state)
     store_end(store);
 }
 
-static void what_has_waited_for_a_second_is_freed_by_the_next_write(void **state)
+static void retired_memory_is_freed_after_a_second(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -150,7 +150,7 @@ static void what_has_waited_for_a_second_is_freed_by_the_next_write(void **state
     store_end(store);
 }
 
-static void what_was_let_go_before_is_not_waited_for(void **state)
+static void memory_freed_earlier_sets_no_deadline(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -176,7 +176,7 @@ static ki_place seek(ki_store *store, const ki_object *object) KI_REQUIRES(store
     return ki_store_batch_seek(store, key, hash);
 }
 
-static void a_batch_that_looks_first_puts_and_removes_what_it_found(void **state)
+static void a_batch_can_put_and_remove_at_the_place_it_found(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -191,7 +191,7 @@ static void a_batch_that_looks_first_puts_and_removes_what_it_found(void **state
     assert_int_equal(ki_store_batch_put_at(store, newer, &place), 0);
     ki_store_batch_let_go(store, place.object);
     place = seek(store, newer);
-    assert_int_equal(ki_store_batch_put_at(store, newer, &place), 0); /* nothing to let go of */
+    assert_int_equal(ki_store_batch_put_at(store, newer, &place), 0); /* no former object to release */
     assert_int_equal(ki_store_count(store), 1);
     ki_store_batch_remove_at(store, &place);
     ki_store_batch_let_go(store, place.object);
@@ -203,7 +203,7 @@ static void a_batch_that_looks_first_puts_and_removes_what_it_found(void **state
     store_end(store);
 }
 
-static void a_batch_that_looks_first_refuses_a_key_that_no_store_takes(void **state)
+static void a_batch_refuses_to_put_at_the_place_of_an_invalid_key(void **state)
 {
     (void)state;
     static char text[KI_KEY_BYTES + 1];
@@ -247,8 +247,8 @@ static int count_calls(const ki_object *object, void *user)
     return 0;
 }
 
-/* The limit is twice what a bench measures; here it tells a mistake from a design. */
-static void a_hundred_thousand_objects_take_little_more_than_themselves(void **state)
+/* The limit is twice what the benchmark measures, so only a serious mistake exceeds it. */
+static void a_hundred_thousand_objects_need_little_extra_memory(void **state)
 {
     (void)state;
     enum { OBJECTS = 100000, NAMESPACES = 100, EXTRA_BYTES_MAX = 200 };
@@ -275,16 +275,16 @@ static void a_hundred_thousand_objects_take_little_more_than_themselves(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_key_function_decides_what_is_one_object),
+        WITH_MEMORY_CHECK(objects_with_equal_keys_replace_each_other),
         WITH_MEMORY_CHECK(a_key_that_did_not_fit_is_refused_and_not_read),
-        WITH_MEMORY_CHECK(what_waits_or_writes_is_refused_in_a_read_section),
-        WITH_MEMORY_CHECK(a_batch_gives_out_what_was_there),
-        WITH_MEMORY_CHECK(what_has_waited_for_a_second_is_freed_by_the_next_write),
-        WITH_MEMORY_CHECK(what_was_let_go_before_is_not_waited_for),
-        WITH_MEMORY_CHECK(a_batch_that_looks_first_puts_and_removes_what_it_found),
-        WITH_MEMORY_CHECK(a_batch_that_looks_first_refuses_a_key_that_no_store_takes),
+        WITH_MEMORY_CHECK(calls_that_wait_or_write_are_refused_in_a_read_section),
+        WITH_MEMORY_CHECK(a_batch_returns_the_former_object),
+        WITH_MEMORY_CHECK(retired_memory_is_freed_after_a_second),
+        WITH_MEMORY_CHECK(memory_freed_earlier_sets_no_deadline),
+        WITH_MEMORY_CHECK(a_batch_can_put_and_remove_at_the_place_it_found),
+        WITH_MEMORY_CHECK(a_batch_refuses_to_put_at_the_place_of_an_invalid_key),
         WITH_MEMORY_CHECK(retired_memory_stays_below_its_limit),
-        WITH_MEMORY_CHECK(a_hundred_thousand_objects_take_little_more_than_themselves),
+        WITH_MEMORY_CHECK(a_hundred_thousand_objects_need_little_extra_memory),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One object by a value of an index, in one call: a reference to it, or copies of its fields. */
+/* One object by an index value, in one call: a reference to it, or copies of its fields. */
 #include <kinformer/error.h>
 #include <kinformer/store.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static ki_store *store_of_three(void)
     return store;
 }
 
-static void a_reference_is_got_by_an_index_outside_a_read_section(void **state)
+static void get_one_returns_a_reference_outside_a_read_section(void **state)
 {
     (void)state;
     ki_store *store = store_of_three();
@@ -32,7 +32,7 @@ static void a_reference_is_got_by_an_index_outside_a_read_section(void **state)
     store_end(store);
 }
 
-static void the_newest_of_several_is_got(void **state)
+static void get_one_returns_the_newest_of_several(void **state)
 {
     (void)state;
     ki_store *store = store_of_three();
@@ -42,7 +42,7 @@ static void the_newest_of_several_is_got(void **state)
     store_end(store);
 }
 
-static void nothing_is_got_by_what_is_not_there(void **state)
+static void get_one_of_an_unknown_value_or_index_returns_null(void **state)
 {
     (void)state;
     ki_store *store = store_of_three();
@@ -90,7 +90,7 @@ static void fields_are_copied_by_key_and_by_index(void **state)
     store_end(store);
 }
 
-static void a_copy_of_nothing_leaves_no_text_of_the_last_one(void **state)
+static void a_copy_that_finds_nothing_clears_the_texts(void **state)
 {
     (void)state;
     copying c;
@@ -104,12 +104,12 @@ static void a_copy_of_nothing_leaves_no_text_of_the_last_one(void **state)
     store_end(store);
 }
 
-static void a_copy_that_does_not_fit_says_so(void **state)
+static void a_copy_that_does_not_fit_reports_the_bytes_needed(void **state)
 {
     (void)state;
     copying c;
     ki_store *store = store_of_three();
-    copying_begin(&c)->buffer_bytes = 6; /* "new" and "20" need 4 and 3 */
+    copying_begin(&c)->buffer_bytes = 6; /* "new" and "20" need 4 and 3 bytes */
     assert_int_equal(ki_store_copy_one(store, "tags", KI_STR("x"), &c.fields), KI_ERR_TOO_LARGE);
     assert_int_equal(c.fields.bytes_needed, 7);
     assert_null(c.texts[0].ptr);
@@ -131,10 +131,10 @@ static void a_copy_without_a_store_an_index_or_fields_is_refused(void **state)
 
 /* ---- a pointer and a length ------------------------------------------------------------------------ */
 
-static void a_pointer_and_a_length_find_what_a_text_finds(void **state)
+static void a_pointer_and_a_length_work_like_a_string(void **state)
 {
     (void)state;
-    static const char key[] = "ns/middle", value[] = "yes"; /* longer than what is looked for */
+    static const char key[] = "ns/middle", value[] = "yes"; /* longer than the lengths passed */
     copying c;
     ki_store *store = store_of_three();
     ki_object *by_key = ki_store_get_key_n(store, key, 6);
@@ -159,14 +159,14 @@ static void a_pointer_and_a_length_find_what_a_text_finds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_reference_is_got_by_an_index_outside_a_read_section),
-        WITH_MEMORY_CHECK(the_newest_of_several_is_got),
-        WITH_MEMORY_CHECK(nothing_is_got_by_what_is_not_there),
+        WITH_MEMORY_CHECK(get_one_returns_a_reference_outside_a_read_section),
+        WITH_MEMORY_CHECK(get_one_returns_the_newest_of_several),
+        WITH_MEMORY_CHECK(get_one_of_an_unknown_value_or_index_returns_null),
         WITH_MEMORY_CHECK(fields_are_copied_by_key_and_by_index),
-        WITH_MEMORY_CHECK(a_copy_of_nothing_leaves_no_text_of_the_last_one),
-        WITH_MEMORY_CHECK(a_copy_that_does_not_fit_says_so),
+        WITH_MEMORY_CHECK(a_copy_that_finds_nothing_clears_the_texts),
+        WITH_MEMORY_CHECK(a_copy_that_does_not_fit_reports_the_bytes_needed),
         WITH_MEMORY_CHECK(a_copy_without_a_store_an_index_or_fields_is_refused),
-        WITH_MEMORY_CHECK(a_pointer_and_a_length_find_what_a_text_finds),
+        WITH_MEMORY_CHECK(a_pointer_and_a_length_work_like_a_string),
     };
     return RUN_TESTS(tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Index functions that say something else about an object when it leaves than when it came. Whatever they
- * say, no index leads to an object that has left the store: what it leads to is read here, and an address
- * sanitizer knows what has been freed. */
+/* Index functions that emit different values for an object when it is removed. Whatever they emit, no index
+ * refers to an object that was removed from the store. The tests read every object that the index refers to,
+ * so an address sanitizer reports those that are already freed. */
 #include <kinformer/error.h>
 #include <kinformer/log.h>
 #include <kinformer/store.h>
@@ -17,23 +17,24 @@
 
 enum { KEYS = 24, VALUES = 40, STEPS = 1500 };
 
-/* What the function says about an object that leaves. One that comes is under the values of its tags. */
+/* What the function emits for an object that is removed.
+ * An object that is added is indexed under its tags. */
 typedef enum mind {
-    ANYTHING, /* about those that come as well */
+    ANYTHING, /* also for objects that are added */
     NOTHING,
     A_PART,
     OTHERS,
     MORE,
     FAILS,
     HAS_NO_MEMORY,
-    FAILS_SOMETIMES, /* about those that come as well */
+    FAILS_SOMETIMES, /* also for objects that are added */
     MINDS
 } mind;
 
 typedef struct fickle {
     mind mind;
     ki_random random;
-    const ki_object *coming; /* all others leave */
+    const ki_object *coming; /* all others are removed */
 } fickle;
 
 static int say_anything(fickle *f, ki_index_emit *emit)
@@ -76,7 +77,7 @@ static int fickle_index(const ki_object *object, ki_index_emit *emit, void *user
     return object == f->coming ? store_tags_index(object, emit, NULL) : say_when_it_leaves(f, object, emit);
 }
 
-/* ---- what the index leads to ------------------------------------------------------------------------- */
+/* ---- what the index refers to ------------------------------------------------------------------------ */
 
 static int is_in_the_store(const ki_object *object, void *user)
 {
@@ -147,7 +148,7 @@ static ki_store *store_with(fickle *f, mind m)
 
 /* ---- the tests ----------------------------------------------------------------------------------------- */
 
-static void no_index_leads_to_an_object_that_has_left(void **state)
+static void no_index_refers_to_a_removed_object(void **state)
 {
     (void)state;
     for (int m = 0; m < MINDS; m++) {
@@ -156,7 +157,7 @@ static void no_index_leads_to_an_object_that_has_left(void **state)
         for (uint64_t step = 1; step <= STEPS; step++) {
             change_one(store, &f, step);
             if (step % 16 == 0)
-                store_flush(store); /* what has left is freed */
+                store_flush(store); /* frees removed objects */
             (void)count_values(store);
         }
         remove_all(store);
@@ -166,7 +167,7 @@ static void no_index_leads_to_an_object_that_has_left(void **state)
     }
 }
 
-static void an_index_is_as_it_was_when_the_function_of_a_late_one_fails(void **state)
+static void a_late_index_that_fails_leaves_other_indexes_unchanged(void **state)
 {
     (void)state;
     fickle f;
@@ -187,14 +188,15 @@ static void an_index_is_as_it_was_when_the_function_of_a_late_one_fails(void **s
     store_end(store);
 }
 
-static void replacing_everything_twice_in_one_list_is_safe_too(void **state)
+static void a_replace_with_each_key_twice_is_safe(void **state)
 {
     (void)state;
     fickle f;
     ki_store *store = store_with(&f, ANYTHING);
     for (uint64_t round = 0; round < 20; round++) {
         ki_object *objects[2 * KEYS];
-        for (uint64_t i = 0; i < 2 * KEYS; i++) /* each key twice: the first leaves again at once */
+        for (uint64_t i = 0; i < 2 * KEYS;
+             i++) /* each key twice: the second object replaces the first at once */
             objects[i] = some_object(&f, i % KEYS, round * 100 + i);
         assert_int_equal(ki_store_replace(store, objects, 2 * KEYS), 0);
         for (size_t i = 0; i < 2 * KEYS; i++)
@@ -206,7 +208,7 @@ static void replacing_everything_twice_in_one_list_is_safe_too(void **state)
     store_end(store);
 }
 
-/* ---- what is told about it --------------------------------------------------------------------------- */
+/* ---- counting and logging ---------------------------------------------------------------------------- */
 
 static void keep_last(const ki_log_record *record, void *user)
 {
@@ -234,7 +236,7 @@ static uint64_t failures_of(mind m, char *last_line)
     return failures;
 }
 
-static void a_function_that_changes_its_mind_is_counted_and_named(void **state)
+static void a_function_that_emits_other_values_is_counted_and_logged(void **state)
 {
     (void)state;
     static const mind minds[] = {NOTHING, A_PART, OTHERS, MORE, FAILS};
@@ -246,7 +248,7 @@ static void a_function_that_changes_its_mind_is_counted_and_named(void **state)
     }
 }
 
-static void running_out_of_memory_when_an_object_leaves_is_not_a_failure(void **state)
+static void running_out_of_memory_in_a_removal_is_not_a_failure(void **state)
 {
     (void)state;
     char line[300];
@@ -257,11 +259,11 @@ static void running_out_of_memory_when_an_object_leaves_is_not_a_failure(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(no_index_leads_to_an_object_that_has_left),
-        WITH_MEMORY_CHECK(an_index_is_as_it_was_when_the_function_of_a_late_one_fails),
-        WITH_MEMORY_CHECK(replacing_everything_twice_in_one_list_is_safe_too),
-        WITH_MEMORY_CHECK(a_function_that_changes_its_mind_is_counted_and_named),
-        WITH_MEMORY_CHECK(running_out_of_memory_when_an_object_leaves_is_not_a_failure),
+        WITH_MEMORY_CHECK(no_index_refers_to_a_removed_object),
+        WITH_MEMORY_CHECK(a_late_index_that_fails_leaves_other_indexes_unchanged),
+        WITH_MEMORY_CHECK(a_replace_with_each_key_twice_is_safe),
+        WITH_MEMORY_CHECK(a_function_that_emits_other_values_is_counted_and_logged),
+        WITH_MEMORY_CHECK(running_out_of_memory_in_a_removal_is_not_a_failure),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores across fork(): a child has one thread, whatever the others were doing; it reads and writes the
- * stores that it has inherited, and makes its own. A child that hangs is ended by its alarm. */
+/* Stores across fork(): a child has one thread, whatever the other threads were doing. It reads and writes
+ * inherited stores, and creates its own. A child that hangs is ended by its alarm. */
 #include <kinformer/delta_queue.h>
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
@@ -29,8 +29,8 @@ static bool is_same_mask(const sigset_t *a, const sigset_t *b)
     return true;
 }
 
-/* In the child: says through the exit status whether `function` came to its end. A sanitizer looks for leaks
- * in _exit(), with locks that another thread may have had. */
+/* In the child, the exit status tells whether all checks of `function` passed. The child does not call
+ * _exit(): there a sanitizer would search for leaks and need locks that another thread may have held. */
 static void expect_of_child(void (*function)(void *user), void *user)
 {
     int status = 0;
@@ -62,7 +62,7 @@ static void put_some(ki_store *store, uint64_t version, const char *tags)
     }
 }
 
-/* Its grace periods do not wait for threads of the parent. */
+/* The grace periods of the child's own store do not wait for threads of the parent. */
 static void make_and_free_a_store(void *user)
 {
     (void)user;
@@ -91,7 +91,7 @@ static void use_inherited(void *user)
     ki_store_free(store);
 }
 
-static void a_child_of_a_process_with_a_reader_has_grace_periods_of_its_own(void **state)
+static void grace_periods_in_a_child_do_not_wait_for_readers_of_the_parent(void **state)
 {
     (void)state;
     sleeper s;
@@ -146,7 +146,7 @@ static int count_object(const ki_object *object, void *user)
     return 0;
 }
 
-/* Lock-free, and without memory. */
+/* Takes no lock and allocates nothing. */
 static void look_at_inherited(void *user)
 {
     ki_store *store = user;
@@ -161,15 +161,16 @@ static void look_at_inherited(void *user)
     (void)ki_object_unref(object);
 }
 
-/* The allocator of the sanitizers does not survive a fork() beside threads that allocate: gcc 12's takes none
- * of its locks for that, and the child waits for one for ever. There it only looks. */
+/* The sanitizers' allocator does not survive a fork() while other threads allocate: in gcc 12 it does not
+ * take its locks before the fork, so the child may wait for one forever.
+ * With sanitizers the child only reads. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define use_wholly look_at_inherited
 #else
 #define use_wholly use_inherited
 #endif
 
-static void a_child_finds_a_store_whole_at_whatever_moment_it_was_made(void **state)
+static void a_child_finds_a_consistent_store_whenever_it_was_forked(void **state)
 {
     (void)state;
     busy b = {store_begin(), false};
@@ -188,10 +189,10 @@ static void a_child_finds_a_store_whole_at_whatever_moment_it_was_made(void **st
     assert_int_equal(failures, 0);
 }
 
-/* fork() holds two locks of each. The thread sanitizer's search for deadlocks cannot count beyond 64 that a
- * thread has, and ends the program; nothing else has such a limit. */
+/* fork() holds two locks of each store. The thread sanitizer's deadlock detector supports at most 64 locks
+ * per thread, and aborts beyond that. Without it there is no such limit. */
 #if !defined(__SANITIZE_THREAD__)
-static void a_child_has_as_many_stores_as_its_parent(void **state)
+static void a_child_can_use_each_of_many_stores(void **state)
 {
     (void)state;
     enum { STORES = 200 };
@@ -215,7 +216,7 @@ static void leave_and_free(void *user)
     ki_store_free(store);
 }
 
-static void a_child_that_was_made_inside_a_section_is_inside_it(void **state)
+static void a_child_forked_in_a_read_section_is_in_that_section(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -229,12 +230,12 @@ static void a_child_that_was_made_inside_a_section_is_inside_it(void **state)
 /* ---- index functions ----------------------------------------------------------------------------------- */
 
 typedef struct maker {
-    ki_client *client; /* made before */
+    ki_client *client; /* created before the index function runs */
     int calls;
     int refused;
 } maker;
 
-/* Each maker fails with its own error. */
+/* Each call that creates something fails with its own error. */
 static void expect_refused(maker *m, const void *made, ki_error *err)
 {
     m->calls++;
@@ -257,8 +258,9 @@ static int make_everything(const ki_object *object, ki_index_emit *emit, void *u
     return ki_index_emit_value(emit, ki_str_of("all"));
 }
 
-/* It runs under the store's lock, for which a fork() on another thread waits while nothing can be made. */
-static void an_index_function_cannot_make_what_a_fork_waits_for(void **state)
+/* An index function runs under the store's lock. A fork() on another thread waits for that lock, and while it
+ * waits nothing can be created. */
+static void an_index_function_cannot_create_stores_queues_or_clients(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -280,14 +282,14 @@ static void an_index_function_cannot_make_what_a_fork_waits_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_of_a_process_with_a_reader_has_grace_periods_of_its_own),
+        cmocka_unit_test(grace_periods_in_a_child_do_not_wait_for_readers_of_the_parent),
         cmocka_unit_test(a_child_uses_a_store_that_another_thread_reads),
-        cmocka_unit_test(a_child_finds_a_store_whole_at_whatever_moment_it_was_made),
+        cmocka_unit_test(a_child_finds_a_consistent_store_whenever_it_was_forked),
 #if !defined(__SANITIZE_THREAD__)
-        cmocka_unit_test(a_child_has_as_many_stores_as_its_parent),
+        cmocka_unit_test(a_child_can_use_each_of_many_stores),
 #endif
-        cmocka_unit_test(a_child_that_was_made_inside_a_section_is_inside_it),
-        cmocka_unit_test(an_index_function_cannot_make_what_a_fork_waits_for),
+        cmocka_unit_test(a_child_forked_in_a_read_section_is_in_that_section),
+        cmocka_unit_test(an_index_function_cannot_create_stores_queues_or_clients),
     };
     return RUN_TESTS(tests);
 }

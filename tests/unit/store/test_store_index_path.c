@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexes by path: what is found under which value, also for paths and objects that mean harm. */
+/* Indexes by path: which objects are found under which value, also with malicious paths and objects. */
 #include <kinformer/error.h>
 #include <kinformer/log.h>
 #include <kinformer/store.h>
@@ -15,7 +15,7 @@
 
 static last_record logged;
 
-/* Adds "n" with this beside its metadata. */
+/* Adds an object "n" with `rest` after its metadata. */
 static void put_rest(ki_store *store, const char *rest)
 {
     size_t bytes = strlen(rest) + 64;
@@ -28,7 +28,7 @@ static void put_rest(ki_store *store, const char *rest)
     free(json);
 }
 
-/* The values of an object at a path, each once and in order. */
+/* Checks the values of an object at a path, sorted and without duplicates. */
 static void assert_values(const char *path, const char *rest, const char *const *values, size_t count)
 {
     ki_store *store = store_begin();
@@ -134,7 +134,7 @@ static void a_star_in_a_name_is_a_character(void **state)
     ASSERT_VALUES("/**", "\"**\":\"1\",\"a\":\"2\"", "1");
 }
 
-static void an_index_by_path_does_not_make_objects_larger(void **state)
+static void an_index_by_path_does_not_grow_objects(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -158,7 +158,7 @@ static ki_object *object_with_metadata(const char *metadata)
     return object;
 }
 
-static void labels_are_named_as_they_are(void **state)
+static void label_names_need_no_escaping(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -183,7 +183,7 @@ static void owners_are_found_by_their_uid(void **state)
     store_end(store);
 }
 
-/* ---- harm -------------------------------------------------------------------------------------------- */
+/* ---- limits and errors ------------------------------------------------------------------------------- */
 
 static void malformed_paths_are_refused_and_named_in_the_log(void **state)
 {
@@ -248,7 +248,7 @@ static void arrays_deeper_than_the_path_have_no_value(void **state)
     free(rest);
 }
 
-static void a_megabyte_is_a_value(void **state)
+static void a_value_can_be_a_megabyte_long(void **state)
 {
     (void)state;
     enum { VALUE_BYTES = 1 << 20 };
@@ -267,7 +267,7 @@ static void a_megabyte_is_a_value(void **state)
     free(rest);
 }
 
-static void more_text_than_an_index_takes_leaves_the_object_out_of_it(void **state)
+static void an_object_with_too_much_text_is_not_indexed(void **state)
 {
     (void)state;
     enum { VALUES = 17, VALUE_BYTES = 1 << 20, EACH = VALUE_BYTES + 3 };
@@ -295,7 +295,7 @@ static void more_text_than_an_index_takes_leaves_the_object_out_of_it(void **sta
     store_end(store);
 }
 
-static void lacking_memory_leaves_the_store_as_it_was(void **state)
+static void when_out_of_memory_the_store_is_unchanged(void **state)
 {
     (void)state;
     ki_store *store = store_begin();
@@ -344,15 +344,15 @@ int main(void)
         WITH_MEMORY_CHECK(escapes_are_decoded_in_names_and_in_values),
         WITH_MEMORY_CHECK(a_number_is_the_name_of_a_member_and_not_of_an_element),
         WITH_MEMORY_CHECK(a_star_in_a_name_is_a_character),
-        WITH_MEMORY_CHECK(an_index_by_path_does_not_make_objects_larger),
-        WITH_MEMORY_CHECK(labels_are_named_as_they_are),
+        WITH_MEMORY_CHECK(an_index_by_path_does_not_grow_objects),
+        WITH_MEMORY_CHECK(label_names_need_no_escaping),
         WITH_MEMORY_CHECK(owners_are_found_by_their_uid),
         WITH_MEMORY_CHECK(malformed_paths_are_refused_and_named_in_the_log),
         WITH_MEMORY_CHECK(a_path_has_at_most_32_parts),
         WITH_MEMORY_CHECK(arrays_deeper_than_the_path_have_no_value),
-        WITH_MEMORY_CHECK(a_megabyte_is_a_value),
-        WITH_MEMORY_CHECK(more_text_than_an_index_takes_leaves_the_object_out_of_it),
-        WITH_MEMORY_CHECK(lacking_memory_leaves_the_store_as_it_was),
+        WITH_MEMORY_CHECK(a_value_can_be_a_megabyte_long),
+        WITH_MEMORY_CHECK(an_object_with_too_much_text_is_not_indexed),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_store_is_unchanged),
         WITH_MEMORY_CHECK(a_replaced_store_keeps_its_paths),
     };
     return RUN_TESTS(tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random changes of a store beside a plain array; and each change again with every allocation failing in
- * turn. */
+/* Random changes of a store, compared with a plain array; and each change again with every allocation failing
+ * in turn. */
 #include <kinformer/error.h>
 #include <kinformer/store.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *const tags[TAGS] = {"", "a", "b", "\xe4\xb8\xad"};
 static const char *const variants[VARIANTS] = {"",      "a",       "b,a",   ",\xe4\xb8\xad",
                                                "a,a,a", "b,,b,a,", "!fail", "\xe4\xb8\xad,a,b,"};
 
-/* What must be in the store. The model has references of its own. */
+/* What must be in the store. The model holds its own references. */
 typedef struct model {
     ki_store *store;
     ki_object *objects[KEYS];
@@ -145,7 +145,7 @@ static void compare(model *m)
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* Each returns what the store said, and has changed the model as the store should have. */
+/* Each step returns the store's result and, on success, changes the model accordingly. */
 static int step_put(model *m)
 {
     size_t key = pick(m, KEYS);
@@ -170,7 +170,7 @@ static int step_remove(model *m)
     return 0;
 }
 
-/* Some objects stay as they are, some are new, some go. */
+/* Some objects stay, some are new, some are removed. */
 static int step_replace(model *m)
 {
     ki_object *objects[KEYS] = {NULL};
@@ -229,9 +229,9 @@ static void random_changes_agree_with_a_model(void **state)
     }
 }
 
-/* ---- without memory -------------------------------------------------------------------------------- */
+/* ---- out of memory --------------------------------------------------------------------------------- */
 
-/* Makes objects while all is well, then fails; so the n-th allocation of the store alone is meant. */
+/* The object was created before, so only allocations of the store count. */
 static int put_with_failure(model *m, ki_object *object, size_t n, bool *out_has_failed)
 {
     failing_allocator_fail_at(n);
@@ -241,7 +241,7 @@ static int put_with_failure(model *m, ki_object *object, size_t n, bool *out_has
     return rc;
 }
 
-static void a_put_without_memory_changes_nothing(void **state)
+static void a_put_that_runs_out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -256,7 +256,7 @@ static void a_put_without_memory_changes_nothing(void **state)
                 int rc = put_with_failure(&m, object, n, &has_failed);
                 expect(&m, rc == 0 || (rc == KI_ERR_NO_MEMORY && has_failed));
                 if (rc == 0) {
-                    has_failed = false; /* what failed could be done without */
+                    has_failed = false; /* the put succeeded without the failed allocation */
                     (void)ki_object_unref(m.objects[key]);
                     m.objects[key] = object;
                 }
@@ -288,8 +288,8 @@ static void a_remove_never_runs_out_of_memory(void **state)
     }
 }
 
-/* Counts down to the failure among the allocations of the store alone: objects are made beforehand. */
-static void a_replace_without_memory_changes_nothing(void **state)
+/* The objects are created before, so only allocations of the store count. */
+static void a_replace_that_runs_out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     model m;
@@ -318,7 +318,7 @@ static void a_replace_without_memory_changes_nothing(void **state)
     model_fini(&m);
 }
 
-static void an_index_without_memory_is_not_added(void **state)
+static void an_index_that_runs_out_of_memory_is_not_added(void **state)
 {
     (void)state;
     model m;
@@ -336,7 +336,7 @@ static void an_index_without_memory_is_not_added(void **state)
     model_fini(&m);
 }
 
-static void lists_without_memory_are_not_made(void **state)
+static void a_list_that_runs_out_of_memory_is_empty(void **state)
 {
     (void)state;
     model m;
@@ -362,7 +362,7 @@ static void lists_without_memory_are_not_made(void **state)
     model_fini(&m);
 }
 
-static void a_store_without_memory_is_not_made(void **state)
+static void a_store_that_runs_out_of_memory_is_not_created(void **state)
 {
     (void)state;
     ki_store *store = NULL;
@@ -381,12 +381,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(random_changes_agree_with_a_model),
-        WITH_MEMORY_CHECK(a_put_without_memory_changes_nothing),
+        WITH_MEMORY_CHECK(a_put_that_runs_out_of_memory_changes_nothing),
         WITH_MEMORY_CHECK(a_remove_never_runs_out_of_memory),
-        WITH_MEMORY_CHECK(a_replace_without_memory_changes_nothing),
-        WITH_MEMORY_CHECK(an_index_without_memory_is_not_added),
-        WITH_MEMORY_CHECK(lists_without_memory_are_not_made),
-        WITH_MEMORY_CHECK(a_store_without_memory_is_not_made),
+        WITH_MEMORY_CHECK(a_replace_that_runs_out_of_memory_changes_nothing),
+        WITH_MEMORY_CHECK(an_index_that_runs_out_of_memory_is_not_added),
+        WITH_MEMORY_CHECK(a_list_that_runs_out_of_memory_is_empty),
+        WITH_MEMORY_CHECK(a_store_that_runs_out_of_memory_is_not_created),
     };
     return RUN_TESTS(tests);
 }

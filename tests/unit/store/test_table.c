@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/table_check.h"
 #include "support/unit.h"
 #include "util/random.h"
 
 enum { KEYS = 500 };
 
-/* Two versions of each key, and a hash that the test chooses. */
+/* An entry. Each key has two versions; the test chooses the hash. */
 typedef struct thing {
     uint64_t key;
     uint64_t hash;
@@ -40,7 +41,7 @@ typedef struct fixture {
     ki_reclaim reclaim;
     ki_table_owner owner;
     thing things[2][KEYS];
-    thing *model[KEYS]; /* which version is in the table */
+    thing *model[KEYS]; /* the version in the table, or NULL */
 } fixture;
 
 static void fixture_init(fixture *f, uint64_t hash_values)
@@ -69,7 +70,7 @@ static uint32_t *note_of(fixture *f, uint64_t key)
     return ki_table_note(&f->table, f->model[key]->hash, f->model[key]);
 }
 
-/* There is room. The note stays until the key is taken out. */
+/* The table has room. The note stays until the entry is removed. */
 static void insert_into_room(fixture *f, uint64_t key)
 {
     uint32_t *note = ki_table_insert(&f->table, f->things[0][key].hash, &f->things[0][key]);
@@ -101,7 +102,7 @@ static void take_out(fixture *f, uint64_t key)
 
 static void assert_as_model(fixture *f)
 {
-    const char *wrong = ki_table_check(&f->table);
+    const char *wrong = table_check(&f->table);
     size_t count = 0;
     if (wrong != NULL)
         fail_msg("%s", wrong);
@@ -124,7 +125,7 @@ static void an_empty_table_finds_nothing(void **state)
     fixture_fini(&f);
 }
 
-static void one_entry_takes_no_memory(void **state)
+static void one_entry_needs_no_allocation(void **state)
 {
     (void)state;
     fixture f;
@@ -139,7 +140,7 @@ static void one_entry_takes_no_memory(void **state)
     fixture_fini(&f);
 }
 
-static void the_last_entry_takes_the_array_with_it(void **state)
+static void removing_the_last_entry_frees_the_array(void **state)
 {
     (void)state;
     fixture f;
@@ -154,7 +155,7 @@ static void the_last_entry_takes_the_array_with_it(void **state)
     fixture_fini(&f);
 }
 
-static void a_key_that_comes_and_goes_takes_one_slot(void **state)
+static void a_key_added_and_removed_repeatedly_uses_one_slot(void **state)
 {
     (void)state;
     fixture f;
@@ -190,7 +191,7 @@ static void tombstones_do_not_fill_the_table(void **state)
     fixture_fini(&f);
 }
 
-static void an_array_far_too_large_is_given_back(void **state)
+static void an_array_that_is_far_too_large_is_freed(void **state)
 {
     (void)state;
     fixture f;
@@ -323,7 +324,7 @@ static int stop_at_three(walk_state *walk)
     return walk->visits == 3 ? 17 : 0;
 }
 
-static void a_walk_ends_with_what_the_visit_returns(void **state)
+static void a_walk_returns_what_the_visit_returns(void **state)
 {
     (void)state;
     fixture f;
@@ -336,7 +337,7 @@ static void a_walk_ends_with_what_the_visit_returns(void **state)
     fixture_fini(&f);
 }
 
-/* After the tenth entry the table moves, then some entries go, some change, some come. */
+/* After ten entries the table is moved, then some entries are removed, some changed and some added. */
 static int change_everything(walk_state *walk)
 {
     fixture *f = walk->f;
@@ -351,7 +352,7 @@ static int change_everything(walk_state *walk)
     return 0;
 }
 
-static void a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is(void **state)
+static void a_walk_over_a_moved_table_sees_each_remaining_entry_once(void **state)
 {
     (void)state;
     fixture f;
@@ -371,7 +372,7 @@ static void a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is(void **s
         if (key >= 100)
             assert_ptr_equal(walk.last[key], f.model[key]);
     }
-    assert_true(gone < KEYS / 2); /* ten of the fifty at the most were seen before they went */
+    assert_true(gone < KEYS / 2); /* at most ten of the fifty removed entries were seen before */
     assert_as_model(&f);
     fixture_fini(&f);
 }
@@ -383,7 +384,7 @@ enum { MANY = 4800, LOOKS_MAX = 8 };
 typedef struct copy_state {
     ki_table table;
     ki_table_owner owner;
-    uint64_t looks; /* at slots, when each entry had just come */
+    uint64_t looks; /* slots read to find each entry when it was added */
 } copy_state;
 
 static uint64_t looks_for(const ki_table *table, uint64_t hash, const void *entry)
@@ -407,7 +408,7 @@ static int copy_one(void *entry, uint32_t hash, void *user)
     return 0;
 }
 
-/* As an index is that is added late. The sizes go through all loads that an array can have. */
+/* This is how an index is filled that is added late. The sizes cover all loads that an array can have. */
 static void a_table_filled_in_the_order_of_another_probes_little(void **state)
 {
     (void)state;
@@ -438,18 +439,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_empty_table_finds_nothing),
-        WITH_MEMORY_CHECK(one_entry_takes_no_memory),
-        WITH_MEMORY_CHECK(the_last_entry_takes_the_array_with_it),
-        WITH_MEMORY_CHECK(a_key_that_comes_and_goes_takes_one_slot),
+        WITH_MEMORY_CHECK(one_entry_needs_no_allocation),
+        WITH_MEMORY_CHECK(removing_the_last_entry_frees_the_array),
+        WITH_MEMORY_CHECK(a_key_added_and_removed_repeatedly_uses_one_slot),
         WITH_MEMORY_CHECK(tombstones_do_not_fill_the_table),
-        WITH_MEMORY_CHECK(an_array_far_too_large_is_given_back),
+        WITH_MEMORY_CHECK(an_array_that_is_far_too_large_is_freed),
         WITH_MEMORY_CHECK(random_changes_agree_with_a_model),
         WITH_MEMORY_CHECK(when_out_of_memory_reserve_changes_nothing),
         WITH_MEMORY_CHECK(when_out_of_memory_the_large_array_stays),
         WITH_MEMORY_CHECK(a_table_that_is_too_large_is_refused),
         WITH_MEMORY_CHECK(a_walk_sees_each_entry_once),
-        WITH_MEMORY_CHECK(a_walk_ends_with_what_the_visit_returns),
-        WITH_MEMORY_CHECK(a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is),
+        WITH_MEMORY_CHECK(a_walk_returns_what_the_visit_returns),
+        WITH_MEMORY_CHECK(a_walk_over_a_moved_table_sees_each_remaining_entry_once),
         WITH_MEMORY_CHECK(a_table_filled_in_the_order_of_another_probes_little),
     };
     return RUN_TESTS(tests);

@@ -82,7 +82,7 @@ static void a_header_is_found_in_any_case_and_by_its_whole_name(void **state)
     assert_int_equal(fixture_http_header(&answer, "absent").len, 0);
 }
 
-static void an_answer_without_headers_is_one(void **state)
+static void a_response_without_headers_is_valid(void **state)
 {
     (void)state;
     fixture_http answer;
@@ -91,7 +91,7 @@ static void an_answer_without_headers_is_one(void **state)
     assert_int_equal(answer.headers.len, 0);
 }
 
-static void what_is_not_an_answer_is_refused(void **state)
+static void malformed_responses_are_refused(void **state)
 {
     (void)state;
     fixture_http answer;
@@ -121,8 +121,8 @@ int main(void)
         cmocka_unit_test(a_body_may_be_empty),
         cmocka_unit_test(the_length_header_agrees_with_the_body),
         cmocka_unit_test(a_header_is_found_in_any_case_and_by_its_whole_name),
-        cmocka_unit_test(an_answer_without_headers_is_one),
-        cmocka_unit_test(what_is_not_an_answer_is_refused),
+        cmocka_unit_test(a_response_without_headers_is_valid),
+        cmocka_unit_test(malformed_responses_are_refused),
         cmocka_unit_test(a_missing_file_is_named),
     };
     return RUN_TESTS(tests);

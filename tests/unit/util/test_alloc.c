@@ -38,7 +38,7 @@ static int restore_malloc(void **state)
     return ki_set_allocator(NULL);
 }
 
-static void the_allocator_of_the_user_is_called_with_its_user_pointer(void **state)
+static void a_custom_allocator_is_called_with_its_user_pointer(void **state)
 {
     (void)state;
     calls c = {0};
@@ -55,7 +55,7 @@ static void the_allocator_of_the_user_is_called_with_its_user_pointer(void **sta
     assert_int_equal(c.released, 1);
 }
 
-static void null_brings_back_malloc(void **state)
+static void null_restores_malloc(void **state)
 {
     (void)state;
     calls c = {0};
@@ -80,11 +80,11 @@ static void an_allocator_with_a_missing_function_is_refused(void **state)
     assert_int_equal(ki_set_allocator(&no_release), KI_ERR_INVALID);
 }
 
-static void calloc_gives_zeros(void **state)
+static void calloc_returns_zeroed_memory(void **state)
 {
     (void)state;
     static const char zeros[60];
-    failing_allocator_install(); /* whose memory is never zero by chance */
+    failing_allocator_install(); /* its memory is never zero by chance */
     char *memory = ki_calloc(6, 10);
     assert_non_null(memory);
     assert_memory_equal(memory, zeros, sizeof(zeros));
@@ -124,13 +124,13 @@ static void free_of_null_does_nothing(void **state)
     assert_int_equal(c.released, 0);
 }
 
-static void what_is_expected_asks_nothing_of_an_allocator(void **state)
+static void an_announced_size_does_not_call_the_allocator(void **state)
 {
     (void)state;
     calls c = {0};
     ki_allocator counting = {
         .allocate = count_allocate, .reallocate = count_reallocate, .release = count_release, .user = &c};
-    ki_alloc_expect(1000 * 1000); /* of malloc */
+    ki_alloc_expect(1000 * 1000); /* with malloc */
     assert_int_equal(ki_set_allocator(&counting), 0);
     ki_alloc_expect(1000 * 1000);
     assert_int_equal(c.allocated + c.reallocated + c.released, 0);
@@ -141,14 +141,14 @@ static void what_is_expected_asks_nothing_of_an_allocator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ALLOC_TEST(the_allocator_of_the_user_is_called_with_its_user_pointer),
-        ALLOC_TEST(null_brings_back_malloc),
+        ALLOC_TEST(a_custom_allocator_is_called_with_its_user_pointer),
+        ALLOC_TEST(null_restores_malloc),
         ALLOC_TEST(an_allocator_with_a_missing_function_is_refused),
-        ALLOC_TEST(calloc_gives_zeros),
+        ALLOC_TEST(calloc_returns_zeroed_memory),
         ALLOC_TEST(calloc_refuses_a_product_that_overflows),
         ALLOC_TEST(realloc_of_null_allocates),
         ALLOC_TEST(free_of_null_does_nothing),
-        ALLOC_TEST(what_is_expected_asks_nothing_of_an_allocator),
+        ALLOC_TEST(an_announced_size_does_not_call_the_allocator),
     };
     return RUN_TESTS(tests);
 }

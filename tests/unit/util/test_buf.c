@@ -71,7 +71,7 @@ static void a_buffer_fills_to_its_maximum_and_no_further(void **state)
     }
 }
 
-static void what_is_too_large_leaves_the_buffer_unchanged(void **state)
+static void an_append_that_is_too_large_leaves_the_buffer_unchanged(void **state)
 {
     (void)state;
     ki_buf buf;
@@ -83,7 +83,7 @@ static void what_is_too_large_leaves_the_buffer_unchanged(void **state)
     ki_buf_fini(&buf);
 }
 
-static void growth_takes_few_allocations(void **state)
+static void growing_needs_few_allocations(void **state)
 {
     (void)state;
     ki_buf buf;
@@ -121,7 +121,7 @@ static void reset_empties_and_keeps_small_memory(void **state)
     ki_buf_fini(&buf);
 }
 
-static void reset_gives_large_memory_back(void **state)
+static void reset_frees_large_memory(void **state)
 {
     (void)state;
     ki_buf buf;
@@ -134,7 +134,7 @@ static void reset_gives_large_memory_back(void **state)
     ki_buf_fini(&buf);
 }
 
-static void fini_takes_a_zeroed_or_finished_buffer(void **state)
+static void fini_accepts_a_zeroed_or_finished_buffer(void **state)
 {
     (void)state;
     ki_buf buf = {0};
@@ -149,7 +149,8 @@ static void fini_takes_a_zeroed_or_finished_buffer(void **state)
 
 enum { MODEL_MAX = 3000 };
 
-/* Appends, reserves and resets of random sizes, now and then without memory, beside a plain array. */
+/* Appends, reserves and resets of random sizes, with some failing allocations,
+ * compared with a plain array. */
 static bool buffer_agrees_with_an_array(uint64_t seed)
 {
     ki_random random;
@@ -196,12 +197,12 @@ int main(void)
         WITH_MEMORY_CHECK(appending_nothing_is_allowed),
         WITH_MEMORY_CHECK(reserved_room_may_be_written),
         WITH_MEMORY_CHECK(a_buffer_fills_to_its_maximum_and_no_further),
-        WITH_MEMORY_CHECK(what_is_too_large_leaves_the_buffer_unchanged),
-        WITH_MEMORY_CHECK(growth_takes_few_allocations),
+        WITH_MEMORY_CHECK(an_append_that_is_too_large_leaves_the_buffer_unchanged),
+        WITH_MEMORY_CHECK(growing_needs_few_allocations),
         WITH_MEMORY_CHECK(when_out_of_memory_append_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(reset_empties_and_keeps_small_memory),
-        WITH_MEMORY_CHECK(reset_gives_large_memory_back),
-        WITH_MEMORY_CHECK(fini_takes_a_zeroed_or_finished_buffer),
+        WITH_MEMORY_CHECK(reset_frees_large_memory),
+        WITH_MEMORY_CHECK(fini_accepts_a_zeroed_or_finished_buffer),
         WITH_MEMORY_CHECK(buffer_agrees_with_an_array_after_random_steps),
     };
     return RUN_TESTS(tests);

@@ -22,14 +22,14 @@ static void the_real_clock_lies_between_two_readings_of_boot_time(void **state)
     assert_true(before <= now && now <= after);
 }
 
-static void the_real_wall_is_the_calendar(void **state)
+static void the_real_wall_clock_is_the_calendar(void **state)
 {
     (void)state;
     int64_t difference = ki_clock_wall_ns(ki_clock_real()) - read_system_ns(CLOCK_REALTIME);
     assert_true(difference < 60 * INT64_C(1000000000) && difference > -60 * INT64_C(1000000000));
 }
 
-static void milliseconds_are_nanoseconds_without_the_rest(void **state)
+static void milliseconds_are_truncated_nanoseconds(void **state)
 {
     (void)state;
     ki_clock clock;
@@ -101,7 +101,7 @@ static void read_until_end(void *user)
     }
 }
 
-static void another_thread_sees_a_virtual_clock_go_forwards_only(void **state)
+static void another_thread_never_sees_a_virtual_clock_go_back(void **state)
 {
     (void)state;
     ki_clock clock;
@@ -123,13 +123,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_real_clock_lies_between_two_readings_of_boot_time),
-        cmocka_unit_test(the_real_wall_is_the_calendar),
-        cmocka_unit_test(milliseconds_are_nanoseconds_without_the_rest),
+        cmocka_unit_test(the_real_wall_clock_is_the_calendar),
+        cmocka_unit_test(milliseconds_are_truncated_nanoseconds),
         cmocka_unit_test(a_virtual_clock_stands_still),
         cmocka_unit_test(advancing_moves_time_and_calendar),
         cmocka_unit_test(setting_the_time_moves_the_calendar_with_it),
         cmocka_unit_test(the_calendar_may_jump_back_while_time_does_not),
-        cmocka_unit_test(another_thread_sees_a_virtual_clock_go_forwards_only),
+        cmocka_unit_test(another_thread_never_sees_a_virtual_clock_go_back),
     };
     return RUN_TESTS(tests);
 }

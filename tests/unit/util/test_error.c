@@ -29,7 +29,7 @@ static void every_code_is_negative_and_used_once(void **state)
     }
 }
 
-static void every_code_has_its_name_and_a_text_of_its_own(void **state)
+static void every_code_has_a_name_and_its_own_text(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
@@ -82,7 +82,7 @@ static void fail_at_keeps_the_offset(void **state)
     assert_string_equal(err.message, "at items");
 }
 
-static void without_an_error_to_fill_the_code_still_comes_back(void **state)
+static void without_an_error_to_fill_the_code_is_still_returned(void **state)
 {
     (void)state;
     assert_int_equal(ki_fail(NULL, KI_ERR_TYPE, "unseen"), KI_ERR_TYPE);
@@ -90,7 +90,7 @@ static void without_an_error_to_fill_the_code_still_comes_back(void **state)
     assert_int_equal(ki_fail_no_memory(NULL), KI_ERR_NO_MEMORY);
 }
 
-static void out_of_memory_has_its_sentence(void **state)
+static void out_of_memory_has_its_message(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -124,7 +124,7 @@ static void control_characters_in_a_message_become_question_marks(void **state)
     assert_string_equal(err.message, "name a??b?[1m??");
 }
 
-static void text_beyond_ascii_stays(void **state)
+static void text_beyond_ascii_is_kept(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -136,17 +136,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_is_negative_and_used_once),
-        cmocka_unit_test(every_code_has_its_name_and_a_text_of_its_own),
+        cmocka_unit_test(every_code_has_a_name_and_its_own_text),
         cmocka_unit_test(codes_keep_their_numbers),
         cmocka_unit_test(success_and_unknown_codes_have_names_too),
         cmocka_unit_test(fail_returns_the_code_and_fills_everything),
         cmocka_unit_test(fail_at_keeps_the_offset),
-        cmocka_unit_test(without_an_error_to_fill_the_code_still_comes_back),
-        cmocka_unit_test(out_of_memory_has_its_sentence),
+        cmocka_unit_test(without_an_error_to_fill_the_code_is_still_returned),
+        cmocka_unit_test(out_of_memory_has_its_message),
         cmocka_unit_test(a_message_as_long_as_the_buffer_fits),
         cmocka_unit_test(a_longer_message_is_cut),
         cmocka_unit_test(control_characters_in_a_message_become_question_marks),
-        cmocka_unit_test(text_beyond_ascii_stays),
+        cmocka_unit_test(text_beyond_ascii_is_kept),
     };
     return RUN_TESTS(tests);
 }

@@ -55,7 +55,7 @@ static void a_file_is_read_whole(void **state)
     assert_reads(temp_dir_write(&dir, "b", ""), "");
 }
 
-static void a_file_that_says_it_is_empty_is_read_to_its_end(void **state)
+static void a_file_with_a_size_of_zero_is_read_to_its_end(void **state)
 {
     (void)state;
     ki_file_text text = {0};
@@ -79,14 +79,14 @@ static void a_file_may_be_as_large_as_the_limit(void **state)
     assert_int_equal(ki_file_read("/proc/self/status", 100, &text, NULL), KI_ERR_TOO_LARGE);
 }
 
-static void a_device_without_anything_in_it_is_an_empty_file(void **state)
+static void an_empty_device_is_an_empty_file(void **state)
 {
     (void)state;
     assert_reads("/dev/null", "");
     assert_refused("/dev/zero", KI_ERR_TOO_LARGE, "larger than the limit of 1000 bytes");
 }
 
-static void what_is_not_a_file_is_refused(void **state)
+static void paths_that_are_not_files_are_refused(void **state)
 {
     (void)state;
     assert_refused(temp_dir_path(&dir, "none"), KI_ERR_NOT_FOUND, "No such file or directory");
@@ -131,10 +131,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_read_whole),
-        TEST(a_file_that_says_it_is_empty_is_read_to_its_end),
+        TEST(a_file_with_a_size_of_zero_is_read_to_its_end),
         TEST(a_file_may_be_as_large_as_the_limit),
-        TEST(a_device_without_anything_in_it_is_an_empty_file),
-        TEST(what_is_not_a_file_is_refused),
+        TEST(an_empty_device_is_an_empty_file),
+        TEST(paths_that_are_not_files_are_refused),
         TEST(a_mark_changes_with_the_file),
         TEST(running_out_of_memory_is_an_error),
     };

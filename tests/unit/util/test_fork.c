@@ -23,7 +23,7 @@ static void note(ki_fork_hook *hook, ki_fork_phase phase)
     heard[len + 1] = "bpc"[phase];
 }
 
-/* Forks, and returns what the child returns. */
+/* Forks, and returns the result of `call` in the child. */
 static int in_child(int (*call)(void))
 {
     pid_t pid = fork();
@@ -122,7 +122,7 @@ static int is_one_further(void)
     return ki_fork_generation() == before + 1 && in_child(is_two_further);
 }
 
-static void every_child_has_a_generation_of_its_own(void **state)
+static void every_child_has_its_own_generation(void **state)
 {
     (void)state;
     before = ki_fork_generation();
@@ -136,7 +136,7 @@ int main(void)
         cmocka_unit_test(hooks_run_in_their_order_and_are_undone_in_reverse),
         cmocka_unit_test(a_hook_that_was_removed_is_not_run),
         cmocka_unit_test(a_mutex_is_locked_throughout_and_free_afterwards),
-        cmocka_unit_test(every_child_has_a_generation_of_its_own),
+        cmocka_unit_test(every_child_has_its_own_generation),
     };
     return RUN_TESTS(tests);
 }

@@ -7,8 +7,9 @@
 #include "support/unit.h"
 #include "util/random.h"
 
-/* A slow SipHash with any number of rounds, written from the paper: the message is padded in a copy, words
- * are put together byte by byte. The published vectors of SipHash-2-4 prove it; then it judges ki_hash. */
+/* A slow SipHash with any number of rounds, written from the paper: the message is padded in a copy, and
+ * words are built byte by byte. It is checked with the published vectors of SipHash-2-4,
+ * and then used to check ki_hash. */
 static uint64_t slow_rotate(uint64_t word, int bits)
 {
     for (int i = 0; i < bits; i++)
@@ -94,7 +95,7 @@ static void hash_agrees_with_the_slow_reference_for_every_length_and_key(void **
     ki_random random;
     ki_random_init(&random, 1);
     for (size_t len = 0; len < MESSAGE_BYTES; len++) {
-        char *bytes = malloc(len + 1); /* as long as the text: a read past it is caught */
+        char *bytes = malloc(len + 1); /* exactly as long as the text, so that a read past it is detected */
         assert_non_null(bytes);
         for (size_t i = 0; i < len; i++)
             bytes[i] = (char)ki_random_below(&random, 128);
@@ -105,8 +106,8 @@ static void hash_agrees_with_the_slow_reference_for_every_length_and_key(void **
     }
 }
 
-/* What Python 3.11 and later, whose strings are hashed with SipHash-1-3, gives under PYTHONHASHSEED=0,
- * which is the key of zeros: hex(hash(b"abc") & 2**64 - 1). */
+/* The values of Python 3.11 and later, which hash strings with SipHash-1-3, with PYTHONHASHSEED=0, a key of
+ * zeros: hex(hash(b"abc") & 2**64 - 1). */
 static void hash_agrees_with_python(void **state)
 {
     (void)state;
@@ -128,7 +129,7 @@ static void hash_agrees_with_python(void **state)
         assert_true(ki_hash(&key, ki_str_of(expected[i].text)) == expected[i].hash);
 }
 
-static void the_zeroed_text_hashes_as_the_empty_one(void **state)
+static void a_zeroed_string_hashes_like_an_empty_one(void **state)
 {
     (void)state;
     ki_hash_key key = {1, 2};
@@ -208,7 +209,7 @@ int main(void)
         cmocka_unit_test(the_slow_reference_gives_the_published_siphash_2_4_vectors),
         cmocka_unit_test(hash_agrees_with_the_slow_reference_for_every_length_and_key),
         cmocka_unit_test(hash_agrees_with_python),
-        cmocka_unit_test(the_zeroed_text_hashes_as_the_empty_one),
+        cmocka_unit_test(a_zeroed_string_hashes_like_an_empty_one),
         cmocka_unit_test(alignment_of_the_text_does_not_matter),
         cmocka_unit_test(another_key_gives_another_hash),
         cmocka_unit_test(one_seed_gives_one_key),

@@ -45,7 +45,7 @@ static void an_empty_heap_has_no_first(void **state)
     ki_heap_fini(&heap);
 }
 
-static void the_least_is_first_and_stays(void **state)
+static void the_smallest_is_first_and_stays_in_the_heap(void **state)
 {
     (void)state;
     ki_heap heap;
@@ -145,7 +145,7 @@ static void when_out_of_memory_push_fails_and_changes_nothing(void **state)
     ki_heap_fini(&heap);
 }
 
-static void push_into_reserved_room_needs_no_memory(void **state)
+static void a_push_after_a_reserve_needs_no_memory(void **state)
 {
     (void)state;
     ki_heap heap;
@@ -191,7 +191,7 @@ static void reserve_fails_above_the_maximum_and_when_out_of_memory(void **state)
     ki_heap_fini(&heap);
 }
 
-static void fini_puts_the_nodes_out_of_the_heap(void **state)
+static void fini_removes_the_nodes_from_the_heap(void **state)
 {
     (void)state;
     ki_heap heap;
@@ -203,7 +203,7 @@ static void fini_puts_the_nodes_out_of_the_heap(void **state)
     assert_int_equal(heap.count, 0);
 }
 
-static void fini_takes_a_zeroed_heap(void **state)
+static void fini_accepts_a_zeroed_heap(void **state)
 {
     (void)state;
     ki_heap heap = {0};
@@ -229,7 +229,8 @@ static void push_all(ki_heap *heap, timer *timers, ki_random *random)
     }
 }
 
-/* Takes about a third out and changes about a third; what is left is written to `out_dues`, sorted. */
+/* Removes about a third of the timers and changes about a third.
+ * The remaining times are written to `out_dues`, sorted. */
 static size_t disturb(ki_heap *heap, timer *timers, ki_random *random, uint64_t *out_dues)
 {
     size_t left = 0;
@@ -273,17 +274,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_empty_heap_has_no_first),
-        WITH_MEMORY_CHECK(the_least_is_first_and_stays),
+        WITH_MEMORY_CHECK(the_smallest_is_first_and_stays_in_the_heap),
         WITH_MEMORY_CHECK(compare_gets_its_user_pointer),
         WITH_MEMORY_CHECK(update_moves_a_node_either_way),
         WITH_MEMORY_CHECK(a_removed_node_may_be_removed_again_and_pushed_again),
         WITH_MEMORY_CHECK(push_stops_at_the_maximum_and_continues_below_it),
         WITH_MEMORY_CHECK(when_out_of_memory_push_fails_and_changes_nothing),
-        WITH_MEMORY_CHECK(push_into_reserved_room_needs_no_memory),
+        WITH_MEMORY_CHECK(a_push_after_a_reserve_needs_no_memory),
         WITH_MEMORY_CHECK(reserving_one_place_more_each_time_is_cheap),
         WITH_MEMORY_CHECK(reserve_fails_above_the_maximum_and_when_out_of_memory),
-        WITH_MEMORY_CHECK(fini_puts_the_nodes_out_of_the_heap),
-        WITH_MEMORY_CHECK(fini_takes_a_zeroed_heap),
+        WITH_MEMORY_CHECK(fini_removes_the_nodes_from_the_heap),
+        WITH_MEMORY_CHECK(fini_accepts_a_zeroed_heap),
         WITH_MEMORY_CHECK(heap_pops_in_order_after_random_removals_and_updates),
     };
     return RUN_TESTS(tests);

@@ -7,11 +7,12 @@
 
 #include "store/table.h"
 #include "support/failing_allocator.h"
+#include "support/table_check.h"
 #include "support/unit.h"
 
-enum { ENTRIES = 140000 }; /* whose array is large */
+enum { ENTRIES = 140000 }; /* enough for a large array */
 
-/* Stretches of this process' memory for which huge pages were asked. */
+/* Returns the number of mappings of this process for which huge pages were requested. */
 static size_t huge_stretches(void)
 {
     char line[512];
@@ -30,7 +31,7 @@ static void assert_zero(const char *memory, size_t bytes)
         assert_int_equal(memory[i], 0);
 }
 
-static void it_is_zero_and_can_be_written_to_its_end(void **state)
+static void memory_is_zeroed_and_can_be_written_to_its_end(void **state)
 {
     (void)state;
     char *memory = ki_huge_pages_new(KI_HUGE_PAGES_BYTES + 1);
@@ -41,7 +42,7 @@ static void it_is_zero_and_can_be_written_to_its_end(void **state)
     ki_huge_pages_free(memory);
 }
 
-static void nothing_is_left_of_it(void **state)
+static void freed_memory_leaves_no_mapping(void **state)
 {
     (void)state;
     size_t before = huge_stretches();
@@ -59,7 +60,7 @@ static void too_much_is_refused(void **state)
     assert_null(ki_huge_pages_new(SIZE_MAX / 2));
 }
 
-static void a_set_allocator_is_asked_and_its_memory_left_as_it_is(void **state)
+static void a_custom_allocator_is_used_and_its_memory_is_not_advised(void **state)
 {
     (void)state;
     size_t before = huge_stretches();
@@ -74,7 +75,7 @@ static void a_set_allocator_is_asked_and_its_memory_left_as_it_is(void **state)
     failing_allocator_fail_at(0);
 }
 
-/* ---- as the table uses it ----------------------------------------------------------------------------- */
+/* ---- as used by the table ----------------------------------------------------------------------------- */
 
 static uint64_t hash_entry(const void *entry, const void *user)
 {
@@ -89,10 +90,10 @@ static void fill(ki_table *table, const ki_table_owner *owner)
         assert_int_equal(ki_table_reserve(table, 1, owner), 0);
         ki_table_insert(table, hash_entry(&entries[i], NULL), &entries[i]);
     }
-    assert_null(ki_table_check(table));
+    assert_null(table_check(table));
 }
 
-/* Two of them: malloc would have put the second into its heap. */
+/* Two tables: malloc would have taken the second one from its heap. */
 static void run_tables(void)
 {
     ki_reclaim reclaim;
@@ -109,7 +110,7 @@ static void run_tables(void)
     ki_reclaim_fini(&reclaim);
 }
 
-static void tables_leave_no_wish_for_huge_pages_behind(void **state)
+static void tables_leave_no_mapping_with_huge_pages(void **state)
 {
     (void)state;
     size_t before = huge_stretches();
@@ -120,12 +121,12 @@ static void tables_leave_no_wish_for_huge_pages_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_zero_and_can_be_written_to_its_end),
-        cmocka_unit_test(nothing_is_left_of_it),
+        cmocka_unit_test(memory_is_zeroed_and_can_be_written_to_its_end),
+        cmocka_unit_test(freed_memory_leaves_no_mapping),
         cmocka_unit_test(too_much_is_refused),
-        WITH_MEMORY_CHECK(a_set_allocator_is_asked_and_its_memory_left_as_it_is),
-        cmocka_unit_test(tables_leave_no_wish_for_huge_pages_behind),
-        WITH_MEMORY_CHECK(tables_leave_no_wish_for_huge_pages_behind),
+        WITH_MEMORY_CHECK(a_custom_allocator_is_used_and_its_memory_is_not_advised),
+        cmocka_unit_test(tables_leave_no_mapping_with_huge_pages),
+        WITH_MEMORY_CHECK(tables_leave_no_mapping_with_huge_pages),
     };
     return RUN_TESTS(tests);
 }

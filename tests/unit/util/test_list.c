@@ -111,7 +111,7 @@ static void a_walk_visits_every_node_in_order_and_may_remove_it(void **state)
     assert_true(ki_list_is_empty(&list));
 }
 
-static void splice_moves_everything_behind_what_is_there(void **state)
+static void splice_appends_all_nodes_of_another_list(void **state)
 {
     (void)state;
     ki_list list;
@@ -146,7 +146,7 @@ static void splicing_an_empty_list_changes_nothing(void **state)
 
 enum { MODEL_ITEMS = 16 };
 
-/* The same steps on the list and on an array of the numbers in it. */
+/* The same steps on the list and on an array of its numbers. */
 typedef struct model {
     ki_list list;
     item items[MODEL_ITEMS];
@@ -220,7 +220,7 @@ int main(void)
         cmocka_unit_test(a_removed_node_is_in_no_list_and_may_be_removed_again),
         cmocka_unit_test(removing_a_zeroed_node_does_nothing),
         cmocka_unit_test(a_walk_visits_every_node_in_order_and_may_remove_it),
-        cmocka_unit_test(splice_moves_everything_behind_what_is_there),
+        cmocka_unit_test(splice_appends_all_nodes_of_another_list),
         cmocka_unit_test(splicing_an_empty_list_changes_nothing),
         cmocka_unit_test(list_agrees_with_an_array_after_random_steps),
     };

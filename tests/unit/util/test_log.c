@@ -54,7 +54,7 @@ static void without_a_sink_every_level_is_off(void **state)
     ki_log(KI_LOG_ERROR, "test", KI_LOG_NO_FIELDS, "no callback");
 }
 
-static void a_sink_gets_its_level_and_the_less_talkative_ones(void **state)
+static void a_sink_gets_its_level_and_less_verbose_ones(void **state)
 {
     (void)state;
     sink s = {0};
@@ -68,7 +68,7 @@ static void a_sink_gets_its_level_and_the_less_talkative_ones(void **state)
     assert_int_equal(s.calls, 3);
 }
 
-static void a_record_says_level_component_and_message(void **state)
+static void a_record_has_level_component_and_message(void **state)
 {
     (void)state;
     sink s = {0};
@@ -165,7 +165,7 @@ static void logging_allocates_nothing(void **state)
     assert_int_equal(failing_allocator_attempts(), 0);
 }
 
-static void a_thread_may_speak_to_another_sink_for_a_while(void **state)
+static void a_thread_may_use_another_sink_for_a_while(void **state)
 {
     (void)state;
     sink process = {0};
@@ -205,15 +205,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LOG_TEST(without_a_sink_every_level_is_off),
-        LOG_TEST(a_sink_gets_its_level_and_the_less_talkative_ones),
-        LOG_TEST(a_record_says_level_component_and_message),
+        LOG_TEST(a_sink_gets_its_level_and_less_verbose_ones),
+        LOG_TEST(a_record_has_level_component_and_message),
         LOG_TEST(fields_arrive_in_order),
         LOG_TEST(arguments_are_evaluated_only_when_the_level_is_on),
         LOG_TEST(control_characters_reach_no_sink),
         LOG_TEST(long_messages_and_values_are_cut_between_characters),
         LOG_TEST(the_maximum_of_fields_fits),
         LOG_TEST(logging_allocates_nothing),
-        LOG_TEST(a_thread_may_speak_to_another_sink_for_a_while),
+        LOG_TEST(a_thread_may_use_another_sink_for_a_while),
         LOG_TEST(ki_log_is_one_statement),
     };
     return RUN_TESTS(tests);

@@ -25,7 +25,7 @@ static thing *find(const ki_map *map, uint64_t hash, int number)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, thing, node);
 }
 
-/* Every thing has its own number for a hash. */
+/* The hash of each thing is its number. */
 static void insert_all(ki_map *map, thing *things, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -55,7 +55,7 @@ static void an_empty_map_finds_nothing(void **state)
     ki_map_fini(&map);
 }
 
-static void fini_takes_a_zeroed_map(void **state)
+static void fini_accepts_a_zeroed_map(void **state)
 {
     (void)state;
     ki_map map = {0};
@@ -106,7 +106,7 @@ static void a_thing_is_found_by_its_own_hash_only(void **state)
 
 enum { THINGS = 1000 };
 
-static void a_map_that_grows_keeps_what_it_has(void **state)
+static void a_map_that_grows_keeps_its_content(void **state)
 {
     (void)state;
     ki_map map;
@@ -118,7 +118,7 @@ static void a_map_that_grows_keeps_what_it_has(void **state)
     ki_map_fini(&map);
 }
 
-static void a_map_gives_memory_back_when_few_are_left(void **state)
+static void a_map_frees_memory_when_few_things_are_left(void **state)
 {
     (void)state;
     ki_map map;
@@ -135,7 +135,7 @@ static void a_map_gives_memory_back_when_few_are_left(void **state)
     ki_map_fini(&map);
 }
 
-static void a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time(void **state)
+static void adding_and_removing_one_thing_does_not_resize_each_time(void **state)
 {
     (void)state;
     ki_map map;
@@ -169,8 +169,8 @@ static void when_out_of_memory_the_first_insert_fails_and_changes_nothing(void *
     ki_map_fini(&map);
 }
 
-/* Growing and shrinking: every allocation but the first may fail unnoticed. */
-static void without_memory_for_another_size_a_map_works_on(void **state)
+/* When the map grows or shrinks, every allocation except the first may fail unnoticed. */
+static void a_map_that_cannot_be_resized_still_works(void **state)
 {
     (void)state;
     for (size_t n = 2;; n++) {
@@ -190,7 +190,7 @@ static void without_memory_for_another_size_a_map_works_on(void **state)
     }
 }
 
-static void a_map_with_room_moves_nothing_when_it_is_filled(void **state)
+static void filling_reserved_room_does_not_resize_a_map(void **state)
 {
     (void)state;
     ki_map map;
@@ -207,7 +207,7 @@ static void a_map_with_room_moves_nothing_when_it_is_filled(void **state)
     ki_map_fini(&map);
 }
 
-static void room_that_was_made_stays_when_things_go(void **state)
+static void reserved_room_is_kept_when_things_are_removed(void **state)
 {
     (void)state;
     ki_map map;
@@ -223,7 +223,7 @@ static void room_that_was_made_stays_when_things_go(void **state)
     ki_map_fini(&map);
 }
 
-static void when_out_of_memory_a_map_gets_no_room_and_works_nevertheless(void **state)
+static void a_map_whose_reserve_fails_still_works(void **state)
 {
     (void)state;
     ki_map map;
@@ -237,7 +237,7 @@ static void when_out_of_memory_a_map_gets_no_room_and_works_nevertheless(void **
     ki_map_fini(&map);
 }
 
-/* Few hashes, so that many things share a bucket and some a hash. */
+/* There are few hashes, so many things share a bucket and some share a hash. */
 static void a_map_agrees_with_a_plain_array_after_random_changes(void **state)
 {
     (void)state;
@@ -271,18 +271,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_empty_map_finds_nothing),
-        WITH_MEMORY_CHECK(fini_takes_a_zeroed_map),
+        WITH_MEMORY_CHECK(fini_accepts_a_zeroed_map),
         WITH_MEMORY_CHECK(fini_leaves_a_map_that_can_be_filled_again),
         WITH_MEMORY_CHECK(things_with_the_same_hash_are_distinguished_by_their_keys),
         WITH_MEMORY_CHECK(a_thing_is_found_by_its_own_hash_only),
-        WITH_MEMORY_CHECK(a_map_that_grows_keeps_what_it_has),
-        WITH_MEMORY_CHECK(a_map_gives_memory_back_when_few_are_left),
-        WITH_MEMORY_CHECK(a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time),
+        WITH_MEMORY_CHECK(a_map_that_grows_keeps_its_content),
+        WITH_MEMORY_CHECK(a_map_frees_memory_when_few_things_are_left),
+        WITH_MEMORY_CHECK(adding_and_removing_one_thing_does_not_resize_each_time),
         WITH_MEMORY_CHECK(when_out_of_memory_the_first_insert_fails_and_changes_nothing),
-        WITH_MEMORY_CHECK(without_memory_for_another_size_a_map_works_on),
-        WITH_MEMORY_CHECK(a_map_with_room_moves_nothing_when_it_is_filled),
-        WITH_MEMORY_CHECK(room_that_was_made_stays_when_things_go),
-        WITH_MEMORY_CHECK(when_out_of_memory_a_map_gets_no_room_and_works_nevertheless),
+        WITH_MEMORY_CHECK(a_map_that_cannot_be_resized_still_works),
+        WITH_MEMORY_CHECK(filling_reserved_room_does_not_resize_a_map),
+        WITH_MEMORY_CHECK(reserved_room_is_kept_when_things_are_removed),
+        WITH_MEMORY_CHECK(a_map_whose_reserve_fails_still_works),
         WITH_MEMORY_CHECK(a_map_agrees_with_a_plain_array_after_random_changes),
     };
     return RUN_TESTS(tests);

@@ -5,7 +5,7 @@
 
 #include "support/unit.h"
 
-static void numbers_are_those_of_the_published_generator(void **state)
+static void numbers_equal_those_of_the_published_generator(void **state)
 {
     (void)state;
     static const uint64_t expected[] = {
@@ -102,7 +102,7 @@ static void seeds_from_the_system_differ(void **state)
     assert_true(a != b);
 }
 
-static void system_bytes_fill_exactly_what_was_asked(void **state)
+static void system_bytes_fill_exactly_the_requested_length(void **state)
 {
     (void)state;
     unsigned char bytes[257];
@@ -118,14 +118,14 @@ static void system_bytes_fill_exactly_what_was_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_those_of_the_published_generator),
+        cmocka_unit_test(numbers_equal_those_of_the_published_generator),
         cmocka_unit_test(a_seed_is_spread_as_published_for_splitmix),
         cmocka_unit_test(one_seed_gives_one_sequence),
         cmocka_unit_test(neighbouring_seeds_give_different_sequences),
         cmocka_unit_test(below_stays_below_and_reaches_every_value),
         cmocka_unit_test(below_has_no_bias_for_a_huge_bound),
         cmocka_unit_test(seeds_from_the_system_differ),
-        cmocka_unit_test(system_bytes_fill_exactly_what_was_asked),
+        cmocka_unit_test(system_bytes_fill_exactly_the_requested_length),
     };
     return RUN_TESTS(tests);
 }

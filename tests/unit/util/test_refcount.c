@@ -6,7 +6,7 @@
 #include "support/unit.h"
 #include "util/thread.h"
 
-static void the_maker_is_the_only_owner(void **state)
+static void the_creator_is_the_only_owner(void **state)
 {
     (void)state;
     ki_refcount refs;
@@ -14,7 +14,7 @@ static void the_maker_is_the_only_owner(void **state)
     assert_true(ki_refcount_unref(&refs));
 }
 
-static void only_the_last_owner_is_told(void **state)
+static void only_the_last_unref_reports_it(void **state)
 {
     (void)state;
     ki_refcount refs;
@@ -41,7 +41,7 @@ static void a_thing_is_shared_while_it_has_other_owners(void **state)
 enum { OWNERS = 4, ROUNDS = 5000 };
 
 /* Each owner writes its own plain slot; the last one reads all of them and frees. The thread sanitizer
- * reports a count whose memory orders do not put the writes before that. */
+ * reports an error unless the memory orders of the count put all writes before that. */
 typedef struct shared {
     ki_refcount refs;
     int slots[OWNERS];
@@ -75,7 +75,7 @@ static void own(void *user)
     shared_unref(o->thing);
 }
 
-static void the_last_of_many_threads_sees_what_all_did(void **state)
+static void the_last_of_many_threads_sees_all_writes(void **state)
 {
     (void)state;
     _Atomic int sum_of_freed = 0;
@@ -100,10 +100,10 @@ static void the_last_of_many_threads_sees_what_all_did(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_maker_is_the_only_owner),
-        cmocka_unit_test(only_the_last_owner_is_told),
+        cmocka_unit_test(the_creator_is_the_only_owner),
+        cmocka_unit_test(only_the_last_unref_reports_it),
         cmocka_unit_test(a_thing_is_shared_while_it_has_other_owners),
-        cmocka_unit_test(the_last_of_many_threads_sees_what_all_did),
+        cmocka_unit_test(the_last_of_many_threads_sees_all_writes),
     };
     return RUN_TESTS(tests);
 }

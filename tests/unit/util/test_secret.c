@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where secrets are not: in memory that was given back, in messages, in logs. */
+/* Secrets do not stay in freed memory, and do not appear in messages and logs. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -23,7 +23,7 @@
 #include "util/units.h"
 
 #define SECRET "s3cret"
-/* What has a certificate and a key in it, as far as that shows. */
+/* Looks like a certificate and a key. */
 #define PEM                                                                                                  \
     SECRET "\n-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE "         \
            "KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
@@ -34,11 +34,11 @@
 #define BASIC_BASE64 "amFuZTpzM2NyZXQ="
 
 static temp_dir dir;
-static size_t leaks; /* blocks that were given back with a secret in them */
-static size_t shown; /* messages and records with one */
+static size_t leaks; /* freed blocks that contained a secret */
+static size_t shown; /* messages and records that contained a secret */
 static size_t records;
 
-/* The size stands before each block. */
+/* The size precedes each block. */
 enum { HEADER_BYTES = 16 };
 
 static void *allocate(size_t size, void *user)
@@ -126,10 +126,15 @@ static void the_watching_allocator_sees_what_is_not_wiped(void **state)
     char *bytes = ki_str_copy(KI_STR("\0 " SECRET));
     ki_secret_free_bytes(bytes, strlen(SECRET) + 2);
     ki_secret_free(NULL);
+    char **list = ki_calloc(3, sizeof(*list));
+    list[0] = ki_str_copy(KI_STR("plain"));
+    list[1] = ki_str_copy(KI_STR(SECRET));
+    ki_secret_free_list(list);
+    ki_secret_free_list(NULL);
     assert_int_equal(leaks, 1);
 }
 
-/* Loads, gets an identity, frees all. Returns whether there was one. */
+/* Loads a configuration, gets an identity, and frees everything. Returns whether there was an identity. */
 static bool use(const char *user, const char *cluster)
 {
     char text[2000];
@@ -170,7 +175,7 @@ static bool use(const char *user, const char *cluster)
     return rc == 0;
 }
 
-static void good_configurations_leave_nothing_behind(void **state)
+static void valid_configurations_leave_no_secret_behind(void **state)
 {
     (void)state;
     temp_dir_write(&dir, "token", SECRET "\n");
@@ -184,7 +189,7 @@ static void good_configurations_leave_nothing_behind(void **state)
     assert_no_secret_got_out();
 }
 
-static void bad_configurations_leave_nothing_behind(void **state)
+static void invalid_configurations_leave_no_secret_behind(void **state)
 {
     (void)state;
     temp_dir_write(&dir, "token", SECRET " " SECRET);
@@ -206,7 +211,7 @@ static void bad_configurations_leave_nothing_behind(void **state)
     assert_no_secret_got_out();
 }
 
-static void plug_ins_leave_nothing_behind(void **state)
+static void plug_ins_leave_no_secret_behind(void **state)
 {
     (void)state;
     static const char *const answers[] = {
@@ -233,7 +238,7 @@ static void plug_ins_leave_nothing_behind(void **state)
     assert_no_secret_got_out();
 }
 
-static void a_token_that_stays_is_logged_without_it(void **state)
+static void a_token_that_stays_in_use_is_not_in_the_log(void **state)
 {
     (void)state;
     ki_token_file file;
@@ -253,9 +258,11 @@ static void a_token_that_stays_is_logged_without_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_watching_allocator_sees_what_is_not_wiped), TEST(good_configurations_leave_nothing_behind),
-        TEST(bad_configurations_leave_nothing_behind),       TEST(plug_ins_leave_nothing_behind),
-        TEST(a_token_that_stays_is_logged_without_it),
+        TEST(the_watching_allocator_sees_what_is_not_wiped),
+        TEST(valid_configurations_leave_no_secret_behind),
+        TEST(invalid_configurations_leave_no_secret_behind),
+        TEST(plug_ins_leave_no_secret_behind),
+        TEST(a_token_that_stays_in_use_is_not_in_the_log),
     };
     return RUN_TESTS(tests);
 }

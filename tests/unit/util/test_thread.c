@@ -5,8 +5,10 @@
 #include "util/thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include "support/unit.h"
 #include "util/clock.h"
@@ -48,7 +50,7 @@ static void join_returns_after_the_function_has_run_once(void **state)
     assert_int_equal(f.runs, 1);
 }
 
-static void a_thread_bears_its_name(void **state)
+static void a_thread_has_its_name(void **state)
 {
     (void)state;
     facts f = {0};
@@ -64,7 +66,8 @@ static void a_long_name_is_cut(void **state)
     assert_string_equal(f.name, "handler-of-the-");
 }
 
-/* What the system blocks when asked for everything: an emulator leaves out some real-time signals. */
+/* The signals that the system blocks when all are requested: an emulator leaves out some real-time
+ * signals. */
 static sigset_t all_that_can_be_blocked(void)
 {
     sigset_t all;
@@ -100,7 +103,7 @@ static void signals_of_a_fault_are_not_blocked(void **state)
         assert_int_equal(sigismember(&f.mask, signals[i]), 0);
 }
 
-static void the_mask_of_the_caller_is_as_before(void **state)
+static void the_mask_of_the_caller_is_unchanged(void **state)
 {
     (void)state;
     facts f = {0};
@@ -116,7 +119,7 @@ static void the_mask_of_the_caller_is_as_before(void **state)
     assert_int_equal(sigismember(&after, SIGINT), 0);
 }
 
-static void the_stack_has_the_size_asked_for(void **state)
+static void the_stack_has_the_requested_size(void **state)
 {
     (void)state;
     const size_t stack_bytes = 32u << 20; /* more than any default */
@@ -153,7 +156,7 @@ static void joining_again_or_without_a_start_does_nothing(void **state)
     assert_int_equal(f.runs, 1);
 }
 
-/* A counter that two sides pass to and fro. */
+/* A counter that two threads increment in turn. */
 typedef struct rally {
     ki_mutex mu;
     ki_cond changed;
@@ -208,7 +211,7 @@ static void two_threads_take_turns_under_a_mutex_and_a_condition(void **state)
     rally_fini(&r);
 }
 
-static void a_timed_wait_ends_when_the_time_is_over(void **state)
+static void a_timed_wait_ends_at_its_timeout(void **state)
 {
     (void)state;
     rally r;
@@ -216,13 +219,13 @@ static void a_timed_wait_ends_when_the_time_is_over(void **state)
     uint64_t began_ns = ki_clock_now_ns(ki_clock_real());
     ki_mutex_lock(&r.mu);
     while (ki_cond_wait_ms(&r.changed, &r.mu, 20))
-        continue; /* woken for no reason */
+        continue; /* a spurious wakeup */
     ki_mutex_unlock(&r.mu);
     assert_true(ki_clock_now_ns(ki_clock_real()) - began_ns >= 20 * 1000 * 1000);
     rally_fini(&r);
 }
 
-static void a_wait_of_no_time_returns_at_once(void **state)
+static void a_wait_with_a_timeout_of_zero_returns_at_once(void **state)
 {
     (void)state;
     rally r;
@@ -259,17 +262,92 @@ static bool wait_for_broadcast(uint64_t timeout_ms)
     return in_time;
 }
 
-static void a_wait_of_almost_for_ever_is_woken_by_a_broadcast(void **state)
+static void a_very_long_wait_is_woken_by_a_broadcast(void **state)
 {
     (void)state;
     assert_true(wait_for_broadcast(UINT64_MAX));
 }
 
-/* 999 ms past a second almost always end in the next second. */
+/* 999 ms almost always end in the next second. */
 static void a_wait_that_carries_into_the_next_second_is_woken_by_a_broadcast(void **state)
 {
     (void)state;
     assert_true(wait_for_broadcast(3600 * 1000 + 999));
+}
+
+static void count_up_often(void *user)
+{
+    rally *r = user;
+    for (int i = 0; i < RALLY_END; i++) {
+        ki_mutex_lock_short(&r->mu);
+        r->count++;
+        ki_mutex_unlock(&r->mu);
+    }
+}
+
+static void a_short_mutex_excludes_the_others(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    rally r;
+    rally_init(&r);
+    ki_thread threads[THREADS];
+    ki_thread_options options = {.name = "count", .run = count_up_often, .user = &r};
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(ki_thread_start(&threads[i], &options, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        ki_thread_join(&threads[i]);
+    assert_int_equal(r.count, THREADS * RALLY_END);
+    rally_fini(&r);
+}
+
+typedef struct long_wait {
+    ki_mutex mu;
+    atomic_bool is_begun;
+    bool is_held;
+    uint64_t own_ns;
+} long_wait;
+
+static void wait_long(void *user)
+{
+    long_wait *wait = user;
+    struct timespec own;
+    atomic_store(&wait->is_begun, true);
+    ki_mutex_lock_short(&wait->mu);
+    wait->is_held = ki_mutex_is_held(&wait->mu);
+    ki_mutex_unlock(&wait->mu);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+    wait->own_ns = (uint64_t)own.tv_sec * 1000 * 1000 * 1000 + (uint64_t)own.tv_nsec;
+}
+
+/* The thread spins only for a moment, not until it has the mutex. */
+static void a_thread_sleeps_during_a_long_wait_for_a_short_mutex(void **state)
+{
+    (void)state;
+    enum { HELD_NS = 50 * 1000 * 1000 };
+    long_wait wait = {.is_begun = false};
+    ki_thread thread;
+    ki_thread_options options = {.name = "waiter", .run = wait_long, .user = &wait};
+    ki_mutex_init(&wait.mu);
+    ki_mutex_lock_short(&wait.mu);
+    assert_int_equal(ki_thread_start(&thread, &options, NULL), 0);
+    while (!atomic_load(&wait.is_begun))
+        ki_thread_spin_ns(1000);
+    struct timespec pause = {.tv_nsec = HELD_NS};
+    nanosleep(&pause, NULL);
+    ki_mutex_unlock(&wait.mu);
+    ki_thread_join(&thread);
+    assert_true(wait.is_held);
+    assert_true(wait.own_ns < HELD_NS / 2);
+    ki_mutex_fini(&wait.mu);
+}
+
+static void a_spin_takes_as_long_as_it_should(void **state)
+{
+    (void)state;
+    uint64_t began_ns = ki_clock_now_ns(ki_clock_real());
+    ki_thread_spin_ns(100 * 1000);
+    assert_true(ki_clock_now_ns(ki_clock_real()) - began_ns >= 99 * 1000);
 }
 
 typedef struct holder {
@@ -283,7 +361,7 @@ static void look_at_mutex(void *user)
     h->is_held_elsewhere = ki_mutex_is_held(&h->mu);
 }
 
-/* Where assertions are off it is not known, and nothing is refused. */
+/* Without assertions the owner is unknown, and ki_mutex_is_held() is always true. */
 #ifdef NDEBUG
 enum { HELD_WHEN_NOT = true };
 #else
@@ -318,19 +396,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(join_returns_after_the_function_has_run_once),
-        cmocka_unit_test(a_thread_bears_its_name),
+        cmocka_unit_test(a_thread_has_its_name),
         cmocka_unit_test(a_long_name_is_cut),
         cmocka_unit_test(signals_meant_for_the_program_are_blocked),
         cmocka_unit_test(signals_of_a_fault_are_not_blocked),
-        cmocka_unit_test(the_mask_of_the_caller_is_as_before),
-        cmocka_unit_test(the_stack_has_the_size_asked_for),
+        cmocka_unit_test(the_mask_of_the_caller_is_unchanged),
+        cmocka_unit_test(the_stack_has_the_requested_size),
         cmocka_unit_test(a_stack_that_the_system_refuses_is_an_error),
         cmocka_unit_test(joining_again_or_without_a_start_does_nothing),
         cmocka_unit_test(two_threads_take_turns_under_a_mutex_and_a_condition),
-        cmocka_unit_test(a_timed_wait_ends_when_the_time_is_over),
-        cmocka_unit_test(a_wait_of_no_time_returns_at_once),
-        cmocka_unit_test(a_wait_of_almost_for_ever_is_woken_by_a_broadcast),
+        cmocka_unit_test(a_timed_wait_ends_at_its_timeout),
+        cmocka_unit_test(a_wait_with_a_timeout_of_zero_returns_at_once),
+        cmocka_unit_test(a_very_long_wait_is_woken_by_a_broadcast),
         cmocka_unit_test(a_wait_that_carries_into_the_next_second_is_woken_by_a_broadcast),
+        cmocka_unit_test(a_short_mutex_excludes_the_others),
+        cmocka_unit_test(a_thread_sleeps_during_a_long_wait_for_a_short_mutex),
+        cmocka_unit_test(a_spin_takes_as_long_as_it_should),
         cmocka_unit_test(a_mutex_is_held_by_the_thread_that_has_locked_it),
     };
     return RUN_TESTS(tests);

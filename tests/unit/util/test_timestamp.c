@@ -102,7 +102,7 @@ static void malformed_times_are_refused(void **state)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         ki_timestamp time = {.seconds = 42, .nanos = 43};
         if (ki_timestamp_parse(ki_str_of(table[i]), &time) != KI_ERR_TIMESTAMP)
-            fail_msg("\"%s\" is taken", table[i]);
+            fail_msg("\"%s\" is accepted", table[i]);
         assert_int_equal(time.seconds, 42);
         assert_int_equal(time.nanos, 43);
     }
@@ -112,7 +112,7 @@ static void malformed_times_are_refused(void **state)
     assert_int_equal(ki_timestamp_parse(KI_STR("1970-01-01T00:00:00Z"), NULL), KI_ERR_INVALID);
 }
 
-static void every_cut_of_a_time_is_refused(void **state)
+static void every_truncated_time_is_refused(void **state)
 {
     (void)state;
     static const char text[] = "2026-11-15T20:45:57.123+05:30";
@@ -143,7 +143,7 @@ static void a_time_is_written_with_the_digits_it_needs(void **state)
     assert_formatted(END_SECOND - 1, 0, "9999-12-31T23:59:59Z");
 }
 
-static void a_time_without_four_digits_of_year_is_not_written(void **state)
+static void a_time_outside_the_years_0000_to_9999_is_not_written(void **state)
 {
     (void)state;
     static const int64_t beyond[] = {INT64_MIN, FIRST_SECOND - 1, END_SECOND, INT64_MAX};
@@ -159,7 +159,7 @@ static void a_time_without_four_digits_of_year_is_not_written(void **state)
     assert_string_equal(text, "untouched");
 }
 
-/* What the C library says of the same second. */
+/* The same second as formatted by the C library. */
 static void format_with_libc(int64_t seconds, char *text, size_t text_bytes)
 {
     time_t when = (time_t)seconds;
@@ -182,12 +182,12 @@ static void assert_same_as_libc(int64_t seconds)
     assert_int_equal(again.seconds, seconds);
 }
 
-static void days_are_those_of_the_c_library(void **state)
+static void dates_equal_those_of_the_c_library(void **state)
 {
     (void)state;
     for (int64_t day = FIRST_SECOND; day < END_SECOND; day += 86400 * 11)
         assert_same_as_libc(day);
-    /* Around the turn of each century no day is left out. */
+    /* No day is left out around the turn of a century. */
     for (int64_t year = 0; year < 10000; year += 100) {
         struct tm parts = {.tm_year = (int)year - 1900, .tm_mon = 1, .tm_mday = 20};
         for (int64_t day = timegm(&parts), i = 0; i < 20; i++)
@@ -219,7 +219,7 @@ static void random_times_survive_writing_and_reading(void **state)
     }
 }
 
-static void an_offset_moves_the_time_and_nothing_else(void **state)
+static void an_offset_changes_only_the_time(void **state)
 {
     (void)state;
     ki_random random;
@@ -244,12 +244,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(well_formed_times_are_read),
         cmocka_unit_test(malformed_times_are_refused),
-        cmocka_unit_test(every_cut_of_a_time_is_refused),
+        cmocka_unit_test(every_truncated_time_is_refused),
         cmocka_unit_test(a_time_is_written_with_the_digits_it_needs),
-        cmocka_unit_test(a_time_without_four_digits_of_year_is_not_written),
-        cmocka_unit_test(days_are_those_of_the_c_library),
+        cmocka_unit_test(a_time_outside_the_years_0000_to_9999_is_not_written),
+        cmocka_unit_test(dates_equal_those_of_the_c_library),
         cmocka_unit_test(random_times_survive_writing_and_reading),
-        cmocka_unit_test(an_offset_moves_the_time_and_nothing_else),
+        cmocka_unit_test(an_offset_changes_only_the_time),
     };
     return RUN_TESTS(tests);
 }

@@ -5,7 +5,7 @@
 
 enum { SECOND = 1000 };
 
-static void it_is_full_at_first(void **state)
+static void a_bucket_is_full_at_first(void **state)
 {
     (void)state;
     ki_token_bucket bucket;
@@ -15,7 +15,7 @@ static void it_is_full_at_first(void **state)
     assert_true(ki_token_bucket_take(&bucket, 100 * SECOND) == 101 * SECOND);
 }
 
-static void it_fills_by_one_each_interval(void **state)
+static void a_bucket_gains_one_token_per_interval(void **state)
 {
     (void)state;
     ki_token_bucket bucket;
@@ -27,7 +27,7 @@ static void it_fills_by_one_each_interval(void **state)
     assert_true(ki_token_bucket_take(&bucket, SECOND) == 2 * SECOND);
 }
 
-static void it_holds_no_more_than_the_burst(void **state)
+static void a_bucket_holds_no_more_than_the_burst(void **state)
 {
     (void)state;
     ki_token_bucket bucket;
@@ -49,7 +49,7 @@ static void a_failed_request_takes_nothing(void **state)
     assert_true(ki_token_bucket_take(&bucket, SECOND) == 0);
 }
 
-static void tokens_to_come_are_given_away_in_order(void **state)
+static void future_tokens_are_reserved_in_order(void **state)
 {
     (void)state;
     ki_token_bucket bucket;
@@ -61,7 +61,7 @@ static void tokens_to_come_are_given_away_in_order(void **state)
     assert_true(ki_token_bucket_reserve(&bucket, 20, UINT64_MAX) == 10 + 3 * SECOND);
 }
 
-static void a_token_that_comes_too_late_is_not_taken(void **state)
+static void a_token_that_is_available_too_late_is_not_reserved(void **state)
 {
     (void)state;
     ki_token_bucket bucket;
@@ -74,12 +74,12 @@ static void a_token_that_comes_too_late_is_not_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_full_at_first),
-        cmocka_unit_test(it_fills_by_one_each_interval),
-        cmocka_unit_test(it_holds_no_more_than_the_burst),
+        cmocka_unit_test(a_bucket_is_full_at_first),
+        cmocka_unit_test(a_bucket_gains_one_token_per_interval),
+        cmocka_unit_test(a_bucket_holds_no_more_than_the_burst),
         cmocka_unit_test(a_failed_request_takes_nothing),
-        cmocka_unit_test(tokens_to_come_are_given_away_in_order),
-        cmocka_unit_test(a_token_that_comes_too_late_is_not_taken),
+        cmocka_unit_test(future_tokens_are_reserved_in_order),
+        cmocka_unit_test(a_token_that_is_available_too_late_is_not_reserved),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long each limiter has a key wait; that the delays are client-go's is for test_workqueue_client_go.c. */
+/* The delays of each limiter; test_workqueue_client_go.c checks that they are client-go's. */
 #include <kinformer/limiter.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static uint64_t when(ki_limiter *limiter, const char *key, uint64_t now_ns)
     return delay_ns;
 }
 
-static void the_exponential_one_doubles_the_delay_of_each_key_up_to_the_longest(void **state)
+static void the_exponential_limiter_doubles_the_delay_of_each_key_up_to_its_maximum(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_exponential(3, 20, NULL);
@@ -36,7 +36,7 @@ static void the_exponential_one_doubles_the_delay_of_each_key_up_to_the_longest(
     (void)ki_limiter_unref(limiter);
 }
 
-static void the_exponential_one_does_not_overflow(void **state)
+static void the_exponential_limiter_does_not_overflow(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_exponential(1, UINT64_MAX, NULL);
@@ -50,7 +50,7 @@ static void the_exponential_one_does_not_overflow(void **state)
     (void)ki_limiter_unref(limiter);
 }
 
-static void without_numbers_the_exponential_one_goes_from_5_ms_to_1000_s(void **state)
+static void the_exponential_limiter_defaults_to_5_ms_to_1000_s(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_exponential(0, 0, NULL);
@@ -61,7 +61,7 @@ static void without_numbers_the_exponential_one_goes_from_5_ms_to_1000_s(void **
     (void)ki_limiter_unref(limiter);
 }
 
-static void the_bucket_promises_tokens_that_are_to_come(void **state)
+static void the_bucket_limiter_reserves_future_tokens(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_bucket(10, 3, NULL);
@@ -73,13 +73,13 @@ static void the_bucket_promises_tokens_that_are_to_come(void **state)
     assert_int_equal(when(limiter, "b", now + 250 * MS), 50 * MS);
     ki_limiter_forget(limiter, KI_STR("b"));
     assert_int_equal(ki_limiter_num_requeues(limiter, KI_STR("b")), 0);
-    for (int i = 0; i < 3; i++) /* it never holds more than the burst */
+    for (int i = 0; i < 3; i++) /* the bucket never holds more than the burst */
         assert_int_equal(when(limiter, "a", now + 1000 * SECOND), 0);
     assert_int_equal(when(limiter, "a", now + 1000 * SECOND), 100 * MS);
     (void)ki_limiter_unref(limiter);
 }
 
-static void without_numbers_the_bucket_has_100_and_10_a_second(void **state)
+static void the_bucket_limiter_defaults_to_a_burst_of_100_and_10_per_second(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_bucket(0, 0, NULL);
@@ -89,7 +89,7 @@ static void without_numbers_the_bucket_has_100_and_10_a_second(void **state)
     (void)ki_limiter_unref(limiter);
 }
 
-static void fast_tries_are_followed_by_slow_ones(void **state)
+static void fast_retries_are_followed_by_slow_ones(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_fast_slow(2, 50, 3, NULL);
@@ -102,7 +102,7 @@ static void fast_tries_are_followed_by_slow_ones(void **state)
     (void)ki_limiter_unref(limiter);
 }
 
-static void the_largest_of_several_asks_and_forgets_in_all(void **state)
+static void the_maximum_of_several_limiters_asks_and_forgets_in_each(void **state)
 {
     (void)state;
     ki_limiter *exponential = ki_limiter_ref(ki_limiter_new_exponential(1, 100, NULL));
@@ -123,7 +123,7 @@ static void the_largest_of_several_asks_and_forgets_in_all(void **state)
     (void)ki_limiter_unref(limiter);
 }
 
-static void a_longest_wait_cuts_the_delays_of_another_limiter(void **state)
+static void a_maximum_wait_limits_the_delays_of_another_limiter(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_max_wait(ki_limiter_new_exponential(4, 1000, NULL), 10, NULL);
@@ -136,7 +136,7 @@ static void a_longest_wait_cuts_the_delays_of_another_limiter(void **state)
     (void)ki_limiter_unref(limiter);
 }
 
-static void the_default_is_the_largest_of_exponential_and_bucket(void **state)
+static void the_default_is_the_maximum_of_exponential_and_bucket(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_default(NULL);
@@ -148,7 +148,7 @@ static void the_default_is_the_largest_of_exponential_and_bucket(void **state)
     (void)ki_limiter_unref(limiter);
 }
 
-/* ---- of the program's own ------------------------------------------------------------------------------ */
+/* ---- custom limiters ----------------------------------------------------------------------------------- */
 
 typedef struct own {
     uint64_t delay_ns;
@@ -180,7 +180,7 @@ static void own_release(void *user)
     ((own *)user)->released++;
 }
 
-static void a_limiter_of_the_programs_own_is_one_like_the_others(void **state)
+static void a_custom_limiter_works_like_the_others(void **state)
 {
     (void)state;
     own o = {.delay_ns = 100};
@@ -201,7 +201,7 @@ static void a_limiter_of_the_programs_own_is_one_like_the_others(void **state)
     assert_int_equal(o.released, 1);
 }
 
-static void only_the_delay_of_a_limiter_of_the_programs_own_is_needed(void **state)
+static void a_custom_limiter_needs_only_a_delay_function(void **state)
 {
     (void)state;
     own o = {.delay_ns = 1};
@@ -212,7 +212,29 @@ static void only_the_delay_of_a_limiter_of_the_programs_own_is_needed(void **sta
     (void)ki_limiter_unref(limiter);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------- */
+static void a_custom_limiter_is_released_once_even_if_it_cannot_be_created(void **state)
+{
+    (void)state;
+    own refused = {0};
+    assert_null(
+        ki_limiter_new_custom(&(ki_limiter_functions){.on_release = own_release, .user = &refused}, NULL));
+    assert_int_equal(refused.released, 1);
+    for (size_t n = 1;; n++) {
+        own o = {0};
+        failing_allocator_fail_at(n);
+        ki_limiter *limiter = ki_limiter_new_custom(
+            &(ki_limiter_functions){.when = own_when, .on_release = own_release, .user = &o}, NULL);
+        bool has_failed = failing_allocator_has_failed();
+        failing_allocator_fail_at(0);
+        assert_int_equal(o.released, has_failed);
+        (void)ki_limiter_unref(limiter);
+        assert_int_equal(o.released, 1);
+        if (!has_failed)
+            break;
+    }
+}
+
+/* ---- invalid arguments --------------------------------------------------------------------------------- */
 
 static void the_first_error_of_nested_calls_is_kept_and_parts_are_freed(void **state)
 {
@@ -224,7 +246,7 @@ static void the_first_error_of_nested_calls_is_kept_and_parts_are_freed(void **s
     assert_string_equal(err.message, "a bucket cannot be filled -1 times a second");
 }
 
-static void a_limiter_of_nothing_is_refused(void **state)
+static void invalid_limiters_and_keys_are_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -249,7 +271,7 @@ static void a_limiter_of_nothing_is_refused(void **state)
     free(longest);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------ */
+/* ---- out of memory ------------------------------------------------------------------------------------- */
 
 static ki_limiter *make_nested(ki_error *err)
 {
@@ -257,7 +279,7 @@ static ki_limiter *make_nested(ki_error *err)
     return ki_limiter_new_max_wait(ki_limiter_new_max_of(parts, 2, err), 100, err);
 }
 
-static void making_a_limiter_fails_cleanly_without_memory(void **state)
+static void creating_a_limiter_fails_cleanly_when_out_of_memory(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
@@ -275,7 +297,7 @@ static void making_a_limiter_fails_cleanly_without_memory(void **state)
     }
 }
 
-static void a_try_that_finds_no_memory_counts_nothing(void **state)
+static void a_retry_that_runs_out_of_memory_is_not_counted(void **state)
 {
     (void)state;
     ki_limiter *limiter = ki_limiter_new_exponential(1, 100, NULL);
@@ -296,21 +318,22 @@ static void a_try_that_finds_no_memory_counts_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(the_exponential_one_doubles_the_delay_of_each_key_up_to_the_longest),
-        WITH_MEMORY_CHECK(the_exponential_one_does_not_overflow),
-        WITH_MEMORY_CHECK(without_numbers_the_exponential_one_goes_from_5_ms_to_1000_s),
-        WITH_MEMORY_CHECK(the_bucket_promises_tokens_that_are_to_come),
-        WITH_MEMORY_CHECK(without_numbers_the_bucket_has_100_and_10_a_second),
-        WITH_MEMORY_CHECK(fast_tries_are_followed_by_slow_ones),
-        WITH_MEMORY_CHECK(the_largest_of_several_asks_and_forgets_in_all),
-        WITH_MEMORY_CHECK(a_longest_wait_cuts_the_delays_of_another_limiter),
-        WITH_MEMORY_CHECK(the_default_is_the_largest_of_exponential_and_bucket),
-        WITH_MEMORY_CHECK(a_limiter_of_the_programs_own_is_one_like_the_others),
-        WITH_MEMORY_CHECK(only_the_delay_of_a_limiter_of_the_programs_own_is_needed),
+        WITH_MEMORY_CHECK(the_exponential_limiter_doubles_the_delay_of_each_key_up_to_its_maximum),
+        WITH_MEMORY_CHECK(the_exponential_limiter_does_not_overflow),
+        WITH_MEMORY_CHECK(the_exponential_limiter_defaults_to_5_ms_to_1000_s),
+        WITH_MEMORY_CHECK(the_bucket_limiter_reserves_future_tokens),
+        WITH_MEMORY_CHECK(the_bucket_limiter_defaults_to_a_burst_of_100_and_10_per_second),
+        WITH_MEMORY_CHECK(fast_retries_are_followed_by_slow_ones),
+        WITH_MEMORY_CHECK(the_maximum_of_several_limiters_asks_and_forgets_in_each),
+        WITH_MEMORY_CHECK(a_maximum_wait_limits_the_delays_of_another_limiter),
+        WITH_MEMORY_CHECK(the_default_is_the_maximum_of_exponential_and_bucket),
+        WITH_MEMORY_CHECK(a_custom_limiter_works_like_the_others),
+        WITH_MEMORY_CHECK(a_custom_limiter_needs_only_a_delay_function),
+        WITH_MEMORY_CHECK(a_custom_limiter_is_released_once_even_if_it_cannot_be_created),
         WITH_MEMORY_CHECK(the_first_error_of_nested_calls_is_kept_and_parts_are_freed),
-        WITH_MEMORY_CHECK(a_limiter_of_nothing_is_refused),
-        WITH_MEMORY_CHECK(making_a_limiter_fails_cleanly_without_memory),
-        WITH_MEMORY_CHECK(a_try_that_finds_no_memory_counts_nothing),
+        WITH_MEMORY_CHECK(invalid_limiters_and_keys_are_refused),
+        WITH_MEMORY_CHECK(creating_a_limiter_fails_cleanly_when_out_of_memory),
+        WITH_MEMORY_CHECK(a_retry_that_runs_out_of_memory_is_not_counted),
     };
     return RUN_TESTS(tests);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces over workers: each once, none after the end. */
+/* Pieces of work on several workers: each runs once, and none runs after the end. */
 #include <kinformer/parallelize.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
+#include "util/clock.h"
 
 enum { PIECES = 1000 };
 
@@ -16,7 +19,7 @@ typedef struct work {
     atomic_int running;
     atomic_int running_most;
     size_t fail_at;      /* SIZE_MAX: none */
-    size_t cancel_after; /* pieces */
+    size_t cancel_after; /* a number of pieces */
 } work;
 
 static int do_piece(size_t piece, void *user)
@@ -68,6 +71,28 @@ static void each_piece_is_done_exactly_once(void **state)
     }
 }
 
+static int count_one(size_t piece, void *user)
+{
+    _Atomic unsigned char *times = user;
+    atomic_fetch_add(&times[piece], 1);
+    return 0;
+}
+
+/* The workers do nothing but take pieces. */
+static void no_piece_is_taken_twice_under_contention(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 * 1000, ROUNDS = 5 };
+    _Atomic unsigned char *times = calloc(MANY, sizeof(*times));
+    const ki_parallelize_options options = {.workers = 4};
+    for (int round = 1; round <= ROUNDS; round++) {
+        assert_int_equal(ki_parallelize_until(MANY, count_one, &options, times), 0);
+        for (size_t i = 0; i < MANY; i++)
+            assert_int_equal(times[i], round);
+    }
+    free(times);
+}
+
 static void without_pieces_there_is_no_work(void **state)
 {
     (void)state;
@@ -78,7 +103,7 @@ static void without_pieces_there_is_no_work(void **state)
     free(w);
 }
 
-static void a_piece_that_fails_ends_the_whole_with_its_code(void **state)
+static void the_code_of_a_failed_piece_is_returned(void **state)
 {
     (void)state;
     work *w = work_new();
@@ -88,7 +113,49 @@ static void a_piece_that_fails_ends_the_whole_with_its_code(void **state)
     free(w);
 }
 
-static void what_is_cancelled_begins_no_further_piece(void **state)
+/* The other pieces yield the processor to the first one. */
+static int fail_first(size_t piece, void *user)
+{
+    work *w = user;
+    atomic_fetch_add(&w->done, 1);
+    for (int i = 0; i < 1000 && piece > 0; i++)
+        sched_yield();
+    return piece == 0 ? -77 : 0;
+}
+
+static void a_failed_piece_stops_the_other_workers(void **state)
+{
+    (void)state;
+    work *w = work_new();
+    const ki_parallelize_options options = {.workers = 2, .chunk = PIECES / 2};
+    assert_int_equal(ki_parallelize_until(PIECES, fail_first, &options, w), -77);
+    assert_true(atomic_load(&w->done) < PIECES / 2);
+    free(w);
+}
+
+/* Returns when both pieces are running. */
+static int meet(size_t piece, void *user)
+{
+    work *w = user;
+    (void)piece;
+    atomic_fetch_add(&w->running, 1);
+    uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + AT_ONCE_MS;
+    while (atomic_load(&w->running) < 2 && ki_clock_now_ms(ki_clock_real()) < until_ms)
+        sched_yield();
+    return atomic_load(&w->running) < 2 ? -77 : 0;
+}
+
+/* There would not be enough memory for as many threads as requested. */
+static void two_pieces_run_on_two_threads_however_many_are_allowed(void **state)
+{
+    (void)state;
+    work *w = work_new();
+    const ki_parallelize_options options = {.workers = SIZE_MAX};
+    assert_int_equal(ki_parallelize_until(2, meet, &options, w), 0);
+    free(w);
+}
+
+static void no_piece_begins_after_a_cancel(void **state)
 {
     (void)state;
     work *w = work_new();
@@ -99,7 +166,7 @@ static void what_is_cancelled_begins_no_further_piece(void **state)
     free(w);
 }
 
-static void with_several_workers_a_cancel_leaves_at_most_one_piece_for_each(void **state)
+static void after_a_cancel_each_worker_finishes_at_most_one_piece(void **state)
 {
     (void)state;
     work *w = work_new();
@@ -110,7 +177,7 @@ static void with_several_workers_a_cancel_leaves_at_most_one_piece_for_each(void
     free(w);
 }
 
-static void a_cancel_behind_the_last_piece_cancels_nothing(void **state)
+static void a_cancel_after_the_last_piece_has_no_effect(void **state)
 {
     (void)state;
     work *w = work_new();
@@ -121,7 +188,7 @@ static void a_cancel_behind_the_last_piece_cancels_nothing(void **state)
     free(w);
 }
 
-static void without_memory_for_threads_the_caller_does_it_alone(void **state)
+static void without_memory_for_threads_the_caller_does_all_the_work(void **state)
 {
     (void)state;
     work *w = work_new();
@@ -138,12 +205,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(each_piece_is_done_exactly_once),
+        WITH_MEMORY_CHECK(no_piece_is_taken_twice_under_contention),
         WITH_MEMORY_CHECK(without_pieces_there_is_no_work),
-        WITH_MEMORY_CHECK(a_piece_that_fails_ends_the_whole_with_its_code),
-        WITH_MEMORY_CHECK(what_is_cancelled_begins_no_further_piece),
-        WITH_MEMORY_CHECK(with_several_workers_a_cancel_leaves_at_most_one_piece_for_each),
-        WITH_MEMORY_CHECK(a_cancel_behind_the_last_piece_cancels_nothing),
-        WITH_MEMORY_CHECK(without_memory_for_threads_the_caller_does_it_alone),
+        WITH_MEMORY_CHECK(the_code_of_a_failed_piece_is_returned),
+        WITH_MEMORY_CHECK(a_failed_piece_stops_the_other_workers),
+        WITH_MEMORY_CHECK(two_pieces_run_on_two_threads_however_many_are_allowed),
+        WITH_MEMORY_CHECK(no_piece_begins_after_a_cancel),
+        WITH_MEMORY_CHECK(after_a_cancel_each_worker_finishes_at_most_one_piece),
+        WITH_MEMORY_CHECK(a_cancel_after_the_last_piece_has_no_effect),
+        WITH_MEMORY_CHECK(without_memory_for_threads_the_caller_does_all_the_work),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding, getting and finishing keys: what is where, in which order, and how often. */
+/* Adding, getting and finishing keys: which keys are queued, in which order, and how often. */
 #include <kinformer/workqueue.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void a_key_that_is_added_twice_is_handed_out_once(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_key_that_is_added_while_it_is_processed_comes_back_after_done(void **state)
+static void a_key_added_while_it_is_processed_is_queued_again_after_done(void **state)
 {
     (void)state;
     work_rig rig;
@@ -53,7 +53,7 @@ static void the_next_key_ends_the_work_on_the_previous_one(void **state)
     work_add(&rig, "b");
     assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), 0);
     assert_true(ki_str_equal(item.key, KI_STR("a")));
-    work_add(&rig, "a"); /* comes back, behind b */
+    work_add(&rig, "a"); /* queued again after b */
     assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), 0);
     assert_true(ki_str_equal(item.key, KI_STR("b")));
     assert_int_equal(ki_workqueue_next(rig.queue, 0, &item), 0);
@@ -69,7 +69,7 @@ static void the_next_key_ends_the_work_on_the_previous_one(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_key_that_comes_back_waits_behind_the_others(void **state)
+static void a_key_that_is_queued_again_waits_behind_the_others(void **state)
 {
     (void)state;
     work_rig rig;
@@ -83,7 +83,7 @@ static void a_key_that_comes_back_waits_behind_the_others(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_done_that_nobody_waits_for_is_an_error_and_changes_nothing(void **state)
+static void done_without_a_get_is_an_error_and_changes_nothing(void **state)
 {
     (void)state;
     work_rig rig;
@@ -99,7 +99,7 @@ static void a_done_that_nobody_waits_for_is_an_error_and_changes_nothing(void **
     work_rig_fini(&rig);
 }
 
-static void the_text_of_a_key_is_the_queues_own_until_done(void **state)
+static void the_queue_keeps_its_own_copy_of_a_key_until_done(void **state)
 {
     (void)state;
     work_rig rig;
@@ -115,7 +115,7 @@ static void the_text_of_a_key_is_the_queues_own_until_done(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_key_may_hold_any_bytes(void **state)
+static void a_key_may_contain_any_bytes(void **state)
 {
     (void)state;
     work_rig rig;
@@ -134,8 +134,8 @@ static void a_key_may_hold_any_bytes(void **state)
     free(longest);
 }
 
-/* Memory of keys that are gone is used again, also by longer ones. */
-static void keys_of_all_lengths_come_and_go(void **state)
+/* Memory of removed keys is reused, also for longer ones. */
+static void keys_of_all_lengths_can_be_added_and_removed(void **state)
 {
     (void)state;
     work_rig rig;
@@ -155,9 +155,9 @@ static void keys_of_all_lengths_come_and_go(void **state)
     work_rig_fini(&rig);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------- */
+/* ---- invalid arguments --------------------------------------------------------------------------------- */
 
-static void what_is_not_a_key_is_refused(void **state)
+static void invalid_keys_are_refused(void **state)
 {
     (void)state;
     work_rig rig;
@@ -177,11 +177,12 @@ static void what_is_not_a_key_is_refused(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_missing_queue_is_empty_and_needs_no_end(void **state)
+static void a_null_queue_is_empty_and_can_be_freed(void **state)
 {
     (void)state;
     ki_workqueue_stats stats = {.depth = 1};
     ki_workqueue_read_stats(NULL, &stats);
+    ki_workqueue_read_stats(NULL, NULL);
     assert_int_equal(stats.depth, 0);
     assert_int_equal(ki_workqueue_len(NULL), 0);
     assert_int_equal(ki_workqueue_shutting_down(NULL), 0);
@@ -224,7 +225,7 @@ static void a_low_key_added_at_high_moves_up_once_and_never_down(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_key_that_is_processed_comes_back_at_the_highest_priority_it_was_added_with(void **state)
+static void a_key_added_during_processing_keeps_its_highest_priority(void **state)
 {
     (void)state;
     work_rig rig;
@@ -243,7 +244,7 @@ static void a_key_that_is_processed_comes_back_at_the_highest_priority_it_was_ad
     work_rig_fini(&rig);
 }
 
-/* A flood of high keys: one more comes for each that leaves. */
+/* A constant supply of high keys: one is added for each that is done. */
 static void low_keys_do_not_starve(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void low_keys_do_not_starve(void **state)
     work_rig_fini(&rig);
 }
 
-static void high_keys_that_passed_nobody_do_not_count(void **state)
+static void high_keys_that_overtook_no_low_key_do_not_count(void **state)
 {
     (void)state;
     work_rig rig;
@@ -280,9 +281,9 @@ static void high_keys_that_passed_nobody_do_not_count(void **state)
     work_rig_fini(&rig);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------------------- */
 
-static void the_numbers_tell_waiting_dirty_and_processed_keys_apart(void **state)
+static void the_statistics_distinguish_waiting_dirty_and_processed_keys(void **state)
 {
     (void)state;
     work_rig rig;
@@ -309,21 +310,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_key_that_is_added_twice_is_handed_out_once),
-        WITH_MEMORY_CHECK(a_key_that_is_added_while_it_is_processed_comes_back_after_done),
+        WITH_MEMORY_CHECK(a_key_added_while_it_is_processed_is_queued_again_after_done),
         WITH_MEMORY_CHECK(the_next_key_ends_the_work_on_the_previous_one),
-        WITH_MEMORY_CHECK(a_key_that_comes_back_waits_behind_the_others),
-        WITH_MEMORY_CHECK(a_done_that_nobody_waits_for_is_an_error_and_changes_nothing),
-        WITH_MEMORY_CHECK(the_text_of_a_key_is_the_queues_own_until_done),
-        WITH_MEMORY_CHECK(a_key_may_hold_any_bytes),
-        WITH_MEMORY_CHECK(keys_of_all_lengths_come_and_go),
-        WITH_MEMORY_CHECK(what_is_not_a_key_is_refused),
-        WITH_MEMORY_CHECK(a_missing_queue_is_empty_and_needs_no_end),
+        WITH_MEMORY_CHECK(a_key_that_is_queued_again_waits_behind_the_others),
+        WITH_MEMORY_CHECK(done_without_a_get_is_an_error_and_changes_nothing),
+        WITH_MEMORY_CHECK(the_queue_keeps_its_own_copy_of_a_key_until_done),
+        WITH_MEMORY_CHECK(a_key_may_contain_any_bytes),
+        WITH_MEMORY_CHECK(keys_of_all_lengths_can_be_added_and_removed),
+        WITH_MEMORY_CHECK(invalid_keys_are_refused),
+        WITH_MEMORY_CHECK(a_null_queue_is_empty_and_can_be_freed),
         WITH_MEMORY_CHECK(high_keys_leave_before_low_ones),
         WITH_MEMORY_CHECK(a_low_key_added_at_high_moves_up_once_and_never_down),
-        WITH_MEMORY_CHECK(a_key_that_is_processed_comes_back_at_the_highest_priority_it_was_added_with),
+        WITH_MEMORY_CHECK(a_key_added_during_processing_keeps_its_highest_priority),
         WITH_MEMORY_CHECK(low_keys_do_not_starve),
-        WITH_MEMORY_CHECK(high_keys_that_passed_nobody_do_not_count),
-        WITH_MEMORY_CHECK(the_numbers_tell_waiting_dirty_and_processed_keys_apart),
+        WITH_MEMORY_CHECK(high_keys_that_overtook_no_low_key_do_not_count),
+        WITH_MEMORY_CHECK(the_statistics_distinguish_waiting_dirty_and_processed_keys),
     };
     return RUN_TESTS(tests);
 }

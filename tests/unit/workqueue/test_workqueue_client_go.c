@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What client-go's work queue and limiters did, call for call, in virtual time, replayed by ours. The file
- * was written by tests/clients/go/workqueue; tests/fixtures/README.md says what is in it.
- * $KI_WORKQUEUE_RECORD names another one. */
+/* Replays recorded calls of client-go's work queue and limiters in virtual time, and expects the same
+ * results. The record was written by tests/clients/go/workqueue; tests/fixtures/README.md describes it.
+ * $KI_WORKQUEUE_RECORD names another record. */
 #include <jansson.h>
 #include <kinformer/metrics.h>
 #include <kinformer/workqueue.h>
@@ -64,7 +64,7 @@ static void replay_look(replay *r, const json_t *call)
     assert_int_equal(atomic_load(&counted->retries->value), number_of(call, 4));
 }
 
-/* Both begin a microsecond later, so that no two delays end together. */
+/* Both kinds of call begin a microsecond later, so that no two delays end at the same time. */
 static void replay_delayed(replay *r, const json_t *call, char letter)
 {
     ki_str key = key_of(r, call);
@@ -109,7 +109,7 @@ static void replay_call(replay *r, const json_t *call)
         r->is_stopped = true;
         break;
     default:
-        fail_msg("an unknown call %c", letter);
+        fail_msg("unknown call %c", letter);
     }
 }
 
@@ -150,8 +150,8 @@ static ki_limiter *limiter_of(const json_t *line)
     return ki_limiter_new_max_of(parts, 2, NULL);
 }
 
-/* To the nanosecond; a processor that multiplies and adds in one step rounds once less, and may be off by
- * one. */
+/* Exact to the nanosecond on x86-64. A processor with fused multiply-add rounds once less,
+ * and may be off by one. */
 static void assert_delay(uint64_t delay_ns, long long expected_ns, size_t call)
 {
     long long off = (long long)delay_ns - expected_ns;
@@ -206,7 +206,7 @@ static char *load(fixture *file)
 
 static int line_number;
 
-static void all_recorded_calls_do_the_same_here(void **state)
+static void all_recorded_calls_have_the_same_results(void **state)
 {
     (void)state;
     fixture file = {0};
@@ -242,7 +242,7 @@ static int tell_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(all_recorded_calls_do_the_same_here, tell_line),
+        cmocka_unit_test_teardown(all_recorded_calls_have_the_same_results, tell_line),
     };
     return RUN_TESTS(tests);
 }

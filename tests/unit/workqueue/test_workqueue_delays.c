@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys that are added later, in virtual time. */
+/* Delayed keys, in virtual time. */
 #include <kinformer/workqueue.h>
 
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 #include "support/work_rig.h"
 
-static void a_delayed_key_waits_until_its_time_and_not_longer(void **state)
+static void a_delayed_key_waits_exactly_until_its_time(void **state)
 {
     (void)state;
     work_rig rig;
@@ -23,7 +23,7 @@ static void a_delayed_key_waits_until_its_time_and_not_longer(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_delay_of_nothing_is_an_add(void **state)
+static void a_delay_of_zero_is_an_add(void **state)
 {
     (void)state;
     work_rig rig;
@@ -33,7 +33,7 @@ static void a_delay_of_nothing_is_an_add(void **state)
     work_rig_fini(&rig);
 }
 
-static void delayed_keys_come_in_the_order_of_their_times(void **state)
+static void delayed_keys_are_queued_in_the_order_of_their_times(void **state)
 {
     (void)state;
     work_rig rig;
@@ -76,7 +76,7 @@ static void an_add_does_not_end_the_delay(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_key_that_waits_when_its_time_comes_is_there_once(void **state)
+static void a_queued_key_whose_delay_ends_is_queued_once(void **state)
 {
     (void)state;
     work_rig rig;
@@ -88,7 +88,7 @@ static void a_key_that_waits_when_its_time_comes_is_there_once(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_key_that_is_processed_when_its_time_comes_waits_for_done(void **state)
+static void a_processed_key_whose_delay_ends_waits_for_done(void **state)
 {
     (void)state;
     work_rig rig;
@@ -168,13 +168,13 @@ static void forgetting_a_key_ends_neither_its_delay_nor_the_work_on_it(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_delayed_key_waits_until_its_time_and_not_longer),
-        WITH_MEMORY_CHECK(a_delay_of_nothing_is_an_add),
-        WITH_MEMORY_CHECK(delayed_keys_come_in_the_order_of_their_times),
+        WITH_MEMORY_CHECK(a_delayed_key_waits_exactly_until_its_time),
+        WITH_MEMORY_CHECK(a_delay_of_zero_is_an_add),
+        WITH_MEMORY_CHECK(delayed_keys_are_queued_in_the_order_of_their_times),
         WITH_MEMORY_CHECK(a_delay_is_only_ever_moved_earlier),
         WITH_MEMORY_CHECK(an_add_does_not_end_the_delay),
-        WITH_MEMORY_CHECK(a_key_that_waits_when_its_time_comes_is_there_once),
-        WITH_MEMORY_CHECK(a_key_that_is_processed_when_its_time_comes_waits_for_done),
+        WITH_MEMORY_CHECK(a_queued_key_whose_delay_ends_is_queued_once),
+        WITH_MEMORY_CHECK(a_processed_key_whose_delay_ends_waits_for_done),
         WITH_MEMORY_CHECK(a_delay_keeps_its_priority_or_gets_a_higher_one),
         WITH_MEMORY_CHECK(a_delay_may_be_absurdly_long),
         WITH_MEMORY_CHECK(a_rate_limited_key_waits_twice_as_long_each_time_until_it_is_forgotten),

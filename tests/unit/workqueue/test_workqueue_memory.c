@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Without memory an add is an error, and no key that was there is lost. */
+/* When out of memory, an add fails and no queued key is lost. */
 #include <kinformer/workqueue.h>
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ static int add_rate_limited(ki_workqueue *queue, ki_str key)
     return ki_workqueue_add_rate_limited(queue, key, KI_PRIORITY_HIGH);
 }
 
-static void making_a_queue_fails_cleanly_without_memory(void **state)
+static void creating_a_queue_fails_cleanly_when_out_of_memory(void **state)
 {
     (void)state;
     for (size_t n = 1;; n++) {
@@ -42,7 +42,7 @@ static void making_a_queue_fails_cleanly_without_memory(void **state)
     }
 }
 
-/* Whatever fails, the next try succeeds, and all keys that were accepted come out once. */
+/* Whichever allocation fails, the next attempt succeeds, and each accepted key is handed out once. */
 static void assert_add_survives(add_cb call)
 {
     for (size_t n = 1;; n++) {
@@ -77,19 +77,19 @@ static void assert_add_survives(add_cb call)
     }
 }
 
-static void an_add_without_memory_loses_no_key(void **state)
+static void an_add_that_runs_out_of_memory_loses_no_key(void **state)
 {
     (void)state;
     assert_add_survives(add);
 }
 
-static void a_delayed_add_without_memory_loses_no_key(void **state)
+static void a_delayed_add_that_runs_out_of_memory_loses_no_key(void **state)
 {
     (void)state;
     assert_add_survives(add_after);
 }
 
-static void a_rate_limited_add_without_memory_loses_no_key(void **state)
+static void a_rate_limited_add_that_runs_out_of_memory_loses_no_key(void **state)
 {
     (void)state;
     assert_add_survives(add_rate_limited);
@@ -115,7 +115,7 @@ static void a_refused_key_leaves_nothing_behind(void **state)
     work_rig_fini(&rig);
 }
 
-/* It is there already, in whatever state. */
+/* A key that exists in any state. */
 static void a_known_key_needs_no_memory(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void add_many(work_rig *rig)
     }
 }
 
-/* There, memory for a key is taken before it is looked up. */
+/* In a large queue, memory for a key is allocated before the lookup. */
 static void in_a_large_queue_a_known_key_needs_no_memory_either(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void in_a_large_queue_a_known_key_needs_no_memory_either(void **state)
     add_many(&rig);
     assert_true(failing_allocator_has_failed());
     failing_allocator_fail_at(0);
-    assert_true(failing_allocator_live_count() <= before + 1); /* kept for the next key */
+    assert_true(failing_allocator_live_count() <= before + 1); /* one block is kept for the next key */
     ki_work_item item;
     char key[16];
     for (int i = 0; i < MANY; i++) {
@@ -177,10 +177,10 @@ static void in_a_large_queue_a_known_key_needs_no_memory_either(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(making_a_queue_fails_cleanly_without_memory),
-        WITH_MEMORY_CHECK(an_add_without_memory_loses_no_key),
-        WITH_MEMORY_CHECK(a_delayed_add_without_memory_loses_no_key),
-        WITH_MEMORY_CHECK(a_rate_limited_add_without_memory_loses_no_key),
+        WITH_MEMORY_CHECK(creating_a_queue_fails_cleanly_when_out_of_memory),
+        WITH_MEMORY_CHECK(an_add_that_runs_out_of_memory_loses_no_key),
+        WITH_MEMORY_CHECK(a_delayed_add_that_runs_out_of_memory_loses_no_key),
+        WITH_MEMORY_CHECK(a_rate_limited_add_that_runs_out_of_memory_loses_no_key),
         WITH_MEMORY_CHECK(a_refused_key_leaves_nothing_behind),
         WITH_MEMORY_CHECK(a_known_key_needs_no_memory),
         WITH_MEMORY_CHECK(in_a_large_queue_a_known_key_needs_no_memory_either),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a queue counts, read from the text that Prometheus gets. */
+/* The metrics of a queue, read from the text exported to Prometheus. */
 #include <kinformer/metrics.h>
 #include <kinformer/workqueue.h>
 
@@ -7,17 +7,16 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 #include "support/work_rig.h"
+#include "util/units.h"
+#include "workqueue/queue.h"
 
 static double value_of(ki_metrics *metrics, const char *name, const char *labels)
 {
-    ki_metrics_text text = {0};
     exposition read;
-    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
-    exposition_read(&read, text.bytes);
+    exposition_render(&read, metrics);
     const exposition_sample *sample = exposition_find(&read, name, labels);
     double value = sample == NULL ? -1 : sample->value;
     exposition_free(&read);
-    ki_metrics_text_fini(&text);
     return value;
 }
 
@@ -25,7 +24,7 @@ static void assert_value(ki_metrics *metrics, const char *name, double expected)
 {
     double value = value_of(metrics, name, "name=q");
     if (value < expected - 1e-9 || value > expected + 1e-9)
-        fail_msg("%s is %g and not %g", name, value, expected);
+        fail_msg("%s is %g, expected %g", name, value, expected);
 }
 
 static ki_metrics *init(work_rig *rig)
@@ -57,7 +56,7 @@ static void adds_that_change_nothing_are_not_counted(void **state)
     fini(&rig, metrics);
 }
 
-static void the_depth_counts_dirty_keys_those_being_processed_included(void **state)
+static void the_depth_includes_dirty_keys_being_processed(void **state)
 {
     (void)state;
     work_rig rig;
@@ -78,14 +77,14 @@ static void the_depth_counts_dirty_keys_those_being_processed_included(void **st
     fini(&rig, metrics);
 }
 
-static void times_are_those_from_add_to_get_and_from_get_to_done(void **state)
+static void durations_are_measured_from_add_to_get_and_from_get_to_done(void **state)
 {
     (void)state;
     work_rig rig;
     ki_metrics *metrics = init(&rig);
     work_add(&rig, "a");
     ki_clock_advance_ms(&rig.clock, 250);
-    work_add(&rig, "a"); /* it counts from the first one */
+    work_add(&rig, "a"); /* the first add counts */
     ki_clock_advance_ms(&rig.clock, 250);
     work_get(&rig, "a");
     ki_clock_advance_ms(&rig.clock, 2000);
@@ -102,8 +101,70 @@ static void times_are_those_from_add_to_get_and_from_get_to_done(void **state)
     fini(&rig, metrics);
 }
 
+/* Adds a key, and puts its work off for a second. */
+static void put_off(work_rig *rig)
+{
+    work_add(rig, "a");
+    ki_work_item item = work_get(rig, "a");
+    assert_int_equal(ki_workqueue_put_off_ns(rig->queue, &item, KI_NS_PER_S), 0);
+}
+
+static void work_that_is_put_off_is_counted_once(void **state)
+{
+    (void)state;
+    work_rig rig;
+    ki_metrics *metrics = init(&rig);
+    put_off(&rig);
+    assert_int_equal(ki_workqueue_len(rig.queue), 0);
+    ki_clock_advance_ms(&rig.clock, 1000);
+    work_assert_runs(&rig, "a ");
+    assert_value(metrics, "workqueue_adds_total", 1);
+    assert_value(metrics, "workqueue_queue_duration_seconds_count", 1);
+    assert_value(metrics, "workqueue_work_duration_seconds_count", 1);
+    assert_value(metrics, "workqueue_retries_total", 0);
+    fini(&rig, metrics);
+}
+
+static void an_add_of_a_key_whose_work_is_put_off_counts(void **state)
+{
+    (void)state;
+    for (int is_due = 0; is_due < 2; is_due++) {
+        work_rig rig;
+        ki_metrics *metrics = init(&rig);
+        put_off(&rig);
+        ki_clock_advance_ms(&rig.clock, is_due ? 1000 : 500);
+        assert_int_equal(ki_workqueue_len(rig.queue), is_due);
+        work_add(&rig, "a");
+        work_add(&rig, "a");
+        assert_value(metrics, "workqueue_adds_total", 2);
+        work_get(&rig, "a");
+        assert_value(metrics, "workqueue_queue_duration_seconds_count", 2);
+        assert_int_equal(work_done(&rig, "a"), 0);
+        fini(&rig, metrics);
+    }
+}
+
+/* A delay that was asked for is an add when it ends, whatever else is waited for. */
+static void a_delay_of_a_key_whose_work_is_put_off_counts(void **state)
+{
+    (void)state;
+    for (int is_first = 0; is_first < 2; is_first++) {
+        work_rig rig;
+        ki_metrics *metrics = init(&rig);
+        if (is_first)
+            work_add_after(&rig, "a", 2000);
+        put_off(&rig);
+        if (!is_first)
+            work_add_after(&rig, "a", 2000);
+        ki_clock_advance_ms(&rig.clock, 1000);
+        work_assert_runs(&rig, "a ");
+        assert_value(metrics, "workqueue_adds_total", 2);
+        fini(&rig, metrics);
+    }
+}
+
 /* Nobody calls the queue meanwhile: workers that hang are what these are for. */
-static void work_under_way_grows_with_the_time_alone(void **state)
+static void unfinished_work_grows_with_time_alone(void **state)
 {
     (void)state;
     work_rig rig;
@@ -126,7 +187,7 @@ static void work_under_way_grows_with_the_time_alone(void **state)
     fini(&rig, metrics);
 }
 
-static void every_add_after_is_a_retry_but_for_those_during_a_shut_down(void **state)
+static void every_delayed_add_is_a_retry_except_during_shut_down(void **state)
 {
     (void)state;
     work_rig rig;
@@ -156,7 +217,7 @@ static void a_queue_without_a_name_has_no_metrics(void **state)
     fini(&rig, metrics);
 }
 
-static void the_samples_of_a_queue_go_with_it(void **state)
+static void the_metrics_of_a_queue_are_removed_with_it(void **state)
 {
     (void)state;
     work_rig rig;
@@ -178,12 +239,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(adds_that_change_nothing_are_not_counted),
-        WITH_MEMORY_CHECK(the_depth_counts_dirty_keys_those_being_processed_included),
-        WITH_MEMORY_CHECK(times_are_those_from_add_to_get_and_from_get_to_done),
-        WITH_MEMORY_CHECK(work_under_way_grows_with_the_time_alone),
-        WITH_MEMORY_CHECK(every_add_after_is_a_retry_but_for_those_during_a_shut_down),
+        WITH_MEMORY_CHECK(the_depth_includes_dirty_keys_being_processed),
+        WITH_MEMORY_CHECK(durations_are_measured_from_add_to_get_and_from_get_to_done),
+        WITH_MEMORY_CHECK(work_that_is_put_off_is_counted_once),
+        WITH_MEMORY_CHECK(an_add_of_a_key_whose_work_is_put_off_counts),
+        WITH_MEMORY_CHECK(a_delay_of_a_key_whose_work_is_put_off_counts),
+        WITH_MEMORY_CHECK(unfinished_work_grows_with_time_alone),
+        WITH_MEMORY_CHECK(every_delayed_add_is_a_retry_except_during_shut_down),
         WITH_MEMORY_CHECK(a_queue_without_a_name_has_no_metrics),
-        WITH_MEMORY_CHECK(the_samples_of_a_queue_go_with_it),
+        WITH_MEMORY_CHECK(the_metrics_of_a_queue_are_removed_with_it),
     };
     return RUN_TESTS(tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random calls in virtual time, beside a model that is too simple to be wrong: no key is lost, none is on two
- * workers at once, keys leave in the order of their priorities, a drain returns, nothing comes after the end.
- * One seed is one exact run; KI_SEED repeats it. */
+/* Random calls in virtual time, compared with a simple model: no key is lost, none is on two workers at once,
+ * keys leave in the order of their priorities, a drain returns, and no key is handed out after the end. One
+ * seed is one exact run; KI_SEED repeats it. */
 #include <kinformer/workqueue.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 enum { KEYS = 12, STEPS = 250, SEEDS = 4000, WORKERS = 3, NONE = -1 };
 
-/* What the model knows of one key. */
+/* One key in the model. */
 typedef struct model_key {
     bool is_dirty;
     bool is_processing;
     ki_priority priority;
-    uint64_t place;  /* in the order of its priority */
+    uint64_t place;  /* its position among keys of the same priority */
     uint64_t due_ns; /* 0: not delayed */
     ki_priority due_priority;
 } model_key;
@@ -37,7 +37,7 @@ typedef struct run {
     work_rig rig;
     ki_random random;
     model model;
-    int held[WORKERS]; /* the key that a worker has, or NONE */
+    int held[WORKERS]; /* the key held by each worker, or NONE */
 } run;
 
 static ki_str name_of(int key, char name[8])
@@ -72,7 +72,7 @@ static void model_add(model *m, int key, ki_priority priority)
     k->place = m->next_place++;
 }
 
-/* The delay that ends first; no two end at the same time. */
+/* The key whose delay ended first; no two end at the same time. */
 static int model_next_due(const model *m, uint64_t now_ns)
 {
     int next = NONE;
@@ -143,7 +143,7 @@ static size_t model_count(const model *m, bool waiting, bool processing)
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Returns whether the call was refused, which happens only when memory is out; then nothing has changed. */
+/* Returns whether the call was refused, after a shut-down or when out of memory; then nothing has changed. */
 static bool is_refused(const run *r, int rc)
 {
     if (r->model.is_stopping) {
@@ -170,7 +170,7 @@ static void step_add(run *r)
         model_add(&r->model, key, priority);
 }
 
-/* Each delay ends at a time of its own, as the order of those that end together is open. */
+/* Each delay ends at a different time, as the order of delays that end together is unspecified. */
 static void step_add_after(run *r)
 {
     char name[8];
@@ -287,7 +287,7 @@ static void do_step(run *r)
     steps[below(r, sizeof(steps) / sizeof(steps[0]))](r);
 }
 
-/* Everything that was accepted comes out, and then a drain has nothing to wait for. */
+/* Every accepted key is handed out, and then a drain has nothing to wait for. */
 static void finish(run *r)
 {
     failing_allocator_fail_at(0);
@@ -339,13 +339,13 @@ static void random_calls_do_what_the_model_does(void **state)
     }
 }
 
-/* A failed assertion leaves the loop: here is where it was. */
+/* A failed assertion leaves the loop, so the seed is printed here. */
 static int tell_seed(void **state)
 {
     const char *seed = getenv("KI_SEED_RUNNING");
     int rc = failing_allocator_teardown(state);
     if (rc != 0 && seed != NULL)
-        fprintf(stderr, "repeat it with KI_SEED=%s\n", seed);
+        fprintf(stderr, "repeat with KI_SEED=%s\n", seed);
     return rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a queue: what is still handed out, what is dropped, and how long a drain waits. */
+/* Shutting down a queue: which keys are still handed out, which are dropped, and how long a drain waits. */
 #include <kinformer/workqueue.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void a_shut_down_refuses_new_keys_and_hands_out_the_old_ones(void **state
     work_rig_fini(&rig);
 }
 
-static void a_shut_down_drops_what_is_only_delayed_and_counts_it(void **state)
+static void a_shut_down_drops_and_counts_delayed_keys(void **state)
 {
     (void)state;
     work_rig rig;
@@ -65,7 +65,7 @@ static void a_shut_down_drops_what_is_only_delayed_and_counts_it(void **state)
     work_rig_fini(&rig);
 }
 
-static void a_drain_waits_for_keys_that_wait_and_for_those_being_processed(void **state)
+static void a_drain_waits_for_queued_keys_and_for_those_being_processed(void **state)
 {
     (void)state;
     work_rig rig;
@@ -77,7 +77,7 @@ static void a_drain_waits_for_keys_that_wait_and_for_those_being_processed(void 
     work_add_after(&rig, "delayed", 10);
     assert_int_equal(ki_workqueue_drain(rig.queue, 0), KI_ERR_TIMEOUT);
     assert_int_equal(ki_workqueue_add(rig.queue, KI_STR("c"), KI_PRIORITY_HIGH), KI_ERR_STOPPED);
-    assert_int_equal(work_done(&rig, "a"), 0); /* it was added before */
+    assert_int_equal(work_done(&rig, "a"), 0); /* added again before the drain */
     assert_int_equal(ki_workqueue_drain(rig.queue, 0), KI_ERR_TIMEOUT);
     work_get(&rig, "b");
     work_get(&rig, "a");
@@ -112,7 +112,7 @@ static void run_drain(void *user)
     d->rc = ki_workqueue_drain(d->queue, d->timeout_ms);
 }
 
-/* A drain has begun when new keys are refused. */
+/* The drain has begun once new keys are refused. */
 static void start_drain(aside *call, drain *d)
 {
     aside_start(call, run_drain, d);
@@ -120,7 +120,7 @@ static void start_drain(aside *call, drain *d)
         aside_pause(1);
 }
 
-static void a_drain_returns_with_the_last_done(void **state)
+static void a_drain_returns_after_the_last_done(void **state)
 {
     (void)state;
     aside call = {0};
@@ -141,7 +141,7 @@ static void a_drain_returns_with_the_last_done(void **state)
     ki_workqueue_free(d.queue);
 }
 
-static void every_shut_down_ends_the_drains_that_are_under_way(void **state)
+static void every_shut_down_ends_running_drains(void **state)
 {
     (void)state;
     drain d = {ki_workqueue_new(NULL, NULL), UINT64_MAX, 0};
@@ -161,7 +161,7 @@ static void every_shut_down_ends_the_drains_that_are_under_way(void **state)
     ki_workqueue_free(d.queue);
 }
 
-static void a_drain_gives_up_when_its_time_is_over(void **state)
+static void a_drain_times_out(void **state)
 {
     (void)state;
     drain d = {ki_workqueue_new(NULL, NULL), 20, 0};
@@ -211,12 +211,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_shut_down_refuses_new_keys_and_hands_out_the_old_ones),
-        WITH_MEMORY_CHECK(a_shut_down_drops_what_is_only_delayed_and_counts_it),
-        WITH_MEMORY_CHECK(a_drain_waits_for_keys_that_wait_and_for_those_being_processed),
+        WITH_MEMORY_CHECK(a_shut_down_drops_and_counts_delayed_keys),
+        WITH_MEMORY_CHECK(a_drain_waits_for_queued_keys_and_for_those_being_processed),
         WITH_MEMORY_CHECK(an_empty_queue_is_drained_at_once),
-        WITH_MEMORY_CHECK(a_drain_returns_with_the_last_done),
-        WITH_MEMORY_CHECK(every_shut_down_ends_the_drains_that_are_under_way),
-        WITH_MEMORY_CHECK(a_drain_gives_up_when_its_time_is_over),
+        WITH_MEMORY_CHECK(a_drain_returns_after_the_last_done),
+        WITH_MEMORY_CHECK(every_shut_down_ends_running_drains),
+        WITH_MEMORY_CHECK(a_drain_times_out),
         WITH_MEMORY_CHECK(a_child_can_only_free_the_queue_of_its_parent),
     };
     return RUN_TESTS(tests);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that wait, and the descriptor for event loops: real time, as only the kernel can wake a thread. */
+/* Waiting workers, and the descriptor for event loops. These tests use real time,
+ * as only the kernel can wake a thread. */
 #include <kinformer/workqueue.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "support/aside.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/unit.h"
+#include "util/units.h"
+#include "workqueue/waiters.h"
 
 enum { WORKERS = 4 };
 
@@ -16,6 +20,7 @@ typedef struct worker {
     ki_workqueue *queue;
     uint64_t timeout_ms;
     int rc;
+    uint64_t own_ns; /* CPU time of its thread */
 } worker;
 
 static void get_one(void *user)
@@ -40,7 +45,7 @@ static void assert_ends_with(worker *w, int rc)
     assert_int_equal(w->rc, rc);
 }
 
-/* How many have ended so far. */
+/* Returns how many workers have ended so far. */
 static int count_ended(worker *workers)
 {
     int ended = 0;
@@ -55,7 +60,7 @@ static void start_all(worker *workers, ki_workqueue *queue)
         start(&workers[i], queue, UINT64_MAX);
 }
 
-static void a_worker_that_waits_gets_what_is_added(void **state)
+static void a_waiting_worker_gets_an_added_key(void **state)
 {
     (void)state;
     ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
@@ -67,7 +72,7 @@ static void a_worker_that_waits_gets_what_is_added(void **state)
     ki_workqueue_free(queue);
 }
 
-static void a_worker_that_waits_gets_what_becomes_due(void **state)
+static void a_waiting_worker_gets_a_key_that_becomes_due(void **state)
 {
     (void)state;
     ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
@@ -80,8 +85,9 @@ static void a_worker_that_waits_gets_what_becomes_due(void **state)
     ki_workqueue_free(queue);
 }
 
-/* One of them keeps the time, and leaves with the first key; another has to keep it then. */
-static void every_worker_gets_one_of_the_keys_that_become_due(void **state)
+/* One worker waits for the next delay to end. When it returns with the first key,
+ * another worker must take over. */
+static void each_worker_gets_one_of_the_keys_that_become_due(void **state)
 {
     (void)state;
     static const char *const keys[WORKERS] = {"a", "b", "c", "d"};
@@ -114,7 +120,7 @@ static void an_add_wakes_one_worker_and_not_all(void **state)
     ki_workqueue_free(queue);
 }
 
-/* Holds its key until all have one: so no worker can take two. */
+/* Holds its key until every worker has one, so no worker can take two. */
 static void get_and_hold(void *user)
 {
     static atomic_int holding;
@@ -127,7 +133,7 @@ static void get_and_hold(void *user)
     (void)ki_workqueue_done(w->queue, item.key);
 }
 
-static void adds_in_a_row_wake_as_many_workers(void **state)
+static void each_of_several_adds_wakes_a_worker(void **state)
 {
     (void)state;
     static const char *const keys[WORKERS] = {"a", "b", "c", "d"};
@@ -142,6 +148,43 @@ static void adds_in_a_row_wake_as_many_workers(void **state)
         assert_int_equal(ki_workqueue_add(queue, ki_str_of(keys[i]), KI_PRIORITY_HIGH), 0);
     for (int i = 0; i < WORKERS; i++)
         assert_ends_with(&workers[i], 0);
+    ki_workqueue_free(queue);
+}
+
+static void an_add_wakes_no_sleeper_while_a_worker_lingers(void **state)
+{
+    (void)state;
+    ki_work_waiters waiters;
+    ki_work_waiters_init(&waiters);
+    waiters.sleepers = 1;
+    waiters.is_lingering = true;
+    ki_work_waiters_wake_one(&waiters);
+    assert_false(ki_work_waiters_take_signals(&waiters).sleeper);
+    waiters.is_lingering = false;
+    ki_work_waiters_wake_one(&waiters);
+    assert_true(ki_work_waiters_take_signals(&waiters).sleeper);
+    waiters.sleepers = 0;
+    ki_work_waiters_fini(&waiters);
+}
+
+static void get_and_measure(void *user)
+{
+    worker *w = user;
+    struct timespec own;
+    get_one(w);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+    w->own_ns = (uint64_t)own.tv_sec * KI_NS_PER_S + (uint64_t)own.tv_nsec;
+}
+
+static void a_lingering_worker_falls_asleep(void **state)
+{
+    (void)state;
+    enum { WAIT_MS = 50 };
+    ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
+    worker w = {.queue = queue, .timeout_ms = WAIT_MS, .rc = 1};
+    aside_start(&w.call, get_and_measure, &w);
+    assert_ends_with(&w, KI_ERR_TIMEOUT);
+    assert_true(w.own_ns < WAIT_MS * KI_NS_PER_MS / 2);
     ki_workqueue_free(queue);
 }
 
@@ -162,7 +205,7 @@ static void a_shut_down_wakes_every_worker(void **state)
     }
 }
 
-static void a_worker_waits_no_longer_than_it_was_told(void **state)
+static void a_worker_waits_no_longer_than_its_timeout(void **state)
 {
     (void)state;
     ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
@@ -196,7 +239,7 @@ static void the_descriptor_is_readable_while_there_is_a_key_to_get(void **state)
     assert_int_equal(ki_workqueue_get(queue, 0, &item), 0);
     assert_false(is_readable(fd, 0));
     assert_int_equal(ki_workqueue_add(queue, KI_STR("a"), KI_PRIORITY_HIGH), 0);
-    assert_false(is_readable(fd, 0)); /* no worker can have it yet */
+    assert_false(is_readable(fd, 0)); /* no worker can get it before done */
     assert_int_equal(ki_workqueue_done(queue, item.key), 0);
     assert_true(is_readable(fd, 0));
     assert_int_equal(ki_workqueue_get(queue, 0, &item), 0);
@@ -208,7 +251,7 @@ static void the_descriptor_is_readable_while_there_is_a_key_to_get(void **state)
     ki_workqueue_free(queue);
 }
 
-static void the_descriptor_knows_when_a_delay_ends(void **state)
+static void the_descriptor_becomes_readable_when_a_delay_ends(void **state)
 {
     (void)state;
     ki_work_item item;
@@ -228,15 +271,17 @@ static void the_descriptor_knows_when_a_delay_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_worker_that_waits_gets_what_is_added),
-        WITH_MEMORY_CHECK(a_worker_that_waits_gets_what_becomes_due),
-        WITH_MEMORY_CHECK(every_worker_gets_one_of_the_keys_that_become_due),
+        WITH_MEMORY_CHECK(a_waiting_worker_gets_an_added_key),
+        WITH_MEMORY_CHECK(a_waiting_worker_gets_a_key_that_becomes_due),
+        WITH_MEMORY_CHECK(each_worker_gets_one_of_the_keys_that_become_due),
         WITH_MEMORY_CHECK(an_add_wakes_one_worker_and_not_all),
-        WITH_MEMORY_CHECK(adds_in_a_row_wake_as_many_workers),
+        WITH_MEMORY_CHECK(each_of_several_adds_wakes_a_worker),
+        WITH_MEMORY_CHECK(an_add_wakes_no_sleeper_while_a_worker_lingers),
+        WITH_MEMORY_CHECK(a_lingering_worker_falls_asleep),
         WITH_MEMORY_CHECK(a_shut_down_wakes_every_worker),
-        WITH_MEMORY_CHECK(a_worker_waits_no_longer_than_it_was_told),
+        WITH_MEMORY_CHECK(a_worker_waits_no_longer_than_its_timeout),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_while_there_is_a_key_to_get),
-        WITH_MEMORY_CHECK(the_descriptor_knows_when_a_delay_ends),
+        WITH_MEMORY_CHECK(the_descriptor_becomes_readable_when_a_delay_ends),
     };
     return RUN_TESTS(tests);
 }

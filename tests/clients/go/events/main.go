@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// events has client-go's event correlator take random events, to compare it with ours.
+// events feeds random events to client-go's event correlator, to compare it with ours.
 //
-//	events SEED COUNT     writes so many sequences of events with what became of them, as JSON Lines
+//	events SEED COUNT     writes this many sequences of events with their results, as JSON Lines
 package main
 
 import (
@@ -23,16 +23,16 @@ import (
 const (
 	events   = 60
 	messages = 14
-	interval = 600 // seconds after which similar events count anew
+	interval = 600 // seconds after which counting of similar events starts again
 )
 
-// Similar events: they differ in their message only.
+// Similar events: they differ only in their message.
 type group struct {
 	object, severity, reason int
 }
 
-// What the generator knows of them. From the tenth message on the correlator forgets one of its messages, any one: from
-// then on a message must be new, so that this makes no difference.
+// What the generator knows about them. From the tenth message on, the correlator forgets an arbitrary message of the group.
+// From then on all messages are new, so that this makes no difference.
 type used struct {
 	messages map[int]bool
 	last     int
@@ -45,7 +45,7 @@ type sequence struct {
 	seconds    int
 	correlator *record.EventCorrelator
 	groups     map[group]*used
-	times      map[int64]int // which event it was, by the time at which it was recorded
+	times      map[int64]int // the number of an event, by the time at which it was recorded
 	fresh      int
 	focus      int
 	lines      [][]any
@@ -76,11 +76,11 @@ func (s *sequence) pass() {
 	if s.random.Intn(5) == 0 {
 		s.seconds += waits[s.random.Intn(len(waits))]
 	}
-	// And a millisecond for each event, so that no two have the same time.
+	// Plus one millisecond per event, so that no two events have the same time.
 	s.clock.SetTime(s.start.Add(time.Duration(s.seconds)*time.Second + time.Duration(len(s.lines))*time.Millisecond))
 }
 
-// As a recorder makes it.
+// Makes the event as a recorder would.
 func (s *sequence) event(g group, message int) *v1.Event {
 	now := metav1.NewTime(s.clock.Now())
 	object := fmt.Sprintf("pod-%d", g.object)
@@ -97,7 +97,7 @@ func (s *sequence) event(g group, message int) *v1.Event {
 	}
 }
 
-// The number of the event that has given the name.
+// Returns the number of the event that the name was made for.
 func (s *sequence) named(event *v1.Event) int {
 	nanos, err := strconv.ParseInt(event.Name[strings.LastIndex(event.Name, ".")+1:], 16, 64)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // watch follows the pods of one namespace with client-go's informer, in protobuf, until an object of the given version
-// arrives at its handler. It writes how many events there were, and how many seconds and seconds of processor time they took.
+// arrives at its handler. It prints the number of events, and the seconds of wall and processor time they took.
 //
 //	watch URL NAMESPACE VERSION
 package main
@@ -68,7 +68,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: watch URL NAMESPACE VERSION")
 		os.Exit(2)
 	}
-	// The server lists and watches, but does not stream lists.
+	// The server supports lists and watches, but not streamed lists.
 	os.Setenv("KUBE_FEATURE_WatchListClient", "false")
 	if err := follow(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "watch:", err)

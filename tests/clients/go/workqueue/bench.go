@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
-	_ "k8s.io/component-base/metrics/prometheus/workqueue" // a queue with a name has the metrics of Prometheus
+	_ "k8s.io/component-base/metrics/prometheus/workqueue" // gives a named queue the metrics of Prometheus
 )
 
 func work(queue workqueue.TypedInterface[string], group *sync.WaitGroup) {
@@ -24,7 +24,7 @@ func work(queue workqueue.TypedInterface[string], group *sync.WaitGroup) {
 	}
 }
 
-// As bench/workqueue_contest.c does it: all keys are added by one, and taken by the workers behind that or meanwhile.
+// Like bench/workqueue_contest.c: one goroutine adds all keys, and the workers take them after that or meanwhile.
 func once(queue workqueue.TypedInterface[string], keys []string, workers int, meanwhile bool) {
 	group := sync.WaitGroup{}
 	group.Add(workers)
@@ -46,7 +46,7 @@ func once(queue workqueue.TypedInterface[string], keys []string, workers int, me
 	group.Wait()
 }
 
-// The processor time of all threads, the garbage collector's among them.
+// The processor time of all threads, including the garbage collector's.
 func processorTime() time.Duration {
 	usage := syscall.Rusage{}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

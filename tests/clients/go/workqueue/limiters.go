@@ -13,7 +13,7 @@ import (
 
 const limiterCalls = 40
 
-// client-go's bucket, at a time of ours instead of the machine's.
+// client-go's bucket, with a time of ours instead of the machine's.
 type bucket struct {
 	*rate.Limiter
 	now *time.Time
@@ -61,12 +61,12 @@ func made(now *time.Time) []struct {
 		5, 1000000, 7, 3)
 	add("max_wait", workqueue.NewTypedWithMaxWaitRateLimiter(exponential(5*ms, 1000*time.Second), 4000*ms),
 		5, 1000000, 4000)
-	// DefaultTypedControllerRateLimiter, but for the clock of its bucket.
+	// DefaultTypedControllerRateLimiter, except for the clock of its bucket.
 	add("default", workqueue.NewTypedMaxOfRateLimiter(exponential(5*ms, 1000*time.Second), newBucket(10, 100, now)))
 	return entries
 }
 
-// First all calls at once for one key, then some for several keys while time passes and keys are forgotten.
+// Makes many calls at once for one key, then some for several keys, while time passes and keys are forgotten.
 func (l *limited) run(limiter workqueue.TypedRateLimiter[string], now *time.Time) {
 	random := rand.New(rand.NewSource(1))
 	start := *now

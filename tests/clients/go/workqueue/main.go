@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// workqueue has client-go's typed work queue do what ours does, to compare them.
+// workqueue runs client-go's typed work queue, to compare it with ours.
 //
-//	workqueue record SEED COUNT     writes so many random sequences of calls with their results, as JSON Lines
-//	workqueue bench KEYS WORKERS    says how many nanoseconds a key takes, and how many of processor time: added first,
-//	                                and added meanwhile
+//	workqueue record SEED COUNT     writes this many random sequences of calls with their results, as JSON Lines
+//	workqueue bench KEYS WORKERS    prints the nanoseconds of wall and processor time per key: with all keys added first,
+//	                                and with keys added meanwhile
 //	workqueue bench-metrics …       the same for a queue with metrics
 package main
 

@@ -22,11 +22,11 @@ const (
 	far      = 10000 * time.Hour
 )
 
-// What a sequence is made of, as tests/fixtures/README.md explains it.
+// An entry of a sequence; see tests/fixtures/README.md.
 type call []any
 
-// A clock that counts the timers that are made with it. The queue's own goroutine makes one each time around, after
-// it has added what is due, as long as something is delayed; the sentinel always is.
+// A clock that counts the timers made with it. In each iteration the queue's own goroutine adds what is due, and then makes
+// a timer if something is delayed; the sentinel always is.
 type countingClock struct {
 	*testingclock.FakeClock
 	timers atomic.Int64
@@ -37,7 +37,7 @@ func (c *countingClock) NewTimer(d time.Duration) clock.Timer {
 	return c.FakeClock.NewTimer(d)
 }
 
-// What the queue counts.
+// The queue's metrics.
 type counts struct{ adds, depth, retries atomic.Int64 }
 
 type count struct{ value *atomic.Int64 }
@@ -68,7 +68,7 @@ type recorder struct {
 	calls      []call
 }
 
-// Does something that has the queue's goroutine go around, and waits until it has.
+// Makes a call that wakes the queue's goroutine, and waits for one iteration.
 func (r *recorder) settle(do func()) {
 	before := r.clock.timers.Load()
 	do()
@@ -77,7 +77,7 @@ func (r *recorder) settle(do func()) {
 	}
 }
 
-// The sentinel's own retry does not count.
+// The sentinel's own retry is not counted.
 func (r *recorder) forgetSentinel() {
 	if !r.queue.ShuttingDown() {
 		r.counts.retries.Add(-1)
@@ -92,7 +92,7 @@ func (r *recorder) step(d time.Duration) {
 	r.forgetSentinel()
 }
 
-// No two delays end at the same time: the order of these is open.
+// No two delays end at the same time, because their order would be undefined.
 func (r *recorder) delayed(add func()) {
 	r.step(time.Microsecond)
 	if r.queue.ShuttingDown() {

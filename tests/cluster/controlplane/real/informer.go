@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-var bytesRead atomic.Int64 // of connections: with TLS, and compressed where client-go asks for that
+var bytesRead atomic.Int64 // bytes of the connections: with TLS, and compressed where client-go asks for that
 
 type countedConnection struct{ net.Conn }
 
@@ -30,7 +30,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return countedConnection{connection}, err
 }
 
-// Everything else is client-go's default; $KUBE_FEATURE_WatchListClient=false makes it list instead of stream.
+// Everything else has client-go's defaults; $KUBE_FEATURE_WatchListClient=false makes it list instead of stream.
 func inform(kubeconfig, wire string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-const podsPerWrite = 100 // etcd takes up to 128 operations, and 1.5 MiB
+const podsPerWrite = 100 // etcd accepts up to 128 operations and 1.5 MiB
 
-// put has etcd store the pod as kube-apiserver would. A POST would lose its status, and take ten times as long.
+// put stores the pod in etcd as kube-apiserver would. A POST would drop its status, and take ten times as long.
 func put(pod *core.Pod) (clientv3.Op, error) {
 	pod.ResourceVersion = ""
 	encoder := scheme.Codecs.EncoderForVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), core.SchemeGroupVersion)
@@ -50,7 +50,7 @@ func load(etcd, path string) error {
 		return err
 	}
 	defer client.Close()
-	if _, err := client.Get(context.Background(), "none"); err != nil { // reads are repeated until etcd has started
+	if _, err := client.Get(context.Background(), "none"); err != nil { // a read, because reads are retried until etcd has started
 		return err
 	}
 	decoder := json.NewDecoder(file)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// real measures first lists of pods on a real kube-apiserver; bench/real.sh builds and runs it.
+// real measures first lists of pods from a real kube-apiserver; bench/real.sh builds and runs it.
 //
 //	real load ETCD-URL FILE          writes the pods of a list in JSON into etcd, as kube-apiserver stores them
 //	real informer KUBECONFIG WIRE    syncs client-go's informer of pods; WIRE is json or protobuf

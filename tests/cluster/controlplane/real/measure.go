@@ -21,22 +21,23 @@ import (
 )
 
 type settings struct {
-	kubeconfig, kinformer, listPods string
-	server, authority, token        string
-	apiserver, etcd                 int // process ids
-	pods, rounds, atOnce            int
-	longest                         time.Duration
-	only                            string
-	client                          *http.Client
+	kubeconfig, kinformer    string
+	listPods, download       string
+	server, authority, token string
+	apiserver, etcd          int // process ids
+	pods, rounds, atOnce     int
+	longest                  time.Duration
+	only                     string
+	client                   *http.Client
 }
 
-// What one run of a row has cost, or the median of several.
+// The cost of one run of a row, or the median of several.
 type cost struct {
 	wall, clientCPU, serverCPU, etcdCPU float64 // seconds
 	serverPeak, clientPeak, read        float64 // MB; a client's peak is at least this program's own size at its start
 }
 
-// clientReport is the last line of each client.
+// clientReport is the last line that each client prints.
 type clientReport struct {
 	Objects   int     `json:"objects"`
 	BytesRead float64 `json:"bytes_read"`
@@ -48,11 +49,12 @@ func readSettings(arguments []string) (*settings, error) {
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "of the control plane")
 	flags.StringVar(&s.kinformer, "kinformer", "", "the program")
 	flags.StringVar(&s.listPods, "list-pods", "", "the program of bench/cmd_list_pods.c")
+	flags.StringVar(&s.download, "download", "", "the program of bench/cmd_download.c")
 	flags.IntVar(&s.apiserver, "apiserver", 0, "process id")
 	flags.IntVar(&s.etcd, "etcd", 0, "process id")
-	flags.IntVar(&s.pods, "pods", 0, "how many there are; a client that finds another number has failed")
-	flags.IntVar(&s.rounds, "rounds", 5, "each row runs this often")
-	flags.DurationVar(&s.longest, "longest", time.Hour, "no further round begins when it would probably end later")
+	flags.IntVar(&s.pods, "pods", 0, "the number of pods; a client that finds a different number has failed")
+	flags.IntVar(&s.rounds, "rounds", 5, "how often each row runs")
+	flags.DurationVar(&s.longest, "longest", time.Hour, "no new round begins if it would probably end after this time")
 	flags.IntVar(&s.atOnce, "at-once", 1, "clients at the same time")
 	flags.StringVar(&s.only, "only", "", "rows whose name contains one of these words, separated by commas")
 	if err := flags.Parse(arguments); err != nil {
@@ -69,7 +71,7 @@ func readSettings(arguments []string) (*settings, error) {
 
 // ---- one run ----
 
-// collect has kube-apiserver collect its garbage, so that each run begins with the same heap.
+// collect makes kube-apiserver collect its garbage, so that each run begins with the same heap.
 func (s *settings) collect() error {
 	response, err := s.client.Get(s.server + "/debug/pprof/heap?gc=1")
 	if err != nil {
@@ -93,7 +95,7 @@ func (s *settings) start(r row) ([]*exec.Cmd, error) {
 	return commands, nil
 }
 
-// curl does not count objects.
+// A download does not count objects.
 func (s *settings) readReport(command *exec.Cmd) (report clientReport, err error) {
 	output := command.Stdout.(*bytes.Buffer).String()
 	err = errors.New("no report")
@@ -173,7 +175,7 @@ func medians(costs []cost) cost {
 	}
 }
 
-// Each round begins with another row, so that none is always the first one or follows the same one.
+// Each round begins with a different row, so that no row is always the first one or follows the same one.
 func (s *settings) runRounds(rows []row) ([][]cost, error) {
 	costs := make([][]cost, len(rows))
 	begin := time.Now()
@@ -212,6 +214,6 @@ func measure(arguments []string) error {
 		all[r.name()] = medians(costs[i])
 	}
 	printTable(s, rows, all, costs)
-	printTargets(all)
+	printGoals(rows, all)
 	return nil
 }

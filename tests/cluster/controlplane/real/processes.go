@@ -13,7 +13,7 @@ const ticksPerSecond = 100 // USER_HZ of Linux
 // cpuSeconds is the user and system time of all threads of a process so far.
 func cpuSeconds(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, fields, _ := strings.Cut(string(text), ") ") // after the name, which may have spaces
+	_, fields, _ := strings.Cut(string(text), ") ") // after the name, which may contain spaces
 	var user, system float64
 	list := strings.Fields(fields)
 	if len(list) > 12 {
@@ -22,7 +22,7 @@ func cpuSeconds(pid int) float64 {
 	return (user + system) / ticksPerSecond
 }
 
-// forgetPeak has VmHWM begin again from what is resident now.
+// forgetPeak resets VmHWM to the current resident size.
 func forgetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that are not JSON, but whose end is known: they alone are refused, and what follows is read. */
+/* Objects that are malformed but whose end is known: only they are refused, and what follows is read. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #define ITEMS(items) "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[" items "]}"
 #define NO_METADATA "METADATA  continue \"\" remaining -1\n"
 
-/* What is wrong, as a value of a member that stands behind the names; and what that is called. */
+/* Malformed values of a member after the names, and their errors. */
 static const struct {
     const char *value;
     int code;
-    int at; /* in the value */
+    int at; /* position in the value */
 } wrongs[] = {
     {"\"\\ud800\"", KI_ERR_JSON_ESCAPE, 7},
     {"\"\\udc00\\ud800\"", KI_ERR_JSON_ESCAPE, 6},
@@ -39,7 +39,7 @@ static ki_object_plan *shallow_plan(void)
     return decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.depth_max = DEPTH_MAX});
 }
 
-/* The text of an error that stands in the body `shift` bytes behind the beginning of the value. */
+/* The text of an error whose value begins `shift` bytes into the body. */
 static void explain(char *out, size_t bytes, size_t wrong, size_t shift)
 {
     snprintf(out, bytes, "%s %s at byte %zu", ki_error_name(wrongs[wrong].code),
@@ -80,7 +80,7 @@ static void an_event_is_refused_with_its_key_and_the_watch_continues(void **stat
     ki_object_plan_free(plan);
 }
 
-static void an_object_before_its_type_is_refused_as_well(void **state)
+static void an_object_before_its_type_is_also_refused(void **state)
 {
     (void)state;
     static const char event[] = "{\"object\":{\"spec\":";
@@ -111,31 +111,31 @@ static void bookmarks_and_errors_are_refused_as_such(void **state)
 }
 
 /* A key must be one that an object can have. */
-static void a_name_with_the_mistake_in_it_is_not_a_key(void **state)
+static void a_malformed_name_is_not_a_key(void **state)
 {
     (void)state;
     static const char *const names[] = {"a\\ud800", "a\\q", "a\xff", "\xc3", "a\nb"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         for (int in_namespace = 0; in_namespace < 2; in_namespace++) {
             char body[300];
-            ki_list_decoder decoder;
+            ki_body_decoder decoder;
             decode_run run;
             ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
             snprintf(body, sizeof(body), ITEMS("{\"metadata\":{\"%s\":\"%s\",\"%s\":\"b\"}}"),
                      in_namespace ? "namespace" : "name", names[i], in_namespace ? "name" : "namespace");
-            ki_list_decoder_init(&decoder, plan);
-            decode_run_list(&run, &decoder, ki_str_of(body), (decode_split){0});
+            ki_body_decoder_init(&decoder, KI_BODY_JSON_LIST, plan);
+            decode_run_decoder(&run, &decoder, ki_str_of(body), (decode_split){0});
             assert_int_equal(run.code, 0);
             assert_int_equal(run.refused_count, 1);
-            assert_int_equal(decoder.refused.key.len, 0);
+            assert_int_equal(ki_body_decoder_result(&decoder)->refused.key.len, 0);
             decode_run_fini(&run);
-            ki_list_decoder_fini(&decoder);
+            ki_body_decoder_fini(&decoder);
             ki_object_plan_free(plan);
         }
     }
 }
 
-static void very_deep_items_are_passed_over(void **state)
+static void very_deep_items_are_skipped(void **state)
 {
     (void)state;
     enum { DEPTH = 100000 };
@@ -154,9 +154,8 @@ static void very_deep_items_are_passed_over(void **state)
     free(body);
 }
 
-/* What is wrong with brackets, commas or words ends the list,
- * and the first mistake is the one that is told. */
-static void other_mistakes_behind_it_end_the_list(void **state)
+/* Malformed brackets, commas or words end the list, and the first error is reported. */
+static void other_errors_after_it_end_the_list(void **state)
 {
     (void)state;
     static const char *const items[] = {"{\"a\":\"\\x\"]", "{\"a\":\"\\x\",}", "{\"a\":\"\\x\",\"b\":tru}",
@@ -173,7 +172,7 @@ static void other_mistakes_behind_it_end_the_list(void **state)
     }
 }
 
-static void a_refused_item_that_is_cut_cuts_the_list(void **state)
+static void a_list_that_ends_in_a_refused_item_is_truncated(void **state)
 {
     (void)state;
     decode_assert_pod_list("{\"items\":[{\"a\":\"\\x\",",
@@ -185,12 +184,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_is_refused_with_its_key_and_the_list_continues),
         cmocka_unit_test(an_event_is_refused_with_its_key_and_the_watch_continues),
-        cmocka_unit_test(an_object_before_its_type_is_refused_as_well),
+        cmocka_unit_test(an_object_before_its_type_is_also_refused),
         cmocka_unit_test(bookmarks_and_errors_are_refused_as_such),
-        cmocka_unit_test(a_name_with_the_mistake_in_it_is_not_a_key),
-        cmocka_unit_test(very_deep_items_are_passed_over),
-        cmocka_unit_test(other_mistakes_behind_it_end_the_list),
-        cmocka_unit_test(a_refused_item_that_is_cut_cuts_the_list),
+        cmocka_unit_test(a_malformed_name_is_not_a_key),
+        cmocka_unit_test(very_deep_items_are_skipped),
+        cmocka_unit_test(other_errors_after_it_end_the_list),
+        cmocka_unit_test(a_list_that_ends_in_a_refused_item_is_truncated),
     };
     return RUN_TESTS(tests);
 }

@@ -7,7 +7,7 @@
 
 #include "support/unit.h"
 
-/* Values named "skip…" are skipped, "list…" taken in elements, all others as values. */
+/* Values named "skip…" are skipped, "list…" are taken by element, and all others as values. */
 static int take_for(ki_str raw)
 {
     return raw.len > 5 && memcmp(raw.ptr + 1, "skip", 4) == 0   ? KI_TAKE_SKIP
@@ -39,7 +39,7 @@ static void take_step(ki_envelope *envelope, int step, const ki_projection *proj
     }
 }
 
-/* All steps over a text that may hold several objects; to be freed. */
+/* All steps over a text that may contain several objects; the caller frees the result. */
 static char *steps_of(const char *text, size_t piece, size_t bytes_max, const ki_projection *projection)
 {
     char *log = NULL;
@@ -97,7 +97,7 @@ static void skipped_values_are_not_kept(void **state)
                  "NAME \"skip\"\nVALUE \nNAME \"skip2\"\nVALUE \nNAME \"b\"\nVALUE 2\nEND\n");
 }
 
-static void elements_come_one_by_one(void **state)
+static void elements_are_delivered_one_by_one(void **state)
 {
     (void)state;
     assert_steps("{\"list\":[1,{\"a\":1},[],\"x\"],\"b\":2}",
@@ -107,14 +107,14 @@ static void elements_come_one_by_one(void **state)
     assert_steps("{\"list\":[ 1 ]}", "NAME \"list\"\nELEMENT 1\nARRAY_END\nEND\n");
 }
 
-static void what_is_not_an_array_is_taken_as_a_value(void **state)
+static void a_value_that_is_not_an_array_is_taken_as_a_value(void **state)
 {
     (void)state;
     assert_steps("{\"list\":null}", "NAME \"list\"\nVALUE null\nEND\n");
     assert_steps("{\"list\":{\"a\":[1]}}", "NAME \"list\"\nVALUE {\"a\":[1]}\nEND\n");
 }
 
-static void an_array_that_is_not_asked_for_in_elements_is_a_value(void **state)
+static void an_array_not_requested_by_element_is_a_value(void **state)
 {
     (void)state;
     assert_steps("{\"a\":[1,[2]]}", "NAME \"a\"\nVALUE [1,[2]]\nEND\n");
@@ -168,14 +168,14 @@ static void a_value_that_does_not_end_is_an_error(void **state)
     ki_envelope_fini(&envelope);
 }
 
-static void names_and_values_have_limits_of_their_own(void **state)
+static void names_and_values_have_their_own_limits(void **state)
 {
     (void)state;
     assert_steps_of("{\"a_long_name\":1,\"b\":\"2345\"}", 5, NULL,
                     "NAME \"a_long_name\"\nVALUE 1\nNAME \"b\"\nVALUE \"2345\" overflowed\nEND\n");
 }
 
-/* The last line of the log, in every split. */
+/* Checks the last line of the log in every split. */
 static void assert_last_step(const char *text, const char *last)
 {
     for (size_t piece = 1; piece <= 64; piece *= 8) {
@@ -201,7 +201,7 @@ static void assert_mistakes(const mistake *cases, size_t count)
     }
 }
 
-static void mistakes_between_values_are_found_at_their_byte(void **state)
+static void errors_between_values_are_reported_at_their_byte(void **state)
 {
     (void)state;
     static const mistake cases[] = {
@@ -216,7 +216,7 @@ static void mistakes_between_values_are_found_at_their_byte(void **state)
     assert_mistakes(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void mistakes_in_an_array_of_elements_are_found_at_their_byte(void **state)
+static void errors_in_an_array_of_elements_are_reported_at_their_byte(void **state)
 {
     (void)state;
     static const mistake cases[] = {
@@ -227,7 +227,7 @@ static void mistakes_in_an_array_of_elements_are_found_at_their_byte(void **stat
     assert_mistakes(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void an_object_that_ends_early_is_cut(void **state)
+static void an_object_that_ends_early_is_truncated(void **state)
 {
     (void)state;
     const char *const text = "{\"a\":12,\"list\":[{\"b\":[]},null],\"skip\":\"\\n\"}";
@@ -240,7 +240,7 @@ static void an_object_that_ends_early_is_cut(void **state)
     }
 }
 
-static void an_object_has_begun_with_its_brace(void **state)
+static void an_object_begins_with_its_brace(void **state)
 {
     (void)state;
     ki_envelope envelope;
@@ -262,18 +262,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_named_and_taken),
         cmocka_unit_test(skipped_values_are_not_kept),
-        cmocka_unit_test(elements_come_one_by_one),
-        cmocka_unit_test(what_is_not_an_array_is_taken_as_a_value),
-        cmocka_unit_test(an_array_that_is_not_asked_for_in_elements_is_a_value),
+        cmocka_unit_test(elements_are_delivered_one_by_one),
+        cmocka_unit_test(a_value_that_is_not_an_array_is_taken_as_a_value),
+        cmocka_unit_test(an_array_not_requested_by_element_is_a_value),
         cmocka_unit_test(objects_follow_each_other),
         cmocka_unit_test(a_projection_applies_to_values_and_elements),
         cmocka_unit_test(a_value_that_is_too_large_overflows_and_the_next_does_not),
         cmocka_unit_test(a_value_that_does_not_end_is_an_error),
-        cmocka_unit_test(names_and_values_have_limits_of_their_own),
-        cmocka_unit_test(mistakes_between_values_are_found_at_their_byte),
-        cmocka_unit_test(mistakes_in_an_array_of_elements_are_found_at_their_byte),
-        cmocka_unit_test(an_object_that_ends_early_is_cut),
-        cmocka_unit_test(an_object_has_begun_with_its_brace),
+        cmocka_unit_test(names_and_values_have_their_own_limits),
+        cmocka_unit_test(errors_between_values_are_reported_at_their_byte),
+        cmocka_unit_test(errors_in_an_array_of_elements_are_reported_at_their_byte),
+        cmocka_unit_test(an_object_that_ends_early_is_truncated),
+        cmocka_unit_test(an_object_begins_with_its_brace),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists that can be read: their shape, their kinds, and items that cannot be used. */
+/* Valid lists: their structure, their kinds, and items that are refused. */
 #include "api/decode/list_decoder.h"
 
 #include <kinformer/resources.h>
@@ -19,9 +19,9 @@
     "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":" items  \
     "}"
 
-/* ---- the shape of a list ------------------------------------------------------------------------------- */
+/* ---- structure ----------------------------------------------------------------------------------------- */
 
-static void items_and_metadata_come_in_the_order_of_the_body(void **state)
+static void items_and_metadata_are_delivered_in_the_order_of_the_body(void **state)
 {
     (void)state;
     decode_assert_pod_list(PODS("[" POD("a") "," POD("b") "]"),
@@ -31,7 +31,7 @@ static void items_and_metadata_come_in_the_order_of_the_body(void **state)
                            OBJECT("a") OBJECT("b") METADATA("7") "END\n");
 }
 
-static void white_space_may_stand_between_all_tokens(void **state)
+static void white_space_is_allowed_between_all_tokens(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -40,7 +40,7 @@ static void white_space_may_stand_between_all_tokens(void **state)
         OBJECT("a") OBJECT("b") METADATA("7") "END\n");
 }
 
-static void a_list_without_objects_is_one(void **state)
+static void a_list_may_be_empty(void **state)
 {
     (void)state;
     decode_assert_pod_list(PODS("[]"), METADATA("7") "END\n");
@@ -71,7 +71,7 @@ static void list_metadata_of_a_wrong_type_counts_as_missing(void **state)
                            "METADATA  continue \"\" remaining -1\nEND\n");
 }
 
-static void unknown_members_are_passed_over(void **state)
+static void unknown_members_are_skipped(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -97,7 +97,7 @@ static void the_first_of_equal_members_counts(void **state)
         METADATA("7") "END\n");
 }
 
-static void items_twice_are_not_a_list(void **state)
+static void two_items_members_are_not_a_list(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -119,7 +119,7 @@ static void lists_of_metadata_and_lists_of_anything_fit_every_resource(void **st
                            OBJECT("a") "END\n");
 }
 
-static void a_list_teaches_the_kind_that_the_resource_does_not_know(void **state)
+static void a_list_supplies_the_kind_if_the_resource_has_none(void **state)
 {
     (void)state;
     ki_resource *widgets = recorded_resource("widgets.v1.example.com");
@@ -135,7 +135,7 @@ static void a_list_teaches_the_kind_that_the_resource_does_not_know(void **state
     ki_resource_free(widgets);
 }
 
-static void an_item_keeps_the_names_that_it_has(void **state)
+static void an_item_keeps_its_own_names(void **state)
 {
     (void)state;
     ki_resource *widgets = recorded_resource("widgets.v1.example.com");
@@ -151,29 +151,26 @@ static void an_item_keeps_the_names_that_it_has(void **state)
     ki_resource_free(widgets);
 }
 
-static void a_kind_that_comes_behind_the_items_is_too_late_for_them(void **state)
+static void a_kind_after_the_items_is_too_late_for_them(void **state)
 {
     (void)state;
     ki_resource *widgets = recorded_resource("widgets.v1.example.com");
     ki_object_plan *plan = decode_plan(widgets, NULL);
     decode_run run;
-    ki_list_decoder decoder;
-    ki_list_decoder_init(&decoder, plan);
-    decode_run_list(
-        &run, &decoder,
+    decode_run_form(
+        &run, KI_BODY_JSON_LIST, plan,
         KI_STR("{\"items\":[" POD("a") "],\"kind\":\"WidgetList\",\"apiVersion\":\"example.com/v1\"}"),
         (decode_split){0});
     decode_assert_log(&run,
                       "OBJECT a {\"apiVersion\":\"example.com/v1\",\"metadata\":{\"name\":\"a\"}}\nEND\n");
     assert_int_equal(ki_object_kind(run.objects[0]).len, 0);
     decode_run_fini(&run);
-    ki_list_decoder_fini(&decoder);
     assert_true(ki_str_equal(plan->kind, KI_STR("Widget")));
     ki_object_plan_free(plan);
     ki_resource_free(widgets);
 }
 
-static void names_that_need_escapes_are_not_learned(void **state)
+static void names_that_need_escapes_are_not_taken_over(void **state)
 {
     (void)state;
     ki_resource *widgets = recorded_resource("widgets.v1.example.com");
@@ -193,7 +190,7 @@ static void names_that_need_escapes_are_not_learned(void **state)
     ki_resource_free(widgets);
 }
 
-static void a_plan_without_a_resource_learns_all_names(void **state)
+static void a_plan_without_a_resource_takes_all_names_from_the_list(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(NULL, NULL);
@@ -204,7 +201,7 @@ static void a_plan_without_a_resource_learns_all_names(void **state)
     ki_object_plan_free(plan);
 }
 
-/* ---- items that cannot be used ------------------------------------------------------------------------- */
+/* ---- refused items ------------------------------------------------------------------------------------- */
 
 static void an_item_with_bad_metadata_is_refused_and_the_list_continues(void **state)
 {
@@ -242,7 +239,7 @@ static void an_item_that_is_too_large_is_refused_with_its_key(void **state)
     ki_object_plan_free(plan);
 }
 
-static void what_is_dropped_does_not_count_as_size(void **state)
+static void dropped_fields_do_not_count_towards_the_size(void **state)
 {
     (void)state;
     ki_object_options options = {.drop = (const char *[]){"/spec", NULL}, .bytes_max = 100};
@@ -253,7 +250,7 @@ static void what_is_dropped_does_not_count_as_size(void **state)
     ki_object_plan_free(plan);
 }
 
-static void an_item_that_is_far_too_large_is_refused_alone(void **state)
+static void an_item_that_is_far_too_large_is_the_only_one_refused(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
@@ -269,7 +266,7 @@ static void an_item_that_is_far_too_large_is_refused_alone(void **state)
     ki_object_plan_free(plan);
 }
 
-static void metadata_of_the_list_that_is_too_large_ends_it(void **state)
+static void list_metadata_that_is_too_large_ends_the_list(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
@@ -289,9 +286,9 @@ static void metadata_of_the_list_that_is_too_large_ends_it(void **state)
     ki_object_plan_free(plan);
 }
 
-/* ---- the decoder as such ------------------------------------------------------------------------------- */
+/* ---- the decoder --------------------------------------------------------------------------------------- */
 
-static void an_object_that_is_not_taken_is_freed(void **state)
+static void an_object_that_is_not_consumed_is_freed(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
@@ -311,13 +308,13 @@ static void an_object_that_is_not_taken_is_freed(void **state)
     assert_int_equal(steps[1], KI_LIST_OBJECT);
     assert_int_equal(steps[2], KI_LIST_OBJECT);
     assert_int_equal(steps[3], KI_LIST_END);
-    assert_null(ki_list_decoder_take_object(&decoder));
+    assert_null(ki_decoded_take_object(&decoder.decoded));
     assert_int_equal(ki_list_decoder_end(&decoder, &err), 0);
     ki_list_decoder_fini(&decoder);
     ki_object_plan_free(plan);
 }
 
-static void an_object_is_given_out_with_its_last_byte(void **state)
+static void an_object_is_delivered_with_its_last_byte(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
@@ -328,9 +325,9 @@ static void an_object_is_given_out_with_its_last_byte(void **state)
     ki_list_decoder_init(&decoder, plan);
     assert_int_equal(ki_list_decoder_feed(&decoder, part.ptr, part.len - 1, &used, &err), KI_LIST_MORE);
     assert_int_equal(ki_list_decoder_feed(&decoder, part.ptr + used, 1, &used, &err), KI_LIST_OBJECT);
-    ki_object *object = ki_list_decoder_take_object(&decoder);
+    ki_object *object = ki_decoded_take_object(&decoder.decoded);
     assert_string_equal(ki_object_key(object), "a");
-    assert_null(ki_list_decoder_take_object(&decoder));
+    assert_null(ki_decoded_take_object(&decoder.decoded));
     ki_list_decoder_fini(&decoder);
     ki_object_plan_free(plan);
     assert_string_equal(ki_object_key(object), "a");
@@ -352,7 +349,7 @@ static void feeding_nothing_changes_nothing(void **state)
     ki_object_plan_free(plan);
 }
 
-static void a_projection_keeps_less_and_the_key_whatever_it_keeps(void **state)
+static void a_projection_always_keeps_the_key(void **state)
 {
     (void)state;
     ki_object_options options = {.keep = (const char *[]){"/spec/nodeName", NULL}};
@@ -369,30 +366,30 @@ static void a_projection_keeps_less_and_the_key_whatever_it_keeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_and_metadata_come_in_the_order_of_the_body),
-        cmocka_unit_test(white_space_may_stand_between_all_tokens),
-        cmocka_unit_test(a_list_without_objects_is_one),
+        cmocka_unit_test(items_and_metadata_are_delivered_in_the_order_of_the_body),
+        cmocka_unit_test(white_space_is_allowed_between_all_tokens),
+        cmocka_unit_test(a_list_may_be_empty),
         cmocka_unit_test(list_metadata_is_read_whole),
         cmocka_unit_test(list_metadata_of_a_wrong_type_counts_as_missing),
-        cmocka_unit_test(unknown_members_are_passed_over),
+        cmocka_unit_test(unknown_members_are_skipped),
         cmocka_unit_test(names_of_members_may_be_escaped),
         cmocka_unit_test(the_first_of_equal_members_counts),
-        cmocka_unit_test(items_twice_are_not_a_list),
+        cmocka_unit_test(two_items_members_are_not_a_list),
         cmocka_unit_test(lists_of_metadata_and_lists_of_anything_fit_every_resource),
-        cmocka_unit_test(a_list_teaches_the_kind_that_the_resource_does_not_know),
-        cmocka_unit_test(an_item_keeps_the_names_that_it_has),
-        cmocka_unit_test(a_kind_that_comes_behind_the_items_is_too_late_for_them),
-        cmocka_unit_test(names_that_need_escapes_are_not_learned),
-        cmocka_unit_test(a_plan_without_a_resource_learns_all_names),
+        cmocka_unit_test(a_list_supplies_the_kind_if_the_resource_has_none),
+        cmocka_unit_test(an_item_keeps_its_own_names),
+        cmocka_unit_test(a_kind_after_the_items_is_too_late_for_them),
+        cmocka_unit_test(names_that_need_escapes_are_not_taken_over),
+        cmocka_unit_test(a_plan_without_a_resource_takes_all_names_from_the_list),
         cmocka_unit_test(an_item_with_bad_metadata_is_refused_and_the_list_continues),
         cmocka_unit_test(an_item_that_is_too_large_is_refused_with_its_key),
-        cmocka_unit_test(what_is_dropped_does_not_count_as_size),
-        cmocka_unit_test(an_item_that_is_far_too_large_is_refused_alone),
-        cmocka_unit_test(metadata_of_the_list_that_is_too_large_ends_it),
-        cmocka_unit_test(an_object_that_is_not_taken_is_freed),
-        cmocka_unit_test(an_object_is_given_out_with_its_last_byte),
+        cmocka_unit_test(dropped_fields_do_not_count_towards_the_size),
+        cmocka_unit_test(an_item_that_is_far_too_large_is_the_only_one_refused),
+        cmocka_unit_test(list_metadata_that_is_too_large_ends_the_list),
+        cmocka_unit_test(an_object_that_is_not_consumed_is_freed),
+        cmocka_unit_test(an_object_is_delivered_with_its_last_byte),
         cmocka_unit_test(feeding_nothing_changes_nothing),
-        cmocka_unit_test(a_projection_keeps_less_and_the_key_whatever_it_keeps),
+        cmocka_unit_test(a_projection_always_keeps_the_key),
     };
     return RUN_TESTS(tests);
 }

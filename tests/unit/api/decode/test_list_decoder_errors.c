@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that are not a list, and mistakes in those that are. */
+/* Bodies that are not a list, and malformed lists. */
 #include "api/decode/list_decoder.h"
 
 #include <kinformer/resources.h>
@@ -18,9 +18,9 @@
     "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":" items  \
     "}"
 
-/* ---- what is not a list ------------------------------------------------------------------------------ */
+/* ---- bodies that are not a list ---------------------------------------------------------------------- */
 
-static void what_has_no_items_is_not_a_list(void **state)
+static void a_body_without_items_is_not_a_list(void **state)
 {
     (void)state;
     decode_assert_pod_list("{}", "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list: it has no items\n");
@@ -58,7 +58,7 @@ static void another_kind_ends_the_list_at_once(void **state)
         OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"Table\"\n");
 }
 
-static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
+static void lists_of_custom_resources_may_have_almost_any_kind(void **state)
 {
     (void)state;
     static const ki_resource gizmos = {.group = "example.com",
@@ -88,7 +88,7 @@ static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
     ki_object_plan_free(plan);
 }
 
-static void what_is_nested_deeper_than_the_plan_has_it_is_refused(void **state)
+static void an_item_nested_deeper_than_the_limit_is_refused(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.depth_max = 2});
@@ -131,7 +131,7 @@ static void a_recorded_plain_text_is_not_json(void **state)
     recorded_free(&answer);
 }
 
-static void an_empty_body_is_cut(void **state)
+static void an_empty_body_is_truncated(void **state)
 {
     (void)state;
     decode_assert_pod_list("", "FAILED KI_ERR_JSON_TRUNCATED 0 the list ends early, after 0 bytes\n");
@@ -145,26 +145,26 @@ static void values_that_are_not_an_object_are_not_a_list(void **state)
     decode_assert_pod_list(" null", "FAILED KI_ERR_JSON_SYNTAX 1 JSON: unexpected character at byte 1\n");
 }
 
-/* A Status that comes with 200, or that is fed to the decoder in spite of its code. */
+/* A Status with code 200, or one that is fed to the decoder in spite of its code. */
 static void assert_status(const char *body, const char *reason, int code)
 {
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
     decode_run run;
-    ki_list_decoder decoder;
-    ki_list_decoder_init(&decoder, plan);
-    decode_run_list(&run, &decoder, ki_str_of(body), (decode_split){.piece = 7});
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, KI_BODY_JSON_LIST, plan);
+    decode_run_decoder(&run, &decoder, ki_str_of(body), (decode_split){.piece = 7});
     assert_int_equal(run.code, KI_ERR_NOT_A_LIST);
     if (strstr(run.error.message, reason) == NULL)
-        fail_msg("no \"%s\" in \"%s\"", reason, run.error.message);
-    assert_true(ki_str_equal(decoder.status.reason, ki_str_of(reason)));
-    assert_int_equal(decoder.status.http_status, code);
+        fail_msg("\"%s\" is missing in \"%s\"", reason, run.error.message);
+    assert_true(ki_str_equal(ki_body_decoder_result(&decoder)->status.reason, ki_str_of(reason)));
+    assert_int_equal(ki_body_decoder_result(&decoder)->status.http_status, code);
     assert_int_equal(run.object_count, 0);
     decode_run_fini(&run);
-    ki_list_decoder_fini(&decoder);
+    ki_body_decoder_fini(&decoder);
     ki_object_plan_free(plan);
 }
 
-static void recorded_errors_say_their_reason(void **state)
+static void recorded_errors_have_their_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -211,16 +211,12 @@ static void members_of_a_status_come_in_any_order(void **state)
         "TooManyRequests", 429);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------------------ */
+/* ---- malformed lists ----------------------------------------------------------------------------------- */
 
-static void a_mistake_is_found_at_its_byte(void **state)
+static void an_error_is_reported_at_its_byte(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body;
-        int code;
-        uint64_t offset;
-    } cases[] = {
+    static const decode_mistake mistakes[] = {
         {"{\"items\":[}", KI_ERR_JSON_SYNTAX, 10},
         {"{\"items\":[,]}", KI_ERR_JSON_SYNTAX, 10},
         {"{\"items\":[]]", KI_ERR_JSON_SYNTAX, 11},
@@ -239,17 +235,10 @@ static void a_mistake_is_found_at_its_byte(void **state)
         {"{\"\\x\":1}", KI_ERR_JSON_ESCAPE, 3},
         {"{\"\xff\":1}", KI_ERR_JSON_UTF8, 2},
     };
-    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char expected[200];
-        snprintf(expected, sizeof(expected), "FAILED %s %d %s at byte %d\n", ki_error_name(cases[i].code),
-                 (int)cases[i].offset, ki_error_text(cases[i].code), (int)cases[i].offset);
-        decode_assert_list(plan, cases[i].body, expected);
-    }
-    ki_object_plan_free(plan);
+    decode_assert_mistakes(KI_BODY_JSON_LIST, mistakes, sizeof(mistakes) / sizeof(mistakes[0]));
 }
 
-static void a_mistake_in_an_item_ends_the_list_behind_the_items_before_it(void **state)
+static void an_error_in_an_item_ends_the_list_after_earlier_items(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -264,7 +253,7 @@ static void a_mistake_in_an_item_ends_the_list_behind_the_items_before_it(void *
         OBJECT("a") "FAILED KI_ERR_JSON_SYNTAX 36 JSON: unexpected character at byte 36\n");
 }
 
-static void dropped_and_unknown_parts_are_checked_nevertheless(void **state)
+static void dropped_and_unknown_parts_are_also_checked(void **state)
 {
     (void)state;
     decode_assert_pod_list(
@@ -274,7 +263,7 @@ static void dropped_and_unknown_parts_are_checked_nevertheless(void **state)
                            "FAILED KI_ERR_JSON_SYNTAX 8 JSON: unexpected character at byte 8\n");
 }
 
-static void what_follows_the_list_must_be_white_space(void **state)
+static void only_white_space_may_follow_the_list(void **state)
 {
     (void)state;
     decode_assert_pod_list("{\"items\":[]} \n\r\t", "END\n");
@@ -289,22 +278,22 @@ static void what_follows_the_list_must_be_white_space(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_no_items_is_not_a_list),
+        cmocka_unit_test(a_body_without_items_is_not_a_list),
         cmocka_unit_test(items_must_be_an_array),
         cmocka_unit_test(another_kind_ends_the_list_at_once),
-        cmocka_unit_test(lists_of_custom_resources_have_any_name_but_a_few),
-        cmocka_unit_test(what_is_nested_deeper_than_the_plan_has_it_is_refused),
+        cmocka_unit_test(lists_of_custom_resources_may_have_almost_any_kind),
+        cmocka_unit_test(an_item_nested_deeper_than_the_limit_is_refused),
         cmocka_unit_test(a_recorded_table_is_not_a_list),
         cmocka_unit_test(a_recorded_object_is_not_a_list),
         cmocka_unit_test(a_recorded_plain_text_is_not_json),
-        cmocka_unit_test(an_empty_body_is_cut),
+        cmocka_unit_test(an_empty_body_is_truncated),
         cmocka_unit_test(values_that_are_not_an_object_are_not_a_list),
-        cmocka_unit_test(recorded_errors_say_their_reason),
+        cmocka_unit_test(recorded_errors_have_their_reason),
         cmocka_unit_test(members_of_a_status_come_in_any_order),
-        cmocka_unit_test(a_mistake_is_found_at_its_byte),
-        cmocka_unit_test(a_mistake_in_an_item_ends_the_list_behind_the_items_before_it),
-        cmocka_unit_test(dropped_and_unknown_parts_are_checked_nevertheless),
-        cmocka_unit_test(what_follows_the_list_must_be_white_space),
+        cmocka_unit_test(an_error_is_reported_at_its_byte),
+        cmocka_unit_test(an_error_in_an_item_ends_the_list_after_earlier_items),
+        cmocka_unit_test(dropped_and_unknown_parts_are_also_checked),
+        cmocka_unit_test(only_white_space_may_follow_the_list),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every recorded list through the list decoder, against what jansson sees. */
+/* Every recorded list through the list decoder, compared with jansson. */
 #include <string.h>
 
 #include "api/decode/list_decoder.h"
@@ -37,7 +37,7 @@ static const recorded_list lists[] = {
 
 enum { LISTS = sizeof(lists) / sizeof(lists[0]), LARGE_BYTES = 64 * 1024 };
 
-/* Every position of a large body takes seconds; under a sanitizer it would be minutes. */
+/* Cutting a large body at every position takes seconds, and minutes under a sanitizer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { LARGE_STRIDE = 83 };
 #else
@@ -46,10 +46,7 @@ enum { LARGE_STRIDE = 1 };
 
 static void run_list(const recorded_subject *s, size_t bytes, decode_split split, decode_run *out)
 {
-    ki_list_decoder decoder;
-    ki_list_decoder_init(&decoder, s->plan);
-    decode_run_list(out, &decoder, (ki_str){s->answer.body.ptr, bytes}, split);
-    ki_list_decoder_fini(&decoder);
+    decode_run_form(out, KI_BODY_JSON_LIST, s->plan, (ki_str){s->answer.body.ptr, bytes}, split);
 }
 
 static void every_recorded_list_is_in_the_table(void **state)
@@ -60,16 +57,14 @@ static void every_recorded_list_is_in_the_table(void **state)
                      LISTS);
 }
 
-/* ---- what is decoded ----------------------------------------------------------------------------------- */
+/* ---- decoded content ----------------------------------------------------------------------------------- */
 
-static void assert_list_metadata(const ki_list_decoder *decoder, const json_t *metadata)
+static void assert_list_metadata(const ki_list_metadata *ours, const json_t *metadata)
 {
     const json_t *remaining = json_object_get(metadata, "remainingItemCount");
-    assert_true(
-        recorded_same_text(decoder->metadata.resource_version, json_object_get(metadata, "resourceVersion")));
-    assert_true(recorded_same_text(decoder->metadata.continue_token, json_object_get(metadata, "continue")));
-    assert_int_equal(decoder->metadata.remaining_items,
-                     remaining == NULL ? -1 : json_integer_value(remaining));
+    assert_true(recorded_same_text(ours->resource_version, json_object_get(metadata, "resourceVersion")));
+    assert_true(recorded_same_text(ours->continue_token, json_object_get(metadata, "continue")));
+    assert_int_equal(ours->remaining_items, remaining == NULL ? -1 : json_integer_value(remaining));
 }
 
 static void assert_objects(const decode_run *run, const json_t *list)
@@ -89,25 +84,26 @@ static void every_recorded_list_decodes_to_what_jansson_sees(void **state)
     for (size_t i = 0; i < LISTS; i++) {
         recorded_subject s;
         decode_run run;
-        ki_list_decoder decoder;
+        ki_body_decoder decoder;
         recorded_subject_open(&s, lists[i].file, lists[i].resource);
         json_t *reference = json_reference_parse(s.answer.body);
         assert_non_null(reference);
-        ki_list_decoder_init(&decoder, s.plan);
-        decode_run_list(&run, &decoder, s.answer.body, (decode_split){0});
+        ki_body_decoder_init(&decoder, KI_BODY_JSON_LIST, s.plan);
+        decode_run_decoder(&run, &decoder, s.answer.body, (decode_split){0});
         if (run.code != 0 || run.refused_count > 0)
             fail_msg("%s: %s", lists[i].file, run.log);
-        assert_list_metadata(&decoder, json_object_get(reference, "metadata"));
+        assert_list_metadata(&ki_body_decoder_result(&decoder)->metadata,
+                             json_object_get(reference, "metadata"));
         assert_objects(&run, reference);
-        assert_int_equal(decoder.status.http_status, 0);
+        assert_int_equal(ki_body_decoder_result(&decoder)->status.http_status, 0);
         json_decref(reference);
-        ki_list_decoder_fini(&decoder);
+        ki_body_decoder_fini(&decoder);
         decode_run_fini(&run);
         recorded_subject_close(&s);
     }
 }
 
-/* ---- how it arrives ------------------------------------------------------------------------------------ */
+/* ---- splits and cuts ----------------------------------------------------------------------------------- */
 
 static void pieces_make_no_difference(void **state)
 {
@@ -120,7 +116,7 @@ static void pieces_make_no_difference(void **state)
     }
 }
 
-/* What a cut run has given out is what the whole run has given out before, and the end is an error. */
+/* A cut run delivers the beginning of what the whole run delivers, and ends with an error. */
 static void assert_cut(const decode_run *cut, const decode_run *whole, const char *file, size_t bytes)
 {
     const char *last = strstr(cut->log, "FAILED KI_ERR_JSON_TRUNCATED");
@@ -130,10 +126,10 @@ static void assert_cut(const decode_run *cut, const decode_run *whole, const cha
     if (cut->error.offset != bytes)
         fail_msg("%s, cut after %zu bytes: %s", file, bytes, cut->error.message);
     if (given >= whole->log_len || memcmp(cut->log, whole->log, given) != 0)
-        fail_msg("%s, cut after %zu bytes, gave out: %s", file, bytes, cut->log);
+        fail_msg("%s, cut after %zu bytes, delivered: %s", file, bytes, cut->log);
 }
 
-static void a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only(void **state)
+static void a_list_cut_anywhere_is_an_error_and_delivers_only_whole_objects(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LISTS; i++) {
@@ -143,7 +139,7 @@ static void a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only(voi
         run_list(&s, s.answer.body.len, (decode_split){0}, &whole);
         size_t end = s.answer.body.len;
         while (s.answer.body.ptr[end - 1] != '}')
-            end--; /* behind the list stands white space, which may be missing */
+            end--; /* the white space after the list may be missing */
         size_t stride = end < LARGE_BYTES ? 1 : LARGE_STRIDE;
         for (size_t bytes = 0; bytes < end; bytes += stride) {
             run_list(&s, bytes, (decode_split){0}, &cut);
@@ -161,7 +157,7 @@ int main(void)
         cmocka_unit_test(every_recorded_list_is_in_the_table),
         cmocka_unit_test(every_recorded_list_decodes_to_what_jansson_sees),
         cmocka_unit_test(pieces_make_no_difference),
-        cmocka_unit_test(a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only),
+        cmocka_unit_test(a_list_cut_anywhere_is_an_error_and_delivers_only_whole_objects),
     };
     return RUN_TESTS(tests);
 }

@@ -28,7 +28,7 @@ static void phases_have_names(void **state)
     assert_string_equal(ki_phase_name((ki_phase)99), "");
 }
 
-static void the_code_of_an_answer_decides(void **state)
+static void the_code_of_a_response_decides(void **state)
 {
     (void)state;
     static const struct {
@@ -47,7 +47,7 @@ static void the_code_of_an_answer_decides(void **state)
         assert_int_equal(ki_reason_of_status(cases[i].code, &nothing), cases[i].reason);
 }
 
-static void a_status_in_a_stream_has_a_code_or_a_word(void **state)
+static void a_status_in_a_stream_has_a_code_or_a_reason(void **state)
 {
     (void)state;
     assert_int_equal(ki_reason_of_status(200, &(ki_status){.http_status = 410}), KI_REASON_EXPIRED);
@@ -97,7 +97,7 @@ static void recorded_errors_have_their_reasons(void **state)
     }
 }
 
-static void losing_the_server_is_not_its_word(void **state)
+static void lost_connections_are_transport_errors(void **state)
 {
     (void)state;
     assert_true(ki_reason_is_transport(KI_REASON_CONNECTION_REFUSED));
@@ -113,11 +113,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reasons_have_names),
         cmocka_unit_test(phases_have_names),
-        cmocka_unit_test(the_code_of_an_answer_decides),
-        cmocka_unit_test(a_status_in_a_stream_has_a_code_or_a_word),
+        cmocka_unit_test(the_code_of_a_response_decides),
+        cmocka_unit_test(a_status_in_a_stream_has_a_code_or_a_reason),
         cmocka_unit_test(a_too_large_version_is_reported_in_three_ways),
         cmocka_unit_test(recorded_errors_have_their_reasons),
-        cmocka_unit_test(losing_the_server_is_not_its_word),
+        cmocka_unit_test(lost_connections_are_transport_errors),
     };
     return RUN_TESTS(tests);
 }

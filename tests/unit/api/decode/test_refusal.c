@@ -47,7 +47,7 @@ static void a_line_of_text_is_shown_and_a_page_is_not(void **state)
     expect_text(500, "\n\n", "the server answers 500");
 }
 
-static void a_long_line_is_cut(void **state)
+static void a_long_line_is_truncated(void **state)
 {
     (void)state;
     char body[1000];
@@ -91,7 +91,7 @@ int main(void)
         cmocka_unit_test(a_status_is_shown_with_its_reason_and_message),
         cmocka_unit_test(a_status_without_reason_or_message_leaves_no_gap),
         cmocka_unit_test(a_line_of_text_is_shown_and_a_page_is_not),
-        cmocka_unit_test(a_long_line_is_cut),
+        cmocka_unit_test(a_long_line_is_truncated),
         cmocka_unit_test(http_to_a_tls_port_is_explained),
         cmocka_unit_test(a_rejected_request_says_what_was_withheld),
     };

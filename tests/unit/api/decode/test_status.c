@@ -25,7 +25,7 @@ static ki_status parse(const char *body)
     return status;
 }
 
-/* ---- recorded ones ------------------------------------------------------------------------------------- */
+/* ---- recorded statuses --------------------------------------------------------------------------------- */
 
 static const char *const errors[] = {
     "error-400-continue.http",
@@ -112,7 +112,7 @@ static void a_recorded_status_is_read_whole_or_not_at_all(void **state)
     recorded_free(&answer);
 }
 
-static void plain_text_and_nothing_are_not_a_status(void **state)
+static void plain_text_and_an_empty_body_are_not_a_status(void **state)
 {
     (void)state;
     recorded answer;
@@ -139,9 +139,9 @@ static void the_cause_of_a_version_from_the_future_is_found(void **state)
     recorded_free(&answer);
 }
 
-/* ---- hand-made ones ------------------------------------------------------------------------------------ */
+/* ---- constructed statuses ------------------------------------------------------------------------------ */
 
-static void what_is_not_a_status_is_refused_with_a_reason(void **state)
+static void other_bodies_are_refused_with_a_reason(void **state)
 {
     (void)state;
     static const char *const others[] = {"{}",
@@ -165,7 +165,7 @@ static void what_is_not_a_status_is_refused_with_a_reason(void **state)
     }
 }
 
-static void a_status_that_says_nothing_is_empty(void **state)
+static void a_status_without_members_is_empty(void **state)
 {
     (void)state;
     ki_status status = parse(" {\"kind\":\"Status\"} ");
@@ -196,7 +196,7 @@ static void members_of_a_wrong_type_are_left_empty(void **state)
     }
 }
 
-static void numbers_beyond_an_int_are_cut(void **state)
+static void numbers_beyond_an_int_are_clamped(void **state)
 {
     (void)state;
     ki_status status =
@@ -264,12 +264,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_recorded_status_is_read_as_jansson_reads_it),
         cmocka_unit_test(a_recorded_status_is_read_whole_or_not_at_all),
-        cmocka_unit_test(plain_text_and_nothing_are_not_a_status),
+        cmocka_unit_test(plain_text_and_an_empty_body_are_not_a_status),
         cmocka_unit_test(the_cause_of_a_version_from_the_future_is_found),
-        cmocka_unit_test(what_is_not_a_status_is_refused_with_a_reason),
-        cmocka_unit_test(a_status_that_says_nothing_is_empty),
+        cmocka_unit_test(other_bodies_are_refused_with_a_reason),
+        cmocka_unit_test(a_status_without_members_is_empty),
         cmocka_unit_test(members_of_a_wrong_type_are_left_empty),
-        cmocka_unit_test(numbers_beyond_an_int_are_cut),
+        cmocka_unit_test(numbers_beyond_an_int_are_clamped),
         cmocka_unit_test(text_is_unescaped),
         cmocka_unit_test(the_first_causes_are_kept),
         WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_read),

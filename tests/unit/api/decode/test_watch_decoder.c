@@ -16,7 +16,7 @@
 
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
-static void events_come_in_their_order(void **state)
+static void events_are_delivered_in_order(void **state)
 {
     (void)state;
     decode_assert_pod_watch(
@@ -74,7 +74,7 @@ static void names_and_types_may_be_escaped(void **state)
                             "ADDED a " POD("a") "\n");
 }
 
-static void unknown_members_are_passed_over(void **state)
+static void unknown_members_are_skipped(void **state)
 {
     (void)state;
     decode_assert_pod_watch(
@@ -93,7 +93,7 @@ static void the_first_of_equal_members_counts(void **state)
         "ADDED a " POD("a") "\n");
 }
 
-static void an_event_is_given_out_with_the_byte_that_completes_it(void **state)
+static void an_event_is_delivered_with_its_last_byte(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
@@ -109,16 +109,16 @@ static void an_event_is_given_out_with_the_byte_that_completes_it(void **state)
         assert_int_equal(ki_watch_decoder_feed(&decoder, event.ptr + used, 1, &used, &err), KI_CHANGE_ADDED);
         assert_int_equal(used, 1);
         assert_int_equal(ki_watch_decoder_end(&decoder, &err), 0);
-        ki_object *object = ki_watch_decoder_take_object(&decoder);
+        ki_object *object = ki_decoded_take_object(&decoder.decoded);
         assert_string_equal(ki_object_key(object), "a");
-        assert_null(ki_watch_decoder_take_object(&decoder));
+        assert_null(ki_decoded_take_object(&decoder.decoded));
         ki_object_unref(object);
     }
     ki_watch_decoder_fini(&decoder);
     ki_object_plan_free(plan);
 }
 
-static void an_object_that_is_not_taken_is_freed(void **state)
+static void an_object_that_is_not_consumed_is_freed(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
@@ -183,7 +183,7 @@ static void a_bookmark_may_end_the_initial_events(void **state)
 
 /* ---- errors -------------------------------------------------------------------------------------------- */
 
-static void an_error_brings_its_status(void **state)
+static void an_error_has_its_status(void **state)
 {
     (void)state;
     decode_assert_pod_watch(EVENT("ERROR",
@@ -195,7 +195,7 @@ static void an_error_brings_its_status(void **state)
                             "ERROR 410 Expired too < old\n retry after 3 [A] m [B] \n");
 }
 
-static void an_error_without_a_status_is_still_one(void **state)
+static void an_error_without_a_status_is_still_an_error(void **state)
 {
     (void)state;
     decode_assert_pod_watch(EVENT("ERROR", "{\"kind\":\"Pod\",\"code\":3}") EVENT("ERROR", "null")
@@ -211,7 +211,7 @@ static void the_status_of_an_error_is_not_that_of_the_next(void **state)
                             "ERROR 410 Gone \nERROR 0  \nERROR 429  \n");
 }
 
-static void bookmarks_and_errors_are_whole_whatever_is_kept_of_objects(void **state)
+static void bookmarks_and_errors_are_not_projected(void **state)
 {
     (void)state;
     ki_object_options options = {.keep = (const char *[]){"/spec/nodeName", NULL}};
@@ -238,7 +238,7 @@ static void bookmarks_and_errors_are_whole_whatever_is_kept_of_objects(void **st
     ki_object_plan_free(plan);
 }
 
-/* ---- events that cannot be used ------------------------------------------------------------------------ */
+/* ---- refused events ------------------------------------------------------------------------------------ */
 
 static void an_unknown_type_is_refused_with_the_key(void **state)
 {
@@ -256,10 +256,10 @@ static void an_unknown_type_is_refused_with_the_key(void **state)
                             "REFUSED NONE  KI_ERR_NOT_AN_EVENT unknown event type \"\"\n");
 }
 
-static void a_type_that_is_very_long_is_unknown(void **state)
+static void a_very_long_type_is_unknown(void **state)
 {
     (void)state;
-    static const size_t limits[] = {0, 100}; /* of objects; a type has its own */
+    static const size_t limits[] = {0, 100}; /* limits of objects; a type has its own limit */
     char *body = malloc(10000);
     assert_non_null(body);
     for (size_t i = 0; i < 2; i++) {
@@ -322,8 +322,9 @@ static void an_object_that_is_too_large_is_refused_with_its_key(void **state)
     ki_object_plan_free(plan);
 }
 
-/* The limit is of what is kept of objects: not of what is dropped, nor of what waits for its type. */
-static void bookmarks_errors_and_order_have_limits_of_their_own(void **state)
+/* The limit applies to the kept part of objects: not to dropped fields,
+ * nor to an object that waits for its type. */
+static void bookmarks_and_waiting_objects_have_their_own_limits(void **state)
 {
     (void)state;
     static const char *const keep[] = {"/spec", NULL};
@@ -339,25 +340,24 @@ static void bookmarks_errors_and_order_have_limits_of_their_own(void **state)
     ki_object_plan_free(plan);
 }
 
-/* One event, in one piece, to a decoder in which `waiting_max` bytes may wait for a type (0: as many as
- * usual). */
+/* Feeds one event in one piece to a decoder in which `waiting_max` bytes may wait for a type (0: the
+ * default). */
 static void assert_event(const char *event, size_t waiting_max, const char *expected)
 {
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
     decode_run run;
-    ki_watch_decoder decoder;
-    ki_watch_decoder_init(&decoder, plan);
+    ki_body_decoder decoder;
+    ki_body_decoder_init(&decoder, KI_BODY_JSON_WATCH, plan);
     if (waiting_max > 0)
-        decoder.value.max = waiting_max;
-    decode_run_watch(&run, &decoder, ki_str_of(event), (decode_split){.piece = 4000});
-    if (strcmp(run.log, expected) != 0)
-        fail_msg("\n%sinstead of\n%s", run.log, expected);
+        decoder.as.json_watch.value.max = waiting_max;
+    decode_run_decoder(&run, &decoder, ki_str_of(event), (decode_split){.piece = 4000});
+    decode_assert_log(&run, expected);
     decode_run_fini(&run);
-    ki_watch_decoder_fini(&decoder);
+    ki_body_decoder_fini(&decoder);
     ki_object_plan_free(plan);
 }
 
-static void what_waits_for_its_type_has_a_limit_and_a_key(void **state)
+static void an_object_that_waits_for_its_type_has_a_limit_and_a_key(void **state)
 {
     (void)state;
     char event[1000];
@@ -388,16 +388,12 @@ static void bookmarks_and_errors_that_are_too_large_are_refused(void **state)
     free(event);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------------------------ */
+/* ---- malformed streams --------------------------------------------------------------------------------- */
 
-static void a_mistake_ends_the_stream_at_its_byte(void **state)
+static void an_error_ends_the_stream_at_its_byte(void **state)
 {
     (void)state;
-    static const struct {
-        const char *body;
-        int code;
-        uint64_t offset;
-    } cases[] = {
+    static const decode_mistake mistakes[] = {
         {"404 page not found", KI_ERR_JSON_SYNTAX, 0},
         {"[]", KI_ERR_JSON_SYNTAX, 0},
         {"\n{]", KI_ERR_JSON_SYNTAX, 2},
@@ -409,14 +405,7 @@ static void a_mistake_ends_the_stream_at_its_byte(void **state)
         {"{\"type\":\"ADDED\",\"object\":}", KI_ERR_JSON_SYNTAX, 25},
         {"{\"x\":[tru],\"type\":\"ADDED\"}", KI_ERR_JSON_LITERAL, 9},
     };
-    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char expected[200];
-        snprintf(expected, sizeof(expected), "FAILED %s %d %s at byte %d\n", ki_error_name(cases[i].code),
-                 (int)cases[i].offset, ki_error_text(cases[i].code), (int)cases[i].offset);
-        decode_assert_watch(plan, cases[i].body, expected);
-    }
-    ki_object_plan_free(plan);
+    decode_assert_mistakes(KI_BODY_JSON_WATCH, mistakes, sizeof(mistakes) / sizeof(mistakes[0]));
 }
 
 static void offsets_count_from_the_beginning_of_the_stream(void **state)
@@ -427,7 +416,7 @@ static void offsets_count_from_the_beginning_of_the_stream(void **state)
         "BOOKMARK \nBOOKMARK \nFAILED KI_ERR_JSON_SYNTAX 65 JSON: unexpected character at byte 65\n");
 }
 
-static void a_stream_that_ends_inside_an_event_is_cut(void **state)
+static void a_stream_that_ends_within_an_event_is_truncated(void **state)
 {
     (void)state;
     decode_assert_pod_watch("{\"type\":\"BOOKMARK\",\"object\":{}}\n{",
@@ -455,35 +444,35 @@ static void feeding_nothing_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_come_in_their_order),
+        cmocka_unit_test(events_are_delivered_in_order),
         cmocka_unit_test(an_empty_stream_has_no_event_and_no_error),
         cmocka_unit_test(events_need_no_separate_lines),
         cmocka_unit_test(kind_and_api_version_are_supplied),
         cmocka_unit_test(the_object_may_come_before_the_type),
         cmocka_unit_test(names_and_types_may_be_escaped),
-        cmocka_unit_test(unknown_members_are_passed_over),
+        cmocka_unit_test(unknown_members_are_skipped),
         cmocka_unit_test(the_first_of_equal_members_counts),
-        cmocka_unit_test(an_event_is_given_out_with_the_byte_that_completes_it),
-        cmocka_unit_test(an_object_that_is_not_taken_is_freed),
+        cmocka_unit_test(an_event_is_delivered_with_its_last_byte),
+        cmocka_unit_test(an_object_that_is_not_consumed_is_freed),
         cmocka_unit_test(a_bookmark_has_a_version),
         cmocka_unit_test(a_bookmark_may_have_no_version),
         cmocka_unit_test(the_version_of_a_bookmark_is_not_that_of_the_next),
         cmocka_unit_test(a_bookmark_may_end_the_initial_events),
-        cmocka_unit_test(an_error_brings_its_status),
-        cmocka_unit_test(an_error_without_a_status_is_still_one),
+        cmocka_unit_test(an_error_has_its_status),
+        cmocka_unit_test(an_error_without_a_status_is_still_an_error),
         cmocka_unit_test(the_status_of_an_error_is_not_that_of_the_next),
-        cmocka_unit_test(bookmarks_and_errors_are_whole_whatever_is_kept_of_objects),
+        cmocka_unit_test(bookmarks_and_errors_are_not_projected),
         cmocka_unit_test(an_unknown_type_is_refused_with_the_key),
-        cmocka_unit_test(a_type_that_is_very_long_is_unknown),
+        cmocka_unit_test(a_very_long_type_is_unknown),
         cmocka_unit_test(a_missing_part_is_named),
         cmocka_unit_test(an_object_with_bad_metadata_is_refused),
         cmocka_unit_test(an_object_that_is_too_large_is_refused_with_its_key),
-        cmocka_unit_test(bookmarks_errors_and_order_have_limits_of_their_own),
-        cmocka_unit_test(what_waits_for_its_type_has_a_limit_and_a_key),
+        cmocka_unit_test(bookmarks_and_waiting_objects_have_their_own_limits),
+        cmocka_unit_test(an_object_that_waits_for_its_type_has_a_limit_and_a_key),
         cmocka_unit_test(bookmarks_and_errors_that_are_too_large_are_refused),
-        cmocka_unit_test(a_mistake_ends_the_stream_at_its_byte),
+        cmocka_unit_test(an_error_ends_the_stream_at_its_byte),
         cmocka_unit_test(offsets_count_from_the_beginning_of_the_stream),
-        cmocka_unit_test(a_stream_that_ends_inside_an_event_is_cut),
+        cmocka_unit_test(a_stream_that_ends_within_an_event_is_truncated),
         cmocka_unit_test(feeding_nothing_changes_nothing),
     };
     return RUN_TESTS(tests);

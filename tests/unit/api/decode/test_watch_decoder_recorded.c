@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every recorded watch through the watch decoder, against what jansson sees. */
+/* Every recorded watch through the watch decoder, compared with jansson. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,10 +24,7 @@ enum { WATCHES = sizeof(watches) / sizeof(watches[0]) };
 
 static void run_watch(const recorded_subject *s, size_t bytes, decode_split split, decode_run *out)
 {
-    ki_watch_decoder decoder;
-    ki_watch_decoder_init(&decoder, s->plan);
-    decode_run_watch(out, &decoder, (ki_str){s->answer.body.ptr, bytes}, split);
-    ki_watch_decoder_fini(&decoder);
+    decode_run_form(out, KI_BODY_JSON_WATCH, s->plan, (ki_str){s->answer.body.ptr, bytes}, split);
 }
 
 static void every_recorded_watch_is_in_the_table(void **state)
@@ -36,9 +33,9 @@ static void every_recorded_watch_is_in_the_table(void **state)
     assert_int_equal(recorded_count("*watch*.http") - recorded_count("error-*watch*.http"), WATCHES);
 }
 
-/* ---- what is decoded ----------------------------------------------------------------------------------- */
+/* ---- decoded content ----------------------------------------------------------------------------------- */
 
-/* The body as a sequence of values; moves *at behind the one that is returned, NULL at the end. */
+/* Reads the body as a sequence of values. Returns the next one and moves *at past it; NULL at the end. */
 static json_t *next_event(ki_str body, size_t *at)
 {
     json_error_t error;
@@ -62,7 +59,7 @@ static const char *text_at(const json_t *object, const char *a, const char *b, c
     return value == NULL ? "" : json_string_value(value);
 }
 
-/* The line of a bookmark or an error. */
+/* The log line of a bookmark or an error. */
 static void print_line(const json_t *event, const char *type, char *out, size_t out_bytes)
 {
     const json_t *object = json_object_get(event, "object");
@@ -77,7 +74,7 @@ static void print_line(const json_t *event, const char *type, char *out, size_t 
              strcmp(end, "true") == 0 ? " INITIAL" : "");
 }
 
-/* Holds one event against the line of the log that `at` stands at. Returns behind that line. */
+/* Compares one event with the line of the log at `at`. Returns the position after that line. */
 static const char *assert_event(const json_t *event, const char *at, const ki_object *const *object,
                                 size_t *used)
 {
@@ -117,7 +114,7 @@ static void every_recorded_watch_decodes_to_what_jansson_sees(void **state)
     }
 }
 
-/* ---- how it arrives ------------------------------------------------------------------------------------ */
+/* ---- splits and cuts ----------------------------------------------------------------------------------- */
 
 static void pieces_make_no_difference(void **state)
 {
@@ -130,12 +127,12 @@ static void pieces_make_no_difference(void **state)
     }
 }
 
-/* How far a stream has come: each event stands on a line of its own, and gives one line of the log. */
+/* The position in a stream. Each event is on its own line and gives one line of the log. */
 typedef struct progress {
     size_t bytes;
     size_t line_start;
-    const char *log_end; /* of the lines that the complete events give */
-    int is_inside;       /* of an event */
+    const char *log_end; /* the end of the log lines of complete events */
+    int is_inside;       /* within an event */
 } progress;
 
 static void advance(progress *at, ki_str body)
@@ -163,7 +160,7 @@ static void assert_cut(const progress *at, const decode_run *cut, const decode_r
         fail_msg("cut after %zu bytes, gave out: %s", at->bytes, cut->log);
 }
 
-static void a_watch_cut_anywhere_gives_out_every_whole_event_and_nothing_else(void **state)
+static void a_watch_cut_anywhere_delivers_every_whole_event_and_nothing_else(void **state)
 {
     (void)state;
     for (size_t i = 0; i < WATCHES; i++) {
@@ -189,7 +186,7 @@ int main(void)
         cmocka_unit_test(every_recorded_watch_is_in_the_table),
         cmocka_unit_test(every_recorded_watch_decodes_to_what_jansson_sees),
         cmocka_unit_test(pieces_make_no_difference),
-        cmocka_unit_test(a_watch_cut_anywhere_gives_out_every_whole_event_and_nothing_else),
+        cmocka_unit_test(a_watch_cut_anywhere_delivers_every_whole_event_and_nothing_else),
     };
     return RUN_TESTS(tests);
 }

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "support/body_check.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
@@ -29,16 +30,6 @@ static ki_body *body_of(const char *text)
     return ki_body_copy((ki_json){ki_str_of(text)});
 }
 
-static void assert_text(const ki_body *body, const char *expected)
-{
-    ki_error err = {0};
-    if (ki_body_check(body, &err) != 0)
-        fail_msg("%s", err.message);
-    ki_str text = ki_body_json(body).raw;
-    if (!ki_str_equal(text, ki_str_of(expected)))
-        fail_msg("%.*s instead of %s", KI_STR_ARGS(text), expected);
-}
-
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
 static void a_body_of_an_object_is_its_text(void **state)
@@ -46,7 +37,7 @@ static void a_body_of_an_object_is_its_text(void **state)
     (void)state;
     ki_object *owner = object_of(OWNER);
     ki_body *body = ki_body_of(owner);
-    assert_text(body, OWNER);
+    body_assert_text(body, OWNER);
     ki_body_free(body);
     body = ki_body_of(NULL);
     assert_int_equal(ki_body_check(body, NULL), KI_ERR_INVALID);
@@ -90,7 +81,7 @@ static void labels_and_annotations_change_once(void **state)
     assert_int_equal(ki_body_set_label(body, KI_STR("app.io/a~b"), KI_STR("v")), 0);
     assert_int_equal(ki_body_set_label(body, KI_STR("app.io/a~b"), KI_STR("w")), 1);
     assert_int_equal(ki_body_set_annotation(body, KI_STR("x"), KI_STR("")), 1);
-    assert_text(body, "{\"metadata\":{\"labels\":{\"app.io/a~b\":\"w\"},\"annotations\":{\"x\":\"\"}}}");
+    body_assert_text(body, "{\"metadata\":{\"labels\":{\"app.io/a~b\":\"w\"},\"annotations\":{\"x\":\"\"}}}");
     assert_int_equal(ki_body_set_label(body, KI_STR("a\0b"), KI_STR("v")), KI_ERR_INVALID);
     ki_body_free(body);
 }
@@ -103,20 +94,24 @@ static void a_controller_is_set_once(void **state)
     ki_object *owner = object_of(OWNER);
     ki_body *body = body_of("{\"metadata\":{\"name\":\"a\",\"namespace\":\"web\"}}");
     assert_int_equal(ki_body_set_controller(body, owner), 1);
-    assert_text(body,
-                "{\"metadata\":{\"name\":\"a\",\"namespace\":\"web\",\"ownerReferences\":[" REFERENCE "]}}");
+    body_assert_text(
+        body, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"web\",\"ownerReferences\":[" REFERENCE "]}}");
     assert_int_equal(ki_body_set_controller(body, owner), 0);
     ki_object *owned = ki_object_new(NULL, ki_body_json(body).raw, NULL, NULL);
     assert_true(ki_object_is_controlled_by(owned, owner));
     assert_false(ki_object_is_controlled_by(owner, owner));
     assert_false(ki_object_is_controlled_by(owned, owned));
     assert_false(ki_object_is_controlled_by(owned, NULL));
+    ki_object *successor = object_of("{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"metadata\":"
+                                     "{\"namespace\":\"web\",\"name\":\"api\",\"uid\":\"u-2\"}}");
+    assert_false(ki_object_is_controlled_by(owned, successor)); /* another object with the same name */
+    ki_object_unref(successor);
     ki_object_unref(owned);
     ki_body_free(body);
     ki_object_unref(owner);
 }
 
-static void other_owners_stay(void **state)
+static void other_owners_are_kept(void **state)
 {
     (void)state;
     ki_object *owner = object_of(OWNER);
@@ -124,13 +119,13 @@ static void other_owners_stay(void **state)
         body_of("{\"metadata\":{\"ownerReferences\":[{\"uid\":\"o\"},{\"uid\":\"u-1\",\"name\":\"old\"},"
                 "{\"uid\":\"p\",\"controller\":false}]}}");
     assert_int_equal(ki_body_set_controller(body, owner), 1);
-    assert_text(body, "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"o\"}," REFERENCE
-                      ",{\"uid\":\"p\",\"controller\":false}]}}");
+    body_assert_text(body, "{\"metadata\":{\"ownerReferences\":[{\"uid\":\"o\"}," REFERENCE
+                           ",{\"uid\":\"p\",\"controller\":false}]}}");
     ki_body_free(body);
     ki_object_unref(owner);
 }
 
-static void what_another_controls_is_left_alone(void **state)
+static void an_object_controlled_by_another_owner_is_unchanged(void **state)
 {
     (void)state;
     static const struct {
@@ -160,7 +155,7 @@ static void what_another_controls_is_left_alone(void **state)
 
 /* ---- finalizers ---------------------------------------------------------------------------------------- */
 
-static void finalizers_come_and_go(void **state)
+static void finalizers_are_added_and_removed(void **state)
 {
     (void)state;
     ki_body *body = body_of("{\"metadata\":{\"name\":\"a\"}}");
@@ -173,10 +168,10 @@ static void finalizers_come_and_go(void **state)
     assert_false(ki_object_has_finalizer(object, KI_STR("x")));
     assert_false(ki_object_has_finalizer(NULL, KI_STR("x/2")));
     ki_object_unref(object);
-    assert_int_equal(ki_body_remove_finalizer(body, KI_STR("x/1")), 1);
-    assert_text(body, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x/2\"]}}");
     assert_int_equal(ki_body_remove_finalizer(body, KI_STR("x/2")), 1);
-    assert_text(body, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[]}}");
+    body_assert_text(body, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x/1\"]}}");
+    assert_int_equal(ki_body_remove_finalizer(body, KI_STR("x/1")), 1);
+    body_assert_text(body, "{\"metadata\":{\"name\":\"a\",\"finalizers\":[]}}");
     ki_body_free(body);
 }
 
@@ -201,24 +196,24 @@ static void the_time_of_a_condition_changes_with_its_status(void **state)
     ki_body *body = body_of("{\"status\":{\"conditions\":[{\"type\":\"Other\"}]}}");
     ki_condition condition = ready(KI_STR("False"), KI_STR("Starting"), 1);
     assert_int_equal(ki_body_set_condition(body, &condition), 1);
-    assert_text(body, "{\"status\":{\"conditions\":[{\"type\":\"Other\"}," CONDITION(
-                          "Ready", "False", "", "1970-01-01T00:00:01Z", "Starting") "]}}");
+    body_assert_text(body, "{\"status\":{\"conditions\":[{\"type\":\"Other\"}," CONDITION(
+                               "Ready", "False", "", "1970-01-01T00:00:01Z", "Starting") "]}}");
     condition = ready(KI_STR("False"), KI_STR("Starting"), 2);
     assert_int_equal(ki_body_set_condition(body, &condition), 0);
     condition = ready(KI_STR("False"), KI_STR("Waiting"), 3);
     condition.observed_generation = 4;
     assert_int_equal(ki_body_set_condition(body, &condition), 1);
-    assert_text(body,
-                "{\"status\":{\"conditions\":[{\"type\":\"Other\"}," CONDITION(
-                    "Ready", "False", "\"observedGeneration\":4,", "1970-01-01T00:00:01Z", "Waiting") "]}}");
+    body_assert_text(
+        body, "{\"status\":{\"conditions\":[{\"type\":\"Other\"}," CONDITION(
+                  "Ready", "False", "\"observedGeneration\":4,", "1970-01-01T00:00:01Z", "Waiting") "]}}");
     condition = ready(KI_STR("True"), KI_STR("Waiting"), 4);
     assert_int_equal(ki_body_set_condition(body, &condition), 1);
-    assert_text(body, "{\"status\":{\"conditions\":[{\"type\":\"Other\"}," CONDITION(
-                          "Ready", "True", "", "1970-01-01T00:00:04Z", "Waiting") "]}}");
+    body_assert_text(body, "{\"status\":{\"conditions\":[{\"type\":\"Other\"}," CONDITION(
+                               "Ready", "True", "", "1970-01-01T00:00:04Z", "Waiting") "]}}");
     ki_body_free(body);
 }
 
-static void a_condition_without_a_time_is_of_now(void **state)
+static void a_condition_without_a_time_gets_the_current_time(void **state)
 {
     (void)state;
     ki_body *body = body_of("{\"metadata\":{\"name\":\"a\"}}");
@@ -244,7 +239,7 @@ static void a_condition_without_a_time_is_of_now(void **state)
     ki_body_free(body);
 }
 
-static void malformed_conditions_are_read_as_far_as_they_go(void **state)
+static void malformed_conditions_are_read_as_far_as_possible(void **state)
 {
     (void)state;
     ki_object *object =
@@ -301,12 +296,12 @@ int main(void)
         WITH_MEMORY_CHECK(optional_fields_have_a_fallback),
         WITH_MEMORY_CHECK(labels_and_annotations_change_once),
         WITH_MEMORY_CHECK(a_controller_is_set_once),
-        WITH_MEMORY_CHECK(other_owners_stay),
-        WITH_MEMORY_CHECK(what_another_controls_is_left_alone),
-        WITH_MEMORY_CHECK(finalizers_come_and_go),
+        WITH_MEMORY_CHECK(other_owners_are_kept),
+        WITH_MEMORY_CHECK(an_object_controlled_by_another_owner_is_unchanged),
+        WITH_MEMORY_CHECK(finalizers_are_added_and_removed),
         WITH_MEMORY_CHECK(the_time_of_a_condition_changes_with_its_status),
-        WITH_MEMORY_CHECK(a_condition_without_a_time_is_of_now),
-        WITH_MEMORY_CHECK(malformed_conditions_are_read_as_far_as_they_go),
+        WITH_MEMORY_CHECK(a_condition_without_a_time_gets_the_current_time),
+        WITH_MEMORY_CHECK(malformed_conditions_are_read_as_far_as_possible),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -28,7 +28,7 @@ static void without_a_namespace_the_name_is_the_key(void **state)
     assert_joins(NULL, "node-1", "node-1");
 }
 
-static void a_joined_key_is_that_of_the_object(void **state)
+static void a_joined_key_equals_that_of_the_object(void **state)
 {
     (void)state;
     char buffer[64];
@@ -54,7 +54,7 @@ static void a_short_buffer_gets_what_fits_and_the_whole_length(void **state)
     assert_int_equal(ki_key_join(KI_STR("default"), KI_STR("web"), NULL, 0), strlen(key));
 }
 
-static void what_would_not_split_into_the_same_parts_is_refused(void **state)
+static void parts_that_would_not_split_into_the_same_are_refused(void **state)
 {
     (void)state;
     char buffer[64] = "untouched";
@@ -67,7 +67,7 @@ static void what_would_not_split_into_the_same_parts_is_refused(void **state)
     assert_string_equal(buffer, "untouched");
 }
 
-static void a_length_that_no_int_holds_is_refused_unread(void **state)
+static void a_length_beyond_an_int_is_refused_without_reading(void **state)
 {
     (void)state;
     ki_str huge = {"x", (size_t)INT_MAX};
@@ -119,10 +119,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(namespace_and_name_are_joined_by_a_slash),
         cmocka_unit_test(without_a_namespace_the_name_is_the_key),
-        cmocka_unit_test(a_joined_key_is_that_of_the_object),
+        cmocka_unit_test(a_joined_key_equals_that_of_the_object),
         cmocka_unit_test(a_short_buffer_gets_what_fits_and_the_whole_length),
-        cmocka_unit_test(what_would_not_split_into_the_same_parts_is_refused),
-        cmocka_unit_test(a_length_that_no_int_holds_is_refused_unread),
+        cmocka_unit_test(parts_that_would_not_split_into_the_same_are_refused),
+        cmocka_unit_test(a_length_beyond_an_int_is_refused_without_reading),
         cmocka_unit_test(a_key_is_split_at_its_slash),
         cmocka_unit_test(a_key_with_more_than_one_slash_is_refused),
     };

@@ -39,7 +39,7 @@ static void a_recorded_pod_is_read(void **state)
     recorded_free(&answer);
 }
 
-/* Each item of a recorded list, made alone. */
+/* Each item of a recorded list, read on its own. */
 static void assert_items(const char *file, const ki_resource *resource)
 {
     recorded answer;
@@ -78,7 +78,7 @@ static void recorded_nodes_pods_and_definitions_are_read(void **state)
     assert_items("crds-list.http", &definitions);
 }
 
-/* How many objects of the list are in the watch, byte for byte. */
+/* Counts the objects of the list that are in the watch, byte for byte. */
 static size_t count_equal(const decode_run *list, const decode_run *watch)
 {
     size_t equal = 0;
@@ -97,21 +97,15 @@ static size_t compare_list_and_watch(const char *list_file, const char *watch_fi
 {
     recorded list_answer, watch_answer;
     decode_run list_run, watch_run;
-    ki_list_decoder list;
-    ki_watch_decoder watch;
     ki_resource *resource = recorded_resource(resource_name);
     ki_object_plan *plan = ki_object_plan_new(resource, NULL, NULL);
     recorded_load(&list_answer, list_file);
     recorded_load(&watch_answer, watch_file);
-    ki_list_decoder_init(&list, plan);
-    ki_watch_decoder_init(&watch, plan);
-    decode_run_list(&list_run, &list, list_answer.body, (decode_split){0});
-    decode_run_watch(&watch_run, &watch, watch_answer.body, (decode_split){0});
+    decode_run_form(&list_run, KI_BODY_JSON_LIST, plan, list_answer.body, (decode_split){0});
+    decode_run_form(&watch_run, KI_BODY_JSON_WATCH, plan, watch_answer.body, (decode_split){0});
     size_t equal = count_equal(&list_run, &watch_run);
     decode_run_fini(&list_run);
     decode_run_fini(&watch_run);
-    ki_list_decoder_fini(&list);
-    ki_watch_decoder_fini(&watch);
     recorded_free(&list_answer);
     recorded_free(&watch_answer);
     ki_object_plan_free(plan);
@@ -148,7 +142,7 @@ static void a_key_has_the_namespace_only_if_there_is_one(void **state)
     ki_object_unref(pod);
 }
 
-static void times_are_read_or_said_to_be_none(void **state)
+static void times_are_read_or_reported_as_missing(void **state)
 {
     (void)state;
     ki_timestamp time = {.seconds = 7};
@@ -251,7 +245,7 @@ static void fields_are_found_by_pointer(void **state)
     ki_object_unref(object);
 }
 
-static void a_field_that_is_not_as_wanted_says_why(void **state)
+static void a_missing_field_or_another_type_is_an_error(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -308,7 +302,7 @@ static void a_missing_object_is_empty(void **state)
     assert_int_equal(ki_object_text(NULL, (ki_json){0}, &text), KI_ERR_INVALID);
     assert_int_equal(ki_resource_version_compare(KI_STR("1"), KI_STR("2"), NULL), KI_ERR_INVALID);
     assert_true(ki_object_equal(NULL, NULL));
-    ki_object_prefetch(NULL); /* which the sanitizer looks at */
+    ki_object_prefetch(NULL); /* checked by the sanitizer */
 }
 
 /* ---- resource versions --------------------------------------------------------------------------------- */
@@ -372,11 +366,11 @@ int main(void)
         cmocka_unit_test(recorded_nodes_pods_and_definitions_are_read),
         cmocka_unit_test(an_object_has_the_same_bytes_from_a_list_and_from_a_watch),
         cmocka_unit_test(a_key_has_the_namespace_only_if_there_is_one),
-        cmocka_unit_test(times_are_read_or_said_to_be_none),
+        cmocka_unit_test(times_are_read_or_reported_as_missing),
         cmocka_unit_test(owners_are_read_one_by_one),
         cmocka_unit_test(maps_are_iterated_and_looked_up),
         cmocka_unit_test(fields_are_found_by_pointer),
-        cmocka_unit_test(a_field_that_is_not_as_wanted_says_why),
+        cmocka_unit_test(a_missing_field_or_another_type_is_an_error),
         cmocka_unit_test(resource_versions_compare_as_decimal_numbers),
         cmocka_unit_test(other_resource_versions_have_no_order),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making objects: what is kept of them, what they lack, and what that takes. */
+/* Building objects: which fields are kept, which may be missing, and memory. */
 
 #include <kinformer/object.h>
 #include <kinformer/resources.h>
@@ -31,7 +31,7 @@ static void strings_get_their_shortest_spelling(void **state)
         NULL, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"},\"x\":\"</\\n\"}");
 }
 
-static void equal_objects_have_equal_bytes_however_they_are_spelt(void **state)
+static void equal_objects_have_equal_bytes_whatever_their_spelling(void **state)
 {
     (void)state;
     ki_object *a = object_make(
@@ -47,7 +47,7 @@ static void equal_objects_have_equal_bytes_however_they_are_spelt(void **state)
     ki_object_unref(c);
 }
 
-static void managed_fields_are_dropped_unless_asked_for(void **state)
+static void managed_fields_are_dropped_unless_requested(void **state)
 {
     (void)state;
     const char *const json = "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"managedFields\":[{"
@@ -97,7 +97,7 @@ static void assert_identity(const ki_object *object)
     object_assert_text(ki_object_api_version(object), "v1");
 }
 
-static void only_what_is_named_is_kept(void **state)
+static void only_named_paths_are_kept(void **state)
 {
     (void)state;
     object_assert_kept(
@@ -117,7 +117,7 @@ static void only_what_is_named_is_kept(void **state)
                        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"}");
 }
 
-static void what_is_dropped_is_not_kept(void **state)
+static void dropped_paths_are_not_kept(void **state)
 {
     (void)state;
     object_assert_kept(
@@ -131,7 +131,7 @@ static void what_is_dropped_is_not_kept(void **state)
                        "{\"spec\":{\"nodeName\":\"n1\"}}");
 }
 
-static void the_identity_is_there_whatever_is_kept(void **state)
+static void the_identity_is_available_whatever_is_kept(void **state)
 {
     (void)state;
     const char *const *const keeps[] = {PATHS("/spec/nodeName"), PATHS("/metadata/uid"), PATHS("/kind"),
@@ -163,7 +163,7 @@ static void the_identity_is_unescaped_whatever_is_kept(void **state)
     }
 }
 
-static void the_rest_of_the_metadata_is_there_as_far_as_it_is_kept(void **state)
+static void the_rest_of_the_metadata_is_available_if_it_is_kept(void **state)
 {
     (void)state;
     ki_timestamp time = {0};
@@ -192,7 +192,7 @@ static void the_rest_of_the_metadata_is_there_as_far_as_it_is_kept(void **state)
     ki_object_unref(some);
 }
 
-static void what_is_not_kept_is_not_judged(void **state)
+static void fields_that_are_not_kept_are_not_checked(void **state)
 {
     (void)state;
     object_assert_kept(
@@ -219,7 +219,7 @@ static void a_bad_path_is_named(void **state)
 
 /* ---- kind and apiVersion ------------------------------------------------------------------------------- */
 
-static void names_that_are_missing_come_from_the_resource(void **state)
+static void missing_names_come_from_the_resource(void **state)
 {
     (void)state;
     object_assert_kept("{\"metadata\":{\"name\":\"a\"}}", NULL,
@@ -238,7 +238,7 @@ static void names_that_are_missing_come_from_the_resource(void **state)
     ki_object_unref(lease);
 }
 
-static void names_that_are_there_win(void **state)
+static void existing_names_are_kept(void **state)
 {
     (void)state;
     ki_object *object =
@@ -277,7 +277,7 @@ static void an_invalid_resource_is_refused(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-static void an_object_is_one_allocation_of_the_size_it_says(void **state)
+static void an_object_is_one_allocation_of_the_reported_size(void **state)
 {
     (void)state;
     const char *const *const keeps[] = {NULL, PATHS("/spec/nodeName", "/metadata/labels"), PATHS("/x")};
@@ -330,20 +330,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_is_minified),
         cmocka_unit_test(strings_get_their_shortest_spelling),
-        cmocka_unit_test(equal_objects_have_equal_bytes_however_they_are_spelt),
-        cmocka_unit_test(managed_fields_are_dropped_unless_asked_for),
-        cmocka_unit_test(only_what_is_named_is_kept),
-        cmocka_unit_test(what_is_dropped_is_not_kept),
-        cmocka_unit_test(the_identity_is_there_whatever_is_kept),
+        cmocka_unit_test(equal_objects_have_equal_bytes_whatever_their_spelling),
+        cmocka_unit_test(managed_fields_are_dropped_unless_requested),
+        cmocka_unit_test(only_named_paths_are_kept),
+        cmocka_unit_test(dropped_paths_are_not_kept),
+        cmocka_unit_test(the_identity_is_available_whatever_is_kept),
         cmocka_unit_test(the_identity_is_unescaped_whatever_is_kept),
-        cmocka_unit_test(the_rest_of_the_metadata_is_there_as_far_as_it_is_kept),
-        cmocka_unit_test(what_is_not_kept_is_not_judged),
+        cmocka_unit_test(the_rest_of_the_metadata_is_available_if_it_is_kept),
+        cmocka_unit_test(fields_that_are_not_kept_are_not_checked),
         cmocka_unit_test(a_bad_path_is_named),
-        cmocka_unit_test(names_that_are_missing_come_from_the_resource),
-        cmocka_unit_test(names_that_are_there_win),
+        cmocka_unit_test(missing_names_come_from_the_resource),
+        cmocka_unit_test(existing_names_are_kept),
         cmocka_unit_test(without_a_resource_nothing_is_supplied),
         cmocka_unit_test(an_invalid_resource_is_refused),
-        WITH_MEMORY_CHECK(an_object_is_one_allocation_of_the_size_it_says),
+        WITH_MEMORY_CHECK(an_object_is_one_allocation_of_the_reported_size),
         cmocka_unit_test(a_projected_pod_is_small),
         WITH_MEMORY_CHECK(every_allocation_may_fail),
     };

@@ -46,7 +46,7 @@ static void fields_are_copied_in_the_order_of_their_pointers(void **state)
     copying_add(&c, "/spec/e");
     assert_int_equal(ki_object_copy_fields(object, &c.fields), 0);
     (void)ki_object_unref(object);
-    assert_string_equal(c.texts[0].ptr, "one"); /* with a NUL, and alive without the object */
+    assert_string_equal(c.texts[0].ptr, "one"); /* with a NUL, and valid without the object */
     assert_int_equal(c.texts[0].len, 3);
     assert_string_equal(c.texts[1].ptr, "ns");
     assert_non_null(c.texts[2].ptr);
@@ -54,7 +54,7 @@ static void fields_are_copied_in_the_order_of_their_pointers(void **state)
     assert_int_equal(c.fields.bytes_needed, sizeof("one") + sizeof("ns") + sizeof(""));
 }
 
-static void what_is_missing_or_null_gives_a_zeroed_text(void **state)
+static void missing_and_null_fields_give_a_zeroed_string(void **state)
 {
     (void)state;
     static const char *const pointers[] = {"/spec/none", "/spec/null", "/spec/a/b", "spec", "/metadata/uid"};
@@ -92,7 +92,7 @@ static void values_other_than_strings_are_copied_as_json(void **state)
     (void)ki_object_unref(object);
 }
 
-static void escapes_are_copied_without_making_the_object_larger(void **state)
+static void escapes_are_copied_without_growing_the_object(void **state)
 {
     (void)state;
     copying c = {0};
@@ -109,7 +109,7 @@ static void escapes_are_copied_without_making_the_object_larger(void **state)
     (void)ki_object_unref(object);
 }
 
-static void a_projection_does_not_hide_what_identifies_an_object(void **state)
+static void a_projection_does_not_hide_the_identity_of_an_object(void **state)
 {
     (void)state;
     static const char *const keep[] = {"/spec", NULL};
@@ -130,7 +130,7 @@ static void a_projection_does_not_hide_what_identifies_an_object(void **state)
     (void)ki_object_unref(object);
 }
 
-static void a_buffer_that_is_too_small_gives_nothing_and_says_how_much_is_needed(void **state)
+static void a_buffer_that_is_too_small_gets_nothing_and_the_size_is_reported(void **state)
 {
     (void)state;
     copying c = {0};
@@ -142,7 +142,7 @@ static void a_buffer_that_is_too_small_gives_nothing_and_says_how_much_is_needed
     assert_int_equal(ki_object_copy_fields(object, &c.fields), 0);
     const size_t needed = c.fields.bytes_needed;
     for (size_t bytes = 0; bytes < needed; bytes++) {
-        char *exact = malloc(bytes + 1); /* so that a sanitizer sees a byte too many */
+        char *exact = malloc(bytes + 1); /* so that a sanitizer detects a byte too many */
         assert_non_null(exact);
         exact[bytes] = 'x';
         c.fields.buffer = bytes == 0 ? NULL : exact;
@@ -210,11 +210,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(fields_are_copied_in_the_order_of_their_pointers),
-        WITH_MEMORY_CHECK(what_is_missing_or_null_gives_a_zeroed_text),
+        WITH_MEMORY_CHECK(missing_and_null_fields_give_a_zeroed_string),
         WITH_MEMORY_CHECK(values_other_than_strings_are_copied_as_json),
-        WITH_MEMORY_CHECK(escapes_are_copied_without_making_the_object_larger),
-        WITH_MEMORY_CHECK(a_projection_does_not_hide_what_identifies_an_object),
-        WITH_MEMORY_CHECK(a_buffer_that_is_too_small_gives_nothing_and_says_how_much_is_needed),
+        WITH_MEMORY_CHECK(escapes_are_copied_without_growing_the_object),
+        WITH_MEMORY_CHECK(a_projection_does_not_hide_the_identity_of_an_object),
+        WITH_MEMORY_CHECK(a_buffer_that_is_too_small_gets_nothing_and_the_size_is_reported),
         WITH_MEMORY_CHECK(a_megabyte_is_copied_whole),
         WITH_MEMORY_CHECK(mistakes_are_refused),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making objects: what is refused, and what is accepted. */
+/* Creating objects: what is refused, and what is accepted. */
 #include "api/object/object_build.h"
 
 #include <kinformer/object.h>
@@ -85,7 +85,7 @@ static void bad_metadata_is_an_error_that_names_the_field(void **state)
     }
 }
 
-static void bad_names_are_refused_when_they_are_not_kept_as_well(void **state)
+static void bad_names_are_refused_even_if_they_are_not_kept(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"a/b", "a\\/b", "a\\u002fb", "a\\u0000", "a\\nb", ""};
@@ -98,7 +98,7 @@ static void bad_names_are_refused_when_they_are_not_kept_as_well(void **state)
     }
 }
 
-static void quotes_and_backslashes_may_stand_in_a_name(void **state)
+static void a_name_may_contain_quotes_and_backslashes(void **state)
 {
     (void)state;
     static const char json[] = "{\"metadata\":{\"name\":\"a\\\"b\\\\c\"}}";
@@ -111,7 +111,7 @@ static void quotes_and_backslashes_may_stand_in_a_name(void **state)
     ki_object_unref(projected);
 }
 
-static void of_metadata_that_comes_twice_the_first_counts(void **state)
+static void the_first_of_two_metadata_members_counts(void **state)
 {
     (void)state;
     static const char json[] =
@@ -134,7 +134,7 @@ static void an_empty_kind_is_not_given_a_second_one(void **state)
     ki_object_unref(object);
 }
 
-static void null_is_as_good_as_missing(void **state)
+static void null_counts_as_missing(void **state)
 {
     (void)state;
     ki_object *object = object_make(
@@ -191,8 +191,8 @@ static void the_first_of_equal_names_counts(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-/* Names of the header that come late in a long text. */
-static void what_stands_far_behind_in_the_text_is_read_nevertheless(void **state)
+/* Metadata at the end of a long text. */
+static void metadata_at_the_end_of_a_long_text_is_read(void **state)
 {
     (void)state;
     for (int filling = 65000; filling < 65800; filling++) {
@@ -239,7 +239,7 @@ static void names_may_be_long_but_not_endless(void **state)
     free(json);
 }
 
-static void an_object_of_the_largest_size_is_made_and_one_byte_more_is_not(void **state)
+static void an_object_of_the_maximum_size_is_created_and_one_byte_more_is_refused(void **state)
 {
     (void)state;
     const char *const json = "{ \"metadata\" : { \"name\" : \"a\" } , \"x\" : \"12345\" }";
@@ -255,7 +255,7 @@ static void an_object_of_the_largest_size_is_made_and_one_byte_more_is_not(void 
     assert_int_equal(err.code, KI_ERR_TOO_LARGE);
 }
 
-static void no_limit_lets_an_object_outgrow_its_places(void **state)
+static void no_limit_allows_objects_beyond_32_bit_offsets(void **state)
 {
     (void)state;
     ki_object_plan *plan = ki_object_plan_new(NULL, &(ki_object_options){.bytes_max = SIZE_MAX}, NULL);
@@ -265,7 +265,7 @@ static void no_limit_lets_an_object_outgrow_its_places(void **state)
     ki_object_plan_free(NULL);
 }
 
-static void the_deepest_nesting_can_be_set(void **state)
+static void the_maximum_depth_can_be_set(void **state)
 {
     (void)state;
     const char *const json = "{\"metadata\":{\"name\":\"a\"},\"x\":[[[1]]]}";
@@ -275,7 +275,7 @@ static void the_deepest_nesting_can_be_set(void **state)
     ki_object_unref(object_make(json, &(ki_object_options){.depth_max = 4}));
 }
 
-static void text_that_is_missing_is_refused(void **state)
+static void missing_text_is_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -310,19 +310,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_metadata_is_an_error_that_names_the_field),
-        cmocka_unit_test(bad_names_are_refused_when_they_are_not_kept_as_well),
-        cmocka_unit_test(quotes_and_backslashes_may_stand_in_a_name),
-        cmocka_unit_test(of_metadata_that_comes_twice_the_first_counts),
+        cmocka_unit_test(bad_names_are_refused_even_if_they_are_not_kept),
+        cmocka_unit_test(a_name_may_contain_quotes_and_backslashes),
+        cmocka_unit_test(the_first_of_two_metadata_members_counts),
         cmocka_unit_test(an_empty_kind_is_not_given_a_second_one),
-        cmocka_unit_test(null_is_as_good_as_missing),
+        cmocka_unit_test(null_counts_as_missing),
         cmocka_unit_test(an_integer_may_be_spelt_in_any_way),
         cmocka_unit_test(the_first_of_equal_names_counts),
-        cmocka_unit_test(what_stands_far_behind_in_the_text_is_read_nevertheless),
+        cmocka_unit_test(metadata_at_the_end_of_a_long_text_is_read),
         cmocka_unit_test(names_may_be_long_but_not_endless),
-        cmocka_unit_test(an_object_of_the_largest_size_is_made_and_one_byte_more_is_not),
-        cmocka_unit_test(no_limit_lets_an_object_outgrow_its_places),
-        cmocka_unit_test(the_deepest_nesting_can_be_set),
-        cmocka_unit_test(text_that_is_missing_is_refused),
+        cmocka_unit_test(an_object_of_the_maximum_size_is_created_and_one_byte_more_is_refused),
+        cmocka_unit_test(no_limit_allows_objects_beyond_32_bit_offsets),
+        cmocka_unit_test(the_maximum_depth_can_be_set),
+        cmocka_unit_test(missing_text_is_refused),
         cmocka_unit_test(json_errors_are_reported_with_their_offset),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the strings of objects that have escapes, alone and from several threads. */
+/* Reading strings with escapes from objects, on one thread and on several. */
 #include <kinformer/object.h>
 #include <stdatomic.h>
 
@@ -11,7 +11,7 @@
 
 /* ---- strings with escapes ------------------------------------------------------------------------------ */
 
-static void strings_are_unescaped_and_stay_where_they_are(void **state)
+static void strings_are_unescaped_once_and_stay_valid(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -29,7 +29,7 @@ static void strings_are_unescaped_and_stay_where_they_are(void **state)
     ki_object_unref(object);
 }
 
-static void strings_without_escapes_are_read_where_they_stand(void **state)
+static void strings_without_escapes_are_read_in_place(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -77,7 +77,7 @@ static void names_are_strings_too(void **state)
     ki_object_unref(object);
 }
 
-static void text_of_something_else_is_refused(void **state)
+static void text_of_another_object_is_refused(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -100,7 +100,7 @@ static void text_of_something_else_is_refused(void **state)
     ki_object_unref(other);
 }
 
-static void when_out_of_memory_plain_strings_are_read_and_others_later(void **state)
+static void when_out_of_memory_only_strings_without_escapes_are_read(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -120,7 +120,7 @@ static void when_out_of_memory_plain_strings_are_read_and_others_later(void **st
     ki_object_unref(object);
 }
 
-static void an_owner_that_needs_memory_says_so(void **state)
+static void an_owner_that_runs_out_of_memory_is_an_error(void **state)
 {
     (void)state;
     ki_object *object = object_make(
@@ -138,7 +138,7 @@ static void an_owner_that_needs_memory_says_so(void **state)
 
 /* ---- sharing ------------------------------------------------------------------------------------------- */
 
-static void a_copy_says_the_same_and_is_on_its_own(void **state)
+static void a_copy_is_equal_and_independent(void **state)
 {
     (void)state;
     ki_object *object = object_make(object_of_all_types, NULL);
@@ -232,14 +232,14 @@ static void readers_on_several_threads_get_the_same_strings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_are_unescaped_and_stay_where_they_are),
-        cmocka_unit_test(strings_without_escapes_are_read_where_they_stand),
+        cmocka_unit_test(strings_are_unescaped_once_and_stay_valid),
+        cmocka_unit_test(strings_without_escapes_are_read_in_place),
         WITH_MEMORY_CHECK(an_object_grows_once_for_all_its_escapes),
         cmocka_unit_test(names_are_strings_too),
-        cmocka_unit_test(text_of_something_else_is_refused),
-        WITH_MEMORY_CHECK(when_out_of_memory_plain_strings_are_read_and_others_later),
-        WITH_MEMORY_CHECK(an_owner_that_needs_memory_says_so),
-        WITH_MEMORY_CHECK(a_copy_says_the_same_and_is_on_its_own),
+        cmocka_unit_test(text_of_another_object_is_refused),
+        WITH_MEMORY_CHECK(when_out_of_memory_only_strings_without_escapes_are_read),
+        WITH_MEMORY_CHECK(an_owner_that_runs_out_of_memory_is_an_error),
+        WITH_MEMORY_CHECK(a_copy_is_equal_and_independent),
         WITH_MEMORY_CHECK(the_last_reference_frees_the_object),
         cmocka_unit_test(readers_on_several_threads_get_the_same_strings),
     };

@@ -128,7 +128,7 @@ static void exponents_are_read(void **state)
     ASSERT_AMOUNTS(table);
 }
 
-static void what_is_finer_than_a_billionth_is_rounded_away_from_zero(void **state)
+static void digits_below_a_billionth_are_rounded_away_from_zero(void **state)
 {
     (void)state;
     static const amount table[] = {
@@ -145,7 +145,7 @@ static void what_is_finer_than_a_billionth_is_rounded_away_from_zero(void **stat
         {"0.000000000001Ki", 0, 2},
         {"1e-2147483647", 0, 1},
         {"0.0000000000000000000000000000000000000000000000000000000000001Ei", 0, 1},
-        /* 2^-10 Ki is 1; the digit far behind makes it more than 1. */
+        /* 2^-10 Ki is 1; the last digit makes it more than 1. */
         {"0.0009765625Ki", 1, 0},
         {"0.000976562500000000000000000000000000000000000000000001Ki", 1, 1},
         {"0.000976562499999999999999999999999999999999999999999999Ki", 1, 0},
@@ -153,7 +153,7 @@ static void what_is_finer_than_a_billionth_is_rounded_away_from_zero(void **stat
     ASSERT_AMOUNTS(table);
 }
 
-static void what_an_int64_cannot_hold_is_cut(void **state)
+static void values_beyond_an_int64_are_clamped(void **state)
 {
     (void)state;
     static const amount table[] = {
@@ -176,75 +176,76 @@ static void what_an_int64_cannot_hold_is_cut(void **state)
     ASSERT_AMOUNTS(table);
 }
 
-static void what_is_not_a_quantity_is_refused(void **state)
+static const char *const not_quantities[] = {
+    "",
+    "+",
+    "-",
+    ".",
+    "+.",
+    "-.",
+    "Ki",
+    "m",
+    "e3",
+    "E",
+    "1e",
+    "1e+",
+    "1E-",
+    "-3.01e-",
+    "1ki",
+    "1K",
+    "1mi",
+    "0.1mi",
+    "1i",
+    ".5i",
+    "-3.01i",
+    "1 Ki",
+    " 1",
+    "1 ",
+    "1\n",
+    "1.1.M",
+    "1..5",
+    "1+1.0",
+    "--1",
+    "+-1",
+    "1e3.5",
+    "1e3Ki",
+    "1Kie3",
+    "1kk",
+    "1Kii",
+    "1Mib",
+    "0x10",
+    "1_000",
+    "1,5",
+    "inf",
+    "nan",
+    "aoeu",
+    "1e1e",
+    "1ei",
+    "1eE3",
+    "1g",
+    "1t",
+    "1p",
+    "1N",
+    "1U",
+    "1e2147483648",
+    "1.e",
+    "1E+3i",
+    "1e-2147483648",
+    "1e+-3",
+    "\xc2\xb5",
+    "1\xc2\xb5",
+    "1Ri",
+    "1e4294967297",
+    "1e99999999999999999999999999",
+};
+
+static void malformed_quantities_are_refused(void **state)
 {
     (void)state;
-    static const char *const table[] = {
-        "",
-        "+",
-        "-",
-        ".",
-        "+.",
-        "-.",
-        "Ki",
-        "m",
-        "e3",
-        "E",
-        "1e",
-        "1e+",
-        "1E-",
-        "-3.01e-",
-        "1ki",
-        "1K",
-        "1mi",
-        "0.1mi",
-        "1i",
-        ".5i",
-        "-3.01i",
-        "1 Ki",
-        " 1",
-        "1 ",
-        "1\n",
-        "1.1.M",
-        "1..5",
-        "1+1.0",
-        "--1",
-        "+-1",
-        "1e3.5",
-        "1e3Ki",
-        "1Kie3",
-        "1kk",
-        "1Kii",
-        "1Mib",
-        "0x10",
-        "1_000",
-        "1,5",
-        "inf",
-        "nan",
-        "aoeu",
-        "1e1e",
-        "1ei",
-        "1eE3",
-        "1g",
-        "1t",
-        "1p",
-        "1N",
-        "1U",
-        "1e2147483648",
-        "1.e",
-        "1E+3i",
-        "1e-2147483648",
-        "1e+-3",
-        "\xc2\xb5",
-        "1\xc2\xb5",
-        "1Ri",
-        "1e4294967297",
-        "1e99999999999999999999999999",
-    };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < sizeof(not_quantities) / sizeof(not_quantities[0]); i++) {
         ki_quantity quantity = {.units = 42, .nanos = 43};
-        if (ki_quantity_parse(ki_str_of(table[i]), &quantity) != KI_ERR_QUANTITY)
-            fail_msg("\"%s\" is taken", table[i]);
+        if (ki_quantity_parse(ki_str_of(not_quantities[i]), &quantity) != KI_ERR_QUANTITY)
+            fail_msg("\"%s\" is accepted", not_quantities[i]);
         assert_int_equal(quantity.units, 42);
         assert_int_equal(quantity.nanos, 43);
     }
@@ -301,7 +302,7 @@ static void quantities_compare_as_numbers(void **state)
     assert_int_equal(ki_quantity_compare(parsed("1000m"), parsed("1e0")), 0);
 }
 
-/* Digits of at most 10^9, so that all of it fits into 128 bits. */
+/* Digits of at most 10^9, so that everything fits in 128 bits. */
 typedef struct random_text {
     char text[64];
     int128 numerator; /* in billionths, with the denominator 10^places */
@@ -372,7 +373,7 @@ static void random_quantities_equal_the_exact_fraction(void **state)
     }
 }
 
-static void a_double_is_the_nearest_one(void **state)
+static void the_nearest_double_is_returned(void **state)
 {
     (void)state;
     assert_true(ki_quantity_double(parsed("0")) == 0.0);
@@ -402,14 +403,14 @@ int main(void)
         cmocka_unit_test(decimal_suffixes_are_read),
         cmocka_unit_test(binary_suffixes_are_read),
         cmocka_unit_test(exponents_are_read),
-        cmocka_unit_test(what_is_finer_than_a_billionth_is_rounded_away_from_zero),
-        cmocka_unit_test(what_an_int64_cannot_hold_is_cut),
-        cmocka_unit_test(what_is_not_a_quantity_is_refused),
+        cmocka_unit_test(digits_below_a_billionth_are_rounded_away_from_zero),
+        cmocka_unit_test(values_beyond_an_int64_are_clamped),
+        cmocka_unit_test(malformed_quantities_are_refused),
         cmocka_unit_test(a_text_need_not_end_with_a_nul),
         cmocka_unit_test(values_are_rounded_away_from_zero),
         cmocka_unit_test(quantities_compare_as_numbers),
         cmocka_unit_test(random_quantities_equal_the_exact_fraction),
-        cmocka_unit_test(a_double_is_the_nearest_one),
+        cmocka_unit_test(the_nearest_double_is_returned),
     };
     return RUN_TESTS(tests);
 }

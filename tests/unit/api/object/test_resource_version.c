@@ -48,7 +48,7 @@ static void a_zeroed_version_is_unset(void **state)
     assert_version(&version, "");
 }
 
-static void a_version_is_the_text_that_was_set(void **state)
+static void a_version_has_the_text_that_was_set(void **state)
 {
     (void)state;
     ki_resource_version version = version_of("12345");
@@ -86,7 +86,7 @@ static void the_longest_version_fits_and_a_longer_one_changes_nothing(void **sta
     assert_false(ki_resource_version_is_set(&version));
 }
 
-/* Around what stands in the value itself, and what does not. */
+/* Lengths around the limit up to which a version is stored in the value itself. */
 static void versions_of_all_lengths_are_kept(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void versions_of_all_lengths_are_kept(void **state)
 static const char long_text[] = "{\"member-1\":\"1234\",\"member-2\":\"99\"}";
 static const char other_long_text[] = "{\"member-1\":\"1234\",\"member-2\":\"98\"}";
 
-static void copies_of_a_long_version_live_on_without_it(void **state)
+static void copies_of_a_long_version_outlive_it(void **state)
 {
     (void)state;
     ki_resource_version a = version_of(long_text);
@@ -124,7 +124,7 @@ static void copies_of_a_long_version_live_on_without_it(void **state)
     ki_resource_version_copy(&a, &a);
     assert_false(ki_resource_version_equal(&b, &a));
     ki_resource_version_copy(&b, &a);
-    assert_int_equal(failing_allocator_live_count(), live_count - 1); /* the other text */
+    assert_int_equal(failing_allocator_live_count(), live_count - 1); /* the other text was freed */
     ki_resource_version_clear(&a);
     assert_true(ki_resource_version_equal(&b, &c));
     assert_version(&b, long_text);
@@ -134,7 +134,7 @@ static void copies_of_a_long_version_live_on_without_it(void **state)
     ki_resource_version_clear(&c);
 }
 
-static void a_long_version_that_memory_is_out_for_changes_nothing(void **state)
+static void out_of_memory_for_a_long_version_changes_nothing(void **state)
 {
     (void)state;
     ki_resource_version version = version_of(long_text);
@@ -146,7 +146,7 @@ static void a_long_version_that_memory_is_out_for_changes_nothing(void **state)
     assert_version(&version, "18446744073709551615");
 }
 
-static void the_latest_of_long_versions_is_the_one_that_came_last(void **state)
+static void the_latest_of_long_versions_is_the_last_one_received(void **state)
 {
     (void)state;
     assert_advances(long_text, other_long_text, other_long_text);
@@ -192,7 +192,7 @@ static void neither_of_two_versions_is_newer_if_they_are_not_numbers(void **stat
     assert_false(is_newer("-7", "-8"));
 }
 
-static void advance_takes_the_newer_of_two_numbers(void **state)
+static void advance_keeps_the_newer_of_two_numbers(void **state)
 {
     (void)state;
     assert_advances("9", "10", "10");
@@ -201,7 +201,7 @@ static void advance_takes_the_newer_of_two_numbers(void **state)
     assert_advances("", "3", "3");
 }
 
-static void advance_takes_the_last_one_received_when_they_cannot_be_compared(void **state)
+static void advance_keeps_the_last_one_if_they_cannot_be_compared(void **state)
 {
     (void)state;
     assert_advances("b", "a", "a");
@@ -222,18 +222,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_zeroed_version_is_unset),
-        WITH_MEMORY_CHECK(a_version_is_the_text_that_was_set),
+        WITH_MEMORY_CHECK(a_version_has_the_text_that_was_set),
         WITH_MEMORY_CHECK(equal_versions_have_equal_bytes),
         WITH_MEMORY_CHECK(the_longest_version_fits_and_a_longer_one_changes_nothing),
         WITH_MEMORY_CHECK(versions_of_all_lengths_are_kept),
-        WITH_MEMORY_CHECK(copies_of_a_long_version_live_on_without_it),
-        WITH_MEMORY_CHECK(a_long_version_that_memory_is_out_for_changes_nothing),
-        WITH_MEMORY_CHECK(the_latest_of_long_versions_is_the_one_that_came_last),
+        WITH_MEMORY_CHECK(copies_of_a_long_version_outlive_it),
+        WITH_MEMORY_CHECK(out_of_memory_for_a_long_version_changes_nothing),
+        WITH_MEMORY_CHECK(the_latest_of_long_versions_is_the_last_one_received),
         WITH_MEMORY_CHECK(decimal_versions_compare_as_numbers_of_any_size),
         WITH_MEMORY_CHECK(any_version_is_newer_than_none),
         WITH_MEMORY_CHECK(neither_of_two_versions_is_newer_if_they_are_not_numbers),
-        WITH_MEMORY_CHECK(advance_takes_the_newer_of_two_numbers),
-        WITH_MEMORY_CHECK(advance_takes_the_last_one_received_when_they_cannot_be_compared),
+        WITH_MEMORY_CHECK(advance_keeps_the_newer_of_two_numbers),
+        WITH_MEMORY_CHECK(advance_keeps_the_last_one_if_they_cannot_be_compared),
         WITH_MEMORY_CHECK(advance_by_none_changes_nothing),
     };
     return RUN_TESTS(tests);

@@ -15,7 +15,7 @@ static void assert_text(const ki_query *query, const char *expected)
     assert_memory_equal(query->text.data, expected, query->text.len);
 }
 
-static void a_path_alone_stays_as_it_is(void **state)
+static void a_path_without_options_is_unchanged(void **state)
 {
     (void)state;
     ki_query query;
@@ -60,7 +60,7 @@ static void list_options_have_their_names(void **state)
     ki_query_fini(&query);
 }
 
-static void too_long_is_an_error(void **state)
+static void a_query_that_is_too_long_is_an_error(void **state)
 {
     (void)state;
     size_t n = (size_t)4 * 1024 * 1024;
@@ -75,7 +75,7 @@ static void too_long_is_an_error(void **state)
     free(token);
 }
 
-static void when_out_of_memory_it_says_so(void **state)
+static void when_out_of_memory_it_fails(void **state)
 {
     (void)state;
     ki_query query;
@@ -89,9 +89,11 @@ static void when_out_of_memory_it_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_alone_stays_as_it_is),    cmocka_unit_test(values_are_escaped),
-        cmocka_unit_test(list_options_have_their_names),  cmocka_unit_test(too_long_is_an_error),
-        WITH_MEMORY_CHECK(when_out_of_memory_it_says_so),
+        cmocka_unit_test(a_path_without_options_is_unchanged),
+        cmocka_unit_test(values_are_escaped),
+        cmocka_unit_test(list_options_have_their_names),
+        cmocka_unit_test(a_query_that_is_too_long_is_an_error),
+        WITH_MEMORY_CHECK(when_out_of_memory_it_fails),
     };
     return RUN_TESTS(tests);
 }

@@ -149,7 +149,7 @@ static void names_are_found_as_kubectl_finds_them(void **state)
     }
 }
 
-static void an_unknown_name_says_what_is_near(void **state)
+static void an_unknown_name_gets_a_suggestion(void **state)
 {
     (void)state;
     static const struct {
@@ -202,7 +202,7 @@ static void a_name_of_any_length_is_refused_in_one_line(void **state)
     }
 }
 
-static void short_names_are_those_of_the_resource(void **state)
+static void a_resource_has_its_short_names(void **state)
 {
     (void)state;
     assert_string_equal(ki_resource_short_names(&KI_CORE_V1_PODS)[0], "po");
@@ -215,7 +215,7 @@ static void short_names_are_those_of_the_resource(void **state)
 
 /* ---- paths and apiVersion ---- */
 
-static void paths_are_those_of_the_rest_api(void **state)
+static void paths_equal_those_of_the_rest_api(void **state)
 {
     (void)state;
     resource_assert_path(&KI_CORE_V1_PODS, "", "", "", "/api/v1/pods");
@@ -245,13 +245,13 @@ static void names_are_percent_encoded(void **state)
     assert_string_equal(path, "/api/v1/nodes/a%00b");
 }
 
-static void what_names_no_object_has_no_path(void **state)
+static void invalid_names_have_no_path(void **state)
 {
     (void)state;
     assert_int_equal(path_code(&KI_CORE_V1_NODES, "web", "", ""), KI_ERR_INVALID);
     assert_int_equal(path_code(&KI_CORE_V1_PODS, "", "api-0", ""), KI_ERR_INVALID);
     assert_int_equal(path_code(&KI_CORE_V1_PODS, "web", "", "log"), KI_ERR_INVALID);
-    static const char *const bad[] = {".", "..", "a/b", "/", "a%2Fb", "%", "../x"};
+    static const char *const bad[] = {".", "..", "a/b", "/", "a%2Fb", "%", "../x", "a\xff", "\xc3"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(path_code(&KI_CORE_V1_PODS, bad[i], "x", ""), KI_ERR_INVALID);
         assert_int_equal(path_code(&KI_CORE_V1_PODS, "web", bad[i], ""), KI_ERR_INVALID);
@@ -282,7 +282,7 @@ static void a_short_buffer_gets_what_fits(void **state)
     }
 }
 
-static void api_version_has_a_group_but_for_core(void **state)
+static void api_version_has_a_group_except_for_core(void **state)
 {
     (void)state;
     char text[32];
@@ -398,7 +398,7 @@ static void a_full_name_makes_a_custom_resource(void **state)
     ki_resource_free(resource);
 }
 
-static void a_full_name_of_a_built_in_resource_brings_kind_and_scope(void **state)
+static void a_full_name_of_a_built_in_resource_has_kind_and_scope(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ki_resource_count; i++) {
@@ -413,7 +413,7 @@ static void a_full_name_of_a_built_in_resource_brings_kind_and_scope(void **stat
     }
 }
 
-static void what_is_not_a_full_name_makes_no_resource(void **state)
+static void anything_but_a_full_name_is_refused(void **state)
 {
     (void)state;
     static const char *const table[] = {
@@ -425,13 +425,13 @@ static void what_is_not_a_full_name_makes_no_resource(void **state)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         ki_error err = {0};
         if (ki_resource_parse(ki_str_of(table[i]), &err) != NULL)
-            fail_msg("\"%s\" is taken", table[i]);
+            fail_msg("\"%s\" is accepted", table[i]);
         assert_int_equal(err.code, KI_ERR_RESOURCE);
     }
     assert_null(ki_resource_parse((ki_str){0}, NULL));
 }
 
-static void when_out_of_memory_there_is_no_resource(void **state)
+static void when_out_of_memory_no_resource_is_created(void **state)
 {
     (void)state;
     static const char *const names[] = {"widgets.v1.example.com", "pods.v1."};
@@ -455,22 +455,22 @@ int main(void)
         cmocka_unit_test(every_resource_is_found_by_its_full_name),
         cmocka_unit_test(every_resource_is_found_by_its_names_in_its_group),
         cmocka_unit_test(names_are_found_as_kubectl_finds_them),
-        cmocka_unit_test(an_unknown_name_says_what_is_near),
+        cmocka_unit_test(an_unknown_name_gets_a_suggestion),
         cmocka_unit_test(a_name_of_any_length_is_refused_in_one_line),
-        cmocka_unit_test(short_names_are_those_of_the_resource),
-        cmocka_unit_test(paths_are_those_of_the_rest_api),
+        cmocka_unit_test(a_resource_has_its_short_names),
+        cmocka_unit_test(paths_equal_those_of_the_rest_api),
         cmocka_unit_test(names_are_percent_encoded),
-        cmocka_unit_test(what_names_no_object_has_no_path),
+        cmocka_unit_test(invalid_names_have_no_path),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
-        cmocka_unit_test(api_version_has_a_group_but_for_core),
+        cmocka_unit_test(api_version_has_a_group_except_for_core),
         cmocka_unit_test(a_custom_resource_has_its_own_strings),
         cmocka_unit_test(missing_group_and_kind_are_empty),
         cmocka_unit_test(malformed_custom_resources_are_refused),
         cmocka_unit_test(resources_are_equal_by_group_version_and_plural),
         cmocka_unit_test(a_full_name_makes_a_custom_resource),
-        cmocka_unit_test(a_full_name_of_a_built_in_resource_brings_kind_and_scope),
-        cmocka_unit_test(what_is_not_a_full_name_makes_no_resource),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_resource),
+        cmocka_unit_test(a_full_name_of_a_built_in_resource_has_kind_and_scope),
+        cmocka_unit_test(anything_but_a_full_name_is_refused),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_resource_is_created),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of built-in resources against what a real API server says of itself. */
+/* The table of built-in resources compared with the discovery responses of a real API server. */
 #include <kinformer/resource.h>
 
 #include <jansson.h>
@@ -34,7 +34,7 @@ static int can_be_watched(const json_t *entry)
     return 0;
 }
 
-/* Those two come from servers of their own, behind the API server, and example.com is a custom one. */
+/* These two are served by aggregated servers, and example.com is a custom group. */
 static int is_foreign(const char *group)
 {
     return strcmp(group, "apiregistration.k8s.io") == 0 || strcmp(group, "apiextensions.k8s.io") == 0 ||
@@ -108,7 +108,7 @@ static size_t check_group(const json_t *group)
     return checked;
 }
 
-static void all_that_a_server_lets_watch_is_as_it_says(void **state)
+static void the_table_agrees_with_all_watchable_resources_of_a_server(void **state)
 {
     (void)state;
     static const char *const files[] = {"discovery-aggregated-api.http", "discovery-aggregated-apis.http"};
@@ -123,7 +123,7 @@ static void all_that_a_server_lets_watch_is_as_it_says(void **state)
     assert_int_equal(checked, 59);
 }
 
-static void groups_are_preferred_in_the_order_of_a_server(void **state)
+static void groups_have_the_order_of_a_server(void **state)
 {
     (void)state;
     json_t *document = load_discovery("discovery-aggregated-apis.http");
@@ -169,8 +169,8 @@ static void versions_are_preferred_as_kubernetes_ranks_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_a_server_lets_watch_is_as_it_says),
-        cmocka_unit_test(groups_are_preferred_in_the_order_of_a_server),
+        cmocka_unit_test(the_table_agrees_with_all_watchable_resources_of_a_server),
+        cmocka_unit_test(groups_have_the_order_of_a_server),
         cmocka_unit_test(versions_are_preferred_as_kubernetes_ranks_them),
     };
     return RUN_TESTS(tests);

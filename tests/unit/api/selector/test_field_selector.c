@@ -19,7 +19,7 @@ static void assert_canonical(const char *text, const char *canonical)
     assert_int_equal(len, strlen(canonical));
 }
 
-static void terms_are_read_and_written_in_one_way(void **state)
+static void terms_are_read_and_written_canonically(void **state)
 {
     (void)state;
     static const char *const table[][2] = {
@@ -71,6 +71,8 @@ static void an_invalid_field_selector_is_refused_with_the_position_of_the_error(
         {"a=b\\", 4, "after a backslash, found the end"},
         {"a=b\\n", 4, "expected '\\', ',' or '=' after a backslash, found 'n'"},
         {"a\\", 2, "expected =, == or !="},
+        {"a=b\xff", 3, "expected UTF-8, found '\xff' at character 4"},
+        {"\xc3=b", 0, "expected UTF-8"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         ki_error err = {0};
@@ -94,7 +96,7 @@ static void a_short_buffer_gets_what_fits(void **state)
     assert_int_equal(ki_field_selector_format(KI_STR("a=b"), NULL, 4, NULL), KI_ERR_INVALID);
 }
 
-static void a_text_that_is_too_long_is_refused(void **state)
+static void a_selector_that_is_too_long_is_refused(void **state)
 {
     (void)state;
     char *text = malloc(KI_SELECTOR_BYTES_MAX + 1);
@@ -106,7 +108,7 @@ static void a_text_that_is_too_long_is_refused(void **state)
     free(text);
 }
 
-static void when_out_of_memory_there_is_no_text(void **state)
+static void when_out_of_memory_nothing_is_written(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -119,11 +121,11 @@ static void when_out_of_memory_there_is_no_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_are_read_and_written_in_one_way),
+        cmocka_unit_test(terms_are_read_and_written_canonically),
         cmocka_unit_test(an_invalid_field_selector_is_refused_with_the_position_of_the_error),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
-        cmocka_unit_test(a_text_that_is_too_long_is_refused),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_text),
+        cmocka_unit_test(a_selector_that_is_too_long_is_refused),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_written),
     };
     return RUN_TESTS(tests);
 }

@@ -80,7 +80,7 @@ static void an_empty_value_is_a_value(void **state)
         assert_canonical(table[i].text, table[i].canonical);
 }
 
-static void white_space_stands_between_any_two_parts(void **state)
+static void white_space_is_allowed_between_any_two_parts(void **state)
 {
     (void)state;
     static const spelling table[] = {
@@ -100,7 +100,7 @@ static void white_space_stands_between_any_two_parts(void **state)
         assert_canonical(table[i].text, table[i].canonical);
 }
 
-static void in_and_notin_are_words_where_no_operator_can_stand(void **state)
+static void in_and_notin_are_names_where_no_operator_is_possible(void **state)
 {
     (void)state;
     static const spelling table[] = {
@@ -118,7 +118,7 @@ static void in_and_notin_are_words_where_no_operator_can_stand(void **state)
         assert_canonical(table[i].text, table[i].canonical);
 }
 
-static void all_spellings_of_a_selector_have_one_text(void **state)
+static void all_spellings_of_a_selector_have_one_canonical_text(void **state)
 {
     (void)state;
     static const spelling table[] = {
@@ -151,7 +151,7 @@ static void assert_mistakes(const mistake *table, size_t count)
         ki_error err = {0};
         ki_selector *selector = ki_selector_parse(ki_str_of(table[i].text), &err);
         if (selector != NULL)
-            fail_msg("\"%s\" is taken", table[i].text);
+            fail_msg("\"%s\" is accepted", table[i].text);
         assert_int_equal(err.code, KI_ERR_SELECTOR);
         if (err.offset != table[i].offset || strstr(err.message, table[i].says) == NULL)
             fail_msg("\"%s\": %d: %s", table[i].text, (int)err.offset, err.message);
@@ -247,7 +247,7 @@ static void malformed_keys_and_values_are_refused_at_the_character(void **state)
     assert_int_equal(err.offset, 3);
 }
 
-static void a_mistake_is_shown_with_a_caret_before_it(void **state)
+static void an_error_is_marked_with_a_caret(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -286,7 +286,7 @@ static void keys_and_values_have_the_lengths_of_kubernetes(void **state)
     assert_length_limit("", 253, "/x", 253);
     assert_length_limit("x=", 63, "", 2 + 63);
     assert_length_limit("x in (a,", 63, ")", 8 + 63);
-    /* A number may have leading zeros as far as it is the value of a label. */
+    /* A number may have leading zeros up to the length of a label value. */
     char text[80] = "x>";
     memset(text + 2, '0', 63);
     assert_canonical(text, "x>0");
@@ -394,7 +394,7 @@ static void labels_with_escapes_are_compared_unescaped(void **state)
         {"a/x in (b,c)", "{\"a\\/x\":\"\\u0063\"}", 1},
         {"a/x notin (b,c)", "{\"a\\/x\":\"\\u0063\"}", 0},
         {"x!=a", "{\"x\":\"\\n\"}", 1},
-        /* Longer than any value can be, with and without an escape. */
+        /* Longer than any label value, with and without an escape. */
         {"x!=a", "{\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\n\"}", 1},
         {"x=a", "{\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\n\"}", 0},
         {"x>1", "{\"x\":\"00000000000000000000000000000000000000000000000000000000000000000000005\"}", 0},
@@ -418,7 +418,7 @@ static void a_label_that_is_not_a_string_has_no_value(void **state)
     }
 }
 
-static void everything_and_nothing_match_so(void **state)
+static void everything_matches_all_and_nothing_matches_none(void **state)
 {
     (void)state;
     char text[64];
@@ -499,7 +499,7 @@ static void a_text_of_any_length_is_read_or_refused(void **state)
     free(text);
 }
 
-static void when_out_of_memory_there_is_no_selector(void **state)
+static void when_out_of_memory_no_selector_is_created(void **state)
 {
     (void)state;
     ki_error err = {0};
@@ -510,7 +510,7 @@ static void when_out_of_memory_there_is_no_selector(void **state)
     failing_allocator_fail_at(0);
 }
 
-static void one_allocation_makes_a_selector_and_none_matches(void **state)
+static void a_selector_is_one_allocation_and_matching_needs_none(void **state)
 {
     (void)state;
     failing_allocator_fail_at(0);
@@ -527,24 +527,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator_is_read_and_written),
         cmocka_unit_test(an_empty_value_is_a_value),
-        cmocka_unit_test(white_space_stands_between_any_two_parts),
-        cmocka_unit_test(in_and_notin_are_words_where_no_operator_can_stand),
-        cmocka_unit_test(all_spellings_of_a_selector_have_one_text),
+        cmocka_unit_test(white_space_is_allowed_between_any_two_parts),
+        cmocka_unit_test(in_and_notin_are_names_where_no_operator_is_possible),
+        cmocka_unit_test(all_spellings_of_a_selector_have_one_canonical_text),
         cmocka_unit_test(an_invalid_selector_is_refused_with_the_position_of_the_error),
         cmocka_unit_test(malformed_keys_and_values_are_refused_at_the_character),
-        cmocka_unit_test(a_mistake_is_shown_with_a_caret_before_it),
+        cmocka_unit_test(an_error_is_marked_with_a_caret),
         cmocka_unit_test(keys_and_values_have_the_lengths_of_kubernetes),
         cmocka_unit_test(labels_are_matched_as_kubernetes_does),
         cmocka_unit_test(whole_numbers_are_compared_as_numbers),
         cmocka_unit_test(labels_with_escapes_are_compared_unescaped),
         cmocka_unit_test(a_label_that_is_not_a_string_has_no_value),
-        cmocka_unit_test(everything_and_nothing_match_so),
+        cmocka_unit_test(everything_matches_all_and_nothing_matches_none),
         cmocka_unit_test(null_selects_nothing_and_is_refused),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_selector_does_not_need_its_text),
         cmocka_unit_test(a_text_of_any_length_is_read_or_refused),
-        WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_selector),
-        WITH_MEMORY_CHECK(one_allocation_makes_a_selector_and_none_matches),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_selector_is_created),
+        WITH_MEMORY_CHECK(a_selector_is_one_allocation_and_matching_needs_none),
     };
     return RUN_TESTS(tests);
 }

@@ -19,7 +19,7 @@ static void filled(struct ki_as_resource resource, const char *text, const char 
     assert_tree(tree, expected);
 }
 
-/* As the recorded server sets the defaults of a pod. */
+/* The defaults that the recorded server sets in a pod. */
 static void pods_are_filled_as_a_real_server_does(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void controllers_select_by_the_labels_of_their_pods(void **state)
 }
 
 /* Go writes an unset port as 0. */
-static void ports_of_zero_are_none(void **state)
+static void ports_of_zero_count_as_unset(void **state)
 {
     (void)state;
     struct ki_as_resource services = resource_of("v1", "services", "Service");
@@ -129,8 +129,8 @@ static void ports_of_zero_are_none(void **state)
     json_decref(tree);
 }
 
-/* A pointer in Go tells an explicit 0 from none; other members cannot. */
-static void a_zero_is_a_value_only_where_go_has_a_pointer(void **state)
+/* A pointer in Go distinguishes an explicit 0 from none; other members cannot. */
+static void a_zero_is_a_value_only_if_go_has_a_pointer(void **state)
 {
     (void)state;
     json_t *tree = tree_of("{'spec':{'terminationGracePeriodSeconds':0,'restartPolicy':'','containers':[{"
@@ -164,7 +164,7 @@ static void deployments_roll_out_by_quarters(void **state)
            "'status':{}}");
 }
 
-static void templates_say_what_they_are_for(void **state)
+static void templates_get_kind_and_metadata(void **state)
 {
     (void)state;
     json_t *tree = tree_of("{'spec':{'volumeClaimTemplates':[{'metadata':{'name':'d'},'spec':{}}]}}");
@@ -191,7 +191,7 @@ static void namespaces_are_active_and_labelled(void **state)
            "'status':{'phase':'Active'}}");
 }
 
-static void texts_of_secrets_become_data(void **state)
+static void string_data_of_secrets_becomes_data(void **state)
 {
     (void)state;
     filled(resource_of("v1", "secrets", "Secret"),
@@ -263,7 +263,7 @@ static struct ki_as_resource widgets(const char *schema)
     return resource;
 }
 
-static void custom_kinds_get_what_their_schema_says(void **state)
+static void custom_kinds_get_the_defaults_of_their_schema(void **state)
 {
     (void)state;
     struct ki_as_resource resource =
@@ -277,7 +277,7 @@ static void custom_kinds_get_what_their_schema_says(void **state)
     json_decref(resource.schema);
 }
 
-static void amounts_are_kept_as_kubernetes_writes_them(void **state)
+static void amounts_are_stored_as_kubernetes_writes_them(void **state)
 {
     (void)state;
     filled(resource_of("v1", "resourcequotas", "ResourceQuota"),
@@ -292,7 +292,7 @@ static void amounts_are_kept_as_kubernetes_writes_them(void **state)
     json_decref(tree);
 }
 
-static void unknown_fields_are_taken_away_and_named(void **state)
+static void unknown_fields_are_removed_and_named(void **state)
 {
     (void)state;
     struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
@@ -311,7 +311,7 @@ static void unknown_fields_are_taken_away_and_named(void **state)
     json_decref(unknown);
 }
 
-/* As Go writes them; other values, and empty ones that have a meaning, stay. */
+/* As in Go; other values, and empty ones that have a meaning, are kept. */
 static void empty_lists_and_maps_are_left_out(void **state)
 {
     (void)state;
@@ -371,20 +371,20 @@ int main(void)
         cmocka_unit_test(images_without_a_fixed_tag_are_always_pulled),
         cmocka_unit_test(services_get_an_address_and_ports),
         cmocka_unit_test(controllers_select_by_the_labels_of_their_pods),
-        cmocka_unit_test(ports_of_zero_are_none),
-        cmocka_unit_test(a_zero_is_a_value_only_where_go_has_a_pointer),
+        cmocka_unit_test(ports_of_zero_count_as_unset),
+        cmocka_unit_test(a_zero_is_a_value_only_if_go_has_a_pointer),
         cmocka_unit_test(deployments_roll_out_by_quarters),
-        cmocka_unit_test(templates_say_what_they_are_for),
+        cmocka_unit_test(templates_get_kind_and_metadata),
         cmocka_unit_test(namespaces_are_active_and_labelled),
-        cmocka_unit_test(texts_of_secrets_become_data),
+        cmocka_unit_test(string_data_of_secrets_becomes_data),
         cmocka_unit_test(budgets_count_from_zero),
         cmocka_unit_test(definitions_get_their_other_names),
         cmocka_unit_test(wrong_types_are_left_to_validation),
         cmocka_unit_test(pods_without_a_spec_stay_as_they_are),
         cmocka_unit_test(some_defaults_depend_on_other_members),
-        cmocka_unit_test(custom_kinds_get_what_their_schema_says),
-        cmocka_unit_test(amounts_are_kept_as_kubernetes_writes_them),
-        cmocka_unit_test(unknown_fields_are_taken_away_and_named),
+        cmocka_unit_test(custom_kinds_get_the_defaults_of_their_schema),
+        cmocka_unit_test(amounts_are_stored_as_kubernetes_writes_them),
+        cmocka_unit_test(unknown_fields_are_removed_and_named),
         cmocka_unit_test(empty_lists_and_maps_are_left_out),
         cmocka_unit_test(custom_kinds_are_pruned_by_their_schema),
         cmocka_unit_test(out_of_memory_is_an_error),

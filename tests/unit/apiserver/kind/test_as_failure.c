@@ -12,7 +12,7 @@ static const struct ki_as_resource pods = {.group = "", .plural = "pods", .kind 
 static const struct ki_as_resource deployments = {
     .group = "apps", .plural = "deployments", .kind = "Deployment", .qualified = "deployments.apps"};
 
-/* The Status is this text, and the failure is freed. */
+/* Checks the text of the Status, and frees the failure. */
 static void assert_status(struct ki_as_failure *failure, int code, const char *text)
 {
     assert_int_equal(failure->code, code);
@@ -73,7 +73,7 @@ static void a_reason_may_be_left_out(void **state)
         "luck\",\"code\":500}");
 }
 
-static void one_cause_stands_without_brackets(void **state)
+static void one_cause_is_written_without_brackets(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
@@ -85,7 +85,7 @@ static void one_cause_stands_without_brackets(void **state)
     ki_as_failure_fini(&failure);
 }
 
-static void several_causes_stand_in_brackets_each_once(void **state)
+static void several_causes_are_written_in_brackets_each_once(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
@@ -112,7 +112,7 @@ static void a_name_that_is_not_utf8_is_still_refused(void **state)
     ki_as_failure_fini(&failure);
 }
 
-static void a_later_failure_takes_the_place_of_an_earlier_one(void **state)
+static void a_later_failure_replaces_an_earlier_one(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
@@ -124,7 +124,7 @@ static void a_later_failure_takes_the_place_of_an_earlier_one(void **state)
     ki_as_failure_fini(&failure);
 }
 
-static void when_out_of_memory_the_code_is_still_there(void **state)
+static void when_out_of_memory_the_code_is_kept(void **state)
 {
     (void)state;
     json_set_alloc_funcs(ki_malloc, ki_free);
@@ -151,12 +151,11 @@ int main(void)
         cmocka_unit_test(a_group_is_named_in_message_and_details),
         cmocka_unit_test(a_wrong_method_has_empty_details),
         cmocka_unit_test(a_reason_may_be_left_out),
-        cmocka_unit_test(one_cause_stands_without_brackets),
-        cmocka_unit_test(several_causes_stand_in_brackets_each_once),
+        cmocka_unit_test(one_cause_is_written_without_brackets),
+        cmocka_unit_test(several_causes_are_written_in_brackets_each_once),
         cmocka_unit_test(a_name_that_is_not_utf8_is_still_refused),
-        cmocka_unit_test(a_later_failure_takes_the_place_of_an_earlier_one),
-        cmocka_unit_test_setup_teardown(when_out_of_memory_the_code_is_still_there, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        cmocka_unit_test(a_later_failure_replaces_an_earlier_one),
+        WITH_MEMORY_CHECK(when_out_of_memory_the_code_is_kept),
     };
     return RUN_TESTS(tests);
 }

@@ -109,7 +109,7 @@ static void objects_are_read(void **state)
                       "'image','command':['x','y']}],'terminationGracePeriodSeconds':0}}");
 }
 
-static void every_cut_is_refused_or_read(void **state)
+static void every_truncated_message_is_refused_or_read(void **state)
 {
     (void)state;
     struct message metadata = {0};
@@ -167,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_are_read),
-        cmocka_unit_test(every_cut_is_refused_or_read),
+        cmocka_unit_test(every_truncated_message_is_refused_or_read),
         cmocka_unit_test(other_bytes_are_refused),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };

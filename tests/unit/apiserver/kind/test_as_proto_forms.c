@@ -134,7 +134,7 @@ static struct message deployment(void)
     return object;
 }
 
-static void zeroes_of_pointers_are_values_and_others_are_nothing(void **state)
+static void zeroes_of_pointers_are_values_and_others_are_unset(void **state)
 {
     (void)state;
     struct message object = deployment();
@@ -195,8 +195,8 @@ static void times_have_seconds_or_microseconds(void **state)
                    "'spec':{'acquireTime':'2023-11-14T22:13:20.123456Z'}}");
 }
 
-/* A volume is a name and, beside it, one of many sources. */
-static void fields_of_inlined_messages_stand_in_their_place(void **state)
+/* A volume is a name and one of many sources, inlined beside it. */
+static void fields_of_inlined_messages_are_in_their_parent(void **state)
 {
     (void)state;
     struct message empty = {.len = 0};
@@ -237,7 +237,7 @@ static void options_are_the_same_for_all_groups(void **state)
                    "'propagationPolicy':'Foreground'}");
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------- */
+/* ---- refused messages ---------------------------------------------------------------------------------- */
 
 static void assert_malformed(const struct message *body)
 {
@@ -249,7 +249,7 @@ static void assert_malformed(const struct message *body)
                    "the object provided is unrecognized: the protobuf message does not match its kind");
 }
 
-static void what_is_not_protobuf_is_refused(void **state)
+static void bodies_that_are_not_protobuf_are_refused(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
@@ -269,7 +269,7 @@ static void an_unknown_kind_is_refused(void **state)
     assert_refused(&failure, 400, "no kind \"Widget\" is registered for version \"example.com/v1\"");
 }
 
-static void every_cut_gives_an_object_or_a_refusal(void **state)
+static void every_truncated_message_gives_an_object_or_a_refusal(void **state)
 {
     (void)state;
     struct message object = deployment();
@@ -303,7 +303,7 @@ static void texts_are_utf8_without_nul(void **state)
     assert_malformed(&body);
 }
 
-/* Schemas nested in schemas, endlessly. */
+/* Schemas nested in schemas, without end. */
 static void depth_is_bounded(void **state)
 {
     (void)state;
@@ -349,16 +349,16 @@ static void when_out_of_memory_it_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeroes_of_pointers_are_values_and_others_are_nothing),
+        cmocka_unit_test(zeroes_of_pointers_are_values_and_others_are_unset),
         cmocka_unit_test(extra_values_are_lists_of_strings),
         cmocka_unit_test(bytes_are_base64),
         cmocka_unit_test(times_have_seconds_or_microseconds),
-        cmocka_unit_test(fields_of_inlined_messages_stand_in_their_place),
+        cmocka_unit_test(fields_of_inlined_messages_are_in_their_parent),
         cmocka_unit_test(unknown_fields_are_left_out),
         cmocka_unit_test(options_are_the_same_for_all_groups),
-        cmocka_unit_test(what_is_not_protobuf_is_refused),
+        cmocka_unit_test(bodies_that_are_not_protobuf_are_refused),
         cmocka_unit_test(an_unknown_kind_is_refused),
-        cmocka_unit_test(every_cut_gives_an_object_or_a_refusal),
+        cmocka_unit_test(every_truncated_message_gives_an_object_or_a_refusal),
         cmocka_unit_test(texts_are_utf8_without_nul),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(when_out_of_memory_it_refuses),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server writes in protobuf, against what a real server wrote for the same JSON, and through the
+/* Protobuf written by the server, compared with that of a real server for the same JSON, and read by the
  * library's decoder, whose tables have another source. */
 #define _GNU_SOURCE /* for memmem() */
 #include "apiserver/kind/proto_write.h"
@@ -40,7 +40,7 @@ static size_t count_same_bytes(const json_t *list, ki_str body)
     return same;
 }
 
-static void items_are_the_bytes_of_a_real_server(void **state)
+static void items_have_the_bytes_of_a_real_server(void **state)
 {
     static const struct {
         const char *name;
@@ -57,13 +57,13 @@ static void items_are_the_bytes_of_a_real_server(void **state)
         json_t *list = tree_of_fixture(name);
         size_t same = count_same_bytes(list, proto.body);
         if (same != lists[i].objects)
-            fail_msg("%s: %zu items are the same", name, same);
+            fail_msg("%s: only %zu items are the same", name, same);
         json_decref(list);
         recorded_free(&proto);
     }
 }
 
-static void an_error_is_the_bytes_of_a_real_server(void **state)
+static void an_error_has_the_bytes_of_a_real_server(void **state)
 {
     ki_buf out;
     recorded proto;
@@ -82,7 +82,7 @@ static void an_error_is_the_bytes_of_a_real_server(void **state)
     recorded_free(&proto);
 }
 
-static void a_list_without_items_is_the_bytes_of_a_real_server(void **state)
+static void an_empty_list_has_the_bytes_of_a_real_server(void **state)
 {
     ki_buf out;
     recorded proto;
@@ -105,7 +105,7 @@ static void a_list_without_items_is_the_bytes_of_a_real_server(void **state)
 
 static void prune_value(json_t *value, const struct ki_as_schema *schema);
 
-/* The recorded objects are of a release that has more fields than the server's tables. */
+/* The recorded objects are from a release with more fields than the server's tables have. */
 static void prune_fields(json_t *object, const struct ki_as_schema *schema)
 {
     const char *name = NULL;
@@ -136,7 +136,7 @@ static void prune_value(json_t *value, const struct ki_as_schema *schema)
         prune_fields(value, schema);
 }
 
-/* What the library's decoder makes of the message. */
+/* Reads the message with the library's decoder. */
 static json_t *decode(ki_proto_reader *reader, const ki_buf *message)
 {
     ki_error err = {0};
@@ -164,7 +164,7 @@ static bool comes_back(ki_proto_reader *reader, const proto_record *record)
     ki_buf_init(&out, BYTES_MAX);
     assert_int_equal(ki_as_proto_object(&out, tree), 0);
     json_t *again = decode(reader, &out);
-    /* What only the newer release has is absent or empty. */
+    /* Fields that only the newer release has are absent or empty. */
     prune_fields(again, schema);
     char *want = json_dumps(tree, JSON_COMPACT | JSON_SORT_KEYS);
     char *got = json_dumps(again, JSON_COMPACT | JSON_SORT_KEYS);
@@ -179,8 +179,8 @@ static bool comes_back(ki_proto_reader *reader, const proto_record *record)
     return is_same;
 }
 
-/* Versions that the newest releases have dropped are not, nor kinds that are no resource. Nor does jansson
- * read names with NUL, or the server years of five digits. */
+/* Versions that the newest releases have dropped and kinds that are not resources are not served. Also,
+ * jansson cannot read names with NUL, and the server cannot read years of five digits. */
 static bool is_served(const proto_record *record)
 {
     char api_version[64];
@@ -212,7 +212,7 @@ static size_t check_file(const char *name)
     return checked;
 }
 
-static void objects_of_every_kind_come_back_through_the_other_decoder(void **state)
+static void objects_of_every_kind_are_read_by_the_other_decoder(void **state)
 {
     (void)state;
     assert_true(check_file("random.rec.gz") > 330);
@@ -253,7 +253,7 @@ static void times_have_their_zone_and_fraction(void **state)
 #define CRD_END                                                                                              \
     "}}]},'status':{'conditions':null,'acceptedNames':{'plural':'','kind':''},'storedVersions':null}}"
 
-/* As Go writes them; the reader of such maps reads them once. */
+/* As in Go. The library's decoder reads a sorted map in a single pass. */
 static void maps_are_sorted_by_name(void **state)
 {
     (void)state;
@@ -325,10 +325,10 @@ static void out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_are_the_bytes_of_a_real_server),
-        cmocka_unit_test(an_error_is_the_bytes_of_a_real_server),
-        cmocka_unit_test(a_list_without_items_is_the_bytes_of_a_real_server),
-        cmocka_unit_test(objects_of_every_kind_come_back_through_the_other_decoder),
+        cmocka_unit_test(items_have_the_bytes_of_a_real_server),
+        cmocka_unit_test(an_error_has_the_bytes_of_a_real_server),
+        cmocka_unit_test(an_empty_list_has_the_bytes_of_a_real_server),
+        cmocka_unit_test(objects_of_every_kind_are_read_by_the_other_decoder),
         cmocka_unit_test(times_have_their_zone_and_fraction),
         cmocka_unit_test(maps_are_sorted_by_name),
         cmocka_unit_test(schemas_may_be_booleans_and_lists),

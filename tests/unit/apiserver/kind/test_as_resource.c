@@ -53,7 +53,7 @@ static void every_resource_of_the_client_is_served(void **state)
     ki_as_resources_fini(&resources);
 }
 
-static void built_in_ones_know_their_names(void **state)
+static void built_in_resources_know_their_names(void **state)
 {
     (void)state;
     struct ki_as_resources resources;
@@ -129,7 +129,7 @@ static void a_reference_keeps_a_resource_beyond_its_definition(void **state)
     ki_as_resources_fini(&resources);
 }
 
-static void built_in_ones_cannot_be_taken_away(void **state)
+static void built_in_resources_cannot_be_removed(void **state)
 {
     (void)state;
     struct ki_as_resources resources;
@@ -168,13 +168,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_resource_of_the_client_is_served),
-        cmocka_unit_test(built_in_ones_know_their_names),
+        cmocka_unit_test(built_in_resources_know_their_names),
         cmocka_unit_test(a_kind_is_found_in_its_version),
         cmocka_unit_test(a_definition_serves_its_versions),
         cmocka_unit_test(a_reference_keeps_a_resource_beyond_its_definition),
-        cmocka_unit_test(built_in_ones_cannot_be_taken_away),
-        cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        cmocka_unit_test(built_in_resources_cannot_be_removed),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -6,7 +6,7 @@
 
 #include "support/unit.h"
 
-/* In a buffer of its exact size, so that a read beyond it is detected. */
+/* Passes a name in a buffer of its exact size, so that a read beyond it is detected. */
 static const struct ki_as_schema_field *find(const struct ki_as_schema *schema, const char *name, size_t len)
 {
     char *copy = malloc(len > 0 ? len : 1);
@@ -27,7 +27,7 @@ static void every_field_is_found_by_its_name(void **state)
         }
 }
 
-static void a_name_that_is_cut_or_continues_is_another(void **state)
+static void a_shorter_or_longer_name_is_another_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ki_as_schema_count; i++)
@@ -45,7 +45,7 @@ static void a_name_that_is_cut_or_continues_is_another(void **state)
         }
 }
 
-static void nothing_has_no_fields(void **state)
+static void a_missing_schema_has_no_fields(void **state)
 {
     (void)state;
     assert_null(find(NULL, "spec", 4));
@@ -56,8 +56,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_is_found_by_its_name),
-        cmocka_unit_test(a_name_that_is_cut_or_continues_is_another),
-        cmocka_unit_test(nothing_has_no_fields),
+        cmocka_unit_test(a_shorter_or_longer_name_is_another_name),
+        cmocka_unit_test(a_missing_schema_has_no_fields),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields that a definition makes selectable. */
+/* Fields that a custom resource definition makes selectable. */
 #include "apiserver/object/fields.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ static struct ki_as_selector *select_by(struct as_rig *rig, const char *fields)
 static bool matches(struct as_rig *rig, const char *name, const char *fields)
 {
     struct ki_as_selector *selector = select_by(rig, fields);
-    const struct ki_as_object *object = ki_as_collection_find(as_rig_collection(rig, "widgets.example.com"),
-                                                              KI_STR("default"), ki_str_of(name));
+    const struct ki_as_object *object =
+        as_rig_find(rig, "widgets.example.com", KI_STR("default"), ki_str_of(name));
     bool is_match = ki_as_selector_matches(selector, object);
     ki_as_selector_free(selector);
     return is_match;
@@ -87,8 +87,7 @@ static void the_version_of_a_write_does_not_matter(void **state)
     init(&rig);
     struct ki_as_call call = as_rig_call(&rig, "widgets.example.com", "default/");
     json_t *body = tree_of(WIDGET("a", "'color':'red'"));
-    call.resource = ki_as_resources_find(ki_as_storage_resources(rig.storage), KI_STR("example.com"),
-                                         KI_STR("v1beta1"), KI_STR("widgets"));
+    call.resource = as_rig_served(&rig, "example.com", "v1beta1", "widgets");
     assert_non_null(call.resource);
     ki_str found;
     assert_true(ki_as_field_resolve(call.resource, KI_STR("spec.color"), &found, &rig.failure) < 0);
@@ -105,7 +104,7 @@ static void no_wake(void *user)
     (void)user;
 }
 
-/* The history outlives the definition, whose texts are freed by then. */
+/* The history outlives the definition, whose strings are freed by then. */
 static void a_watch_follows_objects_in_and_out_to_the_end(void **state)
 {
     (void)state;
@@ -114,7 +113,7 @@ static void a_watch_follows_objects_in_and_out_to_the_end(void **state)
     struct ki_as_selector *selector = select_by(&rig, "spec.color=red");
     struct ki_as_watch_options options = {.resource = as_rig_resource(&rig, "widgets.example.com"),
                                           .selector = selector,
-                                          .after = ki_as_storage_version(rig.storage),
+                                          .after = as_rig_version(&rig),
                                           .wake = no_wake};
     struct ki_as_watch *watch = NULL;
     assert_int_equal(ki_as_watch_open(rig.storage, &options, &watch), 0);
@@ -131,7 +130,7 @@ static void a_watch_follows_objects_in_and_out_to_the_end(void **state)
     as_rig_fini(&rig);
 }
 
-/* Its texts are freed by then, and those of a new one exist. */
+/* The strings of the old definition are freed by then, and those of the new one exist. */
 static void objects_are_found_after_their_definition_has_changed(void **state)
 {
     (void)state;
@@ -150,7 +149,7 @@ static void objects_are_found_after_their_definition_has_changed(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_version_has_eight_at_the_most(void **state)
+static void a_version_has_at_most_eight_selectable_fields(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -168,7 +167,7 @@ static void a_version_has_eight_at_the_most(void **state)
     as_rig_fini(&rig);
 }
 
-static void what_is_selectable_in_two_versions_is_kept_once(void **state)
+static void a_field_selectable_in_two_versions_is_kept_once(void **state)
 {
     (void)state;
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
@@ -193,8 +192,8 @@ int main(void)
         cmocka_unit_test(the_version_of_a_write_does_not_matter),
         cmocka_unit_test(a_watch_follows_objects_in_and_out_to_the_end),
         cmocka_unit_test(objects_are_found_after_their_definition_has_changed),
-        cmocka_unit_test(a_version_has_eight_at_the_most),
-        cmocka_unit_test(what_is_selectable_in_two_versions_is_kept_once),
+        cmocka_unit_test(a_version_has_at_most_eight_selectable_fields),
+        cmocka_unit_test(a_field_selectable_in_two_versions_is_kept_once),
     };
     return RUN_TESTS(tests);
 }

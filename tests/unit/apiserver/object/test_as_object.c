@@ -44,7 +44,7 @@ static void the_text_has_metadata_first_and_in_order(void **state)
     ki_as_object_unref(object);
 }
 
-static void what_others_ask_is_at_hand(void **state)
+static void metadata_can_be_read_directly(void **state)
 {
     (void)state;
     struct ki_as_object *object = object_of(pod);
@@ -66,7 +66,7 @@ static void what_others_ask_is_at_hand(void **state)
     ki_as_object_unref(object);
 }
 
-static void strings_that_are_escaped_are_at_hand_as_they_are(void **state)
+static void escaped_strings_can_be_read_directly(void **state)
 {
     (void)state;
     struct ki_as_object *object = object_of("{\"metadata\":{\"name\":\"a\\\"b\",\"labels\":{\"k\\n\":"
@@ -84,7 +84,7 @@ static void strings_that_are_escaped_are_at_hand_as_they_are(void **state)
     ki_as_object_unref(object);
 }
 
-static void the_tree_comes_back_with_its_kind_first(void **state)
+static void the_tree_has_its_kind_first(void **state)
 {
     (void)state;
     struct ki_as_object *object = object_of(pod);
@@ -96,8 +96,8 @@ static void the_tree_comes_back_with_its_kind_first(void **state)
     ki_as_object_unref(object);
 }
 
-/* Names that are not static; both copies have them. */
-static void names_of_fields_may_be_its_own(void **state)
+/* Field names that are not static; both copies have them. */
+static void an_object_may_own_the_names_of_its_fields(void **state)
 {
     (void)state;
     json_t *tree = json_loads(pod, 0, NULL);
@@ -157,7 +157,7 @@ static void assert_encoded(const char *text, const char *expected)
     json_decref(tree);
 }
 
-static void numbers_are_written_shortly(void **state)
+static void numbers_are_written_in_their_shortest_form(void **state)
 {
     (void)state;
     assert_encoded("[0.1, 0.25, 1e3, 3.0, -0.5]", "[0.1,0.25,1000,3,-0.5]");
@@ -167,7 +167,7 @@ static void numbers_are_written_shortly(void **state)
                    "[9223372036854775807,-9223372036854775808,0]");
 }
 
-static void strings_are_escaped_only_where_they_must(void **state)
+static void strings_are_escaped_only_where_necessary(void **state)
 {
     (void)state;
     assert_encoded("\"\\u0001\\b\\t\\n\\f\\r\\\"\\\\/\xc3\xa4\"",
@@ -200,15 +200,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_has_metadata_first_and_in_order),
-        cmocka_unit_test(what_others_ask_is_at_hand),
-        cmocka_unit_test(strings_that_are_escaped_are_at_hand_as_they_are),
-        cmocka_unit_test(the_tree_comes_back_with_its_kind_first),
-        cmocka_unit_test(names_of_fields_may_be_its_own),
+        cmocka_unit_test(metadata_can_be_read_directly),
+        cmocka_unit_test(escaped_strings_can_be_read_directly),
+        cmocka_unit_test(the_tree_has_its_kind_first),
+        cmocka_unit_test(an_object_may_own_the_names_of_its_fields),
         cmocka_unit_test(another_version_changes_nothing_else),
-        cmocka_unit_test(numbers_are_written_shortly),
-        cmocka_unit_test(strings_are_escaped_only_where_they_must),
-        cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        cmocka_unit_test(numbers_are_written_in_their_shortest_form),
+        cmocka_unit_test(strings_are_escaped_only_where_necessary),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -6,7 +6,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* A constant even for a pedantic compiler. */
+/* A constant expression even for a pedantic compiler. */
 #define TEXT(literal)                                                                                        \
     {                                                                                                        \
         literal, sizeof(literal) - 1                                                                         \
@@ -63,7 +63,7 @@ static void refused_of(struct ki_as_resource resource, const char *field_text, c
     assert_refused(&failure, 400, message);
 }
 
-static void nothing_asked_matches_everything(void **state)
+static void an_empty_selector_matches_everything(void **state)
 {
     (void)state;
     struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
@@ -89,7 +89,7 @@ static void equality_needs_the_value(void **state)
     assert_true(matches("example.com/tier=front", ""));
 }
 
-static void inequality_takes_objects_without_the_label(void **state)
+static void inequality_matches_objects_without_the_label(void **state)
 {
     (void)state;
     assert_true(matches("app!=db", ""));
@@ -114,7 +114,7 @@ static void sets_match_any_of_their_values(void **state)
     assert_false(matches("app in ()", ""));
 }
 
-static void words_of_operators_are_words_elsewhere(void **state)
+static void operator_words_are_names_elsewhere(void **state)
 {
     (void)state;
     assert_false(matches("in", ""));
@@ -123,7 +123,7 @@ static void words_of_operators_are_words_elsewhere(void **state)
     assert_false(matches("app=in", ""));
 }
 
-static void existence_asks_for_the_key_alone(void **state)
+static void existence_needs_only_the_key(void **state)
 {
     (void)state;
     assert_true(matches("app", ""));
@@ -159,7 +159,7 @@ static void fields_match_by_value(void **state)
     assert_false(matches("", "metadata.name=a\\,b\\=c\\\\"));
 }
 
-static void the_name_is_known_when_it_is_demanded(void **state)
+static void the_name_is_known_if_it_is_required(void **state)
 {
     (void)state;
     struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
@@ -181,7 +181,7 @@ static void the_name_is_known_when_it_is_demanded(void **state)
     "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "                  \
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 
-static void bad_syntax_is_reported_in_the_words_of_kubernetes(void **state)
+static void bad_syntax_is_reported_as_by_kubernetes(void **state)
 {
     (void)state;
     refused("a=b==c", "found '==', expected: ',' or 'end of string'");
@@ -202,7 +202,7 @@ static void bad_syntax_is_reported_in_the_words_of_kubernetes(void **state)
     refused("a===b", "unable to parse requirement: found '=', expected: identifier");
 }
 
-static void bad_keys_and_values_are_said_in_kubernetes_words(void **state)
+static void bad_keys_and_values_are_reported_as_by_kubernetes(void **state)
 {
     (void)state;
     refused("-a", "unable to parse requirement: <nil>: Invalid value: \"-a\": name part " QUALIFIED);
@@ -244,7 +244,7 @@ static void long_keys_and_values_are_refused(void **state)
     assert_refused_with(&failure, 400, "name part must be no more than 63 bytes");
 }
 
-static void bad_fields_are_said_in_the_words_of_their_kind(void **state)
+static void bad_fields_are_reported_as_by_their_kind(void **state)
 {
     (void)state;
     struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
@@ -301,19 +301,19 @@ static void out_of_memory_is_a_failure_like_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_asked_matches_everything),
+        cmocka_unit_test(an_empty_selector_matches_everything),
         cmocka_unit_test(equality_needs_the_value),
-        cmocka_unit_test(inequality_takes_objects_without_the_label),
+        cmocka_unit_test(inequality_matches_objects_without_the_label),
         cmocka_unit_test(sets_match_any_of_their_values),
-        cmocka_unit_test(words_of_operators_are_words_elsewhere),
-        cmocka_unit_test(existence_asks_for_the_key_alone),
+        cmocka_unit_test(operator_words_are_names_elsewhere),
+        cmocka_unit_test(existence_needs_only_the_key),
         cmocka_unit_test(numbers_compare_as_integers),
         cmocka_unit_test(fields_match_by_value),
-        cmocka_unit_test(the_name_is_known_when_it_is_demanded),
-        cmocka_unit_test(bad_syntax_is_reported_in_the_words_of_kubernetes),
-        cmocka_unit_test(bad_keys_and_values_are_said_in_kubernetes_words),
+        cmocka_unit_test(the_name_is_known_if_it_is_required),
+        cmocka_unit_test(bad_syntax_is_reported_as_by_kubernetes),
+        cmocka_unit_test(bad_keys_and_values_are_reported_as_by_kubernetes),
         cmocka_unit_test(long_keys_and_values_are_refused),
-        cmocka_unit_test(bad_fields_are_said_in_the_words_of_their_kind),
+        cmocka_unit_test(bad_fields_are_reported_as_by_their_kind),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };
     return RUN_TESTS(tests);

@@ -17,7 +17,7 @@ static json_t *set_of(const char *before_text, const char *text)
     return set;
 }
 
-static void all_of_a_new_object_is_in_it_except_fields_without_an_owner(void **state)
+static void a_new_object_gives_all_fields_except_those_without_an_owner(void **state)
 {
     (void)state;
     assert_tree(
@@ -27,7 +27,7 @@ static void all_of_a_new_object_is_in_it_except_fields_without_an_owner(void **s
         "'k:{\\\"name\\\":\\\"c\\\"}':{'.':{},'f:name':{},'f:image':{}}}}}");
 }
 
-static void only_what_differs_is_in_it(void **state)
+static void only_fields_that_differ_are_in_the_set(void **state)
 {
     (void)state;
     assert_tree(
@@ -36,7 +36,7 @@ static void only_what_differs_is_in_it(void **state)
         "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"c\\\"}':{'f:image':{}}}}}");
 }
 
-static void equal_objects_differ_in_nothing(void **state)
+static void equal_objects_give_an_empty_set(void **state)
 {
     (void)state;
     assert_tree(set_of("{" POD ",'spec':{'a':[1]}}", "{" POD ",'spec':{'a':[1]}}"), "{}");
@@ -56,7 +56,7 @@ static void sets_are_added_and_subtracted(void **state)
     json_decref(other);
 }
 
-static void what_is_gone_is_pruned(void **state)
+static void removed_fields_are_pruned(void **state)
 {
     (void)state;
     json_t *set = tree_of("{'f:metadata':{'f:labels':{'.':{},'f:b':{},'f:gone':{}},'f:finalizers':{"
@@ -95,11 +95,11 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_a_new_object_is_in_it_except_fields_without_an_owner),
-        cmocka_unit_test(only_what_differs_is_in_it),
-        cmocka_unit_test(equal_objects_differ_in_nothing),
+        cmocka_unit_test(a_new_object_gives_all_fields_except_those_without_an_owner),
+        cmocka_unit_test(only_fields_that_differ_are_in_the_set),
+        cmocka_unit_test(equal_objects_give_an_empty_set),
         cmocka_unit_test(sets_are_added_and_subtracted),
-        cmocka_unit_test(what_is_gone_is_pruned),
+        cmocka_unit_test(removed_fields_are_pruned),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

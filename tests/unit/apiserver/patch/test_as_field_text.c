@@ -11,7 +11,7 @@
 
 enum { BYTES_MAX = 1 << 20, ENV_COUNT = 100 };
 
-/* The text must equal that of the tree of its fields. */
+/* The text must equal that of the tree of the same fields. */
 static void assert_same(struct ki_as_shape shape, const json_t *tree)
 {
     json_t *set = NULL;
@@ -38,7 +38,7 @@ static void assert_text_of(const char *object)
 
 #define POD "'kind':'Pod','apiVersion':'v1'"
 
-static void it_is_the_text_of_the_set(void **state)
+static void the_text_equals_that_of_the_set(void **state)
 {
     (void)state;
     assert_text_of(
@@ -47,7 +47,7 @@ static void it_is_the_text_of_the_set(void **state)
         "'resources':{'limits':{'cpu':'1'}},'command':['a','b']}]},'status':{'phase':'Running'}}");
 }
 
-static void fields_without_an_owner_are_not_in_it(void **state)
+static void fields_without_an_owner_are_left_out(void **state)
 {
     (void)state;
     assert_text_of("{" POD ",'metadata':{'name':'a','namespace':'b','uid':'u','resourceVersion':'1'}}");
@@ -65,7 +65,7 @@ static void keys_are_ordered_and_filled_in(void **state)
                    "'topologyKey':'zone','maxSkew':1}]}}");
 }
 
-static void values_of_sets_are_named_by_themselves(void **state)
+static void values_of_sets_are_named_by_their_value(void **state)
 {
     (void)state;
     assert_text_of("{" POD ",'metadata':{'finalizers':['a/b','c\\\\d','a/b']}}");
@@ -87,7 +87,7 @@ static json_t *many_variables(void)
                      "containers", "name", "c", "env", env);
 }
 
-static void long_lists_are_as_short_ones(void **state)
+static void long_lists_work_like_short_ones(void **state)
 {
     (void)state;
     json_t *tree = many_variables();
@@ -95,7 +95,7 @@ static void long_lists_are_as_short_ones(void **state)
     json_decref(tree);
 }
 
-static void an_element_that_is_there_twice_is_named_once(void **state)
+static void a_repeated_element_is_named_once(void **state)
 {
     (void)state;
     json_t *tree = tree_of("{" POD ",'spec':{'containers':[{'name':'c','ports':[{'containerPort':80},"
@@ -131,15 +131,14 @@ static void when_out_of_memory_it_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_the_text_of_the_set),
-        cmocka_unit_test(fields_without_an_owner_are_not_in_it),
+        cmocka_unit_test(the_text_equals_that_of_the_set),
+        cmocka_unit_test(fields_without_an_owner_are_left_out),
         cmocka_unit_test(keys_are_ordered_and_filled_in),
-        cmocka_unit_test(values_of_sets_are_named_by_themselves),
+        cmocka_unit_test(values_of_sets_are_named_by_their_value),
         cmocka_unit_test(names_are_escaped),
-        cmocka_unit_test(long_lists_are_as_short_ones),
-        cmocka_unit_test(an_element_that_is_there_twice_is_named_once),
-        cmocka_unit_test_setup_teardown(when_out_of_memory_it_fails, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        cmocka_unit_test(long_lists_work_like_short_ones),
+        cmocka_unit_test(a_repeated_element_is_named_once),
+        WITH_MEMORY_CHECK(when_out_of_memory_it_fails),
     };
     return RUN_TESTS(tests);
 }

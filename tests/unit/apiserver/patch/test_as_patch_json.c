@@ -99,7 +99,7 @@ static void pointers_are_unescaped(void **state)
 }
 
 /* Unlike the RFC, but like Kubernetes. */
-static void what_is_replaced_need_not_be_there(void **state)
+static void a_replaced_value_need_not_exist(void **state)
 {
     (void)state;
     patched("{'a':{}}", "[{'op':'replace','path':'/a/b','value':1}]", "{'a':{'b':1}}");
@@ -109,7 +109,7 @@ static void what_is_replaced_need_not_be_there(void **state)
             "replace operation does not apply: doc is missing key: 1: missing value");
 }
 
-static void what_does_not_apply_is_refused(void **state)
+static void operations_that_do_not_apply_are_refused(void **state)
 {
     (void)state;
     refused("{'foo':'bar'}", "[{'op':'add','path':'/baz/bat','value':'qux'}]",
@@ -141,7 +141,7 @@ static void incomplete_operations_are_refused(void **state)
     refused("{}", "[{'op':'copy','path':'/a'}]", "operation, missing from field: missing value");
 }
 
-static void what_is_not_a_patch_is_a_bad_request(void **state)
+static void malformed_patches_are_bad_requests(void **state)
 {
     (void)state;
     json_t *current = tree_of("{}");
@@ -175,8 +175,8 @@ static void too_many_operations_are_too_large(void **state)
     json_decref(current);
 }
 
-/* Ten of them would multiply the size by a thousand, twenty by a million. */
-static void copies_of_copies_have_a_bound(void **state)
+/* Ten such copies would multiply the size by a thousand, twenty by a million. */
+static void copies_of_copies_are_limited(void **state)
 {
     (void)state;
     char text[4096] = "[";
@@ -213,7 +213,7 @@ static int patch_onto_nested(int levels, json_t *patch, struct ki_as_failure *fa
     return rc;
 }
 
-static void what_becomes_too_deep_is_refused(void **state)
+static void results_that_are_too_deep_are_refused(void **state)
 {
     (void)state;
     static const char move[] =
@@ -231,7 +231,7 @@ static void what_becomes_too_deep_is_refused(void **state)
 }
 
 /* Each move visits the values that it moves. */
-static void moving_a_large_value_for_ever_has_a_bound(void **state)
+static void repeated_moves_of_a_large_value_are_limited(void **state)
 {
     (void)state;
     json_t *large = json_array();
@@ -272,14 +272,14 @@ int main(void)
         cmocka_unit_test(values_are_copied),
         cmocka_unit_test(tests_compare_by_value),
         cmocka_unit_test(pointers_are_unescaped),
-        cmocka_unit_test(what_does_not_apply_is_refused),
-        cmocka_unit_test(what_is_replaced_need_not_be_there),
+        cmocka_unit_test(operations_that_do_not_apply_are_refused),
+        cmocka_unit_test(a_replaced_value_need_not_exist),
         cmocka_unit_test(incomplete_operations_are_refused),
-        cmocka_unit_test(what_is_not_a_patch_is_a_bad_request),
+        cmocka_unit_test(malformed_patches_are_bad_requests),
         cmocka_unit_test(too_many_operations_are_too_large),
-        cmocka_unit_test(copies_of_copies_have_a_bound),
-        cmocka_unit_test(what_becomes_too_deep_is_refused),
-        cmocka_unit_test(moving_a_large_value_for_ever_has_a_bound),
+        cmocka_unit_test(copies_of_copies_are_limited),
+        cmocka_unit_test(results_that_are_too_deep_are_refused),
+        cmocka_unit_test(repeated_moves_of_a_large_value_are_limited),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };
     return RUN_TESTS(tests);

@@ -9,7 +9,7 @@ static void patched(const char *current, const char *patch, const char *expected
     assert_patched(ki_as_patch_merge, current, patch, expected);
 }
 
-/* The table of RFC 7386, appendix A, where both are objects, as they always are here. */
+/* The table of RFC 7386, appendix A, limited to objects, as both are always objects here. */
 static void the_examples_of_the_rfc_hold(void **state)
 {
     (void)state;
@@ -37,14 +37,14 @@ static void the_example_of_section_3_holds(void **state)
         "'phoneNumber':'+01-123-456-7890'}");
 }
 
-static void an_object_takes_the_place_of_a_scalar(void **state)
+static void an_object_replaces_a_scalar(void **state)
 {
     (void)state;
     patched("{'a':1}", "{'a':{'b':1,'c':null}}", "{'a':{'b':1}}");
     patched("{'a':[1]}", "{'a':{'b':{'c':null}}}", "{'a':{'b':{}}}");
 }
 
-static void what_is_not_an_object_is_a_bad_request(void **state)
+static void patches_that_are_not_objects_are_bad_requests(void **state)
 {
     (void)state;
     json_t *current = tree_of("{}");
@@ -71,8 +71,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_examples_of_the_rfc_hold),
         cmocka_unit_test(the_example_of_section_3_holds),
-        cmocka_unit_test(an_object_takes_the_place_of_a_scalar),
-        cmocka_unit_test(what_is_not_an_object_is_a_bad_request),
+        cmocka_unit_test(an_object_replaces_a_scalar),
+        cmocka_unit_test(patches_that_are_not_objects_are_bad_requests),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };
     return RUN_TESTS(tests);

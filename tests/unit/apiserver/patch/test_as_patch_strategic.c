@@ -66,7 +66,7 @@ static void nested_lists_merge_by_their_own_keys(void **state)
         "'ports':[{'containerPort':80,'name':'http','protocol':'TCP'}],'args':['r']}]");
 }
 
-static void templates_merge_as_pods_do(void **state)
+static void templates_merge_like_pods(void **state)
 {
     (void)state;
     patched("{'kind':'Deployment','apiVersion':'apps/"
@@ -99,7 +99,7 @@ static void other_lists_are_replaced(void **state)
             "{'kind':'Ingress','apiVersion':'networking.k8s.io/v1','spec':{'rules':[{'host':'b'}]}}");
 }
 
-static void scalars_merge_without_doubles(void **state)
+static void lists_of_scalars_merge_without_duplicates(void **state)
 {
     (void)state;
     patched("{'kind':'Pod','apiVersion':'v1','metadata':{'finalizers':['a/x','b/y']}}",
@@ -141,7 +141,7 @@ static void values_are_deleted_from_lists_of_scalars(void **state)
             "{'kind':'Pod','apiVersion':'v1','metadata':{'finalizers':['a','c']}}");
 }
 
-static void elements_are_put_into_the_order_that_is_asked_for(void **state)
+static void elements_get_the_requested_order(void **state)
 {
     (void)state;
     patched_pod(
@@ -154,8 +154,8 @@ static void elements_are_put_into_the_order_that_is_asked_for(void **state)
     patched_pod("'hostname':'h'", "'$setElementOrder/containers':[{'name':'b'}]", "'hostname':'h'");
 }
 
-/* As kubectl apply writes it: a changed image, and all names in order. */
-static void what_kubectl_sends_is_understood(void **state)
+/* A patch as kubectl apply writes it: a changed image, and all names in order. */
+static void patches_of_kubectl_are_understood(void **state)
 {
     (void)state;
     patched_pod(
@@ -166,7 +166,7 @@ static void what_kubectl_sends_is_understood(void **state)
         "'containers':[{'name':'web','image':'nginx:2','imagePullPolicy':'Always'}]");
 }
 
-static void only_the_retained_keys_stay(void **state)
+static void only_the_retained_keys_are_kept(void **state)
 {
     (void)state;
     patched("{'kind':'Deployment','apiVersion':'apps/"
@@ -192,7 +192,7 @@ static void directives_never_reach_the_object(void **state)
                 "'containers':[{'name':'b','env':[]},{'name':'a'}]");
 }
 
-static void what_cannot_be_merged_is_refused(void **state)
+static void patches_that_cannot_be_merged_are_refused(void **state)
 {
     (void)state;
     refused_pod("'containers':[{'name':'a'}]", "'containers':[{'image':'x'}]",
@@ -247,19 +247,19 @@ int main(void)
         cmocka_unit_test(maps_merge_and_null_deletes),
         cmocka_unit_test(containers_merge_by_name),
         cmocka_unit_test(nested_lists_merge_by_their_own_keys),
-        cmocka_unit_test(templates_merge_as_pods_do),
+        cmocka_unit_test(templates_merge_like_pods),
         cmocka_unit_test(services_merge_ports_by_number),
         cmocka_unit_test(other_lists_are_replaced),
-        cmocka_unit_test(scalars_merge_without_doubles),
+        cmocka_unit_test(lists_of_scalars_merge_without_duplicates),
         cmocka_unit_test(elements_are_deleted_by_their_key),
         cmocka_unit_test(lists_are_replaced_on_demand),
         cmocka_unit_test(maps_are_replaced_or_deleted_on_demand),
         cmocka_unit_test(values_are_deleted_from_lists_of_scalars),
-        cmocka_unit_test(elements_are_put_into_the_order_that_is_asked_for),
-        cmocka_unit_test(what_kubectl_sends_is_understood),
-        cmocka_unit_test(only_the_retained_keys_stay),
+        cmocka_unit_test(elements_get_the_requested_order),
+        cmocka_unit_test(patches_of_kubectl_are_understood),
+        cmocka_unit_test(only_the_retained_keys_are_kept),
         cmocka_unit_test(directives_never_reach_the_object),
-        cmocka_unit_test(what_cannot_be_merged_is_refused),
+        cmocka_unit_test(patches_that_cannot_be_merged_are_refused),
         cmocka_unit_test(custom_kinds_have_no_strategic_patch),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };

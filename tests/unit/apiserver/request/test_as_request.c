@@ -74,7 +74,7 @@ static void each_address_names_its_target(void **state)
     }
 }
 
-static void a_path_is_taken_apart(void **state)
+static void a_path_is_split_into_its_parts(void **state)
 {
     (void)state;
     reading r = read_address("/apis/apps/v1/namespaces/web/deployments/a/scale");
@@ -122,7 +122,7 @@ static void a_query_is_decoded(void **state)
     reading_fini(&r);
 }
 
-static void the_largest_number_is_one(void **state)
+static void the_largest_number_is_accepted(void **state)
 {
     (void)state;
     reading r = read_address("/api/v1/pods?limit=9223372036854775807&timeoutSeconds=9223372036854775807");
@@ -135,7 +135,7 @@ static void the_largest_number_is_one(void **state)
     reading_fini(&r);
 }
 
-static void what_cannot_be_read_is_400(void **state)
+static void malformed_requests_are_400(void **state)
 {
     (void)state;
     static const char *const addresses[] = {"",
@@ -164,7 +164,7 @@ static void what_cannot_be_read_is_400(void **state)
     }
 }
 
-static void characters_of_all_lengths_are_text(void **state)
+static void utf_8_characters_of_all_lengths_are_accepted(void **state)
 {
     (void)state;
     reading r = read_address("/api/v1/nodes/%24%c2%a2%e2%82%ac%f0%90%8d%88");
@@ -181,7 +181,7 @@ static void methods_are_known_by_name(void **state)
     assert_int_equal(ki_as_method_of("get"), KI_AS_METHOD_OTHER);
 }
 
-static void when_out_of_memory_it_says_so(void **state)
+static void when_out_of_memory_it_fails(void **state)
 {
     (void)state;
     failing_allocator_install();
@@ -197,13 +197,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_address_names_its_target),
-        cmocka_unit_test(a_path_is_taken_apart),
+        cmocka_unit_test(a_path_is_split_into_its_parts),
         cmocka_unit_test(a_query_is_decoded),
-        cmocka_unit_test(the_largest_number_is_one),
-        cmocka_unit_test(what_cannot_be_read_is_400),
-        cmocka_unit_test(characters_of_all_lengths_are_text),
+        cmocka_unit_test(the_largest_number_is_accepted),
+        cmocka_unit_test(malformed_requests_are_400),
+        cmocka_unit_test(utf_8_characters_of_all_lengths_are_accepted),
         cmocka_unit_test(methods_are_known_by_name),
-        cmocka_unit_test(when_out_of_memory_it_says_so),
+        cmocka_unit_test(when_out_of_memory_it_fails),
     };
     return RUN_TESTS(tests);
 }

@@ -3,7 +3,7 @@
 
 #include "support/unit.h"
 
-static void addresses_and_localhost_are_ours(void **state)
+static void addresses_and_localhost_are_allowed(void **state)
 {
     (void)state;
     static const char *const hosts[] = {
@@ -14,7 +14,7 @@ static void addresses_and_localhost_are_ours(void **state)
             fail_msg("%s", hosts[i]);
 }
 
-static void other_names_are_not(void **state)
+static void other_names_are_not_allowed(void **state)
 {
     (void)state;
     static const char *const hosts[] = {"example.com",
@@ -59,8 +59,8 @@ static void an_origin_is_own_when_it_is_the_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_and_localhost_are_ours),
-        cmocka_unit_test(other_names_are_not),
+        cmocka_unit_test(addresses_and_localhost_are_allowed),
+        cmocka_unit_test(other_names_are_not_allowed),
         cmocka_unit_test(names_can_be_allowed),
         cmocka_unit_test(an_origin_is_own_when_it_is_the_host),
     };

@@ -31,7 +31,7 @@ struct seen {
     size_t count;
     uint64_t first;
     uint64_t last;
-    char path[4096];                   /* of the last one */
+    char path[4096];                   /* of the last entry */
     struct ki_as_request_log *adds_to; /* NULL: nothing is added during the read */
 };
 
@@ -48,7 +48,7 @@ static void see(const ki_apiserver_request *request, void *user)
         add(seen->adds_to, "/late");
 }
 
-static void entries_are_numbered_from_one_on_and_read_in_order(void **state)
+static void entries_are_numbered_from_one_and_read_in_order(void **state)
 {
     struct seen seen = {0};
     assert_int_equal(ki_as_request_log_read(*state, 0, see, &seen), 0);
@@ -61,7 +61,7 @@ static void entries_are_numbered_from_one_on_and_read_in_order(void **state)
     assert_string_equal(seen.path, "/b");
 }
 
-static void a_reader_continues_where_it_was(void **state)
+static void a_reader_continues_where_it_stopped(void **state)
 {
     struct seen seen = {0};
     add(*state, "/a");
@@ -87,7 +87,7 @@ static void the_oldest_entries_are_forgotten(void **state)
     assert_int_equal(seen.first, MORE + 1);
 }
 
-static void what_is_added_while_it_is_read_is_for_the_next_time(void **state)
+static void entries_added_during_a_read_are_for_the_next_one(void **state)
 {
     struct seen seen = {.adds_to = *state};
     add(*state, "/a");
@@ -98,7 +98,7 @@ static void what_is_added_while_it_is_read_is_for_the_next_time(void **state)
     assert_string_equal(seen.path, "/late");
 }
 
-static void texts_are_cut_and_have_printable_bytes_alone(void **state)
+static void texts_are_truncated_and_have_only_printable_bytes(void **state)
 {
     struct seen seen = {0};
     char path[3000];
@@ -146,11 +146,11 @@ static void a_line_has_the_time_in_microseconds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(entries_are_numbered_from_one_on_and_read_in_order),
-        TEST(a_reader_continues_where_it_was),
+        TEST(entries_are_numbered_from_one_and_read_in_order),
+        TEST(a_reader_continues_where_it_stopped),
         TEST(the_oldest_entries_are_forgotten),
-        TEST(what_is_added_while_it_is_read_is_for_the_next_time),
-        TEST(texts_are_cut_and_have_printable_bytes_alone),
+        TEST(entries_added_during_a_read_are_for_the_next_one),
+        TEST(texts_are_truncated_and_have_only_printable_bytes),
         cmocka_unit_test(a_line_has_the_time_in_microseconds),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a watch: when it ends, and when it sends bookmarks, while there are always more events. */
+/* The body of a watch: when it ends and when it sends bookmarks, while there are always more events. */
 #include "apiserver/serve/stream.h"
 
 #include <poll.h>
@@ -60,6 +60,7 @@ static void open_stream(rig *r, struct ki_as_stream_options options)
     options.after = options.initial == NULL ? FIRST_VERSION : options.initial->version;
     options.wake = ignore;
     options.lose = ignore;
+    options.form = KI_AS_FORM_JSON;
     options.count = &r->count;
     r->stream = ki_as_stream_new(&options);
     assert_non_null(r->stream);
@@ -87,7 +88,7 @@ static int count_of(const rig *r, const char *part)
     return count;
 }
 
-static void a_busy_watch_ends_when_its_time_is_over(void **state)
+static void a_busy_watch_ends_at_its_timeout(void **state)
 {
     rig *r = *state;
     put_objects(r);
@@ -136,7 +137,7 @@ static struct ki_as_page page_of_all(rig *r)
     return page;
 }
 
-static void what_there_is_ends_in_time_without_a_bookmark(void **state)
+static void initial_events_end_in_time_without_a_bookmark(void **state)
 {
     rig *r = *state;
     put_objects(r);
@@ -148,7 +149,7 @@ static void what_there_is_ends_in_time_without_a_bookmark(void **state)
     assert_int_equal(count_of(r, "BOOKMARK"), 0);
 }
 
-static void an_idle_watch_ends_with_a_bookmark_of_now(void **state)
+static void an_idle_watch_ends_with_a_bookmark_of_the_current_version(void **state)
 {
     rig *r = *state;
     open_stream(r, (struct ki_as_stream_options){.end_ns = 1, .bookmark_ns = UINT32_MAX});
@@ -158,7 +159,7 @@ static void an_idle_watch_ends_with_a_bookmark_of_now(void **state)
     assert_int_equal(count_of(r, "\"resourceVersion\":\"1001\""), 1);
 }
 
-static void a_watch_of_the_future_hears_nothing(void **state)
+static void a_watch_of_a_future_version_gets_nothing(void **state)
 {
     rig *r = *state;
     struct ki_as_page ahead = {.version = FIRST_VERSION + 10};
@@ -172,7 +173,7 @@ static void a_watch_of_the_future_hears_nothing(void **state)
     assert_int_equal(r->len, 0);
 }
 
-static void a_lifted_limit_continues_where_it_was(void **state)
+static void a_watch_continues_when_its_limit_is_lifted(void **state)
 {
     rig *r = *state;
     put_objects(r);
@@ -190,12 +191,12 @@ static void a_lifted_limit_continues_where_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_busy_watch_ends_when_its_time_is_over),
+        TEST(a_busy_watch_ends_at_its_timeout),
         TEST(a_busy_watch_has_bookmarks_between_its_events),
-        TEST(what_there_is_ends_in_time_without_a_bookmark),
-        TEST(an_idle_watch_ends_with_a_bookmark_of_now),
-        TEST(a_watch_of_the_future_hears_nothing),
-        TEST(a_lifted_limit_continues_where_it_was),
+        TEST(initial_events_end_in_time_without_a_bookmark),
+        TEST(an_idle_watch_ends_with_a_bookmark_of_the_current_version),
+        TEST(a_watch_of_a_future_version_gets_nothing),
+        TEST(a_watch_continues_when_its_limit_is_lifted),
     };
     return RUN_TESTS(tests);
 }

@@ -45,7 +45,7 @@ static void assert_references(const json_t *document, const json_t *value)
     }
     json_object_foreach((json_t *)(uintptr_t)value, name, member)
     {
-        if (strcmp(name, "$ref") == 0 && json_is_string(member)) { /* a field may have this name, too */
+        if (strcmp(name, "$ref") == 0 && json_is_string(member)) { /* a field may also have this name */
             assert_memory_equal(json_string_value(member), prefix, sizeof(prefix) - 1);
             assert_non_null(schema_of(document, json_string_value(member) + sizeof(prefix) - 1));
         }
@@ -83,7 +83,7 @@ static void all_documents_are_complete(void **state)
     }
 }
 
-static void fields_say_how_they_are_merged(void **state)
+static void fields_have_their_merge_strategy(void **state)
 {
     (void)state;
     json_t *document = ki_as_openapi_version(&resources, KI_STR("apps"), KI_STR("v1"));
@@ -100,7 +100,7 @@ static void fields_say_how_they_are_merged(void **state)
 }
 
 /* What kubectl checks before it leaves validation to the server. */
-static void patches_take_field_validation(void **state)
+static void patches_have_the_parameter_field_validation(void **state)
 {
     (void)state;
     json_t *document = ki_as_openapi_version(&resources, KI_STR(""), KI_STR("v1"));
@@ -132,7 +132,7 @@ static void custom_kinds_show_their_schema(void **state)
     json_decref(document);
 }
 
-static void what_is_not_served_is_null(void **state)
+static void versions_that_are_not_served_are_null(void **state)
 {
     (void)state;
     assert_true(json_is_null(ki_as_openapi_version(&resources, KI_STR("apps"), KI_STR("v7"))));
@@ -152,7 +152,7 @@ static bool describes(void *user)
     return is_good;
 }
 
-static void out_of_memory_gives_nothing(void **state)
+static void when_out_of_memory_nothing_is_returned(void **state)
 {
     (void)state;
     assert_survives_no_memory(describes, NULL);
@@ -161,10 +161,13 @@ static void out_of_memory_gives_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_version_is_in_the_index),  cmocka_unit_test(all_documents_are_complete),
-        cmocka_unit_test(fields_say_how_they_are_merged), cmocka_unit_test(patches_take_field_validation),
-        cmocka_unit_test(custom_kinds_show_their_schema), cmocka_unit_test(what_is_not_served_is_null),
-        cmocka_unit_test(out_of_memory_gives_nothing),
+        cmocka_unit_test(every_version_is_in_the_index),
+        cmocka_unit_test(all_documents_are_complete),
+        cmocka_unit_test(fields_have_their_merge_strategy),
+        cmocka_unit_test(patches_have_the_parameter_field_validation),
+        cmocka_unit_test(custom_kinds_show_their_schema),
+        cmocka_unit_test(versions_that_are_not_served_are_null),
+        cmocka_unit_test(when_out_of_memory_nothing_is_returned),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, setup, teardown);
 }

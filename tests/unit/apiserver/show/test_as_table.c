@@ -8,7 +8,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* 2026-11-15T20:47:15Z: when the fixtures were recorded. */
+/* 2026-11-15T20:47:15Z: the time at which the fixtures were recorded. */
 enum { RECORDED_AT = 1794775635 };
 
 /* The cells of an object, as the text of an array. */
@@ -105,7 +105,7 @@ static void metadata_is_shown_as_recorded(void **state)
     "{'metadata':{'name':'p'," AT "},'spec':{'containers':[{'name':'a'},{'name':'b'}]" spec                  \
     "},'status':{" status "}}"
 
-static void pods_say_what_they_are_doing(void **state)
+static void pods_show_their_state(void **state)
 {
     (void)state;
     struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
@@ -202,7 +202,7 @@ static void services_show_addresses_and_ports(void **state)
           "['s','ExternalName','<none>','x.y','<none>','78s','<none>']");
 }
 
-static void configuration_shows_how_much_there_is(void **state)
+static void config_maps_secrets_namespaces_and_leases_show_their_columns(void **state)
 {
     (void)state;
     shown(resource_of("v1", "configmaps", "ConfigMap"),
@@ -226,7 +226,7 @@ static void events_show_what_happened(void **state)
           "['10s','Normal','Started','pod/p','f','kubelet, h','m','60s','3','e']");
 }
 
-static void networks_show_their_ends(void **state)
+static void network_objects_show_their_endpoints(void **state)
 {
     (void)state;
     shown(resource_of("discovery.k8s.io/v1", "endpointslices", "EndpointSlice"),
@@ -289,8 +289,21 @@ static void custom_kinds_show_their_own_columns(void **state)
     json_decref(widgets.columns);
 }
 
+/* A client may define such a path. */
+static void a_path_with_a_lone_quote_finds_nothing(void **state)
+{
+    (void)state;
+    struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
+    widgets.is_custom = true;
+    widgets.columns = tree_of("[{'name':'A','type':'string','jsonPath':'.spec[\\\"]'},"
+                              "{'name':'B','type':'string','jsonPath':'.spec[\\\"\\\"]'},"
+                              "{'name':'C','type':'string','jsonPath':'.spec[\\\"a\\\"]'}]");
+    shown(widgets, "{'metadata':{'name':'w'," AT "},'spec':{'a':'b'}}", "['w',null,null,'b']");
+    json_decref(widgets.columns);
+}
+
 /* Characters of two bytes at odd offsets, so that a cut at an even offset splits one. */
-static void long_texts_are_never_cut_within_a_character(void **state)
+static void long_texts_are_never_truncated_within_a_character(void **state)
 {
     (void)state;
     enum { CHARACTERS = 1000 };
@@ -335,7 +348,7 @@ static bool tabulates(void *user)
     return is_good;
 }
 
-static void out_of_memory_gives_nothing(void **state)
+static void when_out_of_memory_nothing_is_returned(void **state)
 {
     (void)state;
     json_t *tree = tree_of("{'metadata':{'name':'a'},'spec':{'containers':[{}]}}");
@@ -350,19 +363,20 @@ int main(void)
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(pods_are_shown_as_recorded),
         cmocka_unit_test(metadata_is_shown_as_recorded),
-        cmocka_unit_test(pods_say_what_they_are_doing),
+        cmocka_unit_test(pods_show_their_state),
         cmocka_unit_test(nodes_show_roles_and_readiness),
         cmocka_unit_test(workloads_show_their_counts),
         cmocka_unit_test(jobs_show_their_progress),
         cmocka_unit_test(services_show_addresses_and_ports),
-        cmocka_unit_test(configuration_shows_how_much_there_is),
+        cmocka_unit_test(config_maps_secrets_namespaces_and_leases_show_their_columns),
         cmocka_unit_test(events_show_what_happened),
-        cmocka_unit_test(networks_show_their_ends),
+        cmocka_unit_test(network_objects_show_their_endpoints),
         cmocka_unit_test(volumes_show_claims_and_modes),
         cmocka_unit_test(other_kinds_show_name_and_age),
         cmocka_unit_test(custom_kinds_show_their_own_columns),
-        cmocka_unit_test(long_texts_are_never_cut_within_a_character),
-        cmocka_unit_test(out_of_memory_gives_nothing),
+        cmocka_unit_test(a_path_with_a_lone_quote_finds_nothing),
+        cmocka_unit_test(long_texts_are_never_truncated_within_a_character),
+        cmocka_unit_test(when_out_of_memory_nothing_is_returned),
     };
     return RUN_TESTS(tests);
 }

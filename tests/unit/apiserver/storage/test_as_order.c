@@ -62,7 +62,7 @@ static void a_namespace_is_a_range(void **state)
     ki_as_order_fini(&order);
 }
 
-static void what_is_put_again_is_replaced(void **state)
+static void an_object_put_again_is_replaced(void **state)
 {
     (void)state;
     struct ki_as_order order = {0};
@@ -77,7 +77,7 @@ static void what_is_put_again_is_replaced(void **state)
     ki_as_order_fini(&order);
 }
 
-/* Counts, and compares with the expected content: is_there[i] for the name i. */
+/* Counts the objects, and compares them with the expected content: is_there[i] for name i. */
 static void compare_all(const struct ki_as_order *order, const bool *is_there)
 {
     struct ki_as_place place = {0, 0};
@@ -97,7 +97,7 @@ static void compare_all(const struct ki_as_order *order, const bool *is_there)
     assert_null(ki_as_order_at(order, place));
 }
 
-static void it_holds_what_a_plain_array_would(void **state)
+static void the_order_agrees_with_a_plain_array(void **state)
 {
     (void)state;
     static bool is_there[NAMES];
@@ -156,11 +156,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_in_the_order_of_etcd),
         cmocka_unit_test(a_namespace_is_a_range),
-        cmocka_unit_test(what_is_put_again_is_replaced),
-        cmocka_unit_test(it_holds_what_a_plain_array_would),
+        cmocka_unit_test(an_object_put_again_is_replaced),
+        cmocka_unit_test(the_order_agrees_with_a_plain_array),
         cmocka_unit_test(names_in_order_fill_their_blocks),
-        cmocka_unit_test_setup_teardown(when_out_of_memory_nothing_changes, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(when_out_of_memory_nothing_changes),
     };
     return RUN_TESTS(tests);
 }

@@ -8,7 +8,9 @@
 static void get(struct as_rig *rig, const struct ki_as_page_request *request, struct ki_as_page *page)
 {
     struct ki_as_collection *collection = as_rig_collection(rig, "configmaps");
+    ki_as_storage_lock(rig->storage);
     assert_int_equal(ki_as_storage_page(rig->storage, collection, request, page, &rig->failure), 0);
+    ki_as_storage_unlock(rig->storage);
 }
 
 static void assert_page(struct as_rig *rig, struct ki_as_page_request request, const char *names)
@@ -69,7 +71,7 @@ static void a_page_says_how_many_are_left(void **state)
     as_rig_fini(&rig);
 }
 
-static void pages_of_a_namespace_stay_in_it(void **state)
+static void pages_of_a_namespace_contain_only_its_objects(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -86,7 +88,7 @@ static void pages_of_a_namespace_stay_in_it(void **state)
     as_rig_fini(&rig);
 }
 
-static void the_key_of_a_page_need_not_be_there_any_more(void **state)
+static void the_key_of_a_page_need_not_exist_any_more(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -97,7 +99,7 @@ static void the_key_of_a_page_need_not_be_there_any_more(void **state)
     as_rig_fini(&rig);
 }
 
-static void selectors_choose_and_know_whether_more_match(void **state)
+static void selectors_filter_pages_and_report_whether_more_match(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -130,7 +132,7 @@ static void one_object_is_found_by_its_name(void **state)
     as_rig_fini(&rig);
 }
 
-static void an_older_version_is_as_it_was(void **state)
+static void an_older_version_is_listed_as_it_was(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -162,10 +164,12 @@ static void a_version_without_history_is_expired(void **state)
     struct as_rig rig;
     struct ki_as_page page = {0};
     fill(&rig);
-    ki_as_storage_compact(rig.storage);
     struct ki_as_collection *collection = as_rig_collection(&rig, "configmaps");
     struct ki_as_page_request request = {.version = 1004};
+    ki_as_storage_lock(rig.storage);
+    ki_as_storage_compact(rig.storage);
     assert_int_equal(ki_as_storage_page(rig.storage, collection, &request, &page, &rig.failure), -1);
+    ki_as_storage_unlock(rig.storage);
     assert_int_equal(rig.failure.code, 410);
     assert_page(&rig, (struct ki_as_page_request){.version = 1005}, "x y p q z");
     as_rig_fini(&rig);
@@ -181,7 +185,9 @@ static void cluster_scoped_keys_are_plain_names(void **state)
     as_rig_put(&rig, "n2", "1");
     struct ki_as_collection *collection = as_rig_collection(&rig, "nodes");
     struct ki_as_page_request request = {.after = KI_STR("n1")};
+    ki_as_storage_lock(rig.storage);
     assert_int_equal(ki_as_storage_page(rig.storage, collection, &request, &page, &rig.failure), 0);
+    ki_as_storage_unlock(rig.storage);
     assert_string_equal(as_rig_names(&page), "n2");
     ki_as_page_fini(&page);
     as_rig_fini(&rig);
@@ -189,8 +195,8 @@ static void cluster_scoped_keys_are_plain_names(void **state)
 
 enum { KEYS = 40, CHANGES = 300 };
 
-/* The pages of a version together equal the list of it when it was the latest; and so do the counts of
- * remaining items. */
+/* The pages of a version together equal its list when it was the latest,
+ * and so do the counts of remaining items. */
 static void check_version(struct as_rig *rig, uint64_t version, const char *expected, size_t limit)
 {
     char all[4096] = "";
@@ -215,7 +221,7 @@ static void check_version(struct as_rig *rig, uint64_t version, const char *expe
     assert_string_equal(all, expected);
 }
 
-static void pages_of_any_version_are_what_a_list_was(void **state)
+static void pages_of_any_version_equal_its_list(void **state)
 {
     (void)state;
     static char lists[CHANGES + 1][2048];
@@ -232,8 +238,7 @@ static void pages_of_any_version_are_what_a_list_was(void **state)
             as_rig_remove(&rig, key);
         else
             as_rig_put(&rig, key, "1");
-        is_there[number] = ki_as_collection_find(as_rig_collection(&rig, "configmaps"), (ki_str){key, 3},
-                                                 ki_str_of(key + 4)) != NULL;
+        is_there[number] = as_rig_find(&rig, "configmaps", (ki_str){key, 3}, ki_str_of(key + 4)) != NULL;
         struct ki_as_page page = {0};
         get(&rig, &(struct ki_as_page_request){0}, &page);
         size_t len = 0;
@@ -253,14 +258,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_is_in_the_order_of_keys),
         cmocka_unit_test(a_page_says_how_many_are_left),
-        cmocka_unit_test(pages_of_a_namespace_stay_in_it),
-        cmocka_unit_test(the_key_of_a_page_need_not_be_there_any_more),
-        cmocka_unit_test(selectors_choose_and_know_whether_more_match),
+        cmocka_unit_test(pages_of_a_namespace_contain_only_its_objects),
+        cmocka_unit_test(the_key_of_a_page_need_not_exist_any_more),
+        cmocka_unit_test(selectors_filter_pages_and_report_whether_more_match),
         cmocka_unit_test(one_object_is_found_by_its_name),
-        cmocka_unit_test(an_older_version_is_as_it_was),
+        cmocka_unit_test(an_older_version_is_listed_as_it_was),
         cmocka_unit_test(a_version_without_history_is_expired),
         cmocka_unit_test(cluster_scoped_keys_are_plain_names),
-        cmocka_unit_test(pages_of_any_version_are_what_a_list_was),
+        cmocka_unit_test(pages_of_any_version_equal_its_list),
     };
     return RUN_TESTS(tests);
 }

@@ -25,7 +25,7 @@ static struct ki_as_watch *open_watch(struct as_rig *rig, uint64_t after, const 
     return watch;
 }
 
-static void changes_come_in_order(void **state)
+static void changes_are_delivered_in_order(void **state)
 {
     (void)state;
     int wakes = 0;
@@ -105,7 +105,7 @@ static void selectors_turn_changes_into_additions_and_deletions(void **state)
     as_rig_fini(&rig);
 }
 
-static void what_stopped_to_match_is_shown_as_it_was(void **state)
+static void an_object_that_no_longer_matches_is_deleted_in_its_old_state(void **state)
 {
     (void)state;
     int wakes = 0;
@@ -149,7 +149,7 @@ static void a_namespace_hides_the_others(void **state)
     as_rig_fini(&rig);
 }
 
-static void one_wake_is_enough_until_all_is_taken(void **state)
+static void a_watch_is_woken_once_until_it_has_read_everything(void **state)
 {
     (void)state;
     int wakes = 0;
@@ -189,7 +189,7 @@ static void a_slow_watch_is_expired_and_an_idle_one_is_not(void **state)
     as_rig_fini(&rig);
 }
 
-static void compaction_leaves_who_has_seen_all(void **state)
+static void compaction_does_not_end_watches_that_are_up_to_date(void **state)
 {
     (void)state;
     int wakes = 0;
@@ -209,7 +209,7 @@ static void compaction_leaves_who_has_seen_all(void **state)
     as_rig_fini(&rig);
 }
 
-static void bookmarks_know_what_was_seen(void **state)
+static void bookmarks_have_the_version_that_was_read(void **state)
 {
     (void)state;
     int wakes = 0;
@@ -236,7 +236,7 @@ static void bookmarks_know_what_was_seen(void **state)
     as_rig_fini(&rig);
 }
 
-static void watches_of_an_ended_collection_take_the_rest(void **state)
+static void watches_of_an_ended_collection_get_the_rest(void **state)
 {
     (void)state;
     int wakes = 0;
@@ -272,7 +272,7 @@ static void a_rewind_ends_all_watches(void **state)
     as_rig_init(&rig, 0);
     struct ki_as_watch *watch = open_watch(&rig, 1000, "", &wakes);
     as_rig_put(&rig, "a/x", "1");
-    assert_int_equal(ki_as_storage_rewind(rig.storage, 1), 0);
+    assert_int_equal(as_rig_rewind(&rig, 1), 0);
     assert_string_equal(as_rig_events(watch), "gone");
     ki_as_watch_close(watch);
     as_rig_fini(&rig);
@@ -304,20 +304,19 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_come_in_order),
+        cmocka_unit_test(changes_are_delivered_in_order),
         cmocka_unit_test(a_watch_starts_at_any_version_of_the_history),
         cmocka_unit_test(a_watch_from_the_future_waits_for_it),
         cmocka_unit_test(selectors_turn_changes_into_additions_and_deletions),
-        cmocka_unit_test(what_stopped_to_match_is_shown_as_it_was),
+        cmocka_unit_test(an_object_that_no_longer_matches_is_deleted_in_its_old_state),
         cmocka_unit_test(a_namespace_hides_the_others),
-        cmocka_unit_test(one_wake_is_enough_until_all_is_taken),
+        cmocka_unit_test(a_watch_is_woken_once_until_it_has_read_everything),
         cmocka_unit_test(a_slow_watch_is_expired_and_an_idle_one_is_not),
-        cmocka_unit_test(compaction_leaves_who_has_seen_all),
-        cmocka_unit_test(bookmarks_know_what_was_seen),
-        cmocka_unit_test(watches_of_an_ended_collection_take_the_rest),
+        cmocka_unit_test(compaction_does_not_end_watches_that_are_up_to_date),
+        cmocka_unit_test(bookmarks_have_the_version_that_was_read),
+        cmocka_unit_test(watches_of_an_ended_collection_get_the_rest),
         cmocka_unit_test(a_rewind_ends_all_watches),
-        cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

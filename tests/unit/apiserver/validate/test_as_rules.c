@@ -61,7 +61,7 @@ static void amounts_are_neither_negative_nor_above_their_limit(void **state)
             "requests[storage]: Invalid value: \"0\": must be greater than zero");
 }
 
-static void words_are_those_that_there_are(void **state)
+static void unsupported_and_missing_values_are_refused(void **state)
 {
     (void)state;
     taken(pods(), POD("", ",'tolerations':[{'key':'a','operator':'Exists','effect':'NoSchedule'}]"));
@@ -101,7 +101,7 @@ static void names_and_addresses_in_specs_are_checked(void **state)
     }
 }
 
-static void shares_are_percentages(void **state)
+static void percentages_are_checked(void **state)
 {
     static const char form[] = "{" META ",'spec':{'selector':{'matchLabels':{'a':'b'}},'minAvailable':%s}}";
     static const struct {
@@ -126,7 +126,7 @@ static void shares_are_percentages(void **state)
     }
 }
 
-static void templates_are_looked_at_like_pods(void **state)
+static void templates_are_checked_like_pods(void **state)
 {
     (void)state;
     refused(resource_of("apps/v1", "deployments", "Deployment"),
@@ -176,10 +176,10 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(probes_have_one_handler),
         cmocka_unit_test(amounts_are_neither_negative_nor_above_their_limit),
-        cmocka_unit_test(words_are_those_that_there_are),
+        cmocka_unit_test(unsupported_and_missing_values_are_refused),
         cmocka_unit_test(names_and_addresses_in_specs_are_checked),
-        cmocka_unit_test(shares_are_percentages),
-        cmocka_unit_test(templates_are_looked_at_like_pods),
+        cmocka_unit_test(percentages_are_checked),
+        cmocka_unit_test(templates_are_checked_like_pods),
         cmocka_unit_test(parts_of_ingresses_and_bindings_are_checked),
         cmocka_unit_test(a_sketch_may_break_rules),
     };

@@ -65,7 +65,7 @@ static void names_are_checked_by_kind(void **state)
             "contain '/', metadata.name: Invalid value: \"a/b%\": may not contain '%']");
 }
 
-static void some_kinds_take_any_part_of_a_path_for_a_name(void **state)
+static void some_kinds_accept_any_path_segment_as_a_name(void **state)
 {
     (void)state;
     taken(resource_of("v1", "events", "Event"), "{'metadata':{'name':'A:b','namespace':'default'}}");
@@ -128,7 +128,7 @@ static void labels_annotations_and_finalizers_are_checked(void **state)
     json_decref(tree);
 }
 
-static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
+static void finalizers_of_built_in_kinds_are_qualified(void **state)
 {
     struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
     widgets.is_custom = true;
@@ -143,7 +143,7 @@ static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
           "{'metadata':{'name':'system:a','namespace':'default','finalizers':['x']},'involvedObject':{}}");
 }
 
-/* Each mistake is counted; the report does not grow with their number. */
+/* Every error is counted, but the report does not grow with their number. */
 static void the_first_hundred_of_many_errors_are_reported(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void the_first_hundred_of_many_errors_are_reported(void **state)
     json_decref(tree);
 }
 
-static void a_long_path_is_never_cut_within_a_character(void **state)
+static void a_long_path_is_never_truncated_within_a_character(void **state)
 {
     (void)state;
     enum { CHARACTERS = 300 };
@@ -232,7 +232,7 @@ static void annotations_have_a_limit(void **state)
 
 #define META "'metadata':{'name':'a','namespace':'d'}"
 
-static void fields_hold_their_types(void **state)
+static void fields_have_their_types(void **state)
 {
     (void)state;
     refused(maps(), "{" META ",'data':{'a':1}}", 400,
@@ -264,7 +264,7 @@ static void fields_hold_their_types(void **state)
             "PodSpec.spec.containers of type v1.Container");
 }
 
-static void amounts_and_times_are_read(void **state)
+static void amounts_and_times_are_checked(void **state)
 {
     struct ki_as_resource leases = resource_of("coordination.k8s.io/v1", "leases", "Lease");
     (void)state;
@@ -334,7 +334,7 @@ static void parts_of_containers_are_checked(void **state)
 #define TEMPLATE(labels)                                                                                     \
     "'template':{'metadata':{'labels':" labels "},'spec':{'containers':[{'name':'a','image':'x'}]}}"
 
-static void workloads_need_a_selector_of_their_pods(void **state)
+static void workloads_need_a_selector_that_matches_their_pods(void **state)
 {
     (void)state;
     struct ki_as_resource deployments = resource_of("apps/v1", "deployments", "Deployment");
@@ -418,7 +418,7 @@ static bool validates(void *user)
     return is_said;
 }
 
-static void out_of_memory_is_never_taken_for_good(void **state)
+static void out_of_memory_is_never_taken_for_valid(void **state)
 {
     (void)state;
     json_t *tree = tree_of("{'metadata':{'name':'A'},'spec':{'containers':[{'name':'B'}]}}");
@@ -430,23 +430,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_checked_by_kind),
-        cmocka_unit_test(some_kinds_take_any_part_of_a_path_for_a_name),
+        cmocka_unit_test(some_kinds_accept_any_path_segment_as_a_name),
         cmocka_unit_test(names_and_namespaces_are_required),
         cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
         cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
-        cmocka_unit_test(finalizers_of_built_in_kinds_say_whose_they_are),
+        cmocka_unit_test(finalizers_of_built_in_kinds_are_qualified),
         cmocka_unit_test(the_first_hundred_of_many_errors_are_reported),
-        cmocka_unit_test(a_long_path_is_never_cut_within_a_character),
+        cmocka_unit_test(a_long_path_is_never_truncated_within_a_character),
         cmocka_unit_test(the_first_of_large_errors_are_reported),
         cmocka_unit_test(annotations_have_a_limit),
-        cmocka_unit_test(fields_hold_their_types),
-        cmocka_unit_test(amounts_and_times_are_read),
+        cmocka_unit_test(fields_have_their_types),
+        cmocka_unit_test(amounts_and_times_are_checked),
         cmocka_unit_test(pods_need_containers_with_names_and_images),
         cmocka_unit_test(parts_of_containers_are_checked),
-        cmocka_unit_test(workloads_need_a_selector_of_their_pods),
+        cmocka_unit_test(workloads_need_a_selector_that_matches_their_pods),
         cmocka_unit_test(ports_of_services_are_checked),
         cmocka_unit_test(definitions_are_checked),
-        cmocka_unit_test(out_of_memory_is_never_taken_for_good),
+        cmocka_unit_test(out_of_memory_is_never_taken_for_valid),
     };
     return RUN_TESTS(tests);
 }

@@ -69,6 +69,20 @@ static void elements_are_distinguished_by_their_keys(void **state)
             "Widget.example.com \"a\" is invalid: spec.x[1]: Duplicate value: {\"a\":1,\"b\":1,\"c\":2}");
 }
 
+static void a_real_is_an_integer_if_it_fits_into_one(void **state)
+{
+    (void)state;
+    static const char *const larger[] = {"9223372036854775808.0", "-9223372036854777856.0", "1e300",
+                                         "-1e300"};
+    checked("{'type':'integer'}", "9223372036854774784.0", NULL);
+    checked("{'type':'integer'}", "-9223372036854775808.0", NULL);
+    for (size_t i = 0; i < sizeof(larger) / sizeof(larger[0]); i++) {
+        checked("{'type':'number'}", larger[i], NULL);
+        checked("{'type':'integer'}", larger[i],
+                INVALID "\"number\": spec.x in body must be of type integer: \"number\"");
+    }
+}
+
 static void types_are_checked(void **state)
 {
     (void)state;
@@ -107,6 +121,8 @@ static void strings_have_lengths_and_patterns(void **state)
     checked("{'maxLength':2}", "'äöü'",
             "Widget.example.com \"a\" is invalid: spec.x: Too long: may not be more than 2 bytes");
     checked("{'maxLength':3}", "'äöü'", NULL);
+    checked("{'maxLength':-1}", "'a'",
+            "Widget.example.com \"a\" is invalid: spec.x: Too long: value is too long");
     checked("{'pattern':'^[a-z]+$'}", "'abc'", NULL);
     checked("{'pattern':'^[a-z]+$'}", "'Abc'", INVALID "\"Abc\": spec.x in body should match '^[a-z]+$'");
     checked("{'pattern':'^\\\\d+(?:\\\\.\\\\d+)?$'}", "'1.25'", NULL);
@@ -117,7 +133,7 @@ static void strings_have_lengths_and_patterns(void **state)
 }
 
 /* All other requests wait meanwhile. */
-static void patterns_may_not_take_long(void **state)
+static void patterns_must_not_take_long(void **state)
 {
     (void)state;
     enum { BYTES = 3 * 1024 * 1024 };
@@ -130,7 +146,21 @@ static void patterns_may_not_take_long(void **state)
     free(text);
 }
 
-static void sets_may_not_take_long(void **state)
+static void patterns_must_not_nest_deeply(void **state)
+{
+    (void)state;
+    enum { BYTES = 48 * 1000 };
+    char *text = malloc(BYTES);
+    memset(text, 'a', BYTES);
+    text[0] = '\'';
+    strcpy(text + BYTES - 2, "'");
+    is_too_costly("{'pattern':'^(?:a|b)*$'}", text);
+    strcpy(text + BYTES / 4, "'");
+    checked("{'pattern':'^(?:a|b)*$'}", text, NULL);
+    free(text);
+}
+
+static void sets_must_not_take_long(void **state)
 {
     (void)state;
     enum { COUNT = 12000 };
@@ -143,7 +173,7 @@ static void sets_may_not_take_long(void **state)
     free(text);
 }
 
-/* A list of `count` times `element`, which may contain a number; the caller frees it. */
+/* A list with `count` times `element`, which may contain a number; the caller frees it. */
 static char *list_of(int count, const char *element)
 {
     char *text = malloc((size_t)count * (strlen(element) + 12) + 3);
@@ -174,7 +204,7 @@ static char *joined(const char *before, char *middle, const char *behind)
     return text;
 }
 
-/* Compiled once, not for each value: otherwise it would exceed the budget. */
+/* A pattern is compiled once, not for each value; otherwise this would exceed the budget. */
 static void patterns_are_compiled_once(void **state)
 {
     (void)state;
@@ -183,7 +213,7 @@ static void patterns_are_compiled_once(void **state)
     free(values);
 }
 
-static void enumerations_may_not_take_long(void **state)
+static void enumerations_must_not_take_long(void **state)
 {
     (void)state;
     char *schema = joined("{'items':{'enum':", numbers_to(30000), "}}");
@@ -196,7 +226,7 @@ static void enumerations_may_not_take_long(void **state)
     free(schema);
 }
 
-static void combinations_may_not_take_long(void **state)
+static void combinations_must_not_take_long(void **state)
 {
     (void)state;
     char *values = list_of(20000, "1");
@@ -210,7 +240,7 @@ static void combinations_may_not_take_long(void **state)
 }
 
 /* Errors of the alternatives of a value are not written out. */
-static void alternatives_do_not_show_what_they_refuse(void **state)
+static void errors_of_alternatives_are_not_reported(void **state)
 {
     (void)state;
     char *values = list_of(100000, "'a'");
@@ -221,7 +251,7 @@ static void alternatives_do_not_show_what_they_refuse(void **state)
 }
 
 /* Each cause would contain the whole list. */
-static void what_is_said_is_charged(void **state)
+static void error_messages_count_towards_the_budget(void **state)
 {
     (void)state;
     char *values = list_of(100000, "'a'");
@@ -231,7 +261,7 @@ static void what_is_said_is_charged(void **state)
     free(values);
 }
 
-static void only_listed_values_are_taken(void **state)
+static void only_listed_values_are_accepted(void **state)
 {
     (void)state;
     checked("{'enum':['red','blue']}", "'red'", NULL);
@@ -251,6 +281,8 @@ static void lists_are_checked_with_their_elements(void **state)
     checked("{'minItems':1}", "[]", INVALID "[]: spec.x in body should have at least 1 items");
     checked("{'maxItems':1}", "[1,2]",
             "Widget.example.com \"a\" is invalid: spec.x: Too many: 2: must have at most 1 item");
+    checked("{'maxItems':-1}", "[1,2]",
+            "Widget.example.com \"a\" is invalid: spec.x: Too many: 2: has too many items");
     checked("{'x-kubernetes-list-type':'set'}", "[1,2,1]",
             "Widget.example.com \"a\" is invalid: spec.x[2]: Duplicate value: 1");
 }
@@ -286,18 +318,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_checked),
+        cmocka_unit_test(a_real_is_an_integer_if_it_fits_into_one),
         cmocka_unit_test(formats_are_checked),
         cmocka_unit_test(elements_are_distinguished_by_their_keys),
         cmocka_unit_test(numbers_have_bounds),
         cmocka_unit_test(strings_have_lengths_and_patterns),
-        cmocka_unit_test(patterns_may_not_take_long),
-        cmocka_unit_test(sets_may_not_take_long),
+        cmocka_unit_test(patterns_must_not_take_long),
+        cmocka_unit_test(patterns_must_not_nest_deeply),
+        cmocka_unit_test(sets_must_not_take_long),
         cmocka_unit_test(patterns_are_compiled_once),
-        cmocka_unit_test(enumerations_may_not_take_long),
-        cmocka_unit_test(combinations_may_not_take_long),
-        cmocka_unit_test(alternatives_do_not_show_what_they_refuse),
-        cmocka_unit_test(what_is_said_is_charged),
-        cmocka_unit_test(only_listed_values_are_taken),
+        cmocka_unit_test(enumerations_must_not_take_long),
+        cmocka_unit_test(combinations_must_not_take_long),
+        cmocka_unit_test(errors_of_alternatives_are_not_reported),
+        cmocka_unit_test(error_messages_count_towards_the_budget),
+        cmocka_unit_test(only_listed_values_are_accepted),
         cmocka_unit_test(lists_are_checked_with_their_elements),
         cmocka_unit_test(objects_are_checked_with_their_members),
         cmocka_unit_test(schemas_combine),

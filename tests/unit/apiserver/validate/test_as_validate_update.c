@@ -43,7 +43,7 @@ static void identity_cannot_change(void **state)
     json_decref(tree);
 }
 
-static void fields_that_stay_cannot_change(void **state)
+static void immutable_fields_cannot_change(void **state)
 {
     (void)state;
     refused_update(resource_of("apps/v1", "deployments", "Deployment"),
@@ -72,7 +72,7 @@ static void some_fields_may_be_set_once(void **state)
     refused_update(nodes, "{'metadata':{'name':'a'},'spec':{'providerID':'x'}}",
                    "{'metadata':{'name':'a'},'spec':{'providerID':'y'}}",
                    "Node \"a\" is invalid: spec.providerID: Invalid value: \"y\": field is immutable");
-    /* Without an address: it is now the name of another service. */
+    /* A service of this type has no address. */
     taken_update(resource_of("v1", "services", "Service"),
                  "{'metadata':{'name':'a'},'spec':{'clusterIP':'10.0.0.1'}}",
                  "{'metadata':{'name':'a'},'spec':{'type':'ExternalName'}}");
@@ -89,7 +89,7 @@ static void pods_keep_their_volumes_and_change_their_images(void **state)
                    "Pod \"a\" is invalid: spec.volumes: Invalid value: []: field is immutable");
 }
 
-static void what_is_deleted_gets_no_new_finalizers(void **state)
+static void a_terminating_object_gets_no_new_finalizers(void **state)
 {
     (void)state;
     refused_update(maps(), "{'metadata':{'name':'a','deletionTimestamp':'t','finalizers':['a/b']}}",
@@ -103,10 +103,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity_cannot_change),
-        cmocka_unit_test(fields_that_stay_cannot_change),
+        cmocka_unit_test(immutable_fields_cannot_change),
         cmocka_unit_test(some_fields_may_be_set_once),
         cmocka_unit_test(pods_keep_their_volumes_and_change_their_images),
-        cmocka_unit_test(what_is_deleted_gets_no_new_finalizers),
+        cmocka_unit_test(a_terminating_object_gets_no_new_finalizers),
     };
     return RUN_TESTS(tests);
 }

@@ -14,7 +14,7 @@ static void the_last_of_two_members_counts(void **state)
     json_decref(tree);
 }
 
-static void nothing_is_an_error(void **state)
+static void an_empty_body_is_an_error(void **state)
 {
     (void)state;
     json_error_t error = {0};
@@ -32,7 +32,7 @@ static json_t *decode_levels(int levels, json_error_t *error)
     return ki_as_decode_body((ki_str){text, len + 2 * (size_t)levels - 1}, error);
 }
 
-static void bodies_are_less_deep_than_what_is_stored(void **state)
+static void bodies_deeper_than_2000_levels_are_refused(void **state)
 {
     (void)state;
     json_error_t error = {0};
@@ -47,8 +47,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_of_two_members_counts),
-        cmocka_unit_test(nothing_is_an_error),
-        cmocka_unit_test(bodies_are_less_deep_than_what_is_stored),
+        cmocka_unit_test(an_empty_body_is_an_error),
+        cmocka_unit_test(bodies_deeper_than_2000_levels_are_refused),
     };
     return RUN_TESTS(tests);
 }

@@ -44,7 +44,7 @@ static void letters_are_found_anywhere(void **state)
     matches("{a}", "{a}");
 }
 
-static void anchors_hold_begin_and_end(void **state)
+static void anchors_match_the_beginning_and_the_end(void **state)
 {
     (void)state;
     matches("^abc$", "abc");
@@ -56,7 +56,7 @@ static void anchors_hold_begin_and_end(void **state)
     matches("a\\Bb", "ab");
 }
 
-static void classes_have_ranges_names_and_opposites(void **state)
+static void classes_have_ranges_names_and_negations(void **state)
 {
     (void)state;
     matches("^[a-z0-9.-]+$", "a-1.b");
@@ -91,7 +91,7 @@ static void parts_are_repeated(void **state)
     differs("^(?:\\d{1,3}\\.){3}\\d{1,3}$", "10.0.0");
 }
 
-static void one_of_several_is_enough(void **state)
+static void one_of_several_alternatives_is_enough(void **state)
 {
     (void)state;
     matches("^(a|bc|d*)$", "bc");
@@ -113,7 +113,7 @@ static void flags_names_and_unicode_classes_are_known(void **state)
     matches("^\\Q(\\E$", "(");
 }
 
-static void what_is_not_a_pattern_is_wrong(void **state)
+static void malformed_patterns_are_refused(void **state)
 {
     (void)state;
     static const char *const patterns[] = {"(a", "a)",    "[a",         "^[a-z",    "a**", "*",   "a{2,1}",
@@ -122,7 +122,7 @@ static void what_is_not_a_pattern_is_wrong(void **state)
         assert_int_equal(match(patterns[i], "a"), KI_AS_PATTERN_WRONG);
 }
 
-static void classes_in_brackets_have_opposites(void **state)
+static void classes_in_brackets_can_be_negated(void **state)
 {
     (void)state;
     matches("^[\\S]+$", "aß-");
@@ -149,7 +149,7 @@ static void a_compiled_pattern_serves_many_texts(void **state)
     ki_as_pattern_free(pattern);
 }
 
-static void patterns_that_grow_without_end_are_wrong(void **state)
+static void patterns_that_grow_too_large_are_refused(void **state)
 {
     (void)state;
     enum { BYTES = 100000 };
@@ -163,7 +163,7 @@ static void patterns_that_grow_without_end_are_wrong(void **state)
     free(text);
 }
 
-static void compiling_is_charged(void **state)
+static void compiling_counts_towards_the_budget(void **state)
 {
     (void)state;
     size_t steps = 5000;
@@ -173,7 +173,7 @@ static void compiling_is_charged(void **state)
     assert_int_equal(steps, 0);
 }
 
-/* Each of them takes exponential or quadratic time in a matcher that tries alternatives one after the
+/* Each of these takes exponential or quadratic time in a matcher that tries alternatives one after the
  * other. */
 static void no_text_takes_long(void **state)
 {
@@ -194,7 +194,28 @@ static void no_text_takes_long(void **state)
     free(text);
 }
 
-/* A match that needs more than the first steps gets them, as long as some are left. */
+/* A group that is repeated for each character needs two backtracking points for each. The memory for 48,000
+ * characters is below its limit, so the depth limit ends the match. */
+static void depth_is_limited(void **state)
+{
+    (void)state;
+    enum { BYTES = 48 * 1000 };
+    static const enum ki_as_pattern_result wanted[] = {KI_AS_PATTERN_MATCHES, KI_AS_PATTERN_TOO_LONG};
+    char *text = malloc(BYTES);
+    memset(text, 'a', BYTES);
+    for (size_t i = 0; i < 2; i++) {
+        size_t steps = 1000 * 1000 * 1000;
+        struct ki_as_pattern *pattern = NULL;
+        assert_int_equal(ki_as_pattern_new("^(?:a|b)*$", &steps, &pattern), KI_AS_PATTERN_GOOD);
+        assert_int_equal(ki_as_pattern_match(pattern, (ki_str){text, i == 0 ? BYTES / 4 : BYTES}, &steps),
+                         wanted[i]);
+        assert_int_equal(steps == 0, i == 1);
+        ki_as_pattern_free(pattern);
+    }
+    free(text);
+}
+
+/* A match that needs more steps than the first attempt allows gets them, as long as some are left. */
 static void a_long_match_is_tried_with_more_steps(void **state)
 {
     (void)state;
@@ -228,20 +249,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_are_found_anywhere),
-        cmocka_unit_test(anchors_hold_begin_and_end),
-        cmocka_unit_test(classes_have_ranges_names_and_opposites),
+        cmocka_unit_test(anchors_match_the_beginning_and_the_end),
+        cmocka_unit_test(classes_have_ranges_names_and_negations),
         cmocka_unit_test(parts_are_repeated),
-        cmocka_unit_test(one_of_several_is_enough),
+        cmocka_unit_test(one_of_several_alternatives_is_enough),
         cmocka_unit_test(flags_names_and_unicode_classes_are_known),
-        cmocka_unit_test(what_is_not_a_pattern_is_wrong),
-        cmocka_unit_test(classes_in_brackets_have_opposites),
+        cmocka_unit_test(malformed_patterns_are_refused),
+        cmocka_unit_test(classes_in_brackets_can_be_negated),
         cmocka_unit_test(a_compiled_pattern_serves_many_texts),
-        cmocka_unit_test(compiling_is_charged),
-        cmocka_unit_test(patterns_that_grow_without_end_are_wrong),
+        cmocka_unit_test(compiling_counts_towards_the_budget),
+        cmocka_unit_test(patterns_that_grow_too_large_are_refused),
         cmocka_unit_test(no_text_takes_long),
+        cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(a_long_match_is_tried_with_more_steps),
-        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(out_of_memory_is_reported),
     };
     return RUN_TESTS(tests);
 }

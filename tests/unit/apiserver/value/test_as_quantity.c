@@ -56,7 +56,7 @@ static void amounts_are_written_in_their_shortest_form(void **state)
         assert_written(pairs[i][0], pairs[i][1]);
 }
 
-static void what_is_not_an_amount_is_refused(void **state)
+static void malformed_amounts_are_refused(void **state)
 {
     static const char *const texts[] = {"",    "x",   "1x", "100MiB", "1 ", " 1",  "m",   "1.2.3",
                                         "1mi", "--1", "1e", "1e+",    "1K", "1ki", "0x1", "1e3m"};
@@ -65,7 +65,7 @@ static void what_is_not_an_amount_is_refused(void **state)
         assert_int_equal(parse(texts[i]), -1);
 }
 
-static void what_does_not_fit_is_kept_as_it_is(void **state)
+static void amounts_that_do_not_fit_are_kept_unchanged(void **state)
 {
     (void)state;
     assert_int_equal(parse("99999999999999999999"), 1);
@@ -73,6 +73,7 @@ static void what_does_not_fit_is_kept_as_it_is(void **state)
     assert_int_equal(parse("1e99"), 1);
     assert_int_equal(parse("0.0000000001"), 1);
     assert_int_equal(parse("-9223372036854775808"), 1);
+    assert_int_equal(parse("-.008Ei"), 1);              /* the same number, in m */
     assert_int_equal(parse("-9623372036854.55808"), 1); /* overflows with the zero that "u" requires */
     json_t *value = json_string("16Ei");
     json_t *kept = ki_as_quantity_settled(value);
@@ -81,7 +82,7 @@ static void what_does_not_fit_is_kept_as_it_is(void **state)
     json_decref(value);
 }
 
-static void numbers_become_texts(void **state)
+static void numbers_become_strings(void **state)
 {
     (void)state;
     json_t *values = json_pack("[i, f, s]", 2, 0.5, "x");
@@ -106,7 +107,7 @@ static int compare(const char *a, const char *b)
     return ki_as_quantity_compare(&left, &right);
 }
 
-static void amounts_are_compared_by_what_they_say(void **state)
+static void amounts_are_compared_by_value(void **state)
 {
     (void)state;
     assert_true(compare("2", "1") > 0);
@@ -121,10 +122,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_are_written_in_their_shortest_form),
-        cmocka_unit_test(what_is_not_an_amount_is_refused),
-        cmocka_unit_test(what_does_not_fit_is_kept_as_it_is),
-        cmocka_unit_test(numbers_become_texts),
-        cmocka_unit_test(amounts_are_compared_by_what_they_say),
+        cmocka_unit_test(malformed_amounts_are_refused),
+        cmocka_unit_test(amounts_that_do_not_fit_are_kept_unchanged),
+        cmocka_unit_test(numbers_become_strings),
+        cmocka_unit_test(amounts_are_compared_by_value),
     };
     return RUN_TESTS(tests);
 }

@@ -27,93 +27,94 @@ static void refused(const char *text, const char *message)
     assert_string_equal(err.message, message);
 }
 
-/* The results of Kubernetes' own reader. */
-static void scalars_are_what_kubernetes_reads(void **state)
+/* The results of Kubernetes' own YAML reader. */
+static const char *const scalars[][2] = {
+    {"y", "true"},
+    {"Y", "true"},
+    {"n", "false"},
+    {"yes", "true"},
+    {"Yes", "true"},
+    {"YES", "true"},
+    {"yEs", "'yEs'"},
+    {"on", "true"},
+    {"Off", "false"},
+    {"true", "true"},
+    {"True", "true"},
+    {"tRUE", "'tRUE'"},
+    {"false", "false"},
+    {"~", "null"},
+    {"null", "null"},
+    {"Null", "null"},
+    {"NULL", "null"},
+    {"nULL", "'nULL'"},
+    {"", "null"},
+    {"1", "1"},
+    {"-1", "-1"},
+    {"+1", "1"},
+    {"0", "0"},
+    {"00", "0"},
+    {"01", "1"},
+    {"0123", "83"},
+    {"-0123", "-83"},
+    {"0o17", "15"},
+    {"0O17", "15"},
+    {"0x1F", "31"},
+    {"0X1f", "31"},
+    {"-0x1F", "-31"},
+    {"0b101", "5"},
+    {"1_000", "1000"},
+    {"_1", "'_1'"},
+    {"1__0", "10"},
+    {"1e3", "1000"},
+    {"1E3", "1000"},
+    {"1.5", "1.5"},
+    {"1.", "1"},
+    {"0.0", "0"},
+    {".5", "0.5"},
+    {"-.5", "-0.5"},
+    {"+.5", "0.5"},
+    {"1.5e+3", "1500"},
+    {"1e", "'1e'"},
+    {"1e400", "'1e400'"},
+    {"1:30", "'1:30'"},
+    {"190:20:30", "'190:20:30'"},
+    {"2001-12-14", "'2001-12-14'"},
+    {"9223372036854775807", "9223372036854775807"},
+    {"9223372036854775808", "9223372036854775808.0"},
+    {"-9223372036854775808", "-9223372036854775808"},
+    {"1.0", "1"},
+    {"100000000000000000000.0", "100000000000000000000.0"},
+    {"=", "'='"},
+    {"<<", "'<<'"},
+    {"0x", "'0x'"},
+    {"0b2", "'0b2'"},
+    {"08", "8"},
+    {"09.5", "9.5"},
+    {"1e-7", "1e-7"},
+    {"1e20", "1e20"},
+    {"-0", "0"},
+    {"685_230.15", "685230.15"},
+    {"0x1_F", "31"},
+    {"!!str 1", "'1'"},
+    {"!!int '3'", "3"},
+    {"!!float 1", "1"},
+    {"!!bool yes", "true"},
+    {"!!binary aGk=", "'hi'"},
+    {"'1'", "'1'"},
+    {"\"1\"", "'1'"},
+    {"! 1", "'1'"},
+    {"!!str", "''"},
+    {"!foo x", "'x'"},
+    {"|\n  a\n  b\n", "'a\\nb\\n'"},
+    {">-\n  a\n  b\n", "'a b'"},
+    {"'it''s'", "'it\\u0027s'"},
+    {"\"\\u263a\\x41\"", "'\\u263aA'"},
+    {"[1, a, {b: c}]", "[1,'a',{'b':'c'}]"},
+};
+
+static void scalars_are_read_as_by_kubernetes(void **state)
 {
     (void)state;
-    static const char *const scalars[][2] = {
-        {"y", "true"},
-        {"Y", "true"},
-        {"n", "false"},
-        {"yes", "true"},
-        {"Yes", "true"},
-        {"YES", "true"},
-        {"yEs", "'yEs'"},
-        {"on", "true"},
-        {"Off", "false"},
-        {"true", "true"},
-        {"True", "true"},
-        {"tRUE", "'tRUE'"},
-        {"false", "false"},
-        {"~", "null"},
-        {"null", "null"},
-        {"Null", "null"},
-        {"NULL", "null"},
-        {"nULL", "'nULL'"},
-        {"", "null"},
-        {"1", "1"},
-        {"-1", "-1"},
-        {"+1", "1"},
-        {"0", "0"},
-        {"00", "0"},
-        {"01", "1"},
-        {"0123", "83"},
-        {"-0123", "-83"},
-        {"0o17", "15"},
-        {"0O17", "15"},
-        {"0x1F", "31"},
-        {"0X1f", "31"},
-        {"-0x1F", "-31"},
-        {"0b101", "5"},
-        {"1_000", "1000"},
-        {"_1", "'_1'"},
-        {"1__0", "10"},
-        {"1e3", "1000"},
-        {"1E3", "1000"},
-        {"1.5", "1.5"},
-        {"1.", "1"},
-        {"0.0", "0"},
-        {".5", "0.5"},
-        {"-.5", "-0.5"},
-        {"+.5", "0.5"},
-        {"1.5e+3", "1500"},
-        {"1e", "'1e'"},
-        {"1e400", "'1e400'"},
-        {"1:30", "'1:30'"},
-        {"190:20:30", "'190:20:30'"},
-        {"2001-12-14", "'2001-12-14'"},
-        {"9223372036854775807", "9223372036854775807"},
-        {"9223372036854775808", "9223372036854775808.0"},
-        {"-9223372036854775808", "-9223372036854775808"},
-        {"1.0", "1"},
-        {"100000000000000000000.0", "100000000000000000000.0"},
-        {"=", "'='"},
-        {"<<", "'<<'"},
-        {"0x", "'0x'"},
-        {"0b2", "'0b2'"},
-        {"08", "8"},
-        {"09.5", "9.5"},
-        {"1e-7", "1e-7"},
-        {"1e20", "1e20"},
-        {"-0", "0"},
-        {"685_230.15", "685230.15"},
-        {"0x1_F", "31"},
-        {"!!str 1", "'1'"},
-        {"!!int '3'", "3"},
-        {"!!float 1", "1"},
-        {"!!bool yes", "true"},
-        {"!!binary aGk=", "'hi'"},
-        {"'1'", "'1'"},
-        {"\"1\"", "'1'"},
-        {"! 1", "'1'"},
-        {"!!str", "''"},
-        {"!foo x", "'x'"},
-        {"|\n  a\n  b\n", "'a\\nb\\n'"},
-        {">-\n  a\n  b\n", "'a b'"},
-        {"'it''s'", "'it\\u0027s'"},
-        {"\"\\u263a\\x41\"", "'\\u263aA'"},
-        {"[1, a, {b: c}]", "[1,'a',{'b':'c'}]"},
-    };
     for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++) {
         char text[128];
         char expected[128];
@@ -123,7 +124,7 @@ static void scalars_are_what_kubernetes_reads(void **state)
     }
 }
 
-static void keys_become_text(void **state)
+static void keys_become_strings(void **state)
 {
     (void)state;
     read_as("1: x", "[{'1':'x'}]");
@@ -180,7 +181,7 @@ static void documents_follow_each_other(void **state)
     read_as("x", "['x']");
 }
 
-static void json_is_read_as_such(void **state)
+static void json_is_read_as_json(void **state)
 {
     (void)state;
     read_as("{'a': 1}", "[{'a':1}]");
@@ -189,7 +190,7 @@ static void json_is_read_as_such(void **state)
     read_as("[1,\n 2]", "[[1,2]]");
 }
 
-static void mistakes_are_named_with_their_line(void **state)
+static void errors_are_reported_with_their_line(void **state)
 {
     (void)state;
     refused("a:\n\tb", "x.yaml:2: found character that cannot start any token");
@@ -352,13 +353,13 @@ static void out_of_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scalars_are_what_kubernetes_reads),
-        cmocka_unit_test(keys_become_text),
+        cmocka_unit_test(scalars_are_read_as_by_kubernetes),
+        cmocka_unit_test(keys_become_strings),
         cmocka_unit_test(aliases_and_merges_are_copied),
         cmocka_unit_test(a_small_text_cannot_become_a_large_tree),
         cmocka_unit_test(documents_follow_each_other),
-        cmocka_unit_test(json_is_read_as_such),
-        cmocka_unit_test(mistakes_are_named_with_their_line),
+        cmocka_unit_test(json_is_read_as_json),
+        cmocka_unit_test(errors_are_reported_with_their_line),
         cmocka_unit_test(folders_are_read_in_the_order_of_names),
         cmocka_unit_test(folders_in_folders_are_read),
         cmocka_unit_test(each_object_knows_where_it_comes_from),

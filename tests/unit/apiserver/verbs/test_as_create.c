@@ -33,7 +33,7 @@ static void metadata_is_filled_in(void **state)
     as_rig_fini(&rig);
 }
 
-static void what_counts_generations_begins_with_one(void **state)
+static void generations_begin_with_one(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -55,7 +55,7 @@ static void a_create_cannot_set_the_status(void **state)
     as_rig_fini(&rig);
 }
 
-static void status_is_kept_of_whole_objects(void **state)
+static void whole_objects_keep_their_status(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -71,7 +71,7 @@ static void status_is_kept_of_whole_objects(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_uid_is_kept_of_whole_objects_and_of_no_others(void **state)
+static void only_whole_objects_keep_their_uid(void **state)
 {
     (void)state;
     static const char text[] = "{'metadata':{'name':'c','uid':'00000000-0000-4000-8000-000000000007'}}";
@@ -91,7 +91,7 @@ static void a_uid_is_kept_of_whole_objects_and_of_no_others(void **state)
     }
 }
 
-static void names_are_generated_from_kubernetes_alphabet(void **state)
+static void names_are_generated_from_the_alphabet_of_kubernetes(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -107,7 +107,7 @@ static void names_are_generated_from_kubernetes_alphabet(void **state)
     as_rig_fini(&rig);
 }
 
-/* A storage with a seed, and what it generates. */
+/* A storage with a seed, and the names it generates. */
 static void draw(uint64_t seed, char out[TEXT_BYTES])
 {
     struct as_rig rig = {0};
@@ -124,7 +124,7 @@ static void draw(uint64_t seed, char out[TEXT_BYTES])
     as_rig_fini(&rig);
 }
 
-static void a_seed_decides_what_is_generated(void **state)
+static void a_seed_determines_generated_names(void **state)
 {
     (void)state;
     char first[TEXT_BYTES];
@@ -158,7 +158,7 @@ static void versions_of_a_definition_need_names(void **state)
 }
 
 /* A definition cannot replace a built-in resource. */
-static void a_definition_of_what_is_built_in_is_refused(void **state)
+static void a_definition_of_a_built_in_resource_is_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -169,16 +169,14 @@ static void a_definition_of_what_is_built_in_is_refused(void **state)
                          "'names':{'plural':'leases','kind':'Lease'},'versions':[{'name':'v9','served':"
                          "true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}");
     assert_refused_with(&rig.failure, 422, "conflicts with a built-in resource");
-    const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
-    assert_null(
-        ki_as_resources_find(resources, KI_STR("coordination.k8s.io"), KI_STR("v9"), KI_STR("leases")));
+    assert_null(as_rig_served(&rig, "coordination.k8s.io", "v9", "leases"));
     assert_false(as_rig_resource(&rig, "leases.coordination.k8s.io")->is_custom);
     assert_null(
         as_rig_get(&rig, "customresourcedefinitions.apiextensions.k8s.io", "leases.coordination.k8s.io"));
     as_rig_fini(&rig);
 }
 
-static void a_long_base_of_a_name_is_cut(void **state)
+static void a_long_prefix_of_a_name_is_truncated(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -190,7 +188,26 @@ static void a_long_base_of_a_name_is_cut(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_second_one_of_a_name_is_refused(void **state)
+/* A path segment may have any character; a name of most kinds may not. */
+static void a_long_base_of_a_name_is_cut_between_characters(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    char body[256];
+    as_rig_init_seeded(&rig);
+    for (int ascii = 55; ascii <= 58; ascii++) {
+        (void)snprintf(body, sizeof(body), "{'metadata':{'generateName':'%0*d\xf0\x9f\x98\x80zz'}}", ascii,
+                       0);
+        const char *name = as_rig_text(
+            as_rig_create(&rig, "clusterroles.rbac.authorization.k8s.io", "", body), "metadata.name");
+        assert_int_equal(strlen(name), ascii + 5);
+        as_rig_refuse_create(&rig, "configmaps", "default/", body);
+        assert_refused_with(&rig.failure, 422, "metadata.generateName: Invalid value");
+    }
+    as_rig_fini(&rig);
+}
+
+static void a_second_object_with_the_same_name_is_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -201,7 +218,7 @@ static void a_second_one_of_a_name_is_refused(void **state)
     as_rig_fini(&rig);
 }
 
-static void the_namespace_must_be_there(void **state)
+static void the_namespace_must_exist(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -211,7 +228,7 @@ static void the_namespace_must_be_there(void **state)
     as_rig_fini(&rig);
 }
 
-static void what_does_not_fit_the_path_is_refused(void **state)
+static void an_object_that_does_not_match_the_path_is_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -251,7 +268,7 @@ static void what_does_not_fit_the_path_is_refused(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_version_is_refused_where_nothing_is(void **state)
+static void a_create_with_a_resource_version_is_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -276,12 +293,12 @@ static void a_dry_run_stores_nothing(void **state)
     assert_int_equal(object->uid.len, 36);
     ki_as_object_unref(object);
     assert_null(as_rig_get(&rig, "configmaps", "default/a"));
-    assert_int_equal(ki_as_storage_version(rig.storage), 1005);
+    assert_int_equal(as_rig_version(&rig), 1005);
     as_rig_fini(&rig);
 }
 
-/* So that a later writer of the subresource takes it from no other manager. */
-static void a_status_is_not_the_creators(void **state)
+/* A later writer of the subresource must not take the status from another manager. */
+static void the_creator_does_not_own_the_status(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -334,10 +351,10 @@ static bool create_without_memory(void *user)
     if (body == NULL)
         return false;
     struct ki_as_call call = as_rig_call(rig, "configmaps", "default/");
-    uint64_t before = ki_as_storage_version(rig->storage);
+    uint64_t before = as_rig_version(rig);
     call.field_manager = KI_STR("me");
     int rc = ki_as_create(&call, body, &object, &failure);
-    assert_int_equal(ki_as_storage_version(rig->storage), rc == 0 ? before + 1 : before);
+    assert_int_equal(as_rig_version(rig), rc == 0 ? before + 1 : before);
     ki_as_object_unref(object);
     ki_as_failure_fini(&failure);
     json_decref(body);
@@ -363,22 +380,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metadata_is_filled_in),
-        cmocka_unit_test(what_counts_generations_begins_with_one),
+        cmocka_unit_test(generations_begin_with_one),
         cmocka_unit_test(a_create_cannot_set_the_status),
-        cmocka_unit_test(status_is_kept_of_whole_objects),
-        cmocka_unit_test(a_uid_is_kept_of_whole_objects_and_of_no_others),
-        cmocka_unit_test(names_are_generated_from_kubernetes_alphabet),
-        cmocka_unit_test(a_long_base_of_a_name_is_cut),
-        cmocka_unit_test(a_second_one_of_a_name_is_refused),
-        cmocka_unit_test(the_namespace_must_be_there),
-        cmocka_unit_test(what_does_not_fit_the_path_is_refused),
-        cmocka_unit_test(a_version_is_refused_where_nothing_is),
+        cmocka_unit_test(whole_objects_keep_their_status),
+        cmocka_unit_test(only_whole_objects_keep_their_uid),
+        cmocka_unit_test(names_are_generated_from_the_alphabet_of_kubernetes),
+        cmocka_unit_test(a_long_prefix_of_a_name_is_truncated),
+        cmocka_unit_test(a_long_base_of_a_name_is_cut_between_characters),
+        cmocka_unit_test(a_second_object_with_the_same_name_is_refused),
+        cmocka_unit_test(the_namespace_must_exist),
+        cmocka_unit_test(an_object_that_does_not_match_the_path_is_refused),
+        cmocka_unit_test(a_create_with_a_resource_version_is_refused),
         cmocka_unit_test(a_dry_run_stores_nothing),
-        cmocka_unit_test(a_status_is_not_the_creators),
+        cmocka_unit_test(the_creator_does_not_own_the_status),
         cmocka_unit_test(the_manager_is_recorded),
-        cmocka_unit_test(a_seed_decides_what_is_generated),
+        cmocka_unit_test(a_seed_determines_generated_names),
         cmocka_unit_test(versions_of_a_definition_need_names),
-        cmocka_unit_test(a_definition_of_what_is_built_in_is_refused),
+        cmocka_unit_test(a_definition_of_a_built_in_resource_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -30,12 +30,12 @@ static struct ki_as_watch *open_watch(struct as_rig *rig, const char *resource)
 {
     struct ki_as_watch_options options = {.resource = as_rig_resource(rig, resource), .wake = no_wake};
     struct ki_as_watch *watch = NULL;
-    options.after = ki_as_storage_version(rig->storage);
+    options.after = as_rig_version(rig);
     assert_int_equal(ki_as_watch_open(rig->storage, &options, &watch), 0);
     return watch;
 }
 
-static void what_nothing_holds_is_gone_at_once(void **state)
+static void an_object_without_finalizers_is_deleted_at_once(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -61,7 +61,7 @@ static int delete_with(struct as_rig *rig, const char *key, const char *options_
     return rc;
 }
 
-static void preconditions_are_kept(void **state)
+static void preconditions_are_checked(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -80,7 +80,7 @@ static void preconditions_are_kept(void **state)
     assert_refused(&rig.failure, 404, "configmaps \"b\" not found");
     assert_int_equal(delete_with(&rig, "default/a", "{'dryRun':['All']}"), 0);
     json_decref(as_rig_get(&rig, "configmaps", "default/a"));
-    assert_int_equal(ki_as_storage_version(rig.storage), 1006);
+    assert_int_equal(as_rig_version(&rig), 1006);
     assert_int_equal(
         delete_with(&rig, "default/a",
                     "{'propagationPolicy':'Foreground','preconditions':{'resourceVersion':'1006'}}"),
@@ -89,7 +89,7 @@ static void preconditions_are_kept(void **state)
     as_rig_fini(&rig);
 }
 
-static void finalizers_hold_an_object_until_the_last_is_gone(void **state)
+static void finalizers_keep_an_object_until_the_last_is_removed(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -156,7 +156,7 @@ static void a_collection_is_deleted_up_to_a_limit(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_namespace_takes_its_content_along(void **state)
+static void deleting_a_namespace_deletes_its_content(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -196,7 +196,7 @@ static void a_namespace_waits_for_finalizers_of_its_content(void **state)
     as_rig_fini(&rig);
 }
 
-static void some_namespaces_stay_for_ever(void **state)
+static void some_namespaces_cannot_be_deleted(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -222,7 +222,7 @@ static void purge(struct as_rig *rig, const char *resource, const char *key)
     assert_null(as_rig_get(rig, resource, key));
 }
 
-static void a_purge_asks_no_finalizer_and_is_one_change(void **state)
+static void a_purge_ignores_finalizers_and_is_one_change(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -235,7 +235,7 @@ static void a_purge_asks_no_finalizer_and_is_one_change(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_purge_takes_along_what_is_inside(void **state)
+static void a_purge_of_a_namespace_purges_its_content(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -252,7 +252,7 @@ static void a_purge_takes_along_what_is_inside(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_purge_leaves_a_namespace_that_waits_to_its_finalizers(void **state)
+static void a_purge_leaves_a_terminating_namespace_to_its_finalizers(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -265,7 +265,7 @@ static void a_purge_leaves_a_namespace_that_waits_to_its_finalizers(void **state
     as_rig_fini(&rig);
 }
 
-static void a_definition_is_served_at_once_and_says_so(void **state)
+static void a_definition_is_served_at_once_and_reports_it(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -319,7 +319,7 @@ static bool add_history_bytes(struct ki_as_collection *collection, void *user)
     return true;
 }
 
-/* Kept only by the histories of all collections. */
+/* The bytes that only the histories of all collections keep. */
 static size_t history_bytes(struct as_rig *rig)
 {
     size_t bytes = 0;
@@ -329,7 +329,7 @@ static size_t history_bytes(struct as_rig *rig)
     return bytes;
 }
 
-/* Even if a watch has not taken all of it yet: then when it has. */
+/* If a watch has not read all of it yet, the history is freed when the watch has. */
 static void the_end_of_a_definition_frees_its_history(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void the_end_of_a_definition_frees_its_history(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_version_that_is_served_no_more_ends_its_watches(void **state)
+static void a_version_that_is_no_longer_served_ends_its_watches(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -374,11 +374,11 @@ static void a_version_that_is_served_no_more_ends_its_watches(void **state)
     json_decref(patch);
     ki_as_object_unref(object);
     assert_string_equal(as_rig_events(watch), "gone");
-    const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
-    assert_null(ki_as_resources_find(resources, KI_STR("example.com"), KI_STR("v1"), KI_STR("widgets")));
-    struct ki_as_resource *second =
-        ki_as_resources_find(resources, KI_STR("example.com"), KI_STR("v2"), KI_STR("widgets"));
+    assert_null(as_rig_served(&rig, "example.com", "v1", "widgets"));
+    struct ki_as_resource *second = as_rig_served(&rig, "example.com", "v2", "widgets");
+    ki_as_storage_lock(rig.storage);
     assert_int_equal(ki_as_collection_count(ki_as_storage_collection(rig.storage, second)), 1);
+    ki_as_storage_unlock(rig.storage);
     ki_as_watch_close(watch);
     as_rig_fini(&rig);
 }
@@ -393,8 +393,7 @@ static void serve(struct as_rig *rig, bool is_served)
     assert_taken(ki_as_patch(&call, KI_AS_PATCH_JSON, patch, &object, NULL, &rig->failure), &rig->failure);
     json_decref(patch);
     ki_as_object_unref(object);
-    bool is_found = ki_as_resources_find(ki_as_storage_resources(rig->storage), KI_STR("example.com"),
-                                         KI_STR("v1"), KI_STR("widgets")) != NULL;
+    bool is_found = as_rig_served(rig, "example.com", "v1", "widgets") != NULL;
     assert_int_equal(is_found, is_served);
 }
 
@@ -437,11 +436,11 @@ static void the_end_of_a_definition_ends_objects_that_are_not_served(void **stat
     json_decref(patch);
     assert_null(as_rig_get(&rig, CRDS, "widgets.example.com"));
     create(&rig, CRDS, "", WIDGETS);
-    assert_int_equal(ki_as_collection_count(as_rig_collection(&rig, "widgets.example.com")), 0);
+    assert_int_equal(as_rig_count(&rig, "widgets.example.com"), 0);
     as_rig_fini(&rig);
 }
 
-static void a_namespace_takes_along_what_is_not_served(void **state)
+static void deleting_a_namespace_also_deletes_objects_that_are_not_served(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -480,7 +479,7 @@ static void a_definition_waits_for_finalizers_of_its_objects(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_definition_that_is_about_to_go_takes_no_new_objects(void **state)
+static void a_terminating_definition_accepts_no_new_objects(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -547,26 +546,26 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_nothing_holds_is_gone_at_once),
-        cmocka_unit_test(preconditions_are_kept),
-        cmocka_unit_test(finalizers_hold_an_object_until_the_last_is_gone),
+        cmocka_unit_test(an_object_without_finalizers_is_deleted_at_once),
+        cmocka_unit_test(preconditions_are_checked),
+        cmocka_unit_test(finalizers_keep_an_object_until_the_last_is_removed),
         cmocka_unit_test(a_collection_is_deleted_by_selector),
         cmocka_unit_test(a_collection_is_deleted_up_to_a_limit),
-        cmocka_unit_test(a_namespace_takes_its_content_along),
+        cmocka_unit_test(deleting_a_namespace_deletes_its_content),
         cmocka_unit_test(a_namespace_waits_for_finalizers_of_its_content),
-        cmocka_unit_test(some_namespaces_stay_for_ever),
-        cmocka_unit_test(a_purge_asks_no_finalizer_and_is_one_change),
-        cmocka_unit_test(a_purge_takes_along_what_is_inside),
-        cmocka_unit_test(a_purge_leaves_a_namespace_that_waits_to_its_finalizers),
-        cmocka_unit_test(a_definition_is_served_at_once_and_says_so),
+        cmocka_unit_test(some_namespaces_cannot_be_deleted),
+        cmocka_unit_test(a_purge_ignores_finalizers_and_is_one_change),
+        cmocka_unit_test(a_purge_of_a_namespace_purges_its_content),
+        cmocka_unit_test(a_purge_leaves_a_terminating_namespace_to_its_finalizers),
+        cmocka_unit_test(a_definition_is_served_at_once_and_reports_it),
         cmocka_unit_test(the_end_of_a_definition_ends_its_objects_and_watches),
         cmocka_unit_test(the_end_of_a_definition_frees_its_history),
-        cmocka_unit_test(a_version_that_is_served_no_more_ends_its_watches),
+        cmocka_unit_test(a_version_that_is_no_longer_served_ends_its_watches),
         cmocka_unit_test(objects_are_found_again_when_they_are_served_again),
         cmocka_unit_test(the_end_of_a_definition_ends_objects_that_are_not_served),
-        cmocka_unit_test(a_namespace_takes_along_what_is_not_served),
+        cmocka_unit_test(deleting_a_namespace_also_deletes_objects_that_are_not_served),
         cmocka_unit_test(a_definition_waits_for_finalizers_of_its_objects),
-        cmocka_unit_test(a_definition_that_is_about_to_go_takes_no_new_objects),
+        cmocka_unit_test(a_terminating_definition_accepts_no_new_objects),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

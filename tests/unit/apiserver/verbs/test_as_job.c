@@ -40,7 +40,7 @@ static void a_job_selects_its_own_pods(void **state)
     as_rig_fini(&rig);
 }
 
-static void labels_of_a_job_stay_its_own(void **state)
+static void labels_of_a_job_are_not_changed(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -51,7 +51,7 @@ static void labels_of_a_job_stay_its_own(void **state)
     as_rig_fini(&rig);
 }
 
-static void who_selects_by_hand_is_left_alone(void **state)
+static void a_job_with_a_manual_selector_is_unchanged(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -67,7 +67,7 @@ static void who_selects_by_hand_is_left_alone(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_job_without_a_name_is_refused_for_that(void **state)
+static void a_job_without_a_name_is_refused_with_that_reason(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -81,7 +81,7 @@ static void a_job_without_a_name_is_refused_for_that(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_queue_of_work_has_no_completions(void **state)
+static void a_work_queue_job_has_no_completions(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -118,10 +118,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_selects_its_own_pods),
-        cmocka_unit_test(labels_of_a_job_stay_its_own),
-        cmocka_unit_test(who_selects_by_hand_is_left_alone),
-        cmocka_unit_test(a_job_without_a_name_is_refused_for_that),
-        cmocka_unit_test(a_queue_of_work_has_no_completions),
+        cmocka_unit_test(labels_of_a_job_are_not_changed),
+        cmocka_unit_test(a_job_with_a_manual_selector_is_unchanged),
+        cmocka_unit_test(a_job_without_a_name_is_refused_with_that_reason),
+        cmocka_unit_test(a_work_queue_job_has_no_completions),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

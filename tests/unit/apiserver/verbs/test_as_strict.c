@@ -7,7 +7,7 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-static void a_body_is_warned_of_or_refused(void **state)
+static void unknown_fields_are_warned_about_or_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -32,7 +32,7 @@ static void a_body_is_warned_of_or_refused(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_hundred_are_named(void **state)
+static void at_most_a_hundred_fields_are_named(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -53,7 +53,7 @@ static void a_hundred_are_named(void **state)
     as_rig_fini(&rig);
 }
 
-/* One patch of an event, in the form that is not the stored one. */
+/* One patch of an event through the API group whose form is not stored. */
 struct trial {
     enum ki_as_patch_type type;
     enum ki_as_strictness strictness;
@@ -106,8 +106,8 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_is_warned_of_or_refused),
-        cmocka_unit_test(a_hundred_are_named),
+        cmocka_unit_test(unknown_fields_are_warned_about_or_refused),
+        cmocka_unit_test(at_most_a_hundred_fields_are_named),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -17,7 +17,7 @@ static void init(struct as_rig *rig)
     json_decref(as_rig_create(rig, "deployments.apps", "default/", DEPLOYMENT("", "")));
 }
 
-static void an_update_replaces_and_keeps_what_is_the_servers(void **state)
+static void an_update_replaces_all_but_server_set_fields(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -55,7 +55,7 @@ static void a_stale_version_is_a_conflict(void **state)
     as_rig_fini(&rig);
 }
 
-static void version_zero_is_none(void **state)
+static void version_zero_counts_as_missing(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -79,7 +79,7 @@ static void a_version_that_is_not_a_number_is_refused(void **state)
     as_rig_fini(&rig);
 }
 
-static void what_changes_nothing_has_no_new_version(void **state)
+static void an_update_without_a_change_has_no_new_version(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -87,11 +87,11 @@ static void what_changes_nothing_has_no_new_version(void **state)
     json_t *tree = as_rig_update(&rig, "configmaps", "default/a",
                                  "{'data':{'k':'1'},'metadata':{'labels':{},'annotations':null}}");
     assert_string_equal(as_rig_text(tree, "metadata.resourceVersion"), "1006");
-    assert_int_equal(ki_as_storage_version(rig.storage), 1007);
+    assert_int_equal(as_rig_version(&rig), 1007);
     as_rig_fini(&rig);
 }
 
-static void generations_count_changes_of_the_spec_alone(void **state)
+static void generations_count_only_changes_of_the_spec(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -108,7 +108,7 @@ static void generations_count_changes_of_the_spec_alone(void **state)
     as_rig_fini(&rig);
 }
 
-/* Replica sets have copies of them. */
+/* Replica sets get copies of them. */
 static void generations_count_annotations_of_deployments(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void generations_count_annotations_of_deployments(void **state)
     as_rig_fini(&rig);
 }
 
-static void status_and_spec_are_updated_apart(void **state)
+static void status_and_spec_are_updated_separately(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -139,7 +139,7 @@ static void status_and_spec_are_updated_apart(void **state)
     as_rig_fini(&rig);
 }
 
-static void what_is_missing_is_not_found_but_for_some_kinds(void **state)
+static void an_update_of_a_missing_object_is_404_except_for_some_kinds(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -157,7 +157,7 @@ static void what_is_missing_is_not_found_but_for_some_kinds(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_name_that_is_not_the_paths_is_refused(void **state)
+static void a_name_that_differs_from_the_path_is_refused(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -208,7 +208,7 @@ static json_t *patch(struct as_rig *rig, const char *resource, const char *key, 
     return rc < 0 ? NULL : as_rig_get(rig, resource, key);
 }
 
-static void patches_are_updates_of_what_is_there(void **state)
+static void patches_are_updates_of_the_stored_object(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -242,7 +242,7 @@ static void refuse_apply(struct as_rig *rig, const char *key, const char *text)
     json_decref(body);
 }
 
-static void what_is_applied_says_what_it_is(void **state)
+static void an_applied_object_must_have_the_right_kind_and_uid(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -267,19 +267,18 @@ static void an_empty_patch_changes_nothing(void **state)
     init(&rig);
     json_decref(patch(&rig, "configmaps", "default/a", KI_AS_PATCH_MERGE, "{}"));
     json_decref(patch(&rig, "deployments.apps", "default/d", KI_AS_PATCH_STRATEGIC, "{}"));
-    assert_int_equal(ki_as_storage_version(rig.storage), 1007);
+    assert_int_equal(as_rig_version(&rig), 1007);
     as_rig_fini(&rig);
 }
 
 static json_t *scale_of(struct as_rig *rig)
 {
     struct ki_as_call call = as_rig_call(rig, "deployments.apps", "default/d");
-    const struct ki_as_object *object =
-        ki_as_collection_find(as_rig_collection(rig, "deployments.apps"), call.ns, call.name);
+    const struct ki_as_object *object = as_rig_find(rig, "deployments.apps", call.ns, call.name);
     return ki_as_scale_of(call.resource, object);
 }
 
-static void a_status_brings_labels_in_most_kinds(void **state)
+static void a_status_update_also_changes_labels_in_most_kinds(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -307,7 +306,7 @@ static void a_service_keeps_its_address(void **state)
     as_rig_fini(&rig);
 }
 
-static void the_end_of_an_object_is_not_for_clients_to_say(void **state)
+static void clients_cannot_set_the_deletion_time(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -351,7 +350,7 @@ static void a_scale_shows_and_sets_replicas(void **state)
     as_rig_fini(&rig);
 }
 
-static void who_scales_is_a_manager_of_its_own(void **state)
+static void a_client_that_scales_is_its_own_manager(void **state)
 {
     (void)state;
     struct as_rig rig;
@@ -382,10 +381,10 @@ static bool update_without_memory(void *user)
     if (body == NULL)
         return false;
     struct ki_as_call call = as_rig_call(rig, "deployments.apps/scale", "default/d");
-    uint64_t before = ki_as_storage_version(rig->storage);
+    uint64_t before = as_rig_version(rig);
     call.field_manager = KI_STR("me");
     int rc = ki_as_patch(&call, KI_AS_PATCH_MERGE, body, &object, NULL, &failure);
-    assert_int_equal(ki_as_storage_version(rig->storage), rc == 0 ? before + 1 : before);
+    assert_int_equal(as_rig_version(rig), rc == 0 ? before + 1 : before);
     count += rc == 0;
     ki_as_object_unref(object);
     ki_as_failure_fini(&failure);
@@ -417,25 +416,25 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_update_replaces_and_keeps_what_is_the_servers),
+        cmocka_unit_test(an_update_replaces_all_but_server_set_fields),
         cmocka_unit_test(a_stale_version_is_a_conflict),
-        cmocka_unit_test(version_zero_is_none),
+        cmocka_unit_test(version_zero_counts_as_missing),
         cmocka_unit_test(a_version_that_is_not_a_number_is_refused),
-        cmocka_unit_test(what_changes_nothing_has_no_new_version),
-        cmocka_unit_test(generations_count_changes_of_the_spec_alone),
+        cmocka_unit_test(an_update_without_a_change_has_no_new_version),
+        cmocka_unit_test(generations_count_only_changes_of_the_spec),
         cmocka_unit_test(generations_count_annotations_of_deployments),
-        cmocka_unit_test(status_and_spec_are_updated_apart),
-        cmocka_unit_test(what_is_missing_is_not_found_but_for_some_kinds),
-        cmocka_unit_test(a_name_that_is_not_the_paths_is_refused),
+        cmocka_unit_test(status_and_spec_are_updated_separately),
+        cmocka_unit_test(an_update_of_a_missing_object_is_404_except_for_some_kinds),
+        cmocka_unit_test(a_name_that_differs_from_the_path_is_refused),
         cmocka_unit_test(managers_take_fields_from_each_other),
-        cmocka_unit_test(patches_are_updates_of_what_is_there),
-        cmocka_unit_test(what_is_applied_says_what_it_is),
+        cmocka_unit_test(patches_are_updates_of_the_stored_object),
+        cmocka_unit_test(an_applied_object_must_have_the_right_kind_and_uid),
         cmocka_unit_test(an_empty_patch_changes_nothing),
-        cmocka_unit_test(a_status_brings_labels_in_most_kinds),
+        cmocka_unit_test(a_status_update_also_changes_labels_in_most_kinds),
         cmocka_unit_test(a_service_keeps_its_address),
-        cmocka_unit_test(the_end_of_an_object_is_not_for_clients_to_say),
+        cmocka_unit_test(clients_cannot_set_the_deletion_time),
         cmocka_unit_test(a_scale_shows_and_sets_replicas),
-        cmocka_unit_test(who_scales_is_a_manager_of_its_own),
+        cmocka_unit_test(a_client_that_scales_is_its_own_manager),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

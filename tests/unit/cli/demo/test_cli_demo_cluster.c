@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated cluster: one seed, one life; and what always holds in it. */
+/* The simulated cluster: one seed gives one run; and its invariants. */
 #include <kinformer/json.h>
 #include <kinformer/object.h>
 #include <kinformer/resources.h>
@@ -29,9 +29,9 @@ static cli_demo_change next(cli_demo_cluster *cluster)
     return change;
 }
 
-/* ---- a model of what the changes make ------------------------------------------------------------------ */
+/* ---- a model of the cluster ---------------------------------------------------------------------------- */
 
-/* What an API server would hold: the latest object of each key. */
+/* What an API server would store: the latest object of each key. */
 typedef struct model {
     ki_store *stores[CLI_DEMO_NAMESPACES + 1];
 } model;
@@ -59,7 +59,7 @@ static void key_of(const cli_demo_change *change, char *out, size_t bytes)
     snprintf(out, bytes, "%s%s%s", change->ns, change->ns[0] != 0 ? "/" : "", change->name);
 }
 
-/* A new reference to what was put; NULL of a delete. A delete is of something that is there. */
+/* Returns a new reference to the object that was put, or NULL for a delete. A deleted object must exist. */
 static ki_object *model_apply(model *m, const cli_demo_change *change)
 {
     char key[256];
@@ -84,7 +84,7 @@ static int64_t number_at(const ki_object *object, const char *pointer)
     return number;
 }
 
-/* ---- one seed, one life -------------------------------------------------------------------------------- */
+/* ---- one seed, one run --------------------------------------------------------------------------------- */
 
 static int is_same(const cli_demo_change *a, const cli_demo_change *b)
 {
@@ -125,7 +125,7 @@ static void another_seed_gives_another_sequence(void **state)
 
 /* ---- the beginning ------------------------------------------------------------------------------------- */
 
-static void it_begins_with_as_many_running_pods_as_asked_for_and_owners_come_first(void **state)
+static void it_begins_with_the_requested_number_of_running_pods_and_owners_first(void **state)
 {
     (void)state;
     static const uint32_t sizes[] = {1, 2, 50, 777};
@@ -161,7 +161,7 @@ static void it_begins_with_as_many_running_pods_as_asked_for_and_owners_come_fir
     }
 }
 
-/* ---- what always holds --------------------------------------------------------------------------------- */
+/* ---- invariants ---------------------------------------------------------------------------------------- */
 
 typedef struct count_of_app {
     ki_str app;
@@ -252,7 +252,7 @@ static int emit_address(const ki_object *pod, ki_index_emit *emit, void *user)
     return address.len > 0 ? ki_index_emit_value(emit, address) : 0;
 }
 
-static void every_pod_has_its_replica_set_and_node_and_an_address_of_its_own(void **state)
+static void every_pod_has_a_replica_set_a_node_and_its_own_address(void **state)
 {
     (void)state;
     model m;
@@ -280,9 +280,9 @@ static void every_pod_has_its_replica_set_and_node_and_an_address_of_its_own(voi
     model_fini(&m);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- a long run ---------------------------------------------------------------------------------------- */
 
-static void everything_happens_and_the_cluster_keeps_its_size(void **state)
+static void all_changes_happen_and_the_cluster_keeps_its_size(void **state)
 {
     (void)state;
     static const char *const words[] = {"scales from", "rolls out",    "crashes",
@@ -308,7 +308,7 @@ static void everything_happens_and_the_cluster_keeps_its_size(void **state)
     model_fini(&m);
 }
 
-static void the_smallest_cluster_lives_as_well(void **state)
+static void the_smallest_cluster_also_works(void **state)
 {
     (void)state;
     model m;
@@ -328,11 +328,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_seed_gives_the_same_sequence),
         cmocka_unit_test(another_seed_gives_another_sequence),
-        cmocka_unit_test(it_begins_with_as_many_running_pods_as_asked_for_and_owners_come_first),
+        cmocka_unit_test(it_begins_with_the_requested_number_of_running_pods_and_owners_first),
         cmocka_unit_test(a_pod_is_created_only_within_replicas_and_surge),
-        cmocka_unit_test(every_pod_has_its_replica_set_and_node_and_an_address_of_its_own),
-        cmocka_unit_test(everything_happens_and_the_cluster_keeps_its_size),
-        cmocka_unit_test(the_smallest_cluster_lives_as_well),
+        cmocka_unit_test(every_pod_has_a_replica_set_a_node_and_its_own_address),
+        cmocka_unit_test(all_changes_happen_and_the_cluster_keeps_its_size),
+        cmocka_unit_test(the_smallest_cluster_also_works),
     };
     return RUN_TESTS(tests);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether two lists hold the same objects, and what is said when they do not. */
+/* Whether two lists contain the same objects, and the message if they do not. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void equal_lists_are_equal_in_any_order(void **state)
     EXPECT_SAID("");
 }
 
-static void what_one_side_lacks_is_reported(void **state)
+static void objects_missing_on_one_side_are_reported(void **state)
 {
     (void)state;
     assert_int_equal(compare("a@1 b@2 c@3", "b@2"), 2);
@@ -79,14 +79,14 @@ static void what_one_side_lacks_is_reported(void **state)
     EXPECT_SAID("shop/a: the cache has nothing, the server has 1\n");
 }
 
-static void another_version_is_said(void **state)
+static void another_version_is_reported(void **state)
 {
     (void)state;
     assert_int_equal(compare("a@1 b@2", "a@1 b@3"), 1);
     EXPECT_SAID("shop/b: the cache has 2, the server has 3\n");
 }
 
-static void an_object_that_is_there_twice_is_not_overlooked(void **state)
+static void a_duplicate_object_is_noticed(void **state)
 {
     (void)state;
     assert_int_equal(compare("a@1 a@1", "a@1"), 1);
@@ -97,9 +97,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_lists_are_equal_in_any_order),
-        cmocka_unit_test(what_one_side_lacks_is_reported),
-        cmocka_unit_test(another_version_is_said),
-        cmocka_unit_test(an_object_that_is_there_twice_is_not_overlooked),
+        cmocka_unit_test(objects_missing_on_one_side_are_reported),
+        cmocka_unit_test(another_version_is_reported),
+        cmocka_unit_test(a_duplicate_object_is_noticed),
     };
     return RUN_TESTS(tests);
 }

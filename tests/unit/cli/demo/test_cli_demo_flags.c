@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the flags of the demonstration amount to. */
+/* The flags of the demonstration, and their effects. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/demo/demo_flags.h"
 #include "support/unit.h"
 
-/* Words have a space between them. Returns what the check does. */
+/* The words are separated by spaces. Returns the result of the check. */
 static int parse(const char *line, int is_terminal, cli_demo_flags *out)
 {
     char words[256];
@@ -25,7 +25,7 @@ static int parse(const char *line, int is_terminal, cli_demo_flags *out)
     return cli_demo_flags_check(out, is_terminal, &err);
 }
 
-static void without_flags_it_is_calm_and_continues_on_a_terminal(void **state)
+static void without_flags_it_continues_quietly_on_a_terminal(void **state)
 {
     (void)state;
     cli_demo_flags flags;
@@ -64,7 +64,7 @@ static void churn_is_a_number_a_second_or_a_minute(void **state)
     assert_true(flags.writes_per_second == 0.25);
 }
 
-static void what_is_not_a_rate_is_refused(void **state)
+static void malformed_rates_are_refused(void **state)
 {
     (void)state;
     static const char *const lines[] = {"--churn fast", "--churn -1/s",  "--churn 50/h", "--churn /s",
@@ -78,10 +78,10 @@ static void what_is_not_a_rate_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_flags_it_is_calm_and_continues_on_a_terminal),
+        cmocka_unit_test(without_flags_it_continues_quietly_on_a_terminal),
         cmocka_unit_test(without_a_terminal_it_ends_by_itself_by_default),
         cmocka_unit_test(churn_is_a_number_a_second_or_a_minute),
-        cmocka_unit_test(what_is_not_a_rate_is_refused),
+        cmocka_unit_test(malformed_rates_are_refused),
     };
     return RUN_TESTS(tests);
 }

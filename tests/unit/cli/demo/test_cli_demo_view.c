@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the demonstration shows: text that fits. */
+/* The output of the demonstration: text that fits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static cli_demo_view sample(void)
     return view;
 }
 
-/* The widest line as a terminal counts it, and how many there are. */
+/* The width of the widest line as a terminal counts it, and the number of lines. */
 typedef struct extent {
     uint32_t columns;
     uint32_t rows;
@@ -72,9 +72,9 @@ static extent measure(const char *text)
     return whole;
 }
 
-/* ---- the picture --------------------------------------------------------------------------------------- */
+/* ---- the screen ---------------------------------------------------------------------------------------- */
 
-static void a_picture_says_how_each_informer_does(void **state)
+static void the_screen_shows_the_state_of_each_informer(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -91,7 +91,7 @@ static void a_picture_says_how_each_informer_does(void **state)
     assert_non_null(strstr(out, "http://127.0.0.1:40123   seed 7   12 s"));
 }
 
-static void it_never_leaves_the_screen(void **state)
+static void the_output_never_exceeds_the_screen(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -121,7 +121,7 @@ static void a_larger_screen_shows_more_and_the_newest_comes_last(void **state)
     assert_true(strstr(out, "event 20") < strstr(out, "event 29"));
 }
 
-static void colours_are_there_only_when_wanted(void **state)
+static void colours_are_used_only_by_option(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -132,7 +132,7 @@ static void colours_are_there_only_when_wanted(void **state)
     assert_non_null(strstr(out, "\033[33mBACKING_OFF"));
 }
 
-static void nothing_below_moves_when_there_are_few_lines(void **state)
+static void lines_below_do_not_move_if_there_are_few_lines(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -143,9 +143,9 @@ static void nothing_below_moves_when_there_are_few_lines(void **state)
     assert_int_equal(measure(out).rows, rows);
 }
 
-/* ---- one line ------------------------------------------------------------------------------------------ */
+/* ---- the summary --------------------------------------------------------------------------------------- */
 
-static void a_summary_is_one_line_and_names_the_phase_of_who_does_not_watch(void **state)
+static void a_summary_is_one_line_and_names_the_phase_of_those_not_watching(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -157,7 +157,7 @@ static void a_summary_is_one_line_and_names_the_phase_of_who_does_not_watch(void
               "48.2 events/s, queue 3, backlog 4");
 }
 
-static void a_summary_stays_inside_its_memory(void **state)
+static void a_summary_does_not_exceed_its_buffer(void **state)
 {
     (void)state;
     cli_demo_view view = sample();
@@ -173,7 +173,7 @@ static void a_summary_stays_inside_its_memory(void **state)
 
 /* ---- the latest lines ---------------------------------------------------------------------------------- */
 
-static void of_more_lines_than_are_kept_the_latest_stay(void **state)
+static void the_latest_lines_are_kept(void **state)
 {
     (void)state;
     cli_demo_lines lines = {0};
@@ -191,14 +191,14 @@ static void of_more_lines_than_are_kept_the_latest_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_picture_says_how_each_informer_does),
-        cmocka_unit_test(it_never_leaves_the_screen),
+        cmocka_unit_test(the_screen_shows_the_state_of_each_informer),
+        cmocka_unit_test(the_output_never_exceeds_the_screen),
         cmocka_unit_test(a_larger_screen_shows_more_and_the_newest_comes_last),
-        cmocka_unit_test(colours_are_there_only_when_wanted),
-        cmocka_unit_test(nothing_below_moves_when_there_are_few_lines),
-        cmocka_unit_test(a_summary_is_one_line_and_names_the_phase_of_who_does_not_watch),
-        cmocka_unit_test(a_summary_stays_inside_its_memory),
-        cmocka_unit_test(of_more_lines_than_are_kept_the_latest_stay),
+        cmocka_unit_test(colours_are_used_only_by_option),
+        cmocka_unit_test(lines_below_do_not_move_if_there_are_few_lines),
+        cmocka_unit_test(a_summary_is_one_line_and_names_the_phase_of_those_not_watching),
+        cmocka_unit_test(a_summary_does_not_exceed_its_buffer),
+        cmocka_unit_test(the_latest_lines_are_kept),
     };
     return RUN_TESTS(tests);
 }

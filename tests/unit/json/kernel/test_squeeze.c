@@ -23,7 +23,7 @@ static void assert_squeezed(uint64_t keep, uint64_t bits)
                  (unsigned long long)squeezed);
 }
 
-static void selections_at_the_edges_are_moved_together(void **state)
+static void selected_bits_at_the_edges_are_packed(void **state)
 {
     (void)state;
     static const uint64_t edges[] = {0,
@@ -55,7 +55,7 @@ static void any_single_bit_moves_down_by_the_gaps_below_it(void **state)
 }
 
 /* Dense, even and sparse selections. */
-static void random_selections_are_moved_together(void **state)
+static void random_selected_bits_are_packed(void **state)
 {
     (void)state;
     ki_random random;
@@ -90,9 +90,9 @@ static void parity_counts_the_bits_below(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(selections_at_the_edges_are_moved_together),
+        cmocka_unit_test(selected_bits_at_the_edges_are_packed),
         cmocka_unit_test(any_single_bit_moves_down_by_the_gaps_below_it),
-        cmocka_unit_test(random_selections_are_moved_together),
+        cmocka_unit_test(random_selected_bits_are_packed),
         cmocka_unit_test(parity_counts_the_bits_below),
     };
     return RUN_TESTS(tests);

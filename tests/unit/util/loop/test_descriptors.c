@@ -66,7 +66,7 @@ static void fork_once(void *user)
     (void)waitpid(pid, NULL, 0);
 }
 
-static void no_child_is_made_between_a_change_and_the_note_of_it(void **state)
+static void no_child_is_forked_between_a_change_and_its_record(void **state)
 {
     (void)state;
     ki_descriptors descriptors;
@@ -83,7 +83,7 @@ static void no_child_is_made_between_a_change_and_the_note_of_it(void **state)
     ki_descriptors_fini(&descriptors);
 }
 
-static void what_is_removed_is_not_closed(void **state)
+static void removed_descriptors_are_not_closed(void **state)
 {
     (void)state;
     ki_descriptors descriptors;
@@ -92,15 +92,15 @@ static void what_is_removed_is_not_closed(void **state)
         add(&descriptors, fd);
     for (int fd = 1000; fd < 1000 + MANY; fd += 2)
         forget(&descriptors, fd);
-    forget(&descriptors, 999); /* was never there */
+    forget(&descriptors, 999); /* was never added */
     assert_int_equal(descriptors.count, MANY / 2);
     for (size_t i = 0; i < descriptors.count; i++)
         assert_int_equal(descriptors.open[i].fd % 2, 1);
     ki_descriptors_fini(&descriptors);
 }
 
-/* As libcurl 7.88 does with a socket that was still being connected. */
-static void what_was_closed_without_a_word_is_not_closed_again(void **state)
+/* libcurl 7.88 does this with a socket that was still connecting. */
+static void a_descriptor_closed_without_notice_is_not_closed_again(void **state)
 {
     (void)state;
     ki_descriptors descriptors;
@@ -110,7 +110,7 @@ static void what_was_closed_without_a_word_is_not_closed_again(void **state)
     add(&descriptors, fds[0]);
     (void)close(fds[0]);
     assert_int_equal(pipe(own), 0);
-    assert_int_equal(own[0], fds[0]); /* the number is the program's now */
+    assert_int_equal(own[0], fds[0]); /* the number now belongs to the program */
     ki_descriptors_close_all(&descriptors);
     assert_true(fcntl(own[0], F_GETFD) >= 0);
     (void)close(own[0]);
@@ -119,7 +119,7 @@ static void what_was_closed_without_a_word_is_not_closed_again(void **state)
     ki_descriptors_fini(&descriptors);
 }
 
-static void where_room_was_made_no_memory_is_needed(void **state)
+static void an_add_after_a_reserve_needs_no_memory(void **state)
 {
     (void)state;
     ki_descriptors descriptors;
@@ -137,17 +137,16 @@ static void where_room_was_made_no_memory_is_needed(void **state)
     ki_descriptors_fini(&descriptors);
 }
 
-#define DESCRIPTORS_TEST(test)                                                                               \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+#define DESCRIPTORS_TEST(test) WITH_MEMORY_CHECK(test)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         DESCRIPTORS_TEST(a_child_closes_its_copies_and_the_parent_keeps_its_own),
-        DESCRIPTORS_TEST(no_child_is_made_between_a_change_and_the_note_of_it),
-        DESCRIPTORS_TEST(what_is_removed_is_not_closed),
-        DESCRIPTORS_TEST(what_was_closed_without_a_word_is_not_closed_again),
-        DESCRIPTORS_TEST(where_room_was_made_no_memory_is_needed),
+        DESCRIPTORS_TEST(no_child_is_forked_between_a_change_and_its_record),
+        DESCRIPTORS_TEST(removed_descriptors_are_not_closed),
+        DESCRIPTORS_TEST(a_descriptor_closed_without_notice_is_not_closed_again),
+        DESCRIPTORS_TEST(an_add_after_a_reserve_needs_no_memory),
     };
     return RUN_TESTS(tests);
 }

@@ -10,7 +10,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* A loop, and a watch of one end of a pair of sockets; the other end is the test's. */
+/* A loop, and a watch of one end of a pair of sockets; the test uses the other end. */
 typedef struct bench {
     ki_loop loop;
     ki_fd_watch watch;
@@ -68,7 +68,7 @@ static void a_watch_wakes_its_job_when_the_descriptor_is_ready(void **state)
     bench_fini(&b);
 }
 
-static void it_wakes_once_until_it_is_armed_again(void **state)
+static void a_watch_wakes_once_until_it_is_armed_again(void **state)
 {
     (void)state;
     bench b;
@@ -83,7 +83,7 @@ static void it_wakes_once_until_it_is_armed_again(void **state)
     bench_fini(&b);
 }
 
-static void it_waits_for_what_it_was_set_to_last(void **state)
+static void a_watch_waits_for_the_events_set_last(void **state)
 {
     (void)state;
     bench b;
@@ -98,7 +98,7 @@ static void it_waits_for_what_it_was_set_to_last(void **state)
     bench_fini(&b);
 }
 
-static void another_descriptor_takes_the_place_of_the_first(void **state)
+static void another_descriptor_replaces_the_first(void **state)
 {
     (void)state;
     bench b;
@@ -111,7 +111,7 @@ static void another_descriptor_takes_the_place_of_the_first(void **state)
     bench_fini(&b);
 }
 
-static void a_number_that_was_closed_and_opened_again_is_watched(void **state)
+static void a_descriptor_that_was_closed_and_reopened_is_watched(void **state)
 {
     (void)state;
     bench b;
@@ -208,7 +208,7 @@ static void run_until_seen(ki_job *job)
         ki_job_wake(job);
 }
 
-static void jobs_that_keep_awake_do_not_keep_descriptors_waiting(void **state)
+static void jobs_that_stay_awake_do_not_delay_descriptors(void **state)
 {
     (void)state;
     bench b;
@@ -244,8 +244,8 @@ static void do_nothing(ki_job *job)
     (void)job;
 }
 
-/* The edge was for both, and the budget ends the step before it looks at descriptors. */
-static void a_descriptor_that_a_step_has_not_looked_at_is_a_new_edge(void **state)
+/* One edge reported both, and the budget ends the step before it checks descriptors. */
+static void a_descriptor_not_checked_by_a_step_is_a_new_edge(void **state)
 {
     (void)state;
     bench b;
@@ -273,17 +273,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_watch_wakes_its_job_when_the_descriptor_is_ready),
-        WITH_MEMORY_CHECK(it_wakes_once_until_it_is_armed_again),
-        WITH_MEMORY_CHECK(a_descriptor_that_a_step_has_not_looked_at_is_a_new_edge),
-        WITH_MEMORY_CHECK(it_waits_for_what_it_was_set_to_last),
-        WITH_MEMORY_CHECK(another_descriptor_takes_the_place_of_the_first),
-        WITH_MEMORY_CHECK(a_number_that_was_closed_and_opened_again_is_watched),
+        WITH_MEMORY_CHECK(a_watch_wakes_once_until_it_is_armed_again),
+        WITH_MEMORY_CHECK(a_descriptor_not_checked_by_a_step_is_a_new_edge),
+        WITH_MEMORY_CHECK(a_watch_waits_for_the_events_set_last),
+        WITH_MEMORY_CHECK(another_descriptor_replaces_the_first),
+        WITH_MEMORY_CHECK(a_descriptor_that_was_closed_and_reopened_is_watched),
         WITH_MEMORY_CHECK(the_end_of_a_connection_is_an_event),
         WITH_MEMORY_CHECK(a_watch_that_ended_is_not_woken),
         WITH_MEMORY_CHECK(a_file_that_cannot_be_watched_is_refused),
         WITH_MEMORY_CHECK(the_loops_descriptor_is_readable_when_a_watched_one_is),
         WITH_MEMORY_CHECK(a_thread_that_waits_for_the_loop_is_woken),
-        WITH_MEMORY_CHECK(jobs_that_keep_awake_do_not_keep_descriptors_waiting),
+        WITH_MEMORY_CHECK(jobs_that_stay_awake_do_not_delay_descriptors),
         WITH_MEMORY_CHECK(when_out_of_memory_there_is_no_watch),
     };
     return RUN_TESTS(tests);

@@ -22,7 +22,7 @@ static void jobs_run_in_the_order_of_their_wakes(void **state)
     loop_bench_fini(&b);
 }
 
-static void many_wakes_are_one_run_in_the_place_of_the_first(void **state)
+static void many_wakes_are_one_run_at_the_position_of_the_first(void **state)
 {
     (void)state;
     loop_bench b;
@@ -34,14 +34,14 @@ static void many_wakes_are_one_run_in_the_place_of_the_first(void **state)
     loop_bench_fini(&b);
 }
 
-/* The first time only. */
+/* Only the first time. */
 static void wake_self_and_c(loop_task *self)
 {
     self->act = NULL;
     loop_bench_wake(self->owner, "aac");
 }
 
-static void a_job_woken_in_its_run_runs_again_behind_the_others(void **state)
+static void a_job_woken_during_its_run_runs_again_after_the_others(void **state)
 {
     (void)state;
     loop_bench b;
@@ -72,7 +72,7 @@ static void timers_wake_in_the_order_of_their_times(void **state)
     loop_bench_fini(&b);
 }
 
-static void timers_of_one_time_wake_in_the_order_they_were_set(void **state)
+static void timers_with_equal_times_wake_in_the_order_they_were_set(void **state)
 {
     (void)state;
     loop_bench b;
@@ -104,7 +104,7 @@ static void a_timer_can_be_moved_and_turned_off(void **state)
     loop_bench_fini(&b);
 }
 
-static void a_time_that_is_past_wakes_in_the_next_step(void **state)
+static void a_time_in_the_past_wakes_in_the_next_step(void **state)
 {
     (void)state;
     loop_bench b;
@@ -115,7 +115,7 @@ static void a_time_that_is_past_wakes_in_the_next_step(void **state)
     loop_bench_fini(&b);
 }
 
-static void a_wake_leaves_the_timer_alone(void **state)
+static void a_wake_does_not_change_the_timer(void **state)
 {
     (void)state;
     loop_bench b;
@@ -134,7 +134,7 @@ static void set_own_timer(loop_task *self)
         ki_job_wake_at(&self->job, ki_clock_now_ns(&self->owner->clock) + 10);
 }
 
-static void a_job_sets_its_timer_again_in_its_run(void **state)
+static void a_job_may_set_its_timer_again_during_its_run(void **state)
 {
     (void)state;
     loop_bench b;
@@ -151,7 +151,7 @@ static void a_job_sets_its_timer_again_in_its_run(void **state)
     loop_bench_fini(&b);
 }
 
-static void next_tells_when_there_is_something_to_do(void **state)
+static void next_is_the_time_of_the_next_work(void **state)
 {
     (void)state;
     loop_bench b;
@@ -180,7 +180,7 @@ static void a_step_ends_when_its_budget_has_passed(void **state)
     loop_bench_fini(&b);
 }
 
-/* One that calls functions of the program: ten units of time each. */
+/* How often the job has called functions of the program, which take ten nanoseconds each. */
 static int calls_in_budget;
 
 static void call_until_over_budget(loop_task *self)
@@ -215,8 +215,8 @@ static void set_a_timer_that_is_due(loop_task *self)
     ki_job_wake_at(&self->job, 0);
 }
 
-/* The time of a virtual clock does not pass: no budget is ever used up. */
-static void a_step_ends_where_jobs_keep_themselves_awake(void **state)
+/* A virtual clock does not advance by itself, so no budget is ever exhausted. */
+static void a_step_ends_even_if_jobs_keep_themselves_awake(void **state)
 {
     (void)state;
     for (uint64_t budget_ns = 0; budget_ns <= 1; budget_ns++) {
@@ -259,7 +259,7 @@ static void end_and_free_self(loop_task *self)
     ki_free(self);
 }
 
-static void a_job_may_end_and_free_itself_in_its_run(void **state)
+static void a_job_may_end_and_free_itself_during_its_run(void **state)
 {
     (void)state;
     loop_bench b;
@@ -301,7 +301,7 @@ static void see_who_is_current(loop_task *self)
     assert_false(ki_job_is_current(loop_bench_job(self->owner, 'b')));
 }
 
-static void a_loop_and_a_job_are_current_in_a_run_only(void **state)
+static void a_loop_and_a_job_are_current_only_during_a_run(void **state)
 {
     (void)state;
     loop_bench b;
@@ -344,12 +344,12 @@ static void look_whose_loop(loop_task *self)
     assert_false(is_mine_elsewhere(&self->owner->loop));
 }
 
-static void a_loop_belongs_to_its_one_runner(void **state)
+static void a_loop_belongs_to_the_thread_that_runs_it(void **state)
 {
     (void)state;
     loop_bench b;
     loop_bench_init_virtual(&b);
-    assert_true(ki_loop_is_mine(&b.loop)); /* no thread steps it, and it has none of its own */
+    assert_true(ki_loop_is_mine(&b.loop)); /* no thread is running a step, and the loop has no threads */
     b.tasks[0].act = look_whose_loop;
     ki_job_wake(&b.tasks[0].job);
     assert_int_equal(ki_loop_step(&b.loop, 0), 1);
@@ -361,7 +361,7 @@ static void a_loop_belongs_to_its_one_runner(void **state)
     loop_bench_fini(&b);
 }
 
-static void when_out_of_memory_a_job_is_not_made(void **state)
+static void when_out_of_memory_no_job_is_created(void **state)
 {
     (void)state;
     ki_loop loop;
@@ -415,7 +415,7 @@ static void when_out_of_memory_a_loop_does_not_grow(void **state)
     ki_loop_fini(&loop);
 }
 
-static void what_is_zeroed_can_be_ended(void **state)
+static void zeroed_loops_and_jobs_can_be_finished(void **state)
 {
     (void)state;
     ki_loop loop = {0};
@@ -430,27 +430,27 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(jobs_run_in_the_order_of_their_wakes),
-        WITH_MEMORY_CHECK(many_wakes_are_one_run_in_the_place_of_the_first),
-        WITH_MEMORY_CHECK(a_job_woken_in_its_run_runs_again_behind_the_others),
+        WITH_MEMORY_CHECK(many_wakes_are_one_run_at_the_position_of_the_first),
+        WITH_MEMORY_CHECK(a_job_woken_during_its_run_runs_again_after_the_others),
         WITH_MEMORY_CHECK(timers_wake_in_the_order_of_their_times),
-        WITH_MEMORY_CHECK(timers_of_one_time_wake_in_the_order_they_were_set),
+        WITH_MEMORY_CHECK(timers_with_equal_times_wake_in_the_order_they_were_set),
         WITH_MEMORY_CHECK(a_timer_can_be_moved_and_turned_off),
-        WITH_MEMORY_CHECK(a_time_that_is_past_wakes_in_the_next_step),
-        WITH_MEMORY_CHECK(a_wake_leaves_the_timer_alone),
-        WITH_MEMORY_CHECK(a_job_sets_its_timer_again_in_its_run),
-        WITH_MEMORY_CHECK(next_tells_when_there_is_something_to_do),
+        WITH_MEMORY_CHECK(a_time_in_the_past_wakes_in_the_next_step),
+        WITH_MEMORY_CHECK(a_wake_does_not_change_the_timer),
+        WITH_MEMORY_CHECK(a_job_may_set_its_timer_again_during_its_run),
+        WITH_MEMORY_CHECK(next_is_the_time_of_the_next_work),
         WITH_MEMORY_CHECK(a_step_ends_when_its_budget_has_passed),
         WITH_MEMORY_CHECK(a_job_can_tell_when_the_budget_of_its_step_has_passed),
-        WITH_MEMORY_CHECK(a_step_ends_where_jobs_keep_themselves_awake),
+        WITH_MEMORY_CHECK(a_step_ends_even_if_jobs_keep_themselves_awake),
         WITH_MEMORY_CHECK(an_ended_job_is_not_woken),
-        WITH_MEMORY_CHECK(a_job_may_end_and_free_itself_in_its_run),
+        WITH_MEMORY_CHECK(a_job_may_end_and_free_itself_during_its_run),
         WITH_MEMORY_CHECK(a_job_may_end_another_that_is_awake),
-        WITH_MEMORY_CHECK(a_loop_and_a_job_are_current_in_a_run_only),
-        WITH_MEMORY_CHECK(a_loop_belongs_to_its_one_runner),
-        WITH_MEMORY_CHECK(when_out_of_memory_a_job_is_not_made),
+        WITH_MEMORY_CHECK(a_loop_and_a_job_are_current_only_during_a_run),
+        WITH_MEMORY_CHECK(a_loop_belongs_to_the_thread_that_runs_it),
+        WITH_MEMORY_CHECK(when_out_of_memory_no_job_is_created),
         WITH_MEMORY_CHECK(timers_of_many_jobs_need_no_memory),
         WITH_MEMORY_CHECK(when_out_of_memory_a_loop_does_not_grow),
-        WITH_MEMORY_CHECK(what_is_zeroed_can_be_ended),
+        WITH_MEMORY_CHECK(zeroed_loops_and_jobs_can_be_finished),
     };
     return RUN_TESTS(tests);
 }

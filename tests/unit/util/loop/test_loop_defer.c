@@ -6,8 +6,8 @@
 
 enum { JOBS = 2 };
 
-/* Two loops with a job each. A job writes its letter, does what the test wants, and writes '.' when it
- * returns; what it has deferred writes a capital letter. */
+/* Two loops with one job each. A job writes its letter, does what the test wants, and writes '.' when it
+ * returns; a deferred function writes a capital letter. */
 typedef struct rig rig;
 
 typedef struct task {
@@ -95,7 +95,7 @@ static void defer_twice(rig *r)
     ki_loop_defer(&r->later, write_later);
 }
 
-static void what_a_job_defers_runs_once_when_it_has_returned(void **state)
+static void a_deferred_function_runs_once_after_the_job_has_returned(void **state)
 {
     rig *r = *state;
     run_first(r, defer_twice);
@@ -104,7 +104,7 @@ static void what_a_job_defers_runs_once_when_it_has_returned(void **state)
     assert_string_equal(r->log, "a.La.L");
 }
 
-static void outside_jobs_it_runs_at_once(void **state)
+static void outside_jobs_a_deferred_function_runs_at_once(void **state)
 {
     rig *r = *state;
     defer_twice(r);
@@ -116,7 +116,7 @@ static void defer_other(rig *r)
     ki_loop_defer(&r->other, write_other);
 }
 
-static void it_may_defer_more_and_is_still_in_the_job(void **state)
+static void a_deferred_function_may_defer_more_and_still_belongs_to_the_job(void **state)
 {
     rig *r = *state;
     run_first(r, defer_other);
@@ -131,7 +131,7 @@ static void step_second(rig *r)
     assert_int_equal(ki_loop_step(&r->loops[1], 0), 1);
 }
 
-static void a_nested_run_of_another_loop_has_its_own(void **state)
+static void a_nested_run_of_another_loop_has_its_own_deferred_functions(void **state)
 {
     rig *r = *state;
     run_first(r, step_second);
@@ -144,7 +144,7 @@ static void defer_and_end(rig *r)
     ki_job_fini(&r->tasks[0].job);
 }
 
-static void a_job_that_ends_itself_has_deferred_it_nevertheless(void **state)
+static void a_deferred_function_runs_even_if_the_job_ends_itself(void **state)
 {
     rig *r = *state;
     run_first(r, defer_and_end);
@@ -154,11 +154,15 @@ static void a_job_that_ends_itself_has_deferred_it_nevertheless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_a_job_defers_runs_once_when_it_has_returned, setup, teardown),
-        cmocka_unit_test_setup_teardown(outside_jobs_it_runs_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(it_may_defer_more_and_is_still_in_the_job, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_nested_run_of_another_loop_has_its_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_job_that_ends_itself_has_deferred_it_nevertheless, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_deferred_function_runs_once_after_the_job_has_returned, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(outside_jobs_a_deferred_function_runs_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_deferred_function_may_defer_more_and_still_belongs_to_the_job,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_nested_run_of_another_loop_has_its_own_deferred_functions, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_deferred_function_runs_even_if_the_job_ends_itself, setup,
+                                        teardown),
     };
     return RUN_TESTS(tests);
 }

@@ -38,7 +38,7 @@ static void the_descriptor_is_readable_while_a_job_is_awake(void **state)
     loop_bench_fini(&b);
 }
 
-static void the_descriptor_stays_readable_when_a_step_leaves_something(void **state)
+static void the_descriptor_stays_readable_if_a_step_leaves_work(void **state)
 {
     (void)state;
     loop_bench b;
@@ -55,8 +55,8 @@ static void the_descriptor_stays_readable_when_a_step_leaves_something(void **st
     loop_bench_fini(&b);
 }
 
-/* A program that polls edge-triggered is told once of what becomes ready; so it must be told again of what a
- * step has left. */
+/* A program that polls edge-triggered is notified once, so it must be notified again about work that a step
+ * leaves. */
 static void work_that_a_step_leaves_is_a_new_edge(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void the_descriptor_is_readable_when_a_timer_is_due(void **state)
     loop_bench_fini(&b);
 }
 
-static void without_being_asked_for_there_is_no_descriptor(void **state)
+static void a_loop_has_a_descriptor_only_by_option(void **state)
 {
     (void)state;
     loop_bench b;
@@ -145,10 +145,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_descriptor_is_readable_while_a_job_is_awake),
-        WITH_MEMORY_CHECK(the_descriptor_stays_readable_when_a_step_leaves_something),
+        WITH_MEMORY_CHECK(the_descriptor_stays_readable_if_a_step_leaves_work),
         WITH_MEMORY_CHECK(work_that_a_step_leaves_is_a_new_edge),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_when_a_timer_is_due),
-        WITH_MEMORY_CHECK(without_being_asked_for_there_is_no_descriptor),
+        WITH_MEMORY_CHECK(a_loop_has_a_descriptor_only_by_option),
         WITH_MEMORY_CHECK(wait_returns_when_something_is_awake_or_due_or_the_time_is_up),
         WITH_MEMORY_CHECK(wait_returns_at_once_under_a_virtual_clock),
     };

@@ -33,7 +33,7 @@ static void sections_nest(void **state)
     assert_true(ki_rcu_has_passed(grace));
 }
 
-static void a_section_that_begins_later_is_not_waited_for(void **state)
+static void a_grace_period_does_not_wait_for_later_sections(void **state)
 {
     (void)state;
     uint64_t grace = ki_rcu_begin_grace();
@@ -45,7 +45,7 @@ static void a_section_that_begins_later_is_not_waited_for(void **state)
     assert_true(ki_rcu_has_passed(next));
 }
 
-static void a_section_of_another_thread_is_waited_for(void **state)
+static void a_grace_period_waits_for_sections_of_other_threads(void **state)
 {
     (void)state;
     sleeper s;
@@ -56,7 +56,7 @@ static void a_section_of_another_thread_is_waited_for(void **state)
     assert_true(ki_rcu_has_passed(grace));
 }
 
-static void more_threads_than_a_block_has_words_are_all_waited_for(void **state)
+static void a_grace_period_waits_for_more_threads_than_a_block_has_words(void **state)
 {
     (void)state;
     enum { THREADS = 150 };
@@ -77,7 +77,7 @@ static void lock_and_end(void *user)
     ki_rcu_read_lock();
 }
 
-static void a_thread_that_ends_inside_a_section_has_left_it(void **state)
+static void a_thread_that_ends_in_a_section_has_left_it(void **state)
 {
     (void)state;
     aside forgetful;
@@ -105,7 +105,7 @@ static void waiting_ends_when_the_last_reader_leaves(void **state)
     aside_join(&waiting);
 }
 
-/* What it does without a word of its own: as if memory were out. */
+/* Tests a thread that has no word of its own, as when it is out of memory. */
 static void a_thread_without_a_word_is_counted(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void a_thread_without_a_word_is_counted(void **state)
     ki_rcu_self = NULL;
     ki_rcu_count_this_thread();
     assert_true(ki_rcu_is_reading());
-    ki_rcu_read_lock(); /* nested, it does not look for a word */
+    ki_rcu_read_lock(); /* a nested section does not look for a word */
     assert_null(ki_rcu_self);
     uint64_t grace = ki_rcu_begin_grace();
     ki_rcu_read_unlock();
@@ -131,10 +131,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grace_period_without_readers_has_passed_at_once),
         cmocka_unit_test(sections_nest),
-        cmocka_unit_test(a_section_that_begins_later_is_not_waited_for),
-        cmocka_unit_test(a_section_of_another_thread_is_waited_for),
-        cmocka_unit_test(more_threads_than_a_block_has_words_are_all_waited_for),
-        cmocka_unit_test(a_thread_that_ends_inside_a_section_has_left_it),
+        cmocka_unit_test(a_grace_period_does_not_wait_for_later_sections),
+        cmocka_unit_test(a_grace_period_waits_for_sections_of_other_threads),
+        cmocka_unit_test(a_grace_period_waits_for_more_threads_than_a_block_has_words),
+        cmocka_unit_test(a_thread_that_ends_in_a_section_has_left_it),
         cmocka_unit_test(waiting_ends_when_the_last_reader_leaves),
         cmocka_unit_test(a_thread_without_a_word_is_counted),
     };

@@ -17,7 +17,7 @@ static int is_readable(const ki_wake_fd *fd, int timeout_ms)
     return poll(&polled, 1, timeout_ms);
 }
 
-static void it_is_readable_while_raised(void **state)
+static void a_wake_fd_is_readable_while_raised(void **state)
 {
     (void)state;
     ki_wake_fd fd;
@@ -35,7 +35,7 @@ static void it_is_readable_while_raised(void **state)
     ki_wake_fd_close(&fd);
 }
 
-static void it_is_readable_once_the_time_has_come(void **state)
+static void a_wake_fd_is_readable_once_its_time_has_come(void **state)
 {
     (void)state;
     ki_wake_fd fd;
@@ -50,7 +50,7 @@ static void it_is_readable_once_the_time_has_come(void **state)
     ki_wake_fd_close(&fd);
 }
 
-static void a_time_that_is_past_makes_it_readable_at_once(void **state)
+static void a_time_in_the_past_makes_it_readable_at_once(void **state)
 {
     (void)state;
     ki_wake_fd fd;
@@ -76,7 +76,7 @@ static void its_descriptors_close_on_exec_and_do_not_block(void **state)
     ki_wake_fd_close(&fd);
 }
 
-/* The descriptor that would be opened next. */
+/* The descriptor that the next open would return. */
 static int next_fd(void)
 {
     int fd = dup(STDOUT_FILENO);
@@ -116,7 +116,7 @@ static void closing_leaves_no_descriptor(void **state)
     assert_int_equal(next_fd(), first);
 }
 
-static void a_closed_one_is_left_alone(void **state)
+static void calls_on_a_closed_wake_fd_do_nothing(void **state)
 {
     (void)state;
     ki_wake_fd fd = {0};
@@ -130,13 +130,13 @@ static void a_closed_one_is_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_readable_while_raised),
-        cmocka_unit_test(it_is_readable_once_the_time_has_come),
-        cmocka_unit_test(a_time_that_is_past_makes_it_readable_at_once),
+        cmocka_unit_test(a_wake_fd_is_readable_while_raised),
+        cmocka_unit_test(a_wake_fd_is_readable_once_its_time_has_come),
+        cmocka_unit_test(a_time_in_the_past_makes_it_readable_at_once),
         cmocka_unit_test(its_descriptors_close_on_exec_and_do_not_block),
         cmocka_unit_test(without_descriptors_open_fails_and_leaves_none),
         cmocka_unit_test(closing_leaves_no_descriptor),
-        cmocka_unit_test(a_closed_one_is_left_alone),
+        cmocka_unit_test(calls_on_a_closed_wake_fd_do_nothing),
     };
     return RUN_TESTS(tests);
 }
