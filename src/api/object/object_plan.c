@@ -50,6 +50,7 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
         ki_fail_no_memory(err);
         return NULL;
     }
+    assert(n == 0 || options->drop != NULL);
     for (size_t i = 0; i < n; i++)
         drop[i] = options->drop[i];
     if (!options->keep_managed_fields && !names_managed_fields(options->keep))
