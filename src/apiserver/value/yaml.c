@@ -38,7 +38,7 @@ static int fail(const struct reader *reader, const ki_yaml_node *node, const cha
 
 /* ---- scalars ------------------------------------------------------------------------------------------- */
 
-/* The string of decoded bytes. Only json_pack_ex() tells invalid UTF-8 from lack of memory. */
+/* json_pack_ex() distinguishes invalid UTF-8 from out of memory; json_stringn() does not. */
 static int make_text(const struct reader *reader, const ki_yaml_node *node, ki_str bytes, json_t **out)
 {
     if (memchr(bytes.ptr, 0, bytes.len) != NULL)
