@@ -40,7 +40,7 @@ KI_EXTERN_C_BEGIN
     X(JSON_DEPTH, -25, "JSON: nested too deeply")                                                            \
     X(JSON_TOO_LARGE, -26, "JSON: value larger than the limit")                                              \
     X(JSON_TRUNCATED, -27, "JSON: text ends inside a value")                                                 \
-    X(JSON_TRAILING, -28, "JSON: text goes on after the value")                                              \
+    X(JSON_TRAILING, -28, "JSON: unexpected text after the value")                                           \
     X(PROTOBUF, -30, "protobuf: malformed message")                                                          \
     X(PROTOBUF_TRUNCATED, -31, "protobuf: the data ends inside a message")                                   \
     X(METADATA, -40, "object metadata is missing or malformed")                                              \

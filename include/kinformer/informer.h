@@ -208,7 +208,7 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  * KI_OVERFLOW_BLOCK, for a reader inside ki_read_lock(), for CPU time), it is the time since the oldest of
  * them was received. A list counts when it has ended and is in the store.
  *
- * Servers send a bookmark about once a minute, so a store is seldom older than that. If a server sends none,
+ * Servers send a bookmark about once a minute, so a store is rarely older than that. If a server sends none,
  * the age grows while nothing changes. While the informer lists because watches are broken (reason Polling),
  * lists may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. While the server
  * answers each watch with 429 (reason TooManyRequests), nothing is listed, and the age grows. It keeps

@@ -191,8 +191,7 @@ typedef struct ki_workqueue_stats {
     size_t depth;      /* waiting keys, and keys added while a worker has them */
     size_t processing; /* keys that workers have */
     size_t delayed;    /* keys with a delay */
-    uint64_t dropped;  /* keys that a shut down has dropped: those that had a delay and did not wait as
-                        * well */
+    uint64_t dropped;  /* keys dropped by a shut-down: they were delayed and not also waiting */
     uint64_t reserved[8];
 } ki_workqueue_stats;
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /* The length of the control character at the beginning of the text; 0 if there is none. Control characters
- * are those of ASCII; U+0080 to U+009F, which terminals also obey; U+061C, U+200E, U+200F, U+2028 to U+202E
- * and U+2066 to U+2069, which change the order in which a terminal shows characters, or end a line. */
+ * are those of ASCII; U+0080 to U+009F, which terminals also interpret; U+061C, U+200E, U+200F, U+2028 to
+ * U+202E and U+2066 to U+2069, which change the order in which a terminal shows characters, or end a line. */
 static inline size_t cli_control_bytes(const char *text, size_t n)
 {
     const unsigned char *at = (const unsigned char *)text;

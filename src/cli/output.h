@@ -24,7 +24,7 @@ enum { CLI_OUTPUT_BYTES = 64 * 1024 };
 
 typedef struct cli_output {
     int fd;
-    int is_terminal;         /* the output is a terminal, which obeys control characters */
+    int is_terminal;         /* the output is a terminal, which interprets control characters */
     int (*is_stopped)(void); /* the program should end: do not wait for the reader. NULL for never */
     cli_output_state state;
     int error; /* an errno */

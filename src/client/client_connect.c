@@ -5,7 +5,7 @@
 #include "client/client.h"
 #include "util/alloc.h"
 
-/* So many bytes can be read and decoded in less than a millisecond. ki_client_dispatch() checks its budget
+/* This many bytes are read and decoded in less than a millisecond. ki_client_dispatch() checks its budget
  * between two such pieces. */
 enum { BYTES_AT_ONCE = 128 * 1024 };
 

@@ -209,7 +209,7 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
     if (c == NULL)
         return ki_fail_missing(err, "no controller");
     if (ki_client_may_wait() < 0 || ki_controller_working() != NULL)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "controller: run from a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "controller: cannot wait in a callback or a read section");
     int rc = ki_client_check_process(c->client, err);
     if (rc < 0)
         return rc;

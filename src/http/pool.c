@@ -113,7 +113,7 @@ void ki_pools_free(ki_http *http)
         free_pool(KI_CONTAINER_OF(node, ki_pool, node));
 }
 
-/* ---- places ------------------------------------------------------------------------------------------ */
+/* ---- joining and leaving ----------------------------------------------------------------------------- */
 
 static bool is_good(const ki_pool *pool, const ki_identity *identity)
 {

@@ -205,7 +205,7 @@ void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
     ki_resource_version_clear(&apply->version);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------ */
+/* ---- all markers ------------------------------------------------------------------------------------ */
 
 int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
 {

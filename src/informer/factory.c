@@ -471,7 +471,7 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
     if (rc < 0)
         return rc;
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: waiting inside a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: cannot wait in a callback or a read section");
     ki_refcount_ref(&factory->refs);
     rc = wait_for_all(factory, timeout_ms, err);
     factory_unref(factory);

@@ -139,7 +139,7 @@ int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t
     if (informer == NULL)
         return ki_fail_missing(err, "no informer");
     if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
-        return ki_fail(err, KI_ERR_INVALID, "%s: waiting for a version of %zu bytes, 1 to %d are allowed",
+        return ki_fail(err, KI_ERR_INVALID, "%s: the version to wait for has %zu bytes; it must have 1 to %d",
                        informer->life.resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
     return wait_for(&(waiter){.informer = informer, .version = version}, timeout_ms, err);
 }

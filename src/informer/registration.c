@@ -207,7 +207,7 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
 static const char *fault_of(ki_informer *informer, const ki_handler *handler)
 {
     if (handler == NULL)
-        return "there is none";
+        return "the handler is NULL";
     if (handler->overflow < KI_OVERFLOW_COALESCE || handler->overflow > KI_OVERFLOW_UNBOUNDED)
         return "its overflow is not a ki_overflow";
     if (handler->resync_ms > 0 && informer->used.resync_ms == 0)

@@ -514,7 +514,7 @@ int ki_body_format_value(ki_json_writer *writer, const char *format, va_list arg
 {
     source s = {.start = format, .at = format, .writer = writer, .err = err};
     if (format == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "format: it is NULL");
+        return ki_fail(err, KI_ERR_INVALID, "format: must not be NULL");
     va_copy(s.args, args);
     ki_buf_init(&s.text, KI_BODY_BYTES_MAX);
     int rc = write_value(&s, false);

@@ -74,8 +74,8 @@ static inline int next_entry(ki_proto_reader *reader, const ki_proto_field *fiel
 }
 
 /* Finds the rule of a member like json/sink.c. Returns 1 if the projection has the name and it has occurred
- * before; then the first member counts. Names are equal only if bytes that are not UTF-8 were replaced in
- * them. */
+ * before; then the first member counts. Two names can be equal only after invalid UTF-8
+ * was replaced in them. */
 static int rule_of_name(ki_proto_reader *reader, const ki_projection_node *node, ki_str quoted, uint64_t *met,
                         ki_proto_rule *out)
 {

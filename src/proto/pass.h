@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass - reads the fields of a message once, and writes each field as it comes.
+/* pass - reads the fields of a message once, and writes the fields in the order of arrival.
  *
  *   From:     proto/item.c, proto/members.c, proto/usual.h
  *   To:       proto/usual.h; proto/members.c for what is not usual
@@ -9,7 +9,7 @@
  *
  * Go writes protobuf in the order of the field numbers, and JSON in the order of the Go type. For most
  * messages both are the same. A member that comes earlier in the JSON is moved there after it was written.
- * So is a member that is in the JSON although its field is absent.
+ * The same is done for a member that JSON has although its field is absent.
  */
 #ifndef KI_PROTO_PASS_H
 #define KI_PROTO_PASS_H

@@ -348,7 +348,7 @@ int ki_life_begin_wait(ki_life *life, ki_error *err)
     if (rc < 0)
         return rc;
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside a callback or a read section",
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: cannot wait in a callback or a read section",
                        life->resource->plural);
     ki_mutex_lock(&life->mu);
     ki_life_begin_wait_locked(life);

@@ -90,7 +90,7 @@ static int unshare(ki_object **object)
 
 void ki_reflector_fail_long_version(ki_error *err, const ki_object *object)
 {
-    ki_fail(err, KI_ERR_TOO_LARGE, "a resourceVersion of %zu bytes, %d are allowed",
+    ki_fail(err, KI_ERR_TOO_LARGE, "the resourceVersion has %zu bytes; the limit is %d",
             ki_object_resource_version(object).len, KI_RESOURCE_VERSION_BYTES_MAX);
 }
 
@@ -113,7 +113,7 @@ static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
     size_t bytes_max = reflector->options.key_bytes_max;
     if (bytes_max == 0 || key.len <= bytes_max)
         return 0;
-    ki_fail(&why, KI_ERR_TOO_LARGE, "a key of %zu bytes, %zu are allowed", key.len, bytes_max);
+    ki_fail(&why, KI_ERR_TOO_LARGE, "the key has %zu bytes; the limit is %zu", key.len, bytes_max);
     ki_reflector_report_refused(reflector, &why, key);
     return 1;
 }

@@ -155,7 +155,7 @@ static void refuse_bookmark(ki_reflector *reflector, ki_str text)
     if (text.len == 0)
         ki_fail(&error, KI_ERR_METADATA, "the bookmark has no resourceVersion");
     else
-        ki_fail(&error, KI_ERR_TOO_LARGE, "a bookmark with a resourceVersion of %zu bytes, %d are allowed",
+        ki_fail(&error, KI_ERR_TOO_LARGE, "the resourceVersion of a bookmark has %zu bytes; the limit is %d",
                 text.len, KI_RESOURCE_VERSION_BYTES_MAX);
     ki_reflector_report_refused(reflector, &error, KI_STR(""));
 }

@@ -103,7 +103,7 @@ static void note_failure(discovery *d, const ki_error *err)
         d->failure = *err;
 }
 
-/* Goes on after the failure of one group, since the resource may be in another. */
+/* Continues after the failure of one group, since the resource may be in another. */
 static void on_answer(const ki_rest_answer *answer, void *user)
 {
     discovery *d = user;

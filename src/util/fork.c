@@ -103,8 +103,7 @@ int ki_fork_check(ki_error *err)
 {
     return bars == 0 ? 0
                      : ki_fail(err, KI_ERR_WOULD_DEADLOCK,
-                               "made inside an index function, where it would wait for a fork() that waits "
-                               "for the store");
+                               "cannot be created in an index function: it could deadlock with fork()");
 }
 
 unsigned ki_fork_generation(void)

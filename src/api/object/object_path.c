@@ -42,7 +42,7 @@ ki_object_path *ki_object_path_new(const char *text, ki_error *err)
 {
     size_t fixed_len = 0;
     if (text == NULL)
-        (void)ki_fail(err, KI_ERR_INVALID, "index path: there is none");
+        (void)ki_fail(err, KI_ERR_INVALID, "index path: must not be NULL");
     if (text == NULL || check(text, &fixed_len, err) < 0)
         return NULL;
     size_t bytes = strlen(text) + 1;

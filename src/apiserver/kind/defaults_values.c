@@ -28,8 +28,8 @@ static json_t *pull_policy(const char *image)
     return json_string_nocheck(is_latest ? "Always" : "IfNotPresent");
 }
 
-/* Addresses and ports of services are derived from the name of the service,
- * so that they are the same in every run. */
+/* Addresses and ports of services are derived from the name of the service, so that they are the same in
+ * every run. */
 static uint32_t hash_of(const char *text)
 {
     uint32_t hash = 2166136261U;

@@ -89,7 +89,7 @@ enum ki_as_rule_kind {
     KI_AS_RULE_PORT,     /* a port number or name; a missing one counts as 0 */
     KI_AS_RULE_PERCENT,  /* a count or a percentage; `low`: the largest percentage, 0 for no limit */
     KI_AS_RULE_LABELS,   /* a map of labels */
-    KI_AS_RULE_WITHIN,   /* quantities not above those of the same names in the field named by the word */
+    KI_AS_RULE_WITHIN,   /* each quantity is at most the one of the same name in the field `words[0]` */
     KI_AS_RULE_SOME,     /* at least one of the words is a member of the object */
     KI_AS_RULE_SINGLE,   /* at most one of the words is a member of the object */
 };
@@ -120,7 +120,7 @@ enum ki_as_default_kind {
     KI_AS_DEFAULT_LIST_KIND,   /* the text with "List" appended */
     KI_AS_DEFAULT_PULL_POLICY, /* of an image */
     KI_AS_DEFAULT_ADDRESS,     /* of a service, by its name */
-    KI_AS_DEFAULT_NODE_PORT,   /* of an element, by the name of the service and the index */
+    KI_AS_DEFAULT_NODE_PORT,   /* of a list element: computed from the service's name and the index */
 };
 
 /* The default of a member. */

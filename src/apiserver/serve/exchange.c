@@ -270,7 +270,7 @@ int ki_as_exchange_begin(struct ki_as_exchange *exchange)
     return rc;
 }
 
-/* Makes the checks that need no objects, and draws the fault. */
+/* Makes the checks that need no objects, and chooses the fault. */
 static int prepare(struct ki_as_exchange *exchange)
 {
     assert(!exchange->has_fault);

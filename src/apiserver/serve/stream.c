@@ -145,8 +145,8 @@ static int put_event(struct ki_as_stream *stream, const struct ki_as_event *even
     return rc == 0 ? ki_as_text_put(text, "}\n") : rc;
 }
 
-/* Writes an object with nothing but its version. For a pod,
- * it has the fields that Kubernetes always writes. */
+/* Writes an object with nothing but its version. For a pod, it has the fields that Kubernetes always
+ * writes. */
 static int put_bookmark(struct ki_as_stream *stream, bool is_end_marker, ki_buf *text)
 {
     const struct ki_as_resource *resource = stream->options.resource;

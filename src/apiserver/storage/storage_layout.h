@@ -51,7 +51,7 @@ struct ki_as_storage {
 /* Called after a change was added to the history. Wakes the idle watches that the change concerns, and ends
  * the busy watches that are too far behind. */
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change);
-/* Drops the history of an ended collection, unless a watch still has changes to take. */
+/* Drops the history of a collection that is no longer served, unless a watch still has changes to take. */
 void ki_as_collection_release_locked(struct ki_as_collection *collection);
 /* Ends every watch, because the history starts over. */
 void ki_as_watches_reset_locked(struct ki_as_collection *collection);

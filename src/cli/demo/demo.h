@@ -50,7 +50,7 @@ int cli_demo_run(cli_demo *demo);
  * a live view. */
 void cli_demo_say(cli_demo *demo, cli_demo_lines *kept, const char *line);
 
-/* Writes a line in any case; with a live view, after it has ended. */
+/* Always writes a line; with a live view, after it has ended. */
 void cli_demo_write(cli_demo *demo, const char *line);
 
 /* Updates the display, if it is time. */

@@ -276,7 +276,8 @@ static void an_error_of_the_setup_is_reported_by_the_next_start(void **state)
     assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = (ki_overflow)9}, NULL));
     assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, store_name_index, NULL) < 0);
     assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
-    assert_string_equal(err.message, "pods: adding a handler: there is none"); /* the first of three errors */
+    assert_string_equal(err.message,
+                        "pods: adding a handler: the handler is NULL"); /* the first of three errors */
     assert_int_equal(ki_informer_has_synced(rig.informer), 0);
     virtual_rig_sync(&rig);
     virtual_rig_fini(&rig);

@@ -407,7 +407,7 @@ static void an_object_with_a_longer_version_is_refused_and_the_rest_continues(vo
     snprintf(items, sizeof(items), "%s,%s", pod("a", version_of(1, LONGEST + 1)), pod("b", version(1)));
     scripted_whole(&r.source, list(version(2), items));
     run_ms(&r, 1);
-    assert_string_equal(r.message, "a resourceVersion of 4097 bytes, 4096 are allowed");
+    assert_string_equal(r.message, "the resourceVersion has 4097 bytes; the limit is 4096");
     assert_stored(&r, "a", NULL);
     assert_stored(&r, "b", version(1));
     assert_complete(&r, version(2));

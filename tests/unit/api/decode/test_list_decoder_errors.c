@@ -269,10 +269,10 @@ static void only_white_space_may_follow_the_list(void **state)
     decode_assert_pod_list("{\"items\":[]} \n\r\t", "END\n");
     decode_assert_pod_list(
         "{\"items\":[]} {}",
-        "END\nFAILED KI_ERR_JSON_TRAILING 13 JSON: text goes on after the value at byte 13\n");
+        "END\nFAILED KI_ERR_JSON_TRAILING 13 JSON: unexpected text after the value at byte 13\n");
     decode_assert_pod_list(
         "{\"items\":[]}x",
-        "END\nFAILED KI_ERR_JSON_TRAILING 12 JSON: text goes on after the value at byte 12\n");
+        "END\nFAILED KI_ERR_JSON_TRAILING 12 JSON: unexpected text after the value at byte 12\n");
 }
 
 int main(void)
