@@ -56,7 +56,7 @@ static void say_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, cons
 {
     assert(cause < CLI_NOTICE_CAUSES);
     say(notices, line);
-    notices->is_lost_said = 1;
+    notices->is_loss_printed = 1;
     notices->free_ms[cause] = now_ms + CLI_NOTICE_CAUSE_MS;
 }
 
@@ -78,9 +78,9 @@ void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line)
 {
     earn(notices, now_ms);
     leave_out(notices, notices->lost);
-    if (notices->is_lost_said)
+    if (notices->is_loss_printed)
         say(notices, line);
-    notices->is_lost_said = 0;
+    notices->is_loss_printed = 0;
 }
 
 static void take_what_waits(char *slot, char *line)

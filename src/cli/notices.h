@@ -25,10 +25,10 @@ enum { CLI_NOTICE_CAUSES = 64, CLI_NOTICE_CAUSE_MS = 60 * 1000 };
 typedef struct cli_notices {
     void (*say)(const char *line, void *user); /* NULL for stderr */
     void *user;
-    uint64_t spent;     /* lines printed that still count towards the limit */
-    uint64_t earned_ms; /* the time up to which `spent` was computed */
-    uint64_t left_out;  /* lines dropped since the last printed one, without the waiting ones */
-    int is_lost_said;   /* a loss was printed, and its recovery was not yet */
+    uint64_t spent;      /* lines printed that still count towards the limit */
+    uint64_t earned_ms;  /* the time up to which `spent` was computed */
+    uint64_t left_out;   /* lines dropped since the last printed one, without the waiting ones */
+    int is_loss_printed; /* a loss was printed, and its recovery was not yet */
     uint64_t free_ms[CLI_NOTICE_CAUSES]; /* when a cause may be printed at once again */
     unsigned lost_cause;                 /* the cause of the line in `lost` */
     char lost[CLI_NOTICE_BYTES];         /* a line that is not printed yet, like the next one */

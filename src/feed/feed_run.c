@@ -155,7 +155,7 @@ static void measure(ki_feed *feed)
     }
 }
 
-static void tell_who_waits(ki_feed *feed)
+static void wake_waiters(ki_feed *feed)
 {
     KI_ASSERT_ON(feed->life.client->dispatch);
     if (feed->was_synced || !ki_feed_has_synced(feed))
@@ -185,7 +185,7 @@ static void dispatch(ki_life *life)
     if (feed->options.store != NULL)
         ki_store_flush_when_due(feed->options.store, now_ms, &feed->timers.flush_ms);
     measure(feed);
-    tell_who_waits(feed);
+    wake_waiters(feed);
     due_ms = ki_ns_min(due_ms, feed->timers.flush_ms);
     ki_job_wake_at(&feed->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
 }

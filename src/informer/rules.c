@@ -39,8 +39,8 @@ static bool is_covered(ki_str version, ki_str complete)
 static ki_rules_verdict judge_alone(const ki_delta *delta, ki_str complete)
 {
     assert(delta->object != NULL);
-    bool is_believed = delta->list != 0 && !delta->is_doubtful;
-    if (is_believed || !is_covered(ki_object_resource_version(delta->object), complete))
+    bool is_authoritative = delta->list != 0 && !delta->is_doubtful;
+    if (is_authoritative || !is_covered(ki_object_resource_version(delta->object), complete))
         return KI_RULES_PUT;
     return delta->list != 0 ? KI_RULES_HOLD : KI_RULES_IGNORE;
 }

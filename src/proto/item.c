@@ -6,7 +6,7 @@
 
 #include "api/object/object_build.h"
 #include "json/text.h"
-#include "proto/pass.h"
+#include "proto/message_write.h"
 #include "proto/typed.h"
 #include "util/error.h"
 

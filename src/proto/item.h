@@ -3,15 +3,16 @@
  * a ki_object from that, or reports why the message cannot be used.
  *
  *   From:     proto/proto_list.c, proto/proto_watch.c, proto/proto_status.c
- *   To:       proto/pass.c; api/object/object_build.c, through the sink: text, side text and captures
+ *   To:       proto/message_write.c; api/object/object_build.c, through the sink: text, side text and
+ *             captures
  *   Locks:    none; one owner.
  *   Not here: lists, events and envelopes; where a message ends.
  *
  * Go's encoder writes each field once, in the order of the numbers, and sorts maps by name. Such a message
- * is read in one pass (proto/pass.c). Protobuf also allows a field to occur several times (the last one
- * counts, lists continue, messages are merged), and maps in any order. If a message has any of this, or an
- * error, it is read again with is_careful set: each part of it is first brought into the order of the JSON
- * (proto/normal.c). Only the second reading reports errors, so that they depend neither on the order of
+ * is read in one pass (proto/message_write.c). Protobuf also allows a field to occur several times (the last
+ * one counts, lists continue, messages are merged), and maps in any order. If a message has any of this, or
+ * an error, it is read again with is_careful set: each part of it is first brought into the order of the JSON
+ * (proto/reorder.c). Only the second reading reports errors, so that they depend neither on the order of
  * fields nor on what a projection skips.
  */
 #ifndef KI_PROTO_ITEM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leaf - values whose JSON does not follow from their fields: times, quantities, IntOrString, doubles.
  *
- *   From:     proto/value.c, proto/usual.h, proto/map.c, proto/raw.c
+ *   From:     proto/value.c, proto/fast_path.h, proto/map.c, proto/raw.c
  *   To:       proto/out.h
  *   Locks:    none; pure functions.
  *   Not here: raw JSON, which needs the scanner (proto/raw.c).

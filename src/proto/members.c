@@ -2,7 +2,7 @@
 /* Messages that are objects in JSON: writes their members, as far as the projection keeps them. */
 #include <assert.h>
 
-#include "proto/pass.h"
+#include "proto/message_write.h"
 
 static int is_zero(const ki_proto_field *field, const ki_wire_value *value)
 {

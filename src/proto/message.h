@@ -3,7 +3,7 @@
  *
  *   From:     proto/item.c, which begins; the files of proto/message_parts.h
  *   Locks:    none; one owner.
- *   Not here: the fields (proto/pass.c).
+ *   Not here: the fields (proto/message_write.c).
  */
 #ifndef KI_PROTO_MESSAGE_H
 #define KI_PROTO_MESSAGE_H
@@ -31,7 +31,7 @@ typedef struct ki_proto_reader {
     uint32_t depth;
     uint32_t depth_max;
     int is_careful;
-    int rc;                      /* the error that proto/pass.c stopped with, or 0 */
+    int rc;                      /* the error that proto/message_write.c stopped with, or 0 */
     const uint8_t *readable_end; /* the end of the message's memory; NULL if parts of it are copied */
     ki_str ahead;                /* as in ki_proto_source, without what was already prefetched */
     size_t work;                 /* the number of bytes that may still be copied, sorted or moved */

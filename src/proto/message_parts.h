@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message_parts - what the files that read messages share.
  *
- *   From:     proto/item.c, proto/message.c, proto/pass.c, proto/members.c, proto/value.c, proto/list.c,
- *             proto/map.c, proto/union.c, proto/raw.c
+ *   From:     proto/item.c, proto/message.c, proto/message_write.c, proto/members.c, proto/value.c,
+ *             proto/list.c, proto/map.c, proto/union.c, proto/raw.c
  */
 #ifndef KI_PROTO_MESSAGE_PARTS_H
 #define KI_PROTO_MESSAGE_PARTS_H
@@ -162,9 +162,9 @@ int ki_proto_too_much_work(ki_proto_reader *reader);
 /* Call this if the message must be read carefully. Returns an error, which stops the first reading. */
 int ki_proto_irregular(const ki_proto_reader *reader);
 
-/* ---- for proto/pass.c and proto/usual.h ---------------------------------------------------------------- */
+/* ---- for proto/message_write.c and proto/fast_path.h ------------------------------------------------- */
 
-/* Ends a pass with an error; `to` is the end of what was written. Returns NULL. */
+/* Ends writing with an error; `to` is the end of what was written. Returns NULL. */
 static inline char *ki_proto_stop(ki_proto_reader *reader, char *to, int rc)
 {
     reader->out.at = to;

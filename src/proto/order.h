@@ -2,7 +2,7 @@
 /* order - brings the members of an object into the order of the JSON while they are written in the order of
  * the fields.
  *
- *   From:     proto/pass.c
+ *   From:     proto/message_write.c
  *   To:       proto/message_parts.h
  *   Locks:    none; one owner.
  *   Not here: what is written.

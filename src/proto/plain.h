@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plain - copies text, and checks whether it needs escapes in a JSON string.
  *
- *   From:     proto/out.c, proto/usual.h, proto/map.c
+ *   From:     proto/out.c, proto/fast_path.h, proto/map.c
  *   Locks:    none; pure functions.
  *   Not here: escapes.
  *

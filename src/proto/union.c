@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "proto/message_parts.h"
-#include "proto/normal.h"
+#include "proto/reorder.h"
 #include "util/alloc.h"
 
 /* The fields of such a message. */
@@ -113,7 +113,7 @@ int ki_proto_put_union(ki_proto_reader *reader, const ki_proto_message *message,
     char *copy = NULL;
     int rc = 0;
     if (reader->is_careful)
-        rc = ki_proto_normal(reader, message, &bytes, &copy);
+        rc = ki_proto_reorder(reader, message, &bytes, &copy);
     if (rc == 0)
         rc = find_parts(reader, message, &bytes, &found);
     if (rc == KI_ERR_PROTOBUF)

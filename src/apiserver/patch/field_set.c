@@ -35,7 +35,7 @@ static char *text_of(const json_t *value)
     return text.data;
 }
 
-bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name)
+bool ki_as_field_is_unowned(unsigned depth, const char *parent, const char *name)
 {
     static const char *const names[] = {"name",         "namespace",         "uid",
                                         "generation",   "creationTimestamp", "deletionTimestamp",
@@ -81,7 +81,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
     json_object_foreach((json_t *)step->after, key, value)
     {
         bool is_unset = step->depth == 0 && json_is_null(value); /* such as a time of an event */
-        if (is_unset || ki_as_field_is_nobodys(step->depth, parent, key))
+        if (is_unset || ki_as_field_is_unowned(step->depth, parent, key))
             continue;
         struct step inner = {ki_as_shape_member(step->shape, ki_str_of(key)),
                              json_object_get(step->before, key), value, step->depth + 1};

@@ -16,7 +16,7 @@
 
 /* Whether a member has no owner, because it is in every object or the server writes it. Members of the object
  * itself are at `depth` 0, those of its member `parent` at `depth` 1. */
-bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name);
+bool ki_as_field_is_unowned(unsigned depth, const char *parent, const char *name);
 
 /* The fields of an object that differ from `before` (NULL: all fields), except those without an owner such as
  * metadata.resourceVersion. */

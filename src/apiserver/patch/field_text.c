@@ -55,7 +55,7 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
     int rc = 0;
     for (void *at = json_object_iter(object); rc == 0 && at != NULL; at = json_object_iter_next(object, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        if (parent[0] != '\0' && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
+        if (parent[0] != '\0' && ki_as_field_is_unowned(place->depth, parent, name.ptr))
             continue;
         rc = write_separator(out, is_first);
         if (rc == 0)
@@ -192,7 +192,7 @@ int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         const json_t *value = json_object_iter_value(at);
         bool is_unset = json_is_null(value); /* such as a time of an event */
-        if (is_unset || ki_as_field_is_nobodys(0, "", name.ptr))
+        if (is_unset || ki_as_field_is_unowned(0, "", name.ptr))
             continue;
         if (ki_str_equal(name, KI_STR("metadata")) && json_is_object(value)) {
             rc = write_metadata(out, &(struct place){ki_as_shape_member(shape, name), value, 1}, &is_first);

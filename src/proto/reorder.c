@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proto/normal.h"
+#include "proto/reorder.h"
 
 #include <assert.h>
 
@@ -148,8 +148,8 @@ static void copy_all(plan *p, const ki_wire_value *value)
     }
 }
 
-int ki_proto_normal(ki_proto_reader *reader, const ki_proto_message *message, ki_wire_value *value,
-                    char **out_copy)
+int ki_proto_reorder(ki_proto_reader *reader, const ki_proto_message *message, ki_wire_value *value,
+                     char **out_copy)
 {
     plan p = {.message = message, .before = FIELDS_MAX, .is_regular = 1};
     int rc = count_all(reader, &p, value);

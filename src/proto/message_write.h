@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass - reads the fields of a message once, and writes the fields in the order of arrival.
+/* message_write - reads the fields of a message once, and writes the fields in the order of arrival.
  *
- *   From:     proto/item.c, proto/members.c, proto/usual.h
- *   To:       proto/usual.h; proto/members.c for what is not usual
+ *   From:     proto/item.c, proto/members.c, proto/fast_path.h
+ *   To:       proto/fast_path.h; proto/members.c for other fields
  *   Locks:    none; one owner.
- *   Not here: the values; messages in which a field occurs several times (proto/normal.c brings them into
+ *   Not here: the values; messages in which a field occurs several times (proto/reorder.c brings them into
  *             order).
  *
  * Go writes protobuf in the order of the field numbers, and JSON in the order of the Go type. For most
  * messages both are the same. A member that comes earlier in the JSON is moved there after it was written.
  * The same is done for a member that JSON has although its field is absent.
  */
-#ifndef KI_PROTO_PASS_H
-#define KI_PROTO_PASS_H
+#ifndef KI_PROTO_MESSAGE_WRITE_H
+#define KI_PROTO_MESSAGE_WRITE_H
 
 #include "proto/message_parts.h"
 
@@ -25,9 +25,9 @@ KI_NODISCARD int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_sc
  * written. */
 
 /* Writes a message as an object. The message is kept whole, and not read carefully. */
-char *ki_proto_pass_whole(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to);
+char *ki_proto_write_whole(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to);
 
 /* Writes the members of such a message among the members of the outer message. */
-char *ki_proto_pass_inline(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to);
+char *ki_proto_write_inline(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to);
 
 #endif

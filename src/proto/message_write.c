@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proto/pass.h"
+#include "proto/message_write.h"
 
-#include "proto/normal.h"
+#include "proto/fast_path.h"
 #include "proto/order.h"
-#include "proto/usual.h"
+#include "proto/reorder.h"
 #include "util/alloc.h"
 
 static void note_unknown(ki_proto_reader *reader, const ki_proto_message *message, uint64_t tag)
@@ -47,7 +47,8 @@ static inline const uint8_t *skip(ki_proto_reader *reader, const ki_proto_messag
     return at;
 }
 
-/* Writes a field that is not usual, or that has rules for its content. Does nothing after an error. */
+/* Writes a field that the fast path does not handle, or that has rules for its content.
+ * Does nothing after an error. */
 static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
                                                       const ki_proto_message *message, ki_proto_view *view,
                                                       ki_proto_cursor cursor, char *to)
@@ -64,7 +65,7 @@ static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
     return KI_PROTO_NOT_USUAL;
 }
 
-static char *pass_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to);
+static char *write_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to);
 
 /* Writes a message with rules for its fields, for instance the metadata of each object. */
 static ki_proto_step put_message_by_rule(ki_proto_reader *reader, const ki_proto_field *field,
@@ -81,7 +82,7 @@ static ki_proto_step put_message_by_rule(ki_proto_reader *reader, const ki_proto
         rc = ki_proto_enter(reader);
     if (rc < 0)
         return (ki_proto_step){at, ki_proto_stop(reader, to, rc)};
-    to = pass_members(reader, &inner, ki_proto_bytes(&value), ki_proto_put_name(to, field));
+    to = write_members(reader, &inner, ki_proto_bytes(&value), ki_proto_put_name(to, field));
     if (to == NULL)
         return KI_PROTO_NOT_USUAL;
     ki_proto_leave(reader);
@@ -105,7 +106,7 @@ static inline ki_proto_step put_by_rule(ki_proto_reader *reader, const ki_proto_
                        ki_wire_type_of(cursor.tag) == KI_WIRE_BYTES
                    ? put_message_by_rule(reader, field, rule, cursor, to)
                    : KI_PROTO_NOT_USUAL;
-    ki_proto_step step = ki_proto_put_usual(reader, field, cursor, to);
+    ki_proto_step step = ki_proto_fast_field(reader, field, cursor, to);
     if (step.to == NULL || (size_t)(step.to - reader->out.text) == start || (rule->keep && rule->capture < 0))
         return step;
     reader->out.at = step.to;
@@ -169,7 +170,7 @@ static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *r
         order.starts[place - 1] = (uint32_t)(to - reader->out.text);
         const ki_proto_cursor cursor = {content, end, tag};
         ki_proto_step step =
-            is_plain       ? ki_proto_put_usual(reader, &fields[place - 1], cursor, to)
+            is_plain       ? ki_proto_fast_field(reader, &fields[place - 1], cursor, to)
             : view == NULL ? KI_PROTO_NOT_USUAL
                            : put_by_rule(reader, &fields[place - 1], &view->rules[place - 1], cursor, to);
         if (KI_RARELY(step.to == NULL)) {
@@ -190,13 +191,13 @@ static inline __attribute__((always_inline)) char *put_fields(ki_proto_reader *r
     return KI_RARELY((message->required & ~seen) != 0) ? put_absent(reader, scope, &order, seen, to) : to;
 }
 
-static char *pass_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to)
+static char *write_members(ki_proto_reader *reader, const ki_proto_scope *scope, ki_str bytes, char *to)
 {
     return scope->view == NULL && !reader->is_careful ? put_fields(reader, scope, 1, bytes, to)
                                                       : put_fields(reader, scope, 0, bytes, to);
 }
 
-char *ki_proto_pass_whole(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to)
+char *ki_proto_write_whole(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to)
 {
     const ki_proto_scope scope = {.message = message};
     const size_t start = (size_t)(to - reader->out.text);
@@ -211,14 +212,14 @@ char *ki_proto_pass_whole(ki_proto_reader *reader, const ki_proto_message *messa
     return ki_proto_end_container(reader, start, to, "{}");
 }
 
-char *ki_proto_pass_inline(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to)
+char *ki_proto_write_inline(ki_proto_reader *reader, const ki_proto_message *message, ki_str bytes, char *to)
 {
-    return pass_members(reader, &(ki_proto_scope){.message = message}, bytes, to);
+    return write_members(reader, &(ki_proto_scope){.message = message}, bytes, to);
 }
 
-static int pass(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
+static int write_all(ki_proto_reader *reader, const ki_proto_scope *s, const ki_wire_value *value)
 {
-    char *to = pass_members(reader, s, ki_proto_bytes(value), reader->out.at);
+    char *to = write_members(reader, s, ki_proto_bytes(value), reader->out.at);
     if (to == NULL)
         return reader->rc;
     reader->out.at = to;
@@ -229,10 +230,10 @@ int ki_proto_put_members(ki_proto_reader *reader, const ki_proto_scope *s, ki_wi
 {
     char *copy = NULL;
     if (!reader->is_careful)
-        return pass(reader, s, &value);
-    int rc = ki_proto_normal(reader, s->message, &value, &copy);
+        return write_all(reader, s, &value);
+    int rc = ki_proto_reorder(reader, s->message, &value, &copy);
     if (rc == 0)
-        rc = pass(reader, s, &value);
+        rc = write_all(reader, s, &value);
     ki_free(copy);
     return rc;
 }

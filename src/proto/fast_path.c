@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proto/usual.h"
+#include "proto/fast_path.h"
 
 /* Whether the next field has the same tag, in its shortest encoding; if so, *at moves past it. The same tag
  * in a longer encoding is treated as a repeated field. */
@@ -33,7 +33,7 @@ static inline char *put_element(ki_proto_reader *reader, const ki_proto_message 
     }
     *to++ = ',';
     if (message != NULL)
-        return ki_proto_pass_whole(reader, message, value, to);
+        return ki_proto_write_whole(reader, message, value, to);
     *to = '"';
     if (ki_proto_copy_plain(to + 1, (const uint8_t *)value.ptr, value.len, reader->readable_end)) {
         to[value.len + 1] = '"';
@@ -50,8 +50,7 @@ static inline int is_usual(const ki_proto_field *field, const ki_proto_message *
     return message == NULL ? field->type == KI_PROTO_STRING : message->form == KI_PROTO_FORM_FIELDS;
 }
 
-ki_proto_step ki_proto_put_usual_list(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest,
-                                      char *to)
+ki_proto_step ki_proto_fast_list(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest, char *to)
 {
     const ki_proto_message *message = field->type == KI_PROTO_MESSAGE ? ki_proto_message_of(field) : NULL;
     const uint64_t tag = (uint64_t)field->number << 3 | KI_WIRE_BYTES;
@@ -77,8 +76,7 @@ ki_proto_step ki_proto_put_usual_list(ki_proto_reader *reader, const ki_proto_fi
     return (ki_proto_step){at, ki_proto_end_container(reader, start, to, "[]")};
 }
 
-ki_proto_step ki_proto_put_usual_map(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest,
-                                     char *to)
+ki_proto_step ki_proto_fast_map(ki_proto_reader *reader, const ki_proto_field *field, ki_str rest, char *to)
 {
     const uint8_t *at = (const uint8_t *)rest.ptr;
     ki_proto_cursor cursor = {at, at + rest.len, (uint64_t)field->number << 3 | KI_WIRE_BYTES};
