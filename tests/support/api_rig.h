@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api_rig - an embedded API server, and requests to it over real sockets.
  *
- *   From:     tests/flow/test_apiserver_*.c
+ *   From:     tests/flow/apiserver/test_*.c
  *   To:       libcurl; plain sockets for requests that no client would send
  *   Not here: informers
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blackbox - `kinformer watch pods -o events` against a scripted server, checked by what a user sees.
  *
- *   From:     tests/flow/test_blackbox_*.c, whose rows are scenarios
+ *   From:     tests/flow/cli/test_blackbox_*.c, whose rows are scenarios
  *   To:       the program as a process; scripted_http
  *
  * A scenario describes the server's responses and the expected results, both in a few words:

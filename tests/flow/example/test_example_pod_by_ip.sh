@@ -1,12 +1,12 @@
 #!/bin/sh
 # An index and a lookup in 29 lines at most, against the embedded API server.
 #
-#   tests/flow/test_example_pod_by_ip.sh EXAMPLE PROGRAM SOURCE_FOLDER
+#   tests/flow/example/test_example_pod_by_ip.sh EXAMPLE PROGRAM SOURCE_FOLDER
 set -eu
 example=$1
 program=$2
 source=$3/examples/pod_by_ip.c
-. "$(dirname "$0")/support/example_server.sh"
+. "$(dirname "$0")/../support/example_server.sh"
 
 for number in 1 2; do
     cat <<END

@@ -1,11 +1,11 @@
 #!/bin/sh
 # The example with a poll() of its own, against the embedded API server.
 #
-#   tests/flow/test_example_event_loop.sh EXAMPLE PROGRAM
+#   tests/flow/example/test_example_event_loop.sh EXAMPLE PROGRAM
 set -eu
 example=$1
 program=$2
-. "$(dirname "$0")/support/example_server.sh"
+. "$(dirname "$0")/../support/example_server.sh"
 
 for pod in web-1:web web-2:web db-1:db; do
     cat <<END

@@ -1,11 +1,11 @@
 #!/bin/sh
 # The example that adds up amounts, against the embedded API server.
 #
-#   tests/flow/test_example_capacity.sh EXAMPLE PROGRAM
+#   tests/flow/example/test_example_capacity.sh EXAMPLE PROGRAM
 set -eu
 example=$1
 program=$2
-. "$(dirname "$0")/support/example_server.sh"
+. "$(dirname "$0")/../support/example_server.sh"
 
 for claim in a:db:1Gi b:db:512Mi c:web:7; do
     rest=${claim#*:}

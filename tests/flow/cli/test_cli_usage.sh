@@ -1,7 +1,7 @@
 #!/bin/sh
 # The command line without a server: help, wrong usage, and exit statuses.
 #
-#   tests/flow/test_cli_usage.sh PROGRAM VERSION
+#   tests/flow/cli/test_cli_usage.sh PROGRAM VERSION
 set -eu
 program=$1
 version=$2

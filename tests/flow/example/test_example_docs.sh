@@ -1,7 +1,7 @@
 #!/bin/sh
 # The program in docs/controllers.md is examples/small_controller.c, and has no more than 75 lines.
 #
-#   tests/flow/test_example_docs.sh SOURCE_FOLDER
+#   tests/flow/example/test_example_docs.sh SOURCE_FOLDER
 set -eu
 example=$1/examples/small_controller.c
 work=$(mktemp)
