@@ -17,7 +17,7 @@ include(CheckLinkerFlag)
 check_linker_flag(C -fuse-ld=gold KI_HAS_GOLD)
 
 # What tests share: the code in tests/support, and the libraries that all of them may use.
-file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS tests/support/*.c)
 add_library(kinformer_test_base INTERFACE)
 target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)

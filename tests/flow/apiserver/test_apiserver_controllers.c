@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/api_rig.h"
-#include "support/fixtures.h"
+#include "support/apiserver/api_rig.h"
+#include "support/decode/fixtures.h"
 #include "support/unit.h"
 
 #define LEASES "/apis/coordination.k8s.io/v1/namespaces/default/leases"

@@ -3,7 +3,7 @@
 #include <kinformer/resources.h>
 #include <string.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/unit.h"
 
 #define OLD "/api/v1/namespaces/default/events"

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/unit.h"
 
 #define MAP "/api/v1/namespaces/default/configmaps/a"

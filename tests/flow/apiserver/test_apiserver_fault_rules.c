@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/unit.h"
 
 #define LIST "/api/v1/pods"

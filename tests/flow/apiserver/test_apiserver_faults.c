@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/unit.h"
 #include "util/clock.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/unit.h"
 
 #define MAPS "/api/v1/namespaces/default/configmaps"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "support/api_rig.h"
-#include "support/fixtures.h"
+#include "support/apiserver/api_rig.h"
+#include "support/decode/fixtures.h"
 #include "support/unit.h"
 
 /* ---- allowed differences ------------------------------------------------------------------------------- */

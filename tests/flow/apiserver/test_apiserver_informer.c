@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
+#include "support/decode/recorded.h"
 #include "support/patience.h"
-#include "support/recorded.h"
-#include "support/store_check.h"
+#include "support/store/store_check.h"
 #include "support/unit.h"
 #include "util/clock.h"
 

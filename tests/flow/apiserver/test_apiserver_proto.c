@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "proto/typed.h"
-#include "support/api_rig.h"
-#include "support/decode_run.h"
+#include "support/apiserver/api_rig.h"
+#include "support/decode/decode_run.h"
 #include "support/unit.h"
 
 enum { PODS = 7 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/unit.h"
 
 enum { PODS = 7 };

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/api_rig.h"
-#include "support/certificates.h"
+#include "support/apiserver/api_rig.h"
+#include "support/client/certificates.h"
 #include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "flow/support/cli_process.h"
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 

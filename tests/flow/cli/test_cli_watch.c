@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "flow/support/cli_process.h"
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 #include "support/unit.h"
 
 /* ---- servers ------------------------------------------------------------------------------------------- */

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/certificates.h"
-#include "support/scripted_http.h"
+#include "support/client/certificates.h"
+#include "support/client/scripted_http.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/certificates.h"
+#include "support/client/certificates.h"
+#include "support/client/scripted_http.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 #include "support/temp_dir.h"
 #include "support/text_log.h"
 #include "support/unit.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/certificates.h"
-#include "support/scripted_http.h"
+#include "support/client/certificates.h"
+#include "support/client/scripted_http.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single calls over real sockets (support/scripted_http.c),
+/* Single calls over real sockets (support/client/scripted_http.c),
  * in each mode: their requests and their results. */
 #include <stdio.h>
 #include <stdlib.h>

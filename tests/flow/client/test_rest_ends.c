@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How calls end that do not simply succeed, over real sockets (support/scripted_http.c). */
+/* How calls end that do not simply succeed, over real sockets (support/client/scripted_http.c). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many concurrent calls, and their limits, over real sockets
- * (support/scripted_http.c). */
+ * (support/client/scripted_http.c). */
 #include <string.h>
 
 #include "flow/support/rest_world.h"

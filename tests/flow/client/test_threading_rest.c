@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows for single calls in the table "call × thread" of docs/threading.md, in each mode, over real
- * sockets (support/scripted_http.c). If a cell deadlocks, the alarm ends the program. */
+ * sockets (support/client/scripted_http.c). If a cell deadlocks, the alarm ends the program. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gate that is called before each write is sent, and what a caller learns about delays and conflicts;
- * over real sockets (support/scripted_http.c), in each mode. */
+ * over real sockets (support/client/scripted_http.c), in each mode. */
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "flow/support/contender.h"
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/exposition.h"
 #include "support/patience.h"
 #include "support/unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stop that comes while the lease is being acquired, against the embedded API server. */
 #include "flow/support/contender.h"
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

@@ -9,8 +9,8 @@
 
 #include "client/client.h"
 #include "flow/support/recorder_rig.h"
-#include "support/api_rig.h"
-#include "support/event_make.h"
+#include "support/apiserver/api_rig.h"
+#include "support/controller/event_make.h"
 #include "support/exposition.h"
 #include "support/patience.h"
 #include "support/unit.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "flow/support/recorder_rig.h"
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/exposition.h"
 #include "support/patience.h"
 #include "support/unit.h"

@@ -11,10 +11,10 @@
 #include "client/client.h"
 #include "flow/support/fake_credentials.h"
 #include "flow/support/scripted_client.h"
-#include "support/event_make.h"
+#include "support/client/scripted_http.h"
+#include "support/controller/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "flow/support/sample_world.h"
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "flow/support/sample_world.h"
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"

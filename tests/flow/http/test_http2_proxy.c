@@ -9,10 +9,10 @@
 #include "client/client.h"
 #include "flow/support/nghttpx.h"
 #include "support/aside.h"
+#include "support/client/scripted_http.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
-#include "support/store_check.h"
+#include "support/store/store_check.h"
 #include "support/unit.h"
 
 enum { INFORMERS = 6, MANY = 4000, FIRST_VERSION = 10 };

@@ -4,7 +4,7 @@
 
 #include "flow/support/fake_credentials.h"
 #include "flow/support/http_bench.h"
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 

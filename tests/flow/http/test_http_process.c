@@ -19,7 +19,7 @@
 
 #include "client/client.h"
 #include "flow/support/http_bench.h"
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/unit.h"

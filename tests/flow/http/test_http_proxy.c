@@ -8,7 +8,7 @@
 #include "flow/support/http_bench.h"
 #include "flow/support/proxies.h"
 #include "http/http_parts.h"
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 

@@ -10,7 +10,7 @@
 
 #include "flow/support/http_bench.h"
 #include "http/transfer_parts.h"
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/unit.h"

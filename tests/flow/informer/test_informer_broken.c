@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "client/client.h"
+#include "support/client/scripted_http.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 #include "support/unit.h"
 
 /* ---- the server ---------------------------------------------------------------------------------------- */

@@ -7,9 +7,9 @@
 #include "client/client.h"
 #include "flow/support/fake_credentials.h"
 #include "flow/support/informer_world.h"
+#include "support/client/scripted_http.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 #include "support/unit.h"
 
 /* ---- conditions ---------------------------------------------------------------------------------------- */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "flow/support/scripted_client.h"
+#include "support/client/scripted_http.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -7,11 +7,11 @@
 
 #include "client/client.h"
 #include "flow/support/scripted_client.h"
+#include "support/client/scripted_http.h"
+#include "support/decode/proto_pods.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
-#include "support/proto_pods.h"
-#include "support/scripted_http.h"
 #include "support/unit.h"
 
 #define ACCEPT_BOTH "Accept: application/vnd.kubernetes.protobuf,application/json\r\n"

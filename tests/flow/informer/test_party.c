@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "support/client/scripted_http.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 #include "support/unit.h"
 
 #define HTTPS "https://api.example:6443"

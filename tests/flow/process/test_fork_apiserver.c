@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "informer/informer.h"
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/aside.h"
 #include "support/patience.h"
 #include "support/process.h"

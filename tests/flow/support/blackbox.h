@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "flow/support/cli_process.h"
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 #include "support/text_log.h"
 
 typedef enum reply_end {

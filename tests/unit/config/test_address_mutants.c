@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "http/proxy_route.h"
-#include "support/address_check.h"
+#include "support/client/address_check.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How watch events and list items change the store and reach handlers. Ends of lists, resets and resyncs are
- * in test_apply_lists.c. support/apply_run.h explains the scripts. */
+ * in test_apply_lists.c. support/informer/apply_run.h explains the scripts. */
 #include "informer/apply.h"
 
 #include <stdio.h>
 
-#include "support/apply_run.h"
 #include "support/failing_allocator.h"
-#include "support/fifo_push.h"
+#include "support/informer/apply_run.h"
+#include "support/queue/fifo_push.h"
 #include "support/unit.h"
 
 /* ---- add, update, delete ------------------------------------------------------------------------------ */

@@ -3,8 +3,8 @@
  * Each sequence was found by the simulation. */
 #include "informer/apply.h"
 #include "support/failing_allocator.h"
-#include "support/fifo_push.h"
-#include "support/objects.h"
+#include "support/queue/fifo_push.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 
 typedef struct fixture {

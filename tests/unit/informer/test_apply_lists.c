@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps at the end of lists, new histories, resyncs, and the steps in which they are applied.
- * support/apply_run.h explains the scripts. */
+ * support/informer/apply_run.h explains the scripts. */
 #include "informer/apply.h"
 
 #include <string.h>
 
-#include "support/apply_run.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_run.h"
 #include "support/unit.h"
 
 static void expect_version(const char *script, const char *version)

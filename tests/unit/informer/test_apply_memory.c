@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/apply_run.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_run.h"
 #include "support/unit.h"
 
 enum { SOME = 5, MANY = 600, MORE = 1100 };

@@ -3,8 +3,8 @@
  * objects must all be stored in the end. A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <string.h>
 
-#include "support/apply_model.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_model.h"
 #include "support/seeds.h"
 #include "support/unit.h"
 #include "util/random.h"

@@ -3,8 +3,8 @@
 #include <kinformer/log.h>
 #include <string.h>
 
-#include "support/apply_run.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_run.h"
 #include "support/unit.h"
 
 typedef struct watched_run {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which items of a list are delivered at once, and which are held back until its end.
- * support/apply_run.h explains the scripts. */
+ * support/informer/apply_run.h explains the scripts. */
 #include "informer/held_back.h"
 
-#include "support/apply_run.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_run.h"
 #include "support/unit.h"
 
 static void a_stale_list_brings_nothing_back(void **state)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "support/apply_run.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_run.h"
 #include "support/unit.h"
 
 /* The input and the expected results. An object is written as its version, "=" and a text; two objects with
