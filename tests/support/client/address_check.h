@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* address_check - any text as the address of a proxy or a server, and as a server's name.
  *
- *   From:     tests/unit/config/test_address_mutants.c, fuzz/fuzz_address.c
+ *   From:     tests/unit/http/test_address_mutants.c, fuzz/fuzz_address.c
  *   To:       config/proxy.h, config/load.h, http/proxy_route.h, http/server_address.h
  */
 #ifndef KI_TESTS_SUPPORT_CLIENT_ADDRESS_CHECK_H

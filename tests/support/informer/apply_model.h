@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply_model - the rules of docs/consistency.md as a simple model, run beside the real queue and apply.
  *
- *   From:     tests/unit/informer/test_apply_model.c pushes to both
+ *   From:     tests/unit/informer/apply/test_apply_model.c pushes to both
  *   To:       support/informer/apply_run.h
  *
  * Keys are numbers, named by letters. Versions are numbers, written as such or, in a model of text

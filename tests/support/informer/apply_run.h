@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply_run - a store with its queue and its apply, and handlers that record their calls.
  *
- *   From:     unit/informer/test_apply*.c, unit/handler/test_fanout.c, support/informer/apply_model.h
+ *   From:     unit/informer/apply/test_*.c, unit/handler/test_fanout.c, support/informer/apply_model.h
  *   To:       the real store, queue, fan-out and listeners
  *   Locks:    none; one thread plays all roles.
  *
