@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Lease that was deleted. */
-#include "support/election_run.h"
+#include "support/controller/election_run.h"
 #include "support/unit.h"
 #include "util/units.h"
 

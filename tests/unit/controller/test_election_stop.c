@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a stop does with the lease. */
-#include "support/election_run.h"
+#include "support/controller/election_run.h"
 #include "support/unit.h"
 
 /* The next request is the release; it succeeds. */

@@ -3,9 +3,9 @@
 #include <kinformer/workqueue.h>
 #include <stdio.h>
 
+#include "support/controller/work_rig.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 #include "workqueue/arrivals.h"
 
 typedef int (*add_cb)(ki_workqueue *queue, ki_str key);
