@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """An internal header opens with a signpost: From (its users), To, Locks, Not here. The files and folders that it names
-exist, and those under From use the header: they include it, directly or through a header of the folder of either.
+exist, and those under From use the header: they include it, directly or through a header of the folder of either. From
+omits no folder of src/ whose files include the header, except the header's own, unless it begins with "all code".
 
 Every header of src/ has a From. It names files or folders ("util/buf.c", "cli/cmd_*.c", "cli/"), all from src/ on, or says
 "all code that …". A header of the tests or the benchmarks may go without one; it may also name files from the root or
@@ -93,11 +94,20 @@ class Tree:
         elif section == "From" and not any(self.uses(file, header) for file in files if file != header):
             yield f"From: {named} does not use it"
 
+    def problems_of_omission(self, header, users):
+        """The folders of src/ that include a header, and that From names neither itself nor by a file or a parent folder."""
+        named = {folder_of(file) for name in INTERNAL.findall(users) for file in self.files(name, header)}
+        folders = {folder_of(file) for file in self.texts if file.startswith("src/") and header in self.includes[file]}
+        for folder in sorted(folders - named - {folder_of(header)}):
+            yield f"From omits {folder.removeprefix('src/')}/, which includes it"
+
     def problems(self, header):
         sections = read_signpost(self.texts[header])
         users = sections.get("From", "")
         if header.startswith("src/") and not INTERNAL.search(users) and not users.startswith("all code that "):
             yield 'From names no file and no folder (a folder ends with "/"), and does not say "all code that …"'
+        if header.startswith("src/") and not users.startswith("all code"):
+            yield from self.problems_of_omission(header, users)
         for section, text in sections.items():
             if BRACES.search(text):
                 yield f"{section}: write the names out, without braces"
@@ -119,7 +129,7 @@ BAD = (("From:     json/read.c", "json/read.c does not use it"), ("From:     jso
        ("From:     json/scan.c,\n *             json/read.c", "json/read.c does not use it"),
        ("From:     scan.c", "from src/ on"), ("From:     api/", "api/ does not use it"), ("From:     none/", "there is no none/"),
        ("From:     json/{scan,read}.c", "without braces"), ("From:     json", "names no file"), ("Locks:    none", "names no file"),
-       ("To:       none/", "there is no none/"), ("Not here: none (json/none.h)", "there is no json/none.h"),
+       ("From:     util/buf.c", "omits json/"), ("To:       none/", "there is no none/"), ("Not here: none (json/none.h)", "there is no json/none.h"),
        ("To:       <kinformer/none.h>", "there is no <kinformer/none.h>"))
 
 # The same in a header of the tests, which src/ is not allowed to name.

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Assertions per function, by folder: scripts/count_asserts.sh [DIRECTORY ...]
+# Assertions per function, by folder: scripts/count_asserts.sh [--minimum RATIO] [DIRECTORY ...]
 # Without a directory: all of src/, with lines for the library, the API server and the command, and their total.
-# A function is a brace that stands alone in the first column, as .clang-format has it; an assertion is a call of assert()
-# or of one of the KI_ASSERT_ macros outside comments and #defines.
+# With a minimum: only the total. Fails if it is lower, after a self-test.
+# A function is a brace alone in the first column, as .clang-format places it. An assertion is a call of assert() or of
+# one of the KI_ASSERT_ macros outside comments and #defines.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,6 +19,26 @@ count() {
         END { printf "%-24s %5d functions %5d assertions  %.2f\n", name, functions, asserts, asserts / functions }'
 }
 
+# Reads a line of count(): is_enough MINIMUM
+is_enough() { awk -v minimum="$1" '{ exit $NF >= minimum ? 0 : 1 }'; }
+
+self_test() {
+    tree=$(mktemp -d)
+    trap 'rm -rf "$tree"' EXIT
+    printf 'int f(int a)\n{\n    assert(a);\n}\nint g(void)\n{\n}\n' >"$tree/half.c"
+    count half "$tree" | is_enough 0.50 || { echo "asserts: self-test: enough assertions were refused" >&2; exit 1; }
+    ! count half "$tree" | is_enough 0.51 || { echo "asserts: self-test: too few were not refused" >&2; exit 1; }
+}
+
+if [ "${1-}" = --minimum ]; then
+    minimum=$2
+    shift 2
+    self_test
+    total=$(count total "${@:-src}")
+    echo "$total"
+    echo "$total" | is_enough "$minimum" || { echo "asserts: fewer than $minimum assertions per function" >&2; exit 1; }
+    exit 0
+fi
 if [ $# -gt 0 ]; then
     count "$1" "$@"
     exit 0

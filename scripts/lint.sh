@@ -22,6 +22,7 @@ step signposts scripts/check_signposts.py
 step headers scripts/check_headers.sh
 step api scripts/check_api.py
 step conventions scripts/check_conventions.py
+step asserts scripts/count_asserts.sh --minimum 0.30
 step bindings scripts/check_bindings.sh build/gcc/libkinformer.so
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
 step symbols-apiserver scripts/check_symbols.sh build/gcc/libkinformer-apiserver.so

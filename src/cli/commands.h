@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands - the commands of `kinformer`: one file cmd_<name>.c for each.
  *
- *   From:     cli/main.c
+ *   From:     cli/main.c, cli/demo/
  *   To:       cli/cmd_*.c
  *   Locks:    none.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output - buffered output to stdout that ends quietly when its reader closes the pipe.
  *
- *   From:     cli/event_writer.c, cli/stats.c
+ *   From:     cli/event_writer.c, cli/stats.c, cli/demo/
  *   To:       a descriptor
  *   Locks:    none.
  *   Not here: the content.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* url - splits addresses from kubeconfigs and proxy variables.
  *
- *   From:     config/validate.c, config/proxy.c
+ *   From:     config/validate.c, config/proxy.c, http/
  *   Locks:    none; plain functions.
  *   Not here: paths of requests; relative references.
  */

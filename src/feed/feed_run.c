@@ -17,6 +17,7 @@ enum { KEYS_AT_A_TIME = 64 };
 void ki_feed_report(const ki_informer_error *error, void *user)
 {
     ki_feed *feed = ki_feed_of(user);
+    KI_ASSERT_ON(feed->life.client->io);
     ki_error_log_write(&feed->life.errors, error);
     if (feed->options.on_error == NULL)
         return;
@@ -28,6 +29,7 @@ void ki_feed_report(const ki_informer_error *error, void *user)
 void ki_feed_report_status(void *user)
 {
     ki_feed *feed = ki_feed_of(user);
+    KI_ASSERT_ON(feed->life.client->io);
     ki_informer_status status = {0};
     ki_reflector_read_status(&feed->life.reflector, &status);
     ki_error_log_status(&feed->life.errors, &status);
@@ -35,6 +37,7 @@ void ki_feed_report_status(void *user)
 
 static void halt(ki_life *life)
 {
+    KI_ASSERT_ON(life->client->io);
     ki_feed *feed = ki_feed_of(life);
     ki_list_buffer_clear(&feed->buffer);
     feed->is_full = false;
@@ -42,6 +45,7 @@ static void halt(ki_life *life)
 
 static bool has_room(const ki_life *life)
 {
+    KI_ASSERT_ON(life->client->io);
     ki_feed *feed = ki_feed_of(life);
     if (feed->has_room)
         feed->is_full = false;
@@ -50,6 +54,8 @@ static bool has_room(const ki_life *life)
 
 static void begin_locked(ki_life *life)
 {
+    KI_ASSERT_HELD(life->mu);
+    KI_ASSERT_ON(life->client->dispatch);
     ki_feed *feed = ki_feed_of(life);
     uint64_t period_ms = feed->options.resync_ms;
     feed->timers.resync_ms = period_ms == 0 ? UINT64_MAX : ki_clock_now_ms(life->client->clock) + period_ms;
@@ -66,6 +72,7 @@ static int process(const ki_deltas *deltas, void *user)
 {
     one_key *one = user;
     ki_feed *feed = one->feed;
+    KI_ASSERT_ON(feed->life.client->dispatch);
     one->was_popped = true;
     int rc = feed->options.process(deltas, feed->options.user);
     if (rc < 0)
@@ -78,6 +85,7 @@ static int process(const ki_deltas *deltas, void *user)
 /* Processes one key. Returns whether there was one. */
 static bool process_one(ki_feed *feed)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     one_key one = {.feed = feed};
     int rc = ki_delta_queue_pop(feed->options.queue, 0, process, &one);
     feed->put_back = one.was_popped && rc > 0 ? feed->put_back + 1 : 0;
@@ -88,6 +96,7 @@ static bool process_one(ki_feed *feed)
  * because dispatch would spin. */
 static void process_some(ki_feed *feed, uint64_t now_ms)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     ki_delta_queue *queue = feed->options.queue;
     bool goes_on = true;
     for (int i = 0; goes_on && i < KEYS_AT_A_TIME && (i == 0 || !ki_loop_is_over_budget()); i++) {
@@ -106,6 +115,7 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
  * report room. */
 static void look_for_room(ki_feed *feed, uint64_t now_ms)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     if (!feed->is_full || feed->options.on_change != NULL)
         return;
     if (ki_feed_destination_has_room(feed))
@@ -116,6 +126,7 @@ static void look_for_room(ki_feed *feed, uint64_t now_ms)
 
 static void check_resync(ki_feed *feed, uint64_t now_ms)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     if (now_ms < feed->timers.resync_ms)
         return;
     int rc = ki_delta_queue_resync(feed->options.queue);
@@ -124,6 +135,7 @@ static void check_resync(ki_feed *feed, uint64_t now_ms)
 
 static void work_on_queue(ki_feed *feed, uint64_t now_ms)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     check_resync(feed, now_ms);
     if (feed->options.process != NULL)
         process_some(feed, now_ms);
@@ -133,6 +145,7 @@ static void work_on_queue(ki_feed *feed, uint64_t now_ms)
 
 static void measure(ki_feed *feed)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     const ki_feed_metrics *metrics = &feed->metrics;
     if (feed->options.queue != NULL)
         ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_queue_len(feed->options.queue));
@@ -144,6 +157,7 @@ static void measure(ki_feed *feed)
 
 static void tell_who_waits(ki_feed *feed)
 {
+    KI_ASSERT_ON(feed->life.client->dispatch);
     if (feed->was_synced || !ki_feed_has_synced(feed))
         return;
     feed->was_synced = true;
@@ -152,6 +166,7 @@ static void tell_who_waits(ki_feed *feed)
 
 static void dispatch(ki_life *life)
 {
+    KI_ASSERT_ON(life->client->dispatch);
     ki_feed *feed = ki_feed_of(life);
     uint64_t now_ms = ki_clock_now_ms(feed->life.client->clock);
     uint64_t due_ms = UINT64_MAX;

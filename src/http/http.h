@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - libcurl's multi interface on a loop: the only code that touches the network.
  *
- *   From:     http/transfer.c    (requests)
+ *   From:     client/ (which makes it), http/transfer.c (requests), reflector/
  *   To:       libcurl; util/loop/fd_watch.h and timers of the loop
  *   Locks:    none; io only.
  *   Not here: the content of requests and responses.

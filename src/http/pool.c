@@ -18,12 +18,15 @@ enum { STALE_MS = 90 * 1000 };
 
 static void run_timer(ki_job *job)
 {
-    ki_sockets_act(KI_CONTAINER_OF(job, ki_pool, timer), CURL_SOCKET_TIMEOUT, 0);
+    ki_pool *pool = KI_CONTAINER_OF(job, ki_pool, timer);
+    KI_ASSERT_ON(pool->http->options.loop);
+    ki_sockets_act(pool, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *user)
 {
     ki_pool *pool = user;
+    KI_ASSERT_ON(pool->http->options.loop);
     (void)multi;
     if (timeout_ms < 0) {
         ki_job_wake_at(&pool->timer, UINT64_MAX);
@@ -64,6 +67,7 @@ static bool open_multi(ki_pool *pool)
 /* Closing connections makes libcurl call back for their sockets. */
 static void free_pool(ki_pool *pool)
 {
+    KI_ASSERT_ON(pool->http->options.loop);
     assert(pool->count == 0 && pool->http->depth == 0);
     if (pool->multi != NULL)
         (void)curl_multi_cleanup(pool->multi);
@@ -93,6 +97,7 @@ static ki_pool *make_pool(ki_http *http, const ki_identity *identity, bool is_ht
 void ki_pools_reap(ki_http *http)
 {
     assert(http != NULL);
+    KI_ASSERT_ON(http->options.loop);
     for (ki_list_node *node = ki_list_first(&http->pools), *next = NULL; node != NULL; node = next) {
         ki_pool *pool = KI_CONTAINER_OF(node, ki_pool, node);
         next = ki_list_next(&http->pools, node);
@@ -127,6 +132,7 @@ static void keep_idle(ki_pool *pool)
 ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 {
     assert(http != NULL);
+    KI_ASSERT_ON(http->options.loop);
     ki_pool *found = NULL;
     for (ki_list_node *node = ki_list_first(&http->pools); node != NULL && found == NULL;
          node = ki_list_next(&http->pools, node)) {
@@ -151,6 +157,7 @@ ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 void ki_pool_leave(ki_pool *pool, bool is_answered)
 {
     assert(pool != NULL);
+    KI_ASSERT_ON(pool->http->options.loop);
     pool->count--;
     if (!is_answered)
         pool->unanswered--;
@@ -159,6 +166,7 @@ void ki_pool_leave(ki_pool *pool, bool is_answered)
 void ki_pool_answer(ki_pool *pool)
 {
     assert(pool != NULL);
+    KI_ASSERT_ON(pool->http->options.loop);
     pool->unanswered--;
     ki_pool_hear(pool);
 }
@@ -166,6 +174,7 @@ void ki_pool_answer(ki_pool *pool)
 void ki_pool_hear(ki_pool *pool)
 {
     assert(pool != NULL);
+    KI_ASSERT_ON(pool->http->options.loop);
     pool->heard_ns = ki_clock_now_ns(pool->http->clock);
     pool->has_heard = true;
 }
@@ -174,6 +183,7 @@ void ki_pool_hear(ki_pool *pool)
 void ki_pool_suspect(ki_pool *pool, bool is_silent)
 {
     assert(pool != NULL);
+    KI_ASSERT_ON(pool->http->options.loop);
     if (is_silent || pool->has_heard)
         pool->is_retired = true;
 }

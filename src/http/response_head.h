@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* response_head - parses the head of an HTTP response line by line, within a limit.
  *
- *   From:     http/transfer_receive.c   (lines as libcurl splits them)
+ *   From:     http/transfer_receive.c (lines as libcurl splits them), rest/
  *   To:       the transfer's on_head
  *   Locks:    none; plain data.
  *   Not here: what a status means.

@@ -191,6 +191,7 @@ static void read_socket(ki_socket *socket, int flags)
 static void run_socket(ki_job *job)
 {
     ki_socket *socket = KI_CONTAINER_OF(job, ki_socket, watch.job);
+    KI_ASSERT_ON(socket->http->options.loop);
     ki_http *http = socket->http;
     int flags = flags_of(ki_fd_watch_take(&socket->watch));
     if (socket->events == 0 || socket->holder != NULL)
@@ -261,6 +262,7 @@ static void let_go(ki_socket *socket)
 void ki_sockets_hold(ki_transfer *transfer)
 {
     assert(transfer != NULL);
+    KI_ASSERT_ON(transfer->http->options.loop);
     ki_socket *socket = find(&transfer->http->sockets, transfer);
     if (transfer->held == NULL && socket != NULL)
         hold(socket, transfer);
@@ -269,6 +271,7 @@ void ki_sockets_hold(ki_transfer *transfer)
 void ki_sockets_let_go(ki_transfer *transfer)
 {
     assert(transfer != NULL);
+    KI_ASSERT_ON(transfer->http->options.loop);
     ki_socket *socket = transfer->held;
     if (socket == NULL)
         return;
@@ -289,6 +292,7 @@ static void refer_to(ki_socket *socket, ki_transfer *transfer)
 void ki_sockets_forget(ki_transfer *transfer)
 {
     assert(transfer != NULL);
+    KI_ASSERT_ON(transfer->http->options.loop);
     const ki_list *used = &transfer->http->sockets.used;
     for (ki_list_node *node = ki_list_first(used); node != NULL && transfer->socket_count > 0;
          node = ki_list_next(used, node)) {
@@ -316,6 +320,7 @@ static ki_socket *make_socket(ki_http *http)
 int ki_sockets_reserve(ki_http *http, size_t transfers)
 {
     assert(http != NULL);
+    KI_ASSERT_ON(http->options.loop);
     ki_sockets *sockets = &http->sockets;
     size_t wanted = transfers * SOCKETS_PER_TRANSFER;
     while (sockets->count < wanted) {
@@ -375,6 +380,7 @@ static void set_transfer(ki_socket *socket, CURL *easy)
 int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, void *socket_data)
 {
     ki_pool *pool = user;
+    KI_ASSERT_ON(pool->http->options.loop);
     ki_socket *socket = socket_data;
     if (what == CURL_POLL_REMOVE) {
         if (socket != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* registration - one handler of an informer, from its adding to its removal.
  *
- *   From:     informer/informer.c (the user's calls, any thread), informer/informer_run.c (dispatch adds and
- *             removes it); the push of a ki_fanout (dispatch: events)
+ *   From:     informer/informer.c (the user's calls, any thread), informer/informer_run.c (dispatch adds
+ *             and removes it); the push of a ki_fanout (dispatch: events); controller/
  *   To:       handler/listener.c: it pushes on dispatch, and delivers on the handlers' loop
  *             informer/registration_leave.c   (removals, and waiting for it)
  *   Locks:    the informer's mu, for the fields guarded by it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel - the two loops that look at every byte, in one variant per instruction set.
  *
- *   From:     json/scan.c, json/skip.c
+ *   From:     json/scan.c, json/skip.c; json/kernel/ has the implementations
  *   To:       json/kernel/kernel_*.c: how 64 bytes become bit masks;
  *             json/kernel/block.h: what the masks mean, the same for all of them (json/kernel/tokens.h,
  *             json/kernel/grammar.h).

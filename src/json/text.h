@@ -3,7 +3,7 @@
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
  *             api/object/object_build.c, api/object/object_text.c, api/resource/resource.c,
- *             api/selector/field_selector.c
+ *             api/selector/field_selector.c, proto/
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *

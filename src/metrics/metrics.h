@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics - counters, gauges and histograms, each found once by its labels and then updated without a lock.
  *
- *   From:     every module that counts: http/, client/, reflector/, handler/
+ *   From:     all code that counts: http/, client/, reflector/, handler/, informer/, controller/,
+ *             workqueue/
  *   To:       metrics/prometheus.c, which writes them; metrics/names.h lists them
  *   Locks:    one mutex, a leaf, for finding, dropping and writing; none for counting.
  *   Not here: floating point. Everything is counted in whole units (one, a byte, a nanosecond), so that an

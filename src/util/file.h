@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* file - reads small files, and tells whether they have changed since.
  *
- *   From:     config/: kubeconfigs, tokens, certificates
+ *   From:     all code that reads files: config/ (kubeconfigs, tokens, certificates), credentials/,
+ *             apiserver/
  *   To:       open(2), fstat(2)
  *   Locks:    none; plain functions.
  *   Not here: building paths (config/path.h); writing.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork - hooks around fork(), and the number of forks before this process.
  *
- *   From:     client/client.c, store/store.c: everything that must be consistent in a child
+ *   From:     all code that must be consistent in a child: client/client.c, store/store.c, util/loop/,
+ *             queue/, workqueue/
  *   To:       pthread_atfork()
  *   Locks:    one mutex, held while a hook is added or removed and throughout a fork(). The hooks take their
  *             locks under it, so no thread may add or remove a hook while it holds a lock that a hook takes.

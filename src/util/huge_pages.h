@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* huge_pages - memory of several megabytes that is accessed at random.
  *
- *   From:     store/table.c, store/reclaim.c
+ *   From:     store/table.c, store/reclaim.c, workqueue/
  *   To:       the kernel, as huge pages if available; the user's allocator, if one is set
  *   Locks:    none.
  *   Not here: anything small (util/alloc.h).

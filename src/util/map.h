@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map - an intrusive hash table: elements that embed a node, found by a keyed hash.
  *
- *   From:     queue/delta_fifo.c, handler/backlog.c and others: elements with text keys that come and go
+ *   From:     all code that finds elements by a text key: queue/delta_fifo.c, handler/backlog.c and
+ *             others
  *   Locks:    none; the owner's.
  *   Not here: hashing (util/hash.h); the elements' memory; readers without a lock (store/table.h).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* secret - text that is wiped before its memory is freed.
  *
- *   From:     config/, for all content of kubeconfigs, files and plug-in output
+ *   From:     all code that holds secrets: config/, credentials/, http/, util/yaml/, apiserver/serve/
  *   To:       util/alloc.h
  *   Locks:    none; one owner.
  *   Not here: keeping text out of core dumps while it is in use.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_bucket - limits a rate: a burst, then one token per interval; prevents hot loops.
  *
- *   From:     reflector/reflector.c, rest/rest_call.c
+ *   From:     reflector/reflector.c, rest/rest_call.c, controller/
  *   Locks:    none; one owner.
  *   Not here: waiting.
  */

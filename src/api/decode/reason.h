@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reason - classifies an error response as a ki_reason.
  *
- *   From:     reflector/answer.c, reflector/reflector_watch.c
+ *   From:     reflector/, rest/
  *   To:       <kinformer/list_watch.h>
  *   Not here: how it is handled.
  */

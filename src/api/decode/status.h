@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* status - a Kubernetes Status: how a server reports an error.
  *
- *   From:     api/decode/decoded.h, api/decode/list_answer.h   (ERROR events, responses that should have been
- *             a list), rest/rest_reader.c, api/decode/refusal.h   (error responses)
+ *   From:     api/decode/ (ERROR events, responses that should have been a list), rest/rest_reader.c,
+ *             proto/
  *   To:       <kinformer/status.h>
  *   Locks:    none; plain data with an owner.
  *   Not here: how to handle it.

@@ -4,7 +4,8 @@
  *   header | offsets of the fields it has | "namespace/name" NUL | strings that cannot be read in the text |
  *   JSON text
  *
- *   From:     api/object/object_build.c writes it, api/object/object.c and api/object/object_text.c read it.
+ *   From:     api/object/object_build.c writes it; api/object/, reflector/, store/, handler/ and
+ *             informer/ read it
  *
  * A missing field takes no space: there may be hundreds of thousands of objects, and an object may have
  * only a few hundred bytes after its projection.

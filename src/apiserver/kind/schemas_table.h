@@ -2,8 +2,7 @@
 /* schemas_table - the fields of all built-in kinds, as data: scripts/generate_schemas.py makes it from
  * schemas.txt, rules.txt and defaults.txt.
  *
- *   From:     apiserver/kind/schema.h, apiserver/kind/proto.c, apiserver/kind/proto_write.c,
- *             apiserver/validate/validate_rules.c, apiserver/kind/defaults_rows.c
+ *   From:     apiserver/kind/, apiserver/validate/validate_rules.c; apiserver/kind/data/ has the rows
  *   Locks:    none; the data is constant
  *   Not here: custom resources
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert - converts objects of the kind Event, which are served in two forms and stored in one.
  *
- *   From:     apiserver/verbs/commit.c (before an object is stored), apiserver/object/text.c,
- *             apiserver/serve/render.c, apiserver/serve/stream.c (before it is sent)
+ *   From:     apiserver/verbs/commit.c, apiserver/storage/ (before an object is stored),
+ *             apiserver/object/text.c, apiserver/serve/render.c, apiserver/serve/stream.c (before it is
+ *             sent)
  *   To:       trees
  *   Locks:    none
  *   Not here: versions of other kinds, which share the same form

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text - builds the JSON text of lists, events and responses from parts.
  *
- *   From:     apiserver/serve/ (objects, encoded once; Status and other trees), apiserver/verbs/strict.c
+ *   From:     apiserver/serve/ (objects, encoded once; Status and other trees),
+ *             apiserver/verbs/strict.c, apiserver/request/
  *   To:       responses and streams
  *   Locks:    none
  *   Not here: what a response contains

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate - checks whether an object may be stored.
  *
- *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c
+ *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c, apiserver/verbs/check_body.c
  *   To:       a 422 with every cause
  *   Locks:    none
  *   Not here: setting defaults (apiserver/kind/defaults.h); conflicts of versions (apiserver/verbs/update.c)
@@ -31,6 +31,11 @@ KI_NODISCARD int ki_as_validate_sketch(const struct ki_as_resource *resource, co
 /* Whether a stored object is incomplete, because it fails checks that ki_as_validate_sketch() omits. An
  * update of such an object may be incomplete, too. */
 bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree);
+
+/* Checks metadata and status as the client sent them, before the server sets its own values. Fails with 400 if
+ * a field has a value of the wrong type. */
+KI_NODISCARD int ki_as_check_own_types(const struct ki_as_resource *resource, const json_t *tree,
+                                       struct ki_as_failure *failure);
 
 /* Checks the changes of an update. Immutable are uid, name, namespace, creationTimestamp, deletionTimestamp,
  * and the fields that are immutable in Kubernetes (a deployment's selector, a service's clusterIP, an

@@ -46,10 +46,6 @@ void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *pa
  * are added to `check`, unless it is NULL. */
 KI_NODISCARD int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree,
                                    struct ki_as_check *check, struct ki_as_failure *failure);
-/* Like ki_as_check_types(), for metadata and status as the client sent them,
- * before the server sets its own values. */
-KI_NODISCARD int ki_as_check_own_types(const struct ki_as_resource *resource, const json_t *tree,
-                                       struct ki_as_failure *failure);
 /* Checks an object against the rules of its type (rules.txt). */
 void ki_as_check_rules(struct ki_as_check *check, const struct ki_as_path *path,
                        const struct ki_as_schema *schema, const json_t *object);

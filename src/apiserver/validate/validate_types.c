@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apiserver/kind/schema.h"
+#include "apiserver/validate/validate.h"
 #include "apiserver/validate/validate_parts.h"
 #include "apiserver/value/quantity.h"
 #include "apiserver/value/timestamp.h"

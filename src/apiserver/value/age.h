@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* age - formats the time since a timestamp as kubectl does.
  *
- *   From:     apiserver/show/
+ *   From:     apiserver/show/, apiserver/kind/
  *   Locks:    none
  *   Not here: reading the clock
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decode - parses JSON text into a jansson tree.
  *
- *   From:     apiserver/serve/handle.c, apiserver/serve/direct.c, apiserver/object/object.c
+ *   From:     apiserver/serve/handle.c, apiserver/serve/direct.c, apiserver/object/object.c,
+ *             apiserver/patch/
  *   To:       jansson
  *   Locks:    none
  *   Not here: YAML (apiserver/value/load.h) and protobuf (apiserver/kind/proto.h).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encode - writes a JSON tree as compact text, fast.
  *
- *   From:     apiserver/object/object_draft.c, and responses built as trees
+ *   From:     all code that writes JSON: apiserver/object/object_draft.c, and responses built as trees
  *   To:       a ki_buf
  *   Locks:    none
  *   Not here: indented output (jansson does that)

@@ -16,6 +16,8 @@
 static const ki_yaml_rules rules = {
     .bytes_max = (size_t)256 * 1024 * 1024, .nodes_max = 2000000, .depth_max = 100, .is_open = true};
 
+static const char not_text[] = "!!binary is not base64-encoded UTF-8 text";
+
 struct reader {
     const char *file;
     json_t *places;         /* NULL if not requested */
@@ -36,6 +38,20 @@ static int fail(const struct reader *reader, const ki_yaml_node *node, const cha
 
 /* ---- scalars ------------------------------------------------------------------------------------------- */
 
+/* json_pack_ex() distinguishes invalid UTF-8 from out of memory; json_stringn() does not. */
+static int make_text(const struct reader *reader, const ki_yaml_node *node, ki_str bytes, json_t **out)
+{
+    if (memchr(bytes.ptr, 0, bytes.len) != NULL)
+        return fail(reader, node, "!!binary contains a NUL byte");
+    json_error_t why;
+    json_t *value = json_pack_ex(&why, 0, "s%", bytes.ptr, bytes.len);
+    if (value == NULL)
+        return json_error_code(&why) == json_error_invalid_utf8 ? fail(reader, node, not_text)
+                                                                : ki_fail_no_memory(reader->err);
+    *out = value;
+    return 0;
+}
+
 static int read_binary(const struct reader *reader, const ki_yaml_node *node, json_t **out)
 {
     assert(node->kind == KI_YAML_SCALAR && node->is_binary);
@@ -44,14 +60,10 @@ static int read_binary(const struct reader *reader, const ki_yaml_node *node, js
     char *bytes = ki_malloc(KI_BASE64_DECODED_BYTES(text.len));
     if (bytes == NULL)
         return ki_fail_no_memory(reader->err);
-    int rc = ki_base64_decode(text, bytes, &len);
-    bool is_text = rc == 0 && (len == 0 || memchr(bytes, 0, len) == NULL);
-    json_t *value = is_text ? json_stringn(bytes, len) : NULL;
+    bool is_base64 = ki_base64_decode(text, bytes, &len) == 0;
+    int rc = is_base64 ? make_text(reader, node, (ki_str){bytes, len}, out) : fail(reader, node, not_text);
     ki_free(bytes);
-    if (value == NULL)
-        return fail(reader, node, "!!binary is not base64-encoded text");
-    *out = value;
-    return 0;
+    return rc;
 }
 
 static int resolve(const struct reader *reader, const ki_yaml_node *node, ki_str text, json_t **out)

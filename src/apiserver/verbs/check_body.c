@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "apiserver/validate/validate_parts.h"
+#include "apiserver/validate/validate.h"
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 

@@ -2,7 +2,7 @@
 /* loop - runs jobs when they are woken or their timers fall due, on its own threads or on a thread that
  * steps it.
  *
- *   From:     client/client.c creates them: io, dispatch and handler are loops
+ *   From:     all code that runs jobs; client/client.c creates the loops io, dispatch and handler
  *   To:       the jobs: reflectors, applying changes, calling handlers
  *   Locks:    one mutex, a leaf; no job runs while it is held.
  *   Not here: what the jobs do; descriptors other than its own (util/loop/fd_watch.h).
@@ -80,7 +80,8 @@ struct ki_loop {
     ki_list threads;
     size_t thread_count;
     size_t stopping_count; /* threads that were told to end and have not ended yet */
-    int is_entered;        /* a thread that is not one of its own runs the loop, or waits on it */
+    int is_entered;        /* a thread that the loop did not start is running it, or waiting on it */
+    pthread_t entered_by;  /* that thread */
     int is_roused;         /* that thread has to return from ki_loop_wait() */
     int has_timer_thread;  /* one of the waiting threads waits only until the first timer */
     size_t armed_count;    /* the number of armed ki_fd_watch */
@@ -152,8 +153,8 @@ int ki_loop_is_current(const ki_loop *loop);
 void ki_loop_defer(ki_deferred *deferred, ki_deferred_cb run);
 
 /* For assertions: whether the calling thread may act as the loop's runner. It may if it runs one of the
- * loop's jobs, or if the loop has no threads and no thread steps it or waits on it. The second check takes
- * the loop's mutex. */
+ * loop's jobs or holds the loop, or if the loop has no threads and no thread steps it or waits on it. All but
+ * the first check take the loop's mutex. */
 bool ki_loop_is_mine(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* For the beginning of a function that belongs to one loop: io, dispatch or handlers. */

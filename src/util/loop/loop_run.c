@@ -62,6 +62,7 @@ static bool enter_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     if (loop->thread_count > 0 || loop->stopping_count > 0 || loop->is_entered)
         return false;
     loop->is_entered = 1;
+    loop->entered_by = pthread_self();
     return true;
 }
 
@@ -442,7 +443,8 @@ bool ki_loop_is_mine(ki_loop *loop)
     if (ki_loop_is_current(loop))
         return true;
     ki_mutex_lock(&loop->mu);
-    bool is_free = loop->thread_count == 0 && loop->stopping_count == 0 && !loop->is_entered;
+    bool is_mine = loop->is_entered ? pthread_equal(loop->entered_by, pthread_self()) != 0
+                                    : loop->thread_count == 0 && loop->stopping_count == 0;
     ki_mutex_unlock(&loop->mu);
-    return is_free;
+    return is_mine;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rcu - read sections, and grace periods that can be polled without waiting.
  *
- *   From:     readers of a store; store/reclaim.c, store/store.c
+ *   From:     all code that reads a store, or must not wait inside a read section; store/reclaim.c and
+ *             store/store.c, the writers
  *   To:       membarrier(2), where the system has it
  *   Locks:    none for readers and writers, except the lock of util/fork.h in ki_rcu_begin().
  *   Not here: freeing after a grace period; threads; notification that a period has passed: callers poll.

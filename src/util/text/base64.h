@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base64 - the standard alphabet of RFC 4648 with its padding.
  *
- *   From:     config/: data in a kubeconfig, the header of basic authentication
+ *   From:     all code that decodes or encodes base64: config/ (data in a kubeconfig), credentials/,
+ *             proto/, apiserver/
  *   Locks:    none; plain functions.
  *   Not here: the URL-safe alphabet; streams.
  */

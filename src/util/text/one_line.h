@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* one_line - makes foreign text safe for one line of a log or a message.
  *
- *   From:     util/log.c, util/error.c, api/decode/refusal.c
+ *   From:     util/log.c, util/error.c, api/decode/refusal.c, api/selector/, config/, credentials/
  *   Not here: checking whether a text is UTF-8; escaping for a format.
  */
 #ifndef KI_UTIL_TEXT_ONE_LINE_H

@@ -100,6 +100,7 @@ static const char *const scalars[][2] = {
     {"!!float 1", "1"},
     {"!!bool yes", "true"},
     {"!!binary aGk=", "'hi'"},
+    {"!!binary ''", "''"},
     {"'1'", "'1'"},
     {"\"1\"", "'1'"},
     {"! 1", "'1'"},
@@ -196,10 +197,10 @@ static void errors_are_reported_with_their_line(void **state)
     refused("a:\n\tb", "x.yaml:2: found character that cannot start any token");
     refused("a: 1\nb: [1,2", "x.yaml:3: did not find expected ',' or ']'");
     refused("a: .inf", "x.yaml:1: JSON cannot represent this number");
-    refused("a: !!binary '?'", "x.yaml:1: !!binary is not base64-encoded text");
+    refused("a: !!binary '?'", "x.yaml:1: !!binary is not base64-encoded UTF-8 text");
+    refused("a: !!binary /w==", "x.yaml:1: !!binary is not base64-encoded UTF-8 text");
     refused("a: \"\\0\"", "x.yaml:1: a NUL character");
-    refused("kind: List\nitems:\n- |\n  x\n- !!binary aGkA\n",
-            "x.yaml:5: !!binary is not base64-encoded text");
+    refused("kind: List\nitems:\n- |\n  x\n- !!binary aGkA\n", "x.yaml:5: !!binary contains a NUL byte");
     refused("{\"a\": }{", "x.yaml:1: did not find expected <document start>");
 }
 
@@ -346,7 +347,7 @@ static bool parses(void *user)
 static void out_of_memory_is_an_error(void **state)
 {
     (void)state;
-    static char text[] = "a: &x {b: [1, 2.5, yes]}\nc:\n  <<: *x\n  1: \"t\"\n---\nd: 1\n";
+    static char text[] = "a: &x {b: [1, 2.5, yes], d: !!binary aGk=}\nc:\n  <<: *x\n  1: \"t\"\n---\nd: 1\n";
     assert_survives_no_memory(parses, text);
 }
 
