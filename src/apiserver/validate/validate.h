@@ -32,8 +32,8 @@ KI_NODISCARD int ki_as_validate_sketch(const struct ki_as_resource *resource, co
  * update of such an object may be incomplete, too. */
 bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree);
 
-/* Checks metadata and status as the client sent them, before the server sets its own values. Fails with 400 if
- * a field has a value of the wrong type. */
+/* Checks metadata and status as the client sent them, before the server sets its own values. Fails with 400
+ * if a field has a value of the wrong type. */
 KI_NODISCARD int ki_as_check_own_types(const struct ki_as_resource *resource, const json_t *tree,
                                        struct ki_as_failure *failure);
 
