@@ -292,15 +292,15 @@ static void do_step(run *r)
     steps[below(r, sizeof(steps) / sizeof(steps[0]))](r);
 }
 
-static ki_str other_name(size_t i, char name[16])
+static ki_str other_name(size_t i, char name[32])
 {
-    snprintf(name, 16, "other-%zu", i);
+    snprintf(name, 32, "other-%zu", i);
     return ki_str_of(name);
 }
 
 static void begin_others(run *r)
 {
-    char name[16];
+    char name[32];
     for (size_t i = 0; i < OTHERS; i++) {
         work_add(&r->rig, other_name(i, name).ptr);
         (void)work_get(&r->rig, name);
@@ -310,7 +310,7 @@ static void begin_others(run *r)
 
 static void end_others(run *r)
 {
-    char name[16];
+    char name[32];
     for (size_t i = 0; i < r->others; i++)
         assert_int_equal(ki_workqueue_done(r->rig.queue, other_name(i, name)), 0);
     r->others = 0;
