@@ -1,10 +1,10 @@
-# libkinformer-apiserver: the embedded API server. Of libkinformer it has only util/, compiled in and hidden, so that each
-# of the two works without the other.
+# libkinformer-apiserver: the embedded API server. The only part of libkinformer that it uses is util/, which is compiled in and
+# hidden. So each of the two works without the other.
 
 pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
-# libmicrohttpd's own TLS; here it makes certificates.
+# For certificates. libmicrohttpd uses it for TLS.
 pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
 
 file(GLOB_RECURSE apiserver_sources CONFIGURE_DEPENDS src/apiserver/*.c)
@@ -25,7 +25,7 @@ set_target_properties(kinformer_apiserver PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${KI_SOVERSION}
     LINK_DEPENDS ${PROJECT_BINARY_DIR}/apiserver.map)
-# What util/ exports for libkinformer stays inside here.
+# The public functions of util/ are exported by libkinformer, not here.
 target_link_options(kinformer_apiserver PRIVATE
     -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--version-script=${PROJECT_BINARY_DIR}/apiserver.map)
 if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)

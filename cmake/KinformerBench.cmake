@@ -1,5 +1,5 @@
-# Every bench/bench_*.c is a benchmark, every bench/cmd_<name>.c a tool <name>; they share what else is in bench/.
-# The other JSON libraries are Debian's packages; simdjson is why this part needs C++.
+# Every bench/bench_*.c is a benchmark, and every bench/cmd_<name>.c is a tool <name>; they share the other files of bench/.
+# The other JSON libraries are Debian packages. simdjson needs C++.
 
 enable_language(CXX)
 set(CMAKE_CXX_STANDARD 17)
@@ -14,8 +14,8 @@ file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c bench/*.cpp)
 file(GLOB bench_programs CONFIGURE_DEPENDS bench/bench_*.c bench/cmd_*.c)
 list(REMOVE_ITEM bench_sources ${bench_programs})
 
-# As simdjson's manual advises (On-Demand chooses its instructions when compiled); ours stays at -O2 and chooses at run
-# time.
+# As simdjson's manual advises: On-Demand chooses its instruction set at compile time. Our library is compiled with -O2, and
+# chooses at run time.
 set_source_files_properties(bench/reference_simdjson.cpp PROPERTIES COMPILE_OPTIONS "-O3;-march=native")
 
 add_library(kinformer_bench STATIC ${bench_sources})

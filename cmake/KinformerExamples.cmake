@@ -1,4 +1,4 @@
-# Every examples/*.c is a program written as a user would: public headers and the shared libraries only.
+# Every examples/*.c is a program as a user would write it: it uses only the public headers and the shared libraries.
 
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
 add_custom_target(kinformer_examples)
@@ -13,7 +13,7 @@ foreach(source IN LISTS example_sources)
     add_dependencies(kinformer_examples example_${name})
 endforeach()
 
-# A controller as it is deployed.
+# A complete controller, as it would be deployed.
 file(GLOB sample_sources CONFIGURE_DEPENDS examples/sample-controller/*.c)
 add_executable(sample_controller ${sample_sources})
 set_target_properties(sample_controller PROPERTIES
@@ -22,7 +22,7 @@ set_target_properties(sample_controller PROPERTIES
 target_link_libraries(sample_controller PRIVATE kinformer kinformer_flags)
 add_dependencies(kinformer_examples sample_controller)
 
-# The API server is in the program, too.
+# These programs contain the API server.
 foreach(name IN ITEMS by_hand without_cluster write)
     if(TARGET example_${name})
         target_link_libraries(example_${name} PRIVATE kinformer_apiserver)
@@ -54,7 +54,7 @@ if(KI_TESTS AND TARGET example_low_level)
         TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 
-# Without a cluster it says so; with one tests/cluster has it.
+# Without a cluster, it reports that; tests/cluster runs it with one.
 if(KI_TESTS AND TARGET example_hello)
     add_test(NAME example_hello COMMAND example_hello)
     set_tests_properties(example_hello PROPERTIES TIMEOUT ${KI_TEST_SECONDS}

@@ -1,4 +1,4 @@
-# How everything of ours is compiled: kinformer_flags (library, tests, fuzz, bench, examples alike).
+# kinformer_flags: the compiler flags of the library, the tests, the fuzz targets, the benchmarks and the examples.
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)

@@ -1,9 +1,9 @@
 # Every fuzz/fuzz_*.c defines LLVMFuzzerTestOneInput. With KI_FUZZ it becomes a libFuzzer program; otherwise it
-# is linked with fuzz/replay.c, and the test replay_<name> runs it over what fuzz/corpus/<name> holds.
+# is linked with fuzz/replay.c, and the test replay_<name> runs it on the files in fuzz/corpus/<name>.
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 
-# Some targets hold this library against jansson, with code that the tests have, too.
+# Some targets compare this library with jansson, with code that they share with the tests.
 if(KI_FUZZ)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)

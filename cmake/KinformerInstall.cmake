@@ -14,13 +14,13 @@ install(TARGETS kinformer_apiserver kinformer_apiserver_static EXPORT kinformer-
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Written while installing, because only then the prefix is known (cmake --install --prefix). An absolute folder
-# replaces the prefix, as cmake_path does.
+# Written during installation, because only then is the prefix known (cmake --install --prefix). If a folder is absolute,
+# cmake_path drops the prefix.
 set(pc_libdir "\${prefix}")
 set(pc_includedir "\${prefix}")
 cmake_path(APPEND pc_libdir "${CMAKE_INSTALL_LIBDIR}")
 cmake_path(APPEND pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
-# libcurl is linked as a shared library by those who link ours as an archive, too: what it needs itself is not theirs.
+# Programs that link our archive still link libcurl as a shared library; its own dependencies need not be linked.
 list(JOIN LIBCURL_LDFLAGS " " pc_libcurl)
 install(CODE "
     set(KI_LIBCURL [[${pc_libcurl}]])

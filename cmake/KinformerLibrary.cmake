@@ -21,15 +21,17 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/workqueue/*.c)
 
 find_package(PkgConfig REQUIRED)
-# Requests; 7.87 is the first that lets go of a name lookup (CURLOPT_QUICK_EXIT).
+# For requests. Since 7.87, libcurl need not wait for a name lookup when a request is cancelled (CURLOPT_QUICK_EXIT).
 pkg_check_modules(LIBCURL REQUIRED IMPORTED_TARGET libcurl>=7.87)
-# The back end of libcurl that has a say in verifying; with another one, or another version of it, libcurl decides alone.
+# The TLS library of libcurl whose verification callback is used. If libcurl uses another one, or another version of this one,
+# libcurl alone verifies.
 pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
-# Kubeconfigs.
+# For kubeconfigs.
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 
-# The JSON kernels are compiled for the instructions they use and chosen at run time; nothing else is.
+# Each JSON kernel is compiled for the instruction set it uses, and one is chosen at run time. All other code is compiled for the
+# baseline.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
     list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel/kernel_neon\\.c$")
     set_source_files_properties(src/json/kernel/kernel_avx2.c PROPERTIES
@@ -46,7 +48,7 @@ endif()
 # The innermost loops of the protobuf decoder.
 set_source_files_properties(src/proto/message.c src/proto/out.c src/proto/map.c PROPERTIES COMPILE_OPTIONS "-O3")
 
-# What the embedded API server has of it, too.
+# Also part of the embedded API server.
 add_library(kinformer_util_objects OBJECT ${util_sources})
 target_include_directories(kinformer_util_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_util_objects PRIVATE kinformer_flags PkgConfig::LIBYAML)
@@ -58,7 +60,7 @@ target_include_directories(kinformer_objects
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_objects PRIVATE kinformer_flags
     PkgConfig::LIBCURL PkgConfig::OPENSSL PkgConfig::ZLIB PkgConfig::LIBYAML)
-# A program that defines a function named as one of ours does not replace ours, so the compiler may inline.
+# A program that defines a function with the same name does not replace ours, so the compiler may inline it.
 target_compile_options(kinformer_objects PRIVATE -fno-semantic-interposition)
 
 add_library(kinformer_static STATIC
@@ -79,7 +81,7 @@ set_target_properties(kinformer PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${KI_SOVERSION}
     LINK_DEPENDS ${PROJECT_BINARY_DIR}/kinformer.map)
-# Never unloaded: its threads, and those of libcurl, would go on running where there is nothing any more.
+# Never unloaded: its threads, and those of libcurl, would run code that is no longer mapped.
 target_link_options(kinformer PRIVATE
     -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--version-script=${PROJECT_BINARY_DIR}/kinformer.map)
 if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)

@@ -1,5 +1,5 @@
-# Every test_*.c below tests/unit (and tests/headers, tests/race, tests/flow) is a program and a ctest of the same name; those
-# of tests/race and tests/flow bear the label race or flow.
+# Every test_*.c below tests/unit, and in tests/headers, tests/race and tests/flow, is a program and a ctest of the same name.
+# Those of tests/race and tests/flow have the label race or flow.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -12,11 +12,11 @@ if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()
 
-# Some hundred programs with the same library in them: gold links them in a third of the time, where it is there.
+# Hundreds of programs contain the same library. gold, if installed, links them in a third of the time.
 include(CheckLinkerFlag)
 check_linker_flag(C -fuse-ld=gold KI_HAS_GOLD)
 
-# What tests share: the code in tests/support, and the libraries that all of them may use.
+# Shared by all tests: the code in tests/support, and the libraries that they may use.
 file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS tests/support/*.c)
 add_library(kinformer_test_base INTERFACE)
 target_include_directories(kinformer_test_base INTERFACE
@@ -34,7 +34,7 @@ else()
     target_link_libraries(kinformer_test_support INTERFACE kinformer_test_base)
 endif()
 
-# What flow tests share.
+# Shared by the flow tests.
 file(GLOB flow_sources CONFIGURE_DEPENDS tests/flow/support/*.c)
 add_library(kinformer_flow_support STATIC ${flow_sources})
 target_link_libraries(kinformer_flow_support PUBLIC kinformer_test_support)
@@ -49,14 +49,14 @@ set(KI_TEST_ENVIRONMENT
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
-# Far more than any test takes; an emulator is slow.
+# Far longer than any test takes; an emulator is slow.
 set(KI_TEST_SECONDS 900)
 if(CMAKE_CROSSCOMPILING)
     set(KI_TEST_SECONDS 1800)
 endif()
 
-# ctest has three jobs for each processor. What computes takes two of them; what talks to a server or a process
-# mostly waits, and takes one. The longest start first, some of either kind, so that none is left over in the end.
+# ctest runs with three slots per processor. A test that computes takes two slots; one that mostly waits takes one. The longest
+# start first.
 set(KI_COMPUTING_FLOW_TESTS test_apiserver_malformed)
 set(KI_LONG_TESTS
     test_apiserver_informer test_apiserver_malformed test_apiserver_watch test_blackbox_streams test_blackbox_watches test_cli_demo
@@ -64,7 +64,7 @@ set(KI_LONG_TESTS
     test_apply_model test_apply_memory test_backlog_model test_delta_fifo_model test_feed_memory
     test_json_equal test_json_mutants test_json_splits test_list_decoder_recorded test_store_race)
 
-# Where a thread is held up now and then: see tests/support/delays.c.
+# In these, threads are delayed at random: see tests/support/delays.c.
 set(KI_DELAYED_TESTS test_controller_race test_frees_race test_life_race test_monkey_race test_reentrancy_race)
 
 function(ki_schedule_test name is_waiting)
@@ -82,7 +82,7 @@ function(ki_schedule_test name is_waiting)
 endfunction()
 
 foreach(source IN LISTS test_sources)
-    # The thread sanitizer has something to say only where threads are started, and is slow everywhere else.
+    # The thread sanitizer is slow, and only useful for tests that start threads.
     if(KI_SANITIZE STREQUAL "thread")
         file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create|sleeper_begin|scripted_http|ki_apiserver_start|api_rig")
         if(NOT starts_threads)
@@ -90,11 +90,11 @@ foreach(source IN LISTS test_sources)
         endif()
     endif()
     cmake_path(GET source STEM name)
-    # The thread sanitizer knows no threads in children of a process that has some.
+    # The thread sanitizer does not support threads in a forked child of a multi-threaded process.
     if(name MATCHES "^test_fork_" AND KI_SANITIZE STREQUAL "thread")
         continue()
     endif()
-    # The program is run by the test: it has no threads to look at, and an emulator would not run it.
+    # The test itself starts no threads. It runs the program, which an emulator would not do.
     if(name MATCHES "^test_cli_(watch|cluster|discovery|demo)$" AND (KI_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING))
         continue()
     endif()
@@ -102,7 +102,7 @@ foreach(source IN LISTS test_sources)
     if(name MATCHES "^test_example_" AND (NOT KI_EXAMPLES OR KI_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING))
         continue()
     endif()
-    # Scenarios that wait by the real clock for what a program does: once is enough.
+    # These wait for a program in real time, so one build is enough.
     if(name MATCHES "^test_blackbox_" AND (KI_SANITIZE OR KI_COVERAGE OR CMAKE_CROSSCOMPILING))
         continue()
     endif()
@@ -133,7 +133,7 @@ foreach(source IN LISTS test_sources)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
-    # Looking up a symbol at its first call saves the processor's registers on the stack, with what they last held.
+    # Lazy binding would save the registers, which may hold a secret, on the stack.
     if(name STREQUAL "test_secret_memory")
         set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT LD_BIND_NOW=1)
     endif()
@@ -149,7 +149,7 @@ foreach(source IN LISTS test_sources)
     ki_schedule_test(${name} ${is_waiting})
 endforeach()
 
-# The program itself: what it says without a server; and against one, as the tests that ask for KI_PROGRAM do.
+# The program without a server. The tests that use KI_PROGRAM run it against one.
 if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME test_cli_usage COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/cli/test_cli_usage.sh
         $<TARGET_FILE:kinformer_program> ${PROJECT_VERSION})
@@ -157,8 +157,7 @@ if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
         ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 
-# Foreign event loops: each tests/loops/test_on_*.c, those of libraries where these are installed. One that is not
-# is listed by ctest as not run, and does not count.
+# Other event loops: each tests/loops/test_on_*.c. If the library of a loop is not installed, ctest lists its test as not run.
 if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
     add_library(kinformer_loop_work STATIC tests/loops/loop_work.c)
     target_link_libraries(kinformer_loop_work PUBLIC kinformer_test_base)
@@ -184,7 +183,7 @@ if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
     endforeach()
 endif()
 
-# Simulations: each tests/sim/sim_*.c is a program and a ctest, and what they share is beside them.
+# Simulations: each tests/sim/sim_*.c is a program and a ctest. The other files of the folder are shared.
 file(GLOB sim_programs CONFIGURE_DEPENDS tests/sim/sim_*.c)
 file(GLOB sim_sources CONFIGURE_DEPENDS tests/sim/*.c)
 list(REMOVE_ITEM sim_sources ${sim_programs})
@@ -205,8 +204,8 @@ if(NOT KI_SANITIZE STREQUAL "thread")
     endforeach()
 endif()
 
-# Tests against a real control plane: scripts/test_cluster.sh builds, starts and ends that, so ctest does not know them,
-# and they are built only where they are asked for.
+# Tests against a real control plane, which scripts/test_cluster.sh builds, starts and stops. So they are not registered with
+# ctest, and are built only on request.
 file(GLOB cluster_programs CONFIGURE_DEPENDS tests/cluster/test_*.c)
 file(GLOB cluster_sources CONFIGURE_DEPENDS tests/cluster/*.c)
 list(REMOVE_ITEM cluster_sources ${cluster_programs})
@@ -226,13 +225,13 @@ foreach(source IN LISTS cluster_programs)
     add_dependencies(kinformer_cluster_tests ${name})
 endforeach()
 
-# Installs below a temporary folder and builds a program against that, with pkg-config and with find_package; runs it
-# as it is, so only where this machine can.
+# Installs into a temporary folder, builds a program against it with pkg-config and with find_package, and runs the program. Not
+# for cross builds or instrumented ones.
 if(NOT KI_SANITIZE AND NOT KI_COVERAGE AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_install.sh
         ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} ${PROJECT_VERSION})
     set_tests_properties(install PROPERTIES TIMEOUT 300)
-    # C++ is not a language of this project: the script calls the compilers.
+    # C++ is not enabled in this project, so the script calls the compilers itself.
     add_test(NAME cxx COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_cxx.sh ${PROJECT_BINARY_DIR})
     set_tests_properties(cxx PROPERTIES TIMEOUT 300)
     find_program(KI_CXX NAMES g++ clang++)

@@ -16,7 +16,7 @@ foreach(component IN LISTS kinformer_FIND_COMPONENTS)
     endif()
 endforeach()
 
-# find_package(kinformer COMPONENTS apiserver): the embedded API server, and what it needs beyond the rest.
+# find_package(kinformer COMPONENTS apiserver): the embedded API server and its additional dependencies.
 if("apiserver" IN_LIST kinformer_FIND_COMPONENTS)
     pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)

@@ -1,5 +1,5 @@
-# 64-bit ARM with Debian's cross compiler; what is built runs under qemu. The libraries that tests need are in
-# build/arm64-sysroot, where scripts/arm64_sysroot.sh puts them.
+# 64-bit ARM with Debian's cross compiler; programs run under qemu. scripts/arm64_sysroot.sh puts the libraries that tests need
+# into build/arm64-sysroot.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -19,6 +19,6 @@ set(library_path ${sysroot}/usr/lib/aarch64-linux-gnu:${sysroot}/lib/aarch64-lin
 set(CMAKE_EXE_LINKER_FLAGS_INIT -Wl,-rpath-link,${library_path})
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -Wl,-rpath-link,${library_path})
 
-# The first of its kind: an instruction that not every 64-bit ARM processor has ends the test.
+# The oldest 64-bit core, so that a test fails if it uses an instruction that not every processor has.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -cpu cortex-a53 -L /usr/aarch64-linux-gnu
     -E LD_LIBRARY_PATH=${library_path})

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Fills build/arm64-sysroot with the arm64 libraries that library and tests need; silent when they are already
+# Fills build/arm64-sysroot with the arm64 libraries that the library and its tests need. Prints nothing if they are already
 # there.
 #
-# They come from the apt sources of this machine, with separate lists and a separate cache, and are unpacked,
-# not installed: the system's packages and architectures do not change, and root is not needed.
+# They come from this machine's apt sources, with separate lists and a separate cache. They are unpacked, not installed, so
+# the system's packages and architectures do not change, and root is not needed.
 set -eu
 cd "$(dirname "$0")/.."
 

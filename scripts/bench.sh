@@ -6,8 +6,8 @@
 #
 # All benchmarks are run, even if one fails its check; then the script fails.
 #
-# Where Go is present, client-go's work queue takes part in bench_workqueue, its protobuf decoder in bench_proto, and its
-# informer in bench_http. Lookups from LuaJIT and Python (BENCH=bindings) are measured where LuaJIT and cffi are installed.
+# If Go is installed, client-go is measured too: its work queue in bench_workqueue, its protobuf decoder in bench_proto, its
+# informer in bench_http. Lookups from LuaJIT and Python (BENCH=bindings) need LuaJIT and cffi.
 set -eu
 cd "$(dirname "$0")/.."
 code=0

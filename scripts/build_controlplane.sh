@@ -21,7 +21,7 @@ go_version=$(go env GOVERSION 2>/dev/null || true)
 minor=$(echo "$go_version" | sed -nE 's/^go1\.([0-9]+).*/\1/p')
 [ "${minor:-0}" -ge $go_minor_min ] || not_built "Go is $go_version, and 1.$go_minor_min is needed"
 
-# Some minutes the first time, seconds from Go's cache.
+# Takes minutes the first time, and seconds with Go's cache.
 build_controlplane() {
     cd tests/cluster/controlplane
     timeout $build_seconds_max go build -trimpath -ldflags '-s -w' -o "$program" .

@@ -2,10 +2,10 @@
 # Compares the interface of the shared libraries of a build with the one recorded in abi/, with libabigail.
 #
 #   scripts/check_abi.sh BUILD_DIR            prints the differences
-#   scripts/check_abi.sh --record BUILD_DIR   records the interface: after a change that is meant
+#   scripts/check_abi.sh --record BUILD_DIR   records the interface, after an intended change
 #
 # Differences are reported, not refused: before 1.0 a minor version may change the interface. It fails only when a
-# symbol has gone and the soname is the same.
+# symbol was removed and the soname is the same.
 set -eu
 cd "$(dirname "$0")/.."
 record=0
@@ -47,10 +47,10 @@ for name in libkinformer libkinformer-apiserver; do
         echo "abi: abidiff failed" >&2
         failed=1
     elif grep -qE '[1-9][0-9]* Removed (function|variable)' "$work/report" && ! grep -q SONAME "$work/report"; then
-        echo "abi: symbols of $name have gone, and its soname is the same" >&2
+        echo "abi: symbols of $name were removed, and its soname is the same" >&2
         failed=1
     else
-        echo "abi: $name differs from the record; if this is meant: scripts/check_abi.sh --record $build"
+        echo "abi: $name differs from the record; if this is intended: scripts/check_abi.sh --record $build"
     fi
 done
 exit $failed

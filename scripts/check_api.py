@@ -3,8 +3,8 @@
 "Call x thread" of docs/threading.md has every function.
 
 A row of the table begins with names in backquotes: a full one, then further ones without the first words that they
-share with it: `ki_informer_start`, `stop`. A name also stands for those that begin with it: `ki_store_get` for
-ki_store_get_key. A * at its end stands for any rest."""
+share with it: `ki_informer_start`, `stop`. A name also covers those that begin with it: `ki_store_get` covers
+ki_store_get_key. A * at its end matches anything."""
 import glob
 import os
 import re

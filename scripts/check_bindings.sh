@@ -47,7 +47,7 @@ assert(ffi.string(c.ki_version()) ~= "")
 END
 }
 
-# Its own tests of layouts have the sizes.
+# bindgen writes tests of the layouts, which contain the sizes.
 with_bindgen() {
     bindgen include/kinformer.h -- -Iinclude >"$work/rust"
     for name in $(grep -hoE '\bki_[a-z0-9_]+\(' include/kinformer/*.h | tr -d '(' | sort -u); do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the declarations in the public headers follow the rules that keep the interface one:
+"""Checks that the declarations in the public headers follow the rules that keep the interface uniform:
 
 - no member or parameter has a name that is a keyword in C++, Lua, Python or Rust;
 - every struct has reserved words at its end, or is listed below with the reason why it cannot grow;

@@ -4,7 +4,7 @@
 #
 #   scripts/check_cxx.sh BUILD_DIR
 #
-# Ends with 77 when there is no C++ compiler.
+# Exit status 77: there is no C++ compiler.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that a script writes are as that script would write them now.
+# Checks that generated files are up to date.
 set -eu
 cd "$(dirname "$0")/.."
 python3 scripts/generate_resources.py --check

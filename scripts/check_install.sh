@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs a build to a temporary folder, then builds and runs programs against it: with pkg-config (shared,
 # static, and the one that the README shows) and with find_package (shared, static), each also with the API
-# server; and looks whether DESTDIR stays out of kinformer.pc.
+# server. Checks that kinformer.pc does not contain DESTDIR.
 #
 #   scripts/check_install.sh BUILD_DIR COMPILER VERSION
 set -eu
@@ -63,7 +63,7 @@ sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/fi
 # shellcheck disable=SC2046
 "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/first.c" -o "$work/first" \
     $(pkg-config --cflags --libs kinformer)
-# It follows the pods of a server until it is ended.
+# It watches the pods of a server until it is killed.
 printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}' >"$work/pod.json"
 "$work/prefix/bin/kinformer" apiserver --port 0 --load "$work/pod.json" --kubeconfig-out "$work/kubeconfig" >"$work/said" &
 server=$!

@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# "folder: folders it may use"; itself is allowed. Lowest first, in the order of the data.
+# "folder: folders it may use", besides itself. The lowest comes first, in the order of the flow of data.
 RULES = """
 util/text:
 util: util/text
@@ -145,7 +145,7 @@ def read_objects(build):
 
 
 def part_of(source):
-    """The library, the API server and the program are linked each on its own; the first two have util/ in common."""
+    """The library, the API server and the program are linked separately; the first two both contain util/."""
     part = source.partition("/")[0]
     return part if part in ("util", "apiserver", "cli") else "library"
 
@@ -159,7 +159,7 @@ def symbol_violations(rules, objects, exceptions=EXCEPTIONS):
     for source, (_, needed) in sorted(objects.items()):
         for name in sorted(needed & set(homes)):
             near = [home for home in homes[name] if part_of(home) == part_of(source)]
-            # The program calls what the shared libraries export, and the linker knows nothing else.
+            # The program can only call what the shared libraries export: the linker checks that.
             for home in near or ([] if part_of(source) == "cli" else homes[name]):
                 to = folder_of(home)
                 if to in rules.get(folder_of(source), ()):
@@ -216,7 +216,7 @@ def test_sizes(_rules, tree):
 
 
 def test_symbols(rules, tree):
-    """With a compiler and nm, as in a real build: only they say how a symbol is written."""
+    """With a compiler and nm, as in a real build, because they decide how a symbol is written."""
     folder = tree / "CMakeFiles/kinformer_objects.dir/src"
 
     def compile_file(file, text):

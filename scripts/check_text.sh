@@ -5,23 +5,23 @@
 #   scripts/check_text.sh [DIR ...]     checks, after a self-test
 set -eu
 cd "$(dirname "$0")/.."
-# Characters count, not bytes.
+# Line lengths are in characters, not bytes.
 export LC_ALL=C.UTF-8
 
-# Add a phrase when it is gone from the tree. A space also stands for the underscore of a test's name. "(is|are) no X" is refused
+# Add a phrase when the tree no longer contains it. A space also matches the underscore in a test's name. "(is|are) no X" is refused
 # below: write "is not a list", not "is no list"; "there is no list", "is no longer" and "is no more" are fine.
 phrases='inside of|takes null|be had|want of memory|is no such thing|for who|in one go|other than with|believed by|let in|anew|all the same|goes wrong|whoever|for want of|in its stead|outside of|ever more seldom|by whom|that cannot be (is|are)|at the (most|least)|dearer|dearest|memory is out|good-bye|writes? down|comes? of it|is told of|begun behind|stands? behind|right behind|nul behind|has something against|whenever (it|they) likes?|heals?|healed|stands in its place'
 
 sources() { find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) | sort; }
 
-# This file has the phrases itself.
+# This file contains the phrases itself.
 texts() {
     find "$@" -type f ! -name check_text.sh \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.md' \
         -o -name '*.sh' -o -name '*.py' -o -name '*.go' -o -name '*.js' -o -name '*.cmake' -o -name CMakeLists.txt -o -name Makefile \
         -o -path '*.ci/run' \) | sort
 }
 
-# Prints one line per phrase, also for one that a line break divides in a comment, a paragraph or a string.
+# Prints one line per phrase, even if a line break splits it in a comment, a paragraph or a string.
 bad_phrases() {
     texts "$@" | xargs awk -v phrases="(^|[^a-z])($(echo "$phrases|(is|are) no [a-z0-9]+" | sed 's/ /[ _]/g'))([^a-z]|\$)" '
         function allow(text) {

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Checks that the tools and libraries of the given groups are installed, and installs what is missing; silent
-# otherwise.
+# Checks that the tools and libraries of the given groups are installed, and installs missing ones. Prints nothing if all are
+# installed.
 #
 #   scripts/deps.sh [--list | --optional] build test lint bench fuzz coverage arm64 distro loops bindings
 #
-# With --optional, what cannot be installed is only reported: the tests and checks that need it are not run.
+# With --optional, a package that cannot be installed is only reported: the tests and checks that need it are not run.
 #
 # A tool or library counts as installed when it works, wherever it comes from. Missing ones are installed from
 # Debian packages, as root or through a sudo that needs no password. Where that is not possible, the script
@@ -75,7 +75,7 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 has_daemon() { has_command "$1" || has_command "/usr/sbin/$1"; }
 has_library() { has_command pkg-config && pkg-config --exists "$1"; }
 has_python() { has_command python3 && python3 -c "import $1" 2>/dev/null; }
-# A compiler is of no use without the C library's headers.
+# A compiler needs the C library's headers.
 has_compiler() { has_command "$1" && echo '#include <stdlib.h>' | "$1" -E -x c - >/dev/null 2>&1; }
 has_clang_runtime() {
     has_command clang || return 1
@@ -154,12 +154,12 @@ line_to_type() {
 missing=$(missing_packages "$@")
 [ -n "$missing" ] || exit 0
 
-# One attempt with the package lists that are there: a machine without a network need not wait.
+# One attempt with the present package lists, so that a machine without a network does not wait.
 if [ $optional -eq 1 ]; then
     # shellcheck disable=SC2086
     can_install && install_packages $missing 2>/dev/null || true
     missing=$(missing_packages "$@")
-    [ -z "$missing" ] || echo "deps: not installed, so what needs them is not run: $missing"
+    [ -z "$missing" ] || echo "deps: not installed, so the tests that need them are not run: $missing"
     exit 0
 fi
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/apiserver/kind/data/resources_table.c, what the embedded API server serves, from src/api/resource/resources.tsv.
+"""Writes src/apiserver/kind/data/resources_table.c, the resources that the embedded API server serves, from src/api/resource/resources.tsv.
 
     scripts/generate_apiserver_resources.py            write the file
     scripts/generate_apiserver_resources.py --check    change nothing; fail when it is not what would be written
@@ -18,10 +18,11 @@ MORE = [
     ("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", "false", "crd,crds"),
     ("apiregistration.k8s.io", "v1", "apiservices", "APIService", "false", ""),
 ]
-# Its resources have moved to other groups: there they have short names, and kubectl warns of a name that two have.
+# The resources of this group have moved to other groups, where they have short names. kubectl warns if two resources have the
+# same name.
 OLD_GROUP = "extensions"
 
-# By plural, whatever the group and version.
+# By plural, in all groups and versions.
 WITH_STATUS = """
     apiservices certificatesigningrequests compositepodgroups cronjobs customresourcedefinitions daemonsets deployments
     devicetaintrules evictionrequests flowschemas horizontalpodautoscalers ingresses jobs namespaces nodes
@@ -31,7 +32,7 @@ WITH_STATUS = """
     validatingadmissionpolicies volumeattachments
 """.split()
 WITH_SCALE = "deployments replicasets replicationcontrollers statefulsets".split()
-# Those whose metadata.generation is counted.
+# Resources whose metadata.generation is incremented.
 WITH_GENERATION = """
     cronjobs customresourcedefinitions daemonsets deployments devicetaintrules endpointslices evictionrequests flowschemas
     ingressclasses ingresses jobs mutatingadmissionpolicies mutatingadmissionpolicybindings

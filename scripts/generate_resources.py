@@ -92,7 +92,7 @@ def check_table(rows):
 
 
 def constant_name(row):
-    """KI_RBAC_V1_ROLES for roles of rbac.authorization.k8s.io/v1: of the group only its first label."""
+    """KI_RBAC_V1_ROLES for roles of rbac.authorization.k8s.io/v1: only the first label of the group is used."""
     group = row["group"].split(".")[0] or "core"
     return f"KI_{group}_{row['version']}_{row['resource']}".upper()
 
@@ -164,7 +164,7 @@ def main():
 
 
 def write(path, text, check):
-    """Writes the file, or with check says whether it already holds the text."""
+    """Writes the file; with check, returns whether it already contains the text."""
     if check:
         return path.exists() and path.read_text() == text
     path.write_text(text)

@@ -8,35 +8,35 @@ built-in kinds have, what their values may be, and their defaults.
     scripts/generate_schemas.py --import DIR PROTOS
         write schemas.txt again from the openapi-spec/v3 folder of Kubernetes and the generated.proto below PROTOS
 
-schemas.txt has one type a paragraph, and one field a line:
+schemas.txt has one type per paragraph, and one field per line:
 
     io.k8s.api.core.v1.Container
       name string required
       ports []io.k8s.api.core.v1.ContainerPort keys=containerPort,protocol merge=containerPort
       limits {}quantity
 
-[] is a list, {} an object with any names. keys= names the fields that tell elements apart for server-side apply, "set"
-stands for scalars that are there once; a list with neither is replaced as a whole. merge= names the field by which a
-strategic merge patch tells them apart ("merge" alone for scalars), retainKeys is its other directive. atomic is a value
-that apply replaces as a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in
-field 2, whose members stand among the others in JSON; #2.2.1 has two such messages around it. pointer is a value that need not be there, and is there even if it is
-0, false, "" or empty; one that is not a pointer is always there in protobuf.
-micro is a time with microseconds; schema is a JSON schema, or what may stand in its place. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
+[] is a list, {} an object with any names. keys= names the fields that identify elements for server-side apply; "set" is a
+list of unique scalars; a list with neither is replaced as a whole. merge= names the field that identifies elements for a
+strategic merge patch ("merge" alone for scalars); retainKeys is its other directive. atomic is a value that apply replaces as
+a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in field 2, which JSON inlines;
+#2.2.1 has two such messages around it. pointer is an optional value, which is written even if it is 0, false, "" or empty; a
+value without it is always present in protobuf. micro is a time with microseconds; schema is a JSON schema, or a value that is
+allowed instead of one. A type that is itself a kind has "kind=GROUP/VERSION/KIND" after its name.
 
-rules.txt has one type a paragraph, too, and one rule a line: a field ("-" for the object itself), a word of RULES with what
-belongs to it, and behind a colon what is said instead of the usual.
+rules.txt also has one type per paragraph, and one rule per line: a field ("-" for the object itself), a word of RULES with its
+arguments, and after a colon the message, if it is not the usual one.
 
-defaults.txt has one type a paragraph, and one default a line: a member, its value, and when it is set:
+defaults.txt has one type per paragraph, and one default per line: a member, its value, and the condition:
 
     io.k8s.api.core.v1.ServiceSpec
       type "ClusterIP"
       externalTrafficPolicy "Cluster" if type=LoadBalancer,NodePort
 
-The value is JSON without spaces, $PATH for a copy of the value at that path of the same object, or FUNCTION($PATH) with a word of
-FUNCTIONS for a value made of it. A new {} gets the defaults of its own type. "spec.priority" is a member of "spec" where there is one, and
-"spec.ports.nodePort" one of each element: for what holds for a kind and not for other users of its parts. A name with dots is in brackets:
-"metadata.labels[example.com/a]". Behind "if" and "unless" is a member that is there, or one that is a text with its possible values. Lines
-count in their order.
+The value is JSON without spaces, $PATH for a copy of the value at that path of the same object, or FUNCTION($PATH), with a word
+of FUNCTIONS, for a value computed from it. A new {} gets the defaults of its own type. "spec.priority" is a member of "spec",
+if that exists, and "spec.ports.nodePort" is a member of each element: for defaults of one kind that do not apply to other users
+of its parts. A name with dots is in brackets: "metadata.labels[example.com/a]". "if" and "unless" are followed by a member that
+must be present, or by a string member with its possible values. Lines are applied in their order.
 """
 import csv
 import glob
@@ -54,13 +54,13 @@ RESOURCES = ROOT / "src/api/resource/resources.tsv"
 
 SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "int64", "number", "double", "boolean",
            "int-or-string", "quantity"]
-# Words of rules.txt: what enum ki_as_rule_kind calls them, and how many numbers follow.
+# Words of rules.txt: their names in enum ki_as_rule_kind, and how many numbers follow.
 RULES = {"required": ("REQUIRED", 0), "min": ("MIN", 1), "range": ("RANGE", 2), "one": ("ONE_OF", 0), "label": ("LABEL", 0),
          "subdomain": ("SUBDOMAIN", 0), "1035": ("LABEL_1035", 0), "segment": ("SEGMENT", 0), "key": ("KEY", 0),
          "portname": ("PORT_NAME", 0), "ip": ("IP", 0), "cidr": ("CIDR", 0), "absolute": ("ABSOLUTE", 0),
          "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0),
          "within": ("WITHIN", 0), "some": ("SOME", 0), "single": ("SINGLE", 0)}
-# Words of defaults.txt: what enum ki_as_default_kind calls them.
+# Words of defaults.txt: their names in enum ki_as_default_kind.
 FUNCTIONS = {"": "COPY", "merge": "MERGE", "single": "SINGLE", "lower": "LOWER", "listKind": "LIST_KIND",
              "pullPolicy": "PULL_POLICY", "address": "ADDRESS", "nodePort": "NODE_PORT"}
 SPECIAL = {
@@ -75,7 +75,7 @@ SPECIAL = {
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": "any",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray": "any",
 }
-# Kinds that are served beside the resources of the table.
+# Kinds that are served in addition to the resources of the table.
 MORE_KINDS = [
     ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
     ("apiregistration.k8s.io", "v1", "APIService"),
@@ -84,7 +84,7 @@ MORE_KINDS = [
     ("", "v1", "Binding"),
     ("", "v1", "Status"),
 ]
-# A kind of which OpenAPI says nothing.
+# A kind that OpenAPI does not describe.
 PARTIAL = """io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata kind=meta.k8s.io/v1/PartialObjectMetadata
   apiVersion string
   kind string
@@ -116,7 +116,7 @@ def read_protos(root):
 
 
 def read_pointers(root):
-    """{(type, field)} of what Go has pointers to, with types named as OpenAPI names them."""
+    """{(type, field)} of the fields that are pointers in Go, with types named as OpenAPI names them."""
     pointers = set()
     for name in glob.glob(root + "/*/**/types*.go", recursive=True):
         module, *folders = pathlib.Path(name).parent.relative_to(root).parts
@@ -166,7 +166,7 @@ class Import:
         return value["format"] if value.get("format") in SCALARS else kind
 
     def number(self, owner, name, properties):
-        """Of the field, behind those of the messages around it whose members stand among the others; and whose field it is."""
+        """The numbers of the embedded messages around the field and its own, as "2.3"; and the type that has the field."""
         fields = self.messages.get(owner, {})
         name = name.lower().lstrip("$").replace("-", "")
         if name in fields:
@@ -265,7 +265,7 @@ def wire_place(words):
 
 
 def wire_order(lines):
-    """The indexes of the fields in the order of protobuf; those of one message around them follow each other."""
+    """The indexes of the fields in the order of protobuf; fields of the same embedded message are adjacent."""
     def numbers(i):
         outer, inner = wire_place(lines[i])
         return [number for number in (outer & 15, outer >> 4, inner) if number > 0]
@@ -297,7 +297,7 @@ def field_line(words, numbers):
 
 
 def read_rules(types):
-    """{type: [line]}; a type or field that there is not is a mistake."""
+    """{type: [line]}; a type or field that does not exist is an error."""
     fields = {head[0]: {words[0] for words in lines} | {"-"} for head, lines in types}
     rules = {}
     for paragraph in RULES_TEXT.read_text().strip("\n").split("\n\n"):
@@ -332,7 +332,7 @@ def names_of(path):
 
 
 def read_defaults(types):
-    """{type: [line]}; a type or member that there is not is a mistake."""
+    """{type: [line]}; a type or member that does not exist is an error."""
     fields = {head[0]: {words[0]: words[1:] for words in lines} for head, lines in types}
     paragraphs = [paragraph.split("\n") for paragraph in DEFAULTS_TEXT.read_text().strip("\n").split("\n\n")]
     own = {head: lines for head, *lines in paragraphs}
@@ -368,7 +368,7 @@ def default_line(names, value, condition, keeps_zero):
 
 
 def opening(name):
-    """The first eight bytes as a number, by which names are ordered as they are by themselves."""
+    """The first eight bytes as a number: comparing the numbers orders names as comparing the names does."""
     return "0x%016x," % int.from_bytes(name.encode()[:8].ljust(8, b"\0"), "big")
 
 

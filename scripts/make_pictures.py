@@ -15,7 +15,7 @@ MARGIN, BOX_HEIGHT, ROW_STEP, TOP = 20, 70, 70, 40
 GAP, GAP_WITH_LABEL, FRAME_GAP = 46, 96, 22
 LETTER, TITLE_LETTER, BOX_PADDING = 6.7, 9.4, 12
 
-# Light and dark. Colours of boxes are alike in both schemes, so that they mean the same.
+# Light and dark. Boxes have similar colours in both schemes, with the same meaning.
 COLOURS = {"blue": ("#ddf4ff", "#0c2d4a"), "yellow": ("#fff8c5", "#3b2e04"), "green": ("#dafbe1", "#0f3018"),
            "pink": ("#ffeff7", "#42112f"), "page": ("#ffffff", "#0d1117"), "frame": ("#f6f8fa", "#161b22"),
            "title": ("#1f2328", "#f0f6fc"), "text": ("#57606a", "#b1bac4"), "edge": ("#d0d7de", "#3d444d")}
@@ -72,7 +72,7 @@ class Picture:
         return found[0] if found else sys.exit(f"pictures: there is no box {title}")
 
     def place(self):
-        """Columns are as wide as their widest box; the space between two has room for the label of an arrow."""
+        """Columns are as wide as their widest box; the gap between two is wide enough for the label of an arrow."""
         x = MARGIN
         for column in range(max(box.column for box in self.boxes) + 1):
             boxes = [box for box in self.boxes if box.column == column]
@@ -93,7 +93,7 @@ class Picture:
 
     @staticmethod
     def arrow_svg(start, end, label):
-        """From one box's side to the other's. A slanting arrow leaves the inner box off its middle, towards the other."""
+        """Connects the sides of two boxes. A diagonal arrow is shifted towards the other box at one end."""
         slant = (end.row > start.row) - (end.row < start.row)
         is_back = start.column > end.column
         x0, x1 = (start.x, end.x + end.width) if is_back else (start.x + start.width, end.x)

@@ -7,7 +7,7 @@
 # Go builds kubectl and the informer from its module proxy; without Go, a kubectl in $PATH is used. npm
 # fetches the JavaScript client, pip the one for Python. All servers listen on loopback and are killed by
 # process id.
-# Exit status: 0 when all passed; 1 on failure; 77 when one could not be run, after a line that says why.
+# Exit status: 0 when all passed; 1 on failure; 77 when one could not be run, with the reason printed.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- kubectl go js python
@@ -114,7 +114,7 @@ with_server() {
         fi
         sleep 0.1
     done
-    # A shell hears of a signal while it waits, and not while a program runs.
+    # A shell handles a signal while it waits, but not while a foreground program runs.
     "$@" "$work/kubeconfig" &
     client_pid=$!
     status=0
@@ -147,7 +147,7 @@ test_go() {
     test_workqueue && test_events
 }
 
-# client-go's work queue and ours, over other sequences each time; the seed is printed, so that they can be repeated.
+# client-go's work queue and ours, with different sequences each time. The seed is printed, so that a run can be repeated.
 test_workqueue() {
     scripts/build.sh "$preset" test_workqueue_client_go || return
     seed=$(date +%s)

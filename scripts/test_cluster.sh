@@ -4,8 +4,8 @@
 #
 #   scripts/test_cluster.sh [PRESET]
 #
-# Exit status: 0 when all passed; 1 on failure; 77 when there is no control plane to test with, after a line
-#              that says why.
+# Exit status: 0 when all passed; 1 on failure; 77 when there is no control plane to test with, with the
+#              reason printed.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1-release}
@@ -22,7 +22,7 @@ PATH=$KI_CLUSTER/bin:$PATH
 export KI_CONTROLPLANE KI_CLUSTER KI_EXAMPLES KI_EXAMPLE_SOURCES PATH
 test_pid=
 
-# Ports first: a server that a killed test was still starting finds none, and exits.
+# The list of ports is removed first: a server that a killed test was still starting finds no port, and exits.
 end_all() {
     [ -z "$test_pid" ] || kill -KILL "$test_pid" || true
     rm -f "$KI_CLUSTER/ports"
@@ -38,7 +38,7 @@ run_test() {
     "$KI_CONTROLPLANE" start etcd
     "$KI_CONTROLPLANE" start kube-apiserver
     "$KI_CONTROLPLANE" start kube-controller-manager
-    # A shell hears of a signal while it waits, and not while a program runs.
+    # A shell handles a signal while it waits, but not while a foreground program runs.
     "$1" &
     test_pid=$!
     status=0

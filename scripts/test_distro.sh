@@ -6,7 +6,7 @@
 # The system is installed once, in build/distro/NAME, by debootstrap from the mirror that this machine's apt
 # uses. The sources are copied into it each time; builds are incremental. Needs root. Its mounts are private
 # and disappear with its processes.
-# Exit status: 0 when all passed; 1 on failure; 77 when it could not be run, after a line that says why.
+# Exit status: 0 when all passed; 1 on failure; 77 when it could not be run, with the reason printed.
 set -eu
 cd "$(dirname "$0")/.."
 distro=${1-}
@@ -88,7 +88,7 @@ go_inside() {
 
 inside() { (go_inside "$1"); }
 
-# Packages that do not exist in that release are not an error of the mirror.
+# Some packages may not exist in that release; this is not an error of the mirror.
 install_packages() {
     inside 'scripts/deps.sh build test' && return 0
     inside 'apt-get update -qq --error-on=any' || not_run "the mirror of this machine's apt cannot be reached"

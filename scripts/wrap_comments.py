@@ -24,7 +24,7 @@ def depth(text):
 
 
 def hanging(text):
-    """The column in which the lines go on that belong to this one."""
+    """The column in which continuation lines of this line begin."""
     body = text.lstrip(' ')
     found = LABEL.match(body) or BULLET.match(body) or TABLE.match(body)
     return depth(text) + (found.end() if found else 0)
@@ -34,9 +34,9 @@ def is_code(text):
     return depth(text) >= 2 and re.search(r'[;{,]$', text) and re.search(r'=|&|->|\{\.', text)
 
 
-def place_to_break(text, room, is_last):
-    """Where to break; what would be left alone in the last line takes its part of the sentence along."""
-    place = text.rfind(' ', 0, room + 1)
+def place_to_break(text, width, is_last):
+    """Where to break. If only a word or two would be left for the last line, the rest of the clause moves with it."""
+    place = text.rfind(' ', 0, width + 1)
     if is_last and len(text) - place < 25:
         earlier = [text.rfind(mark + ' ', len(text) // 2, place) for mark in '.;,']
         place = next((at + 1 for at in earlier if at > 0), place)
@@ -50,19 +50,19 @@ def goes_on(text, column):
             and not LABEL.match(body) and not BULLET.match(body))
 
 
-def wrap(texts, rooms, tail):
-    """The texts of a comment's lines, wrapped. `rooms`: of the first line and of others; `tail`: what ends the last."""
+def wrap(texts, widths, tail):
+    """The texts of a comment's lines, wrapped. `widths`: of the first line and of others; `tail`: the end of the last."""
     done = []
     texts = list(texts)
     while texts:
         text = texts.pop(0)
-        room = rooms[1 if done else 0]
+        width = widths[1 if done else 0]
         is_last = not texts
-        if len(text) + (len(tail) if is_last else 0) <= room or is_code(text):
+        if len(text) + (len(tail) if is_last else 0) <= width or is_code(text):
             done.append(text)
             continue
         column = hanging(text)
-        place = place_to_break(text, room, is_last)
+        place = place_to_break(text, width, is_last)
         if place <= column:
             done.append(text)
             continue
@@ -76,7 +76,7 @@ def wrap(texts, rooms, tail):
 
 
 def wrap_comment(lines):
-    """The lines of one comment that stands for itself."""
+    """The lines of one comment on lines of its own."""
     ruler = RULER.match(lines[0])
     if len(lines) == 1 and ruler:
         return [ruler.group(1) + '-' * (RULER_COLUMNS - len(ruler.group(1)) - 3) + ' */']
@@ -93,8 +93,8 @@ def wrap_comment(lines):
         texts[-1] = re.sub(r'\s*\*/$', '', texts[-1])
     else:
         texts.pop()
-    rooms = (COLUMNS - len(indent + mark) - 1, COLUMNS - len(indent) - 3)
-    done = wrap(texts, rooms, tail)
+    widths = (COLUMNS - len(indent + mark) - 1, COLUMNS - len(indent) - 3)
+    done = wrap(texts, widths, tail)
     result = [(indent + (mark if i == 0 else ' *') + ' ' + text).rstrip() for i, text in enumerate(done)]
     result[-1] += tail
     return result if tail else result + [indent + ' */']
