@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "support/silent_source.h"
+#include "support/reflector/silent_source.h"
 
 enum { ROUNDS = 3, SIZES = 4, SIZE_MAX_INFORMERS = 10000, REPEATS_MAX = 300 };
 

@@ -13,7 +13,7 @@
 #include "store_copy.h"
 #include "store_growth.h"
 #include "store_pods.h"
-#include "support/store_flush.h"
+#include "support/store/store_flush.h"
 
 enum { ROUNDS = 3, READERS_MAX = 2, EXTRA_BYTES_MAX = 200 };
 

@@ -11,7 +11,7 @@
 #include "informer/informer.h"
 #include "pipeline.h"
 #include "store_pods.h"
-#include "support/store_flush.h"
+#include "support/store/store_flush.h"
 
 /* Objects that wait for readers of the store are not compared,
  * because their number at a given moment is arbitrary. */

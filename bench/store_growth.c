@@ -11,7 +11,7 @@
 #include "informer/apply.h"
 #include "store/store.h"
 #include "store_pods.h"
-#include "support/store_flush.h"
+#include "support/store/store_flush.h"
 
 enum { ROUNDS = 7, OPERATIONS = 100000, FEW = 500, SIZES = 4, PODS = 1000000 };
 

@@ -68,10 +68,10 @@ if(KI_TESTS AND TARGET example_label)
         PASS_REGULAR_EXPRESSION "^label: no cluster is configured")
 endif()
 if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
-    add_test(NAME example_event_loop COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_event_loop.sh
+    add_test(NAME example_event_loop COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_event_loop.sh
         $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
     set_tests_properties(example_event_loop PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
-    add_test(NAME example_pod_by_ip COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_pod_by_ip.sh
+    add_test(NAME example_pod_by_ip COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_pod_by_ip.sh
         $<TARGET_FILE:example_pod_by_ip> $<TARGET_FILE:kinformer_program> ${PROJECT_SOURCE_DIR})
     set_tests_properties(example_pod_by_ip PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
@@ -82,7 +82,7 @@ if(KI_TESTS)
         PASS_REGULAR_EXPRESSION "^sample-controller: --workers: invalid value \"nine\"\n$")
 endif()
 if(KI_TESTS AND TARGET example_small_controller)
-    add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_docs.sh ${PROJECT_SOURCE_DIR})
+    add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_docs.sh ${PROJECT_SOURCE_DIR})
     set_tests_properties(example_docs PROPERTIES TIMEOUT ${KI_TEST_SECONDS})
 endif()
 if(KI_TESTS AND TARGET example_without_cluster)
@@ -97,7 +97,7 @@ if(KI_TESTS AND TARGET example_by_hand)
         PASS_REGULAR_EXPRESSION "default/c cannot be copied: metadata.name\n(.*\n)?default/a is copied to default/b\n$;default/a is copied to default/b\ndefault/c cannot be copied: metadata.name\n$")
 endif()
 if(KI_TESTS AND TARGET example_capacity AND NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
-    add_test(NAME example_capacity COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_capacity.sh
+    add_test(NAME example_capacity COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_capacity.sh
         $<TARGET_FILE:example_capacity> $<TARGET_FILE:kinformer_program>)
     set_tests_properties(example_capacity PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()

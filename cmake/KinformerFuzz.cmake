@@ -8,8 +8,8 @@ if(KI_FUZZ)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
     add_library(kinformer_fuzz_reference STATIC
-        tests/support/json_reference.c tests/support/json_strict.c tests/support/scan_run.c
-        tests/support/decode_run.c tests/support/decode_options.c tests/support/address_check.c)
+        tests/support/json/json_reference.c tests/support/json/json_strict.c tests/support/json/scan_run.c
+        tests/support/decode/decode_run.c tests/support/decode/decode_options.c tests/support/client/address_check.c)
     target_include_directories(kinformer_fuzz_reference PUBLIC
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(kinformer_fuzz_reference PUBLIC

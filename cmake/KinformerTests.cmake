@@ -6,7 +6,7 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 
 file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
-file(GLOB test_sources CONFIGURE_DEPENDS tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
+file(GLOB test_sources CONFIGURE_DEPENDS tests/headers/test_*.c tests/race/test_*.c tests/flow/*/test_*.c)
 list(PREPEND test_sources ${unit_sources})
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
@@ -17,7 +17,7 @@ include(CheckLinkerFlag)
 check_linker_flag(C -fuse-ld=gold KI_HAS_GOLD)
 
 # Shared by all tests: the code in tests/support, and the libraries that they may use.
-file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS tests/support/*.c)
 add_library(kinformer_test_base INTERFACE)
 target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
@@ -151,7 +151,7 @@ endforeach()
 
 # The program without a server. The tests that use KI_PROGRAM run it against one.
 if(NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
-    add_test(NAME test_cli_usage COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_cli_usage.sh
+    add_test(NAME test_cli_usage COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/cli/test_cli_usage.sh
         $<TARGET_FILE:kinformer_program> ${PROJECT_VERSION})
     set_tests_properties(test_cli_usage PROPERTIES TIMEOUT ${KI_TEST_SECONDS} LABELS flow
         ENVIRONMENT "${KI_TEST_ENVIRONMENT}")

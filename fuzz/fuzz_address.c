@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_address - any text as the address of a proxy or a server, and as the name in a certificate.
  *
- * Input: a text, up to its first NUL. tests/support/address_check.h describes what must hold.
+ * Input: a text, up to its first NUL. tests/support/client/address_check.h describes what must hold.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/address_check.h"
+#include "support/client/address_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

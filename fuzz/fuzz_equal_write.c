@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/json_reference.h"
+#include "support/json/json_reference.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

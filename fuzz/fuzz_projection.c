@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/scan_run.h"
+#include "support/json/scan_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

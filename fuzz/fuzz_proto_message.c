@@ -9,7 +9,7 @@
 
 #include "api/object/object_build.h"
 #include "proto/item.h"
-#include "support/decode_options.h"
+#include "support/decode/decode_options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_proto_watch - the decoder of watches in protobuf over any bytes; see decode_options_fuzz(). */
-#include "support/decode_options.h"
+#include "support/decode/decode_options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,14 +2,15 @@
 /* fuzz_scan - the scanner over any bytes.
  *
  * Input: the text. Every kernel and every split must give the same result. The text is accepted if and only
- *        if another strict parser accepts it (support/json_strict.h). Scanning the kept text keeps all of it.
+ *        if another strict parser accepts it (support/json/json_strict.h).
+ *        Scanning the kept text keeps all of it.
  */
 #include <kinformer/json.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/json_strict.h"
-#include "support/scan_run.h"
+#include "support/json/json_strict.h"
+#include "support/json/scan_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 """Includes and calls point downwards only: each folder of src/ may use the folders named below and no other. An
 include names its file from src/ on ("util/buf.h"); public headers are included as <kinformer/...>. A function that a
 public header declares can hide a call upwards from the includes, so the symbols of the objects are checked by the
-same rules.
+same rules. No folder of src/ or tests/ has more modules than one can survey.
 
     scripts/check_layers.py [--objects BUILD] [SRC]     after proving on a small tree that it can fail
 """
@@ -66,6 +66,9 @@ EXCEPTIONS = {
     ("cli/commands.c", "cli/demo"): "the table of commands, `demo` among them",
 }
 
+# A module is a .c file with its header, or a script.
+MODULES_MAX = 27
+
 INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]*)"')
 
 
@@ -114,6 +117,15 @@ def include_violations(rules, src):
             if problem:
                 found.append(f'{file}:{number}: "{include.group(1)}": {problem}')
     return found
+
+
+def size_violations(tree):
+    folders = {}
+    for path in tree.rglob("*"):
+        if path.suffix in (".c", ".h", ".inc", ".cpp", ".sh"):
+            folders.setdefault(path.parent, set()).add(path.stem)
+    return [f"{folder.relative_to(tree.parent).as_posix()}/ has {len(modules)} modules; at most {MODULES_MAX} are allowed"
+            for folder, modules in sorted(folders.items()) if len(modules) > MODULES_MAX]
 
 
 def read_objects(build):
@@ -193,6 +205,16 @@ def test_includes(rules, tree):
         (tree / file).unlink()
 
 
+def test_sizes(_rules, tree):
+    (tree / "flow").mkdir()
+    for number in range(MODULES_MAX):
+        for suffix in (".c", ".h"):
+            (tree / f"flow/test_{number}{suffix}").touch()
+    expect(size_violations(tree), None, "a full folder")
+    (tree / "flow/more.sh").touch()
+    expect(size_violations(tree), f"/flow/ has {MODULES_MAX + 1} modules", "one module too many")
+
+
 def test_symbols(rules, tree):
     """With a compiler and nm, as in a real build, because they decide how a symbol is written."""
     folder = tree / "CMakeFiles/kinformer_objects.dir/src"
@@ -219,7 +241,7 @@ def test_symbols(rules, tree):
 def self_test(with_objects):
     test_rules()
     rules = read_rules(RULES)
-    for test in (test_includes, test_symbols) if with_objects else (test_includes,):
+    for test in (test_includes, test_sizes) + ((test_symbols,) if with_objects else ()):
         tree = pathlib.Path(tempfile.mkdtemp())
         try:
             test(rules, tree)
@@ -235,6 +257,8 @@ def main():
     self_test(arguments.objects)
     rules = read_rules(RULES)
     found = rule_violations(rules) + include_violations(rules, arguments.src)
+    for tree in (arguments.src, arguments.src.parent / "tests"):
+        found += size_violations(tree)
     if arguments.objects:
         objects = {source: symbols for source, symbols in read_objects(arguments.objects).items()
                    if (arguments.src / source).exists()}

@@ -151,7 +151,7 @@ void ki_election_start(ki_election *election, uint64_t now_ns)
 }
 
 /* Whether other processes may have to wait for a lease of ours although we do not lead: a write is in flight
- * or was not answered, or the lease was acquired too late or lost. The release reads the Lease first. */
+ * or ended in doubt, or the lease was acquired too late or lost. The release reads the Lease first. */
 static bool may_hold(const ki_election *election, uint64_t now_ns)
 {
     if (election->in_flight == KI_ELECTION_CREATE || election->in_flight == KI_ELECTION_UPDATE)
@@ -374,7 +374,7 @@ void ki_election_answer(ki_election *election, ki_election_outcome outcome, ki_o
         miss(election, now_ns);
     if (outcome == KI_ELECTION_DONE || outcome == KI_ELECTION_NOT_FOUND)
         election->doubted_until_ns = 0;
-    else if (outcome == KI_ELECTION_FAILED && action != KI_ELECTION_GET)
+    else if (action != KI_ELECTION_GET && (outcome == KI_ELECTION_UNCLEAR || outcome == KI_ELECTION_FAILED))
         election->doubted_until_ns = add_ns(now_ns, election->options.lease_ns);
     look_at_clock(election, now_ns);
     if (election->phase != election->sent_in)

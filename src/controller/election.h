@@ -50,6 +50,7 @@ typedef enum ki_election_outcome {
     KI_ELECTION_NOT_FOUND,
     KI_ELECTION_CONFLICT, /* changed since it was read, or created by another process */
     KI_ELECTION_REJECTED, /* another HTTP error; some servers answer so to a PUT of a deleted object */
+    KI_ELECTION_UNCLEAR,  /* a 5xx, which may come after the request was processed; otherwise like REJECTED */
     KI_ELECTION_FAILED    /* no answer: the server may have processed the request */
 } ki_election_outcome;
 
@@ -84,7 +85,7 @@ typedef struct ki_election {
     uint64_t sent_ns;
     uint64_t renewed_ns;       /* when the last successful renewal was sent; LEADING only */
     uint64_t leads_until_ns;   /* 0: not leading */
-    uint64_t doubted_until_ns; /* until then, an unanswered write may have acquired the lease; 0: none */
+    uint64_t doubted_until_ns; /* until then, a failed write may have acquired the lease; 0: none */
     uint64_t release_until_ns; /* in RELEASING: when to give up */
     unsigned rejected_writes;  /* since the last renewal; if any, the next renewal reads first */
     ki_object *lease;          /* as last read or written, even if missing now; NULL: never seen */

@@ -31,8 +31,8 @@ static void take_answer(const ki_rest_answer *answer, void *user)
     else if (answer->http_status == 409)
         outcome = KI_ELECTION_CONFLICT;
     else if (answer->http_status >= 400)
-        outcome = KI_ELECTION_REJECTED;
-    if (outcome == KI_ELECTION_REJECTED || outcome == KI_ELECTION_FAILED)
+        outcome = answer->http_status < 500 ? KI_ELECTION_REJECTED : KI_ELECTION_UNCLEAR;
+    if (outcome != KI_ELECTION_DONE && outcome != KI_ELECTION_NOT_FOUND && outcome != KI_ELECTION_CONFLICT)
         ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
                   leader->ns, leader->name, answer->error.message);
     ki_mutex_lock(&leader->mu);

@@ -81,20 +81,23 @@ static inline void ki_work_keys_put(ki_work_keys *keys, ki_work_slot slot)
     keys->slots[i] = slot;
 }
 
-/* Adds an entry whose key is not in the table. A table that cannot grow is filled until one slot is left
+/* Makes sure that `count` entries can be inserted. A table that cannot grow is filled until one slot is left
  * empty, at which searches end. Then returns KI_ERR_NO_MEMORY with nothing changed; else 0. */
-KI_NODISCARD static inline int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
+KI_NODISCARD static inline int ki_work_keys_reserve(ki_work_keys *keys, size_t count)
 {
-    assert(ki_work_keys_find(keys, ki_work_entry_key(entry), entry->hash) == NULL);
-    if ((keys->count + 1) * 16 > keys->slot_count * KI_WORK_KEYS_USED_OF_16) {
-        int rc = ki_work_keys_grow(keys);
-        if (rc < 0 && keys->count + 1 >= keys->slot_count)
-            return rc;
-    }
+    if ((keys->count + count) * 16 <= keys->slot_count * KI_WORK_KEYS_USED_OF_16)
+        return 0;
+    int rc = ki_work_keys_grow(keys);
+    return keys->count + count < keys->slot_count ? 0 : rc;
+}
+
+/* Adds an entry whose key is not in the table; a slot was reserved for it. */
+static inline void ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
+{
     assert(keys->count + 1 < keys->slot_count);
+    assert(ki_work_keys_find(keys, ki_work_entry_key(entry), entry->hash) == NULL);
     ki_work_keys_put(keys, (ki_work_slot){entry->hash, entry});
     keys->count++;
-    return 0;
 }
 
 /* Each later entry whose home is not between the hole and its slot moves into the hole,

@@ -33,13 +33,6 @@ static uint64_t now_for_metrics(const ki_workqueue *queue)
     return ki_work_metrics_are_on(&queue->metrics) ? ki_clock_now_ns(queue->clock) : 0;
 }
 
-void ki_workqueue_lock(ki_workqueue *queue)
-{
-    ki_mutex_lock_short(&queue->mu);
-    if (queue->delayed.count > 0)
-        ki_workqueue_ripen_locked(queue);
-}
-
 void ki_workqueue_unlock(ki_workqueue *queue)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -69,8 +62,10 @@ ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint3
     ki_work_entry *known = ki_work_keys_find(&queue->keys, key, hash);
     if (known == NULL && made == NULL)
         made = ki_work_entry_new(&queue->spares, key, hash);
-    if (known == NULL && made != NULL && ki_work_keys_insert(&queue->keys, made) == 0)
+    if (known == NULL && made != NULL && ki_work_keys_reserve(&queue->keys, 1) == 0) {
+        ki_work_keys_insert(&queue->keys, made);
         return made;
+    }
     ki_work_entry_free(&queue->spares, made);
     return known;
 }
@@ -224,6 +219,65 @@ void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
     ki_workqueue_release_locked(queue, entry);
 }
 
+/* ---- arrivals ------------------------------------------------------------------------------------------ */
+
+/* Queues the oldest arrival. */
+static void settle_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    KI_ASSERT_HELD(queue->mu);
+    ki_work_arrival arrival = ki_work_arrivals_pop(&queue->arrivals);
+    ki_work_entry *made = arrival.entry;
+    ki_work_entry *known = ki_work_keys_find(&queue->keys, ki_work_entry_key(made), made->hash);
+    if (known == NULL)
+        ki_work_keys_insert(&queue->keys, made);
+    else
+        ki_work_entry_free(&queue->spares, made);
+    ki_workqueue_make_dirty_locked(queue, known == NULL ? made : known, arrival.priority);
+}
+
+/* Arrivals first: they were added before the delays ended. */
+static void catch_up_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    KI_ASSERT_HELD(queue->mu);
+    while (queue->arrivals.count > 0)
+        settle_locked(queue);
+    if (queue->delayed.count > 0)
+        ki_workqueue_ripen_locked(queue);
+}
+
+void ki_workqueue_lock(ki_workqueue *queue)
+{
+    ki_mutex_lock_short(&queue->mu);
+    catch_up_locked(queue);
+}
+
+/* Whether an added key becomes an arrival. Metrics and the descriptor show at once what is queued, without a
+ * call of the queue; so with them, keys do not wait in between. */
+static bool takes_arrivals_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    KI_ASSERT_HELD(queue->mu);
+    return ki_work_keys_is_large(&queue->keys) && !ki_work_metrics_are_on(&queue->metrics) &&
+           !queue->waiters.fd.is_open;
+}
+
+/* Returns false, with nothing changed, when out of memory. */
+static bool arrive_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priority priority)
+    KI_REQUIRES(queue->mu)
+{
+    KI_ASSERT_HELD(queue->mu);
+    if (ki_work_keys_reserve(&queue->keys, queue->arrivals.count + 1) < 0)
+        return false;
+    ki_work_keys_expect(&queue->keys, hash);
+    ki_work_entry *entry = ki_work_entry_new(&queue->spares, key, hash);
+    if (entry == NULL)
+        return false;
+    if (queue->arrivals.count == KI_WORK_ARRIVALS_MAX)
+        settle_locked(queue);
+    ki_work_arrivals_push(&queue->arrivals, entry, priority);
+    ki_work_waiters_wake_one(&queue->waiters);
+    return true;
+}
+
 /* ---- adding -------------------------------------------------------------------------------------------- */
 
 static int add_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priority priority)
@@ -233,6 +287,9 @@ static int add_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priorit
     assert(key.len > 0 && key.len <= KI_WORK_KEY_BYTES_MAX);
     if (queue->is_stopping)
         return KI_ERR_STOPPED;
+    if (takes_arrivals_locked(queue) && arrive_locked(queue, key, hash, priority))
+        return 0;
+    catch_up_locked(queue); /* when out of memory, a known key can still be queued */
     ki_work_entry *entry = ki_workqueue_intern_locked(queue, key, hash);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
@@ -246,7 +303,9 @@ int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority)
     if (rc < 0)
         return rc;
     uint32_t hash = ki_workqueue_hash(queue, key);
-    ki_workqueue_lock(queue);
+    ki_mutex_lock_short(&queue->mu);
+    if (queue->delayed.count > 0) /* else arrivals can wait */
+        catch_up_locked(queue);
     rc = add_locked(queue, key, hash, priority);
     ki_workqueue_unlock(queue);
     return rc;
@@ -290,7 +349,7 @@ static int wait_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue
     if (until_ns <= now_ns)
         return KI_ERR_TIMEOUT;
     ki_work_waiters_sleep(&queue->waiters, &queue->mu, left_ms(now_ns, until_ns), left_ms(now_ns, due_ns));
-    ki_workqueue_ripen_locked(queue);
+    catch_up_locked(queue);
     return 0;
 }
 

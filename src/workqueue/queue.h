@@ -3,7 +3,7 @@
  *
  *   From:     workqueue/workqueue.c (making, freeing, looking), workqueue/delays.c, workqueue/shut_down.c;
  *             controller/controller_work.c
- *   To:       workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
+ *   To:       workqueue/arrivals.h, workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
  *   Locks:    one mutex, a leaf. Neither limiters nor the writers of metrics are called under it.
  *   Not here: rate limits, which only choose a delay (workqueue/rate_limited.c).
  *
@@ -22,6 +22,7 @@
 #include "util/fork.h"
 #include "util/hash.h"
 #include "util/thread.h"
+#include "workqueue/arrivals.h"
 #include "workqueue/keys.h"
 #include "workqueue/order.h"
 #include "workqueue/queue_metrics.h"
@@ -39,7 +40,8 @@ struct ki_workqueue {
     unsigned generation; /* of the process that made the queue */
     ki_fork_hook fork_hook;
     ki_mutex mu;
-    ki_work_keys keys;   /* guarded by mu, as all below */
+    ki_work_keys keys; /* guarded by mu, as all below; has free slots for all arrivals */
+    ki_work_arrivals arrivals;
     ki_work_order order; /* keys that are dirty and not being processed */
     ki_work_spares spares;
     ki_list processing; /* oldest first; only with metrics, since linking reads other cache lines */
@@ -68,8 +70,8 @@ static inline uint32_t ki_workqueue_hash(const ki_workqueue *queue, ki_str key)
     return (uint32_t)ki_hash(&queue->secret, key);
 }
 
-/* Locks the mutex. Every call first queues the keys whose delays have ended, so that such a key precedes a
- * key that is added later, even if there was no call in between. */
+/* Locks the mutex. Every call first queues the keys that have arrived, then those whose delays have ended, so
+ * that such a key precedes a key that is added later, even if there was no call in between. */
 void ki_workqueue_lock(ki_workqueue *queue) KI_ACQUIRE(queue->mu);
 
 /* Unlocks the mutex, and wakes the threads that have something to do. */

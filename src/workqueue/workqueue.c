@@ -71,6 +71,8 @@ ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *er
 
 static void free_entries(ki_workqueue *queue)
 {
+    while (queue->arrivals.count > 0)
+        ki_free(ki_work_arrivals_pop(&queue->arrivals).entry);
     for (size_t i = 0; i < queue->keys.slot_count; i++)
         ki_free(queue->keys.slots[i].entry);
 }

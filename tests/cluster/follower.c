@@ -5,7 +5,7 @@
 
 #include "cluster/cluster.h"
 #include "support/aside.h"
-#include "support/store_check.h"
+#include "support/store/store_check.h"
 #include "support/unit.h"
 #include "util/clock.h"
 

@@ -3,14 +3,14 @@
  * kubectl.
  *
  *   From:     tests of this folder
- *   To:       the public calls of the library; support/heard.h; cluster/cluster.h
+ *   To:       the public calls of the library; support/informer/heard.h; cluster/cluster.h
  */
 #ifndef KI_TESTS_CLUSTER_FOLLOWER_H
 #define KI_TESTS_CLUSTER_FOLLOWER_H
 
 #include <kinformer.h>
 
-#include "support/heard.h"
+#include "support/informer/heard.h"
 
 typedef struct follower {
     const char *asked; /* arguments of kubectl get for the same objects: "pods -A" */

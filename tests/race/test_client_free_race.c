@@ -8,10 +8,10 @@
 #include <kinformer/resources.h>
 
 #include "support/aside.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/process.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { MODES = 3, ROUNDS = 20 };

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 #include "support/aside.h"
-#include "support/local_source.h"
 #include "support/patience.h"
+#include "support/reflector/local_source.h"
 #include "support/require.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -8,8 +8,8 @@
 
 #include "queue/delta_fifo.h"
 #include "support/failing_allocator.h"
-#include "support/fifo_push.h"
-#include "support/objects.h"
+#include "support/queue/fifo_push.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/objects.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 #include "util/thread.h"

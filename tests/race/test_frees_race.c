@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "support/aside.h"
-#include "support/local_source.h"
 #include "support/patience.h"
 #include "support/process.h"
+#include "support/reflector/local_source.h"
 #include "support/require.h"
 #include "support/unit.h"
 #include "util/clock.h"

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "support/aside.h"
-#include "support/informer_rig.h"
-#include "support/objects.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/require.h"
-#include "support/store_objects.h"
+#include "support/store/objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "api/object/object_layout.h"
-#include "support/deliver.h"
 #include "support/failing_allocator.h"
-#include "support/objects.h"
+#include "support/queue/deliver.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 #include "util/alloc.h"
 #include "util/random.h"

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "support/aside.h"
-#include "support/local_source.h"
 #include "support/patience.h"
+#include "support/reflector/local_source.h"
 #include "support/require.h"
-#include "support/store_check.h"
+#include "support/store/store_check.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -4,9 +4,9 @@
 #include <kinformer.h>
 #include <stdio.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/aside.h"
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
 #include "support/require.h"
 #include "support/unit.h"
 

@@ -10,9 +10,9 @@
 #include "client/client.h"
 #include "support/aside.h"
 #include "support/delays.h"
-#include "support/local_source.h"
 #include "support/patience.h"
 #include "support/process.h"
+#include "support/reflector/local_source.h"
 #include "support/unit.h"
 #include "util/loop/loop.h"
 

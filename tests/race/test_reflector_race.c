@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 #include "util/thread.h"
 

@@ -7,7 +7,7 @@
 
 #include "support/aside.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

@@ -6,8 +6,8 @@
 
 #include "informer/informer.h"
 #include "support/aside.h"
-#include "support/heard.h"
-#include "support/informer_rig.h"
+#include "support/informer/heard.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/require.h"
 #include "support/sleeper.h"

@@ -12,8 +12,8 @@
 #include "store/store.h"
 #include "support/failing_allocator.h"
 #include "support/require.h"
-#include "support/store_flush.h"
-#include "support/store_objects.h"
+#include "support/store/store_flush.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum {

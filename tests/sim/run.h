@@ -2,7 +2,7 @@
 /* run - one simulated run of some informers: what a seed decides, what happens, and the checks at the end.
  *
  *   From:     sim_informer.c, sim_no_memory.c
- *   To:       support/sim_world.h, support/sim_server.h, the informer through its public calls
+ *   To:       support/sim/sim_world.h, support/sim/sim_server.h, the informer through its public calls
  *   Locks:    none; one thread.
  *   Not here: the server's faults.
  *
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 
 #include "informer/informer.h"
-#include "support/sim_server.h"
+#include "support/sim/sim_server.h"
 #include "util/random.h"
 
 #define SIM_NS_PER_MS UINT64_C(1000000)

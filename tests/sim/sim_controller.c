@@ -20,8 +20,8 @@
 
 #include "client/client.h"
 #include "support/chance.h"
-#include "support/sim_server.h"
-#include "support/store_objects.h"
+#include "support/sim/sim_server.h"
+#include "support/store/store_objects.h"
 #include "util/units.h"
 
 enum {

@@ -147,8 +147,8 @@ static void delete_lease(life *l)
 static ki_election_outcome refuse(life *l)
 {
     static const ki_election_outcome ways[] = {KI_ELECTION_NOT_FOUND, KI_ELECTION_CONFLICT,
-                                               KI_ELECTION_REJECTED};
-    return ways[ki_random_below(&l->random, 3)];
+                                               KI_ELECTION_REJECTED, KI_ELECTION_UNCLEAR};
+    return ways[ki_random_below(&l->random, sizeof(ways) / sizeof(ways[0]))];
 }
 
 static ki_election_outcome serve(life *l, const process *p)
@@ -222,7 +222,8 @@ static void hear(life *l, process *p)
     if (p->served_ns != UINT64_MAX)
         give_up(l, p);
     p->answered_ns = UINT64_MAX;
-    ki_election_answer(&p->election, is_lost ? KI_ELECTION_FAILED : p->outcome, is_lost ? NULL : p->answer,
+    ki_election_outcome loss = ki_random_below(&l->random, 2) == 0 ? KI_ELECTION_FAILED : KI_ELECTION_UNCLEAR;
+    ki_election_answer(&p->election, is_lost ? loss : p->outcome, is_lost ? NULL : p->answer,
                        local_ns(p, l->now_ns));
     p->answer = ki_object_unref(p->answer);
     free(p->body);

@@ -7,7 +7,7 @@
 
 #include "run.h"
 #include "support/failing_allocator.h"
-#include "support/store_check.h"
+#include "support/store/store_check.h"
 
 enum {
     QUIET_SECONDS_MAX = 3600,

@@ -6,7 +6,7 @@
 
 #include "informer/registration.h"
 #include "run.h"
-#include "support/sim_memory.h"
+#include "support/sim/sim_memory.h"
 
 #define FAIL(witness, ...)                                                                                   \
     (sim_run_trace((witness)->follower->run, "%s", "the next is a failure"),                                 \

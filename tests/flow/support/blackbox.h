@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blackbox - `kinformer watch pods -o events` against a scripted server, checked by what a user sees.
  *
- *   From:     tests/flow/test_blackbox_*.c, whose rows are scenarios
+ *   From:     tests/flow/cli/test_blackbox_*.c, whose rows are scenarios
  *   To:       the program as a process; scripted_http
  *
  * A scenario describes the server's responses and the expected results, both in a few words:
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "flow/support/cli_process.h"
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 #include "support/text_log.h"
 
 typedef enum reply_end {

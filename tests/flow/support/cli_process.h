@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 #include "support/text_log.h"
 
 typedef struct cli_process {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

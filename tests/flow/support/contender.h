@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contender - a process that contends for the Lease "lock" of the embedded API server.
  *
- *   From:     tests/flow/test_apiserver_leader.c, tests/flow/test_apiserver_leader_stop.c
- *   To:       <kinformer/leader.h>, support/api_rig.h
+ *   From:     tests/flow/controller/test_apiserver_leader.c,
+ *             tests/flow/controller/test_apiserver_leader_stop.c
+ *   To:       <kinformer/leader.h>, support/apiserver/api_rig.h
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_CONTENDER_H
 #define KI_TESTS_FLOW_SUPPORT_CONTENDER_H

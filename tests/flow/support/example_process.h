@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* example_process - a program of examples/ as a child of the test.
  *
- *   From:     tests/flow/test_example_*.c
+ *   From:     tests/flow/example/test_example_*.c
  *   To:       $KI_EXAMPLES, the folder of the programs
  *   Not here: what it should do; see sample_world.h
  */

@@ -5,8 +5,8 @@
 
 #include "http/http.h"
 #include "http/transfer.h"
-#include "support/certificates.h"
-#include "support/scripted_http.h"
+#include "support/client/certificates.h"
+#include "support/client/scripted_http.h"
 #include "support/text_log.h"
 
 typedef struct http_bench {

@@ -6,7 +6,7 @@
 #include <kinformer.h>
 #include <stdbool.h>
 
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 
 /* Every mode in which a client can run. */
 enum { INFORMER_WORLD_MODES = 3 };

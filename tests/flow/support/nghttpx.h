@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/temp_dir.h"
 
 typedef struct nghttpx {

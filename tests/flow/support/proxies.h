@@ -4,7 +4,7 @@
 #ifndef KI_TESTS_FLOW_SUPPORT_PROXIES_H
 #define KI_TESTS_FLOW_SUPPORT_PROXIES_H
 
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 
 typedef struct proxied {
     int port;         /* the port they connect to; 0: they refuse */

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

@@ -5,7 +5,7 @@
 
 #include <kinformer.h>
 
-#include "support/api_rig.h"
+#include "support/apiserver/api_rig.h"
 
 #define CORE_EVENTS "/api/v1/namespaces/default/events"
 #define EVENTS "/apis/events.k8s.io/v1/namespaces/default/events"

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 #include "client/client.h"
+#include "support/client/scripted_http.h"
 #include "support/patience.h"
-#include "support/scripted_http.h"
 
 typedef struct rest_world {
     int mode;                  /* of the client; set it before, like the next two */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sample_world - an embedded API server with Foos, and sample-controller's work on them.
  *
- *   From:     tests/flow/test_example_sample*.c
+ *   From:     tests/flow/example/test_example_sample*.c
  *   To:       the embedded API server; $KI_EXAMPLE_SOURCES, which has the definition of Foos
  *   Not here: the process; see example_process.h
  */

@@ -2,14 +2,14 @@
 /* scripted_client - a client of a scripted server.
  *
  *   From:     flow/support/informer_world.c, flow/support/rest_world.c, and tests with a world of their own
- *   To:       support/scripted_http.h, flow/support/fake_credentials.h
+ *   To:       support/client/scripted_http.h, flow/support/fake_credentials.h
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_SCRIPTED_CLIENT_H
 #define KI_TESTS_FLOW_SUPPORT_SCRIPTED_CLIENT_H
 
 #include "client/client.h"
 #include "http/http.h"
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 
 /* Connects to the server; `http` may be NULL. */
 void scripted_client_connect(ki_client *client, const scripted_http *server, const ki_http_options *http);

@@ -2,7 +2,7 @@
 /* target_server - a server whose response depends on the target of the request.
  *
  *   From:     tests of http/transfer
- *   To:       support/scripted_http.h
+ *   To:       support/client/scripted_http.h
  *
  * "/plain", "/chunked", "/until-closed" and "/bytewise" respond with "hello", each in its way; "/interim"
  * after another head. "/cut-head", "/cut-length" and "/cut-chunk" end too early, "/reset" and "/close" at
@@ -13,7 +13,7 @@
 #ifndef KI_FLOW_SUPPORT_TARGET_SERVER_H
 #define KI_FLOW_SUPPORT_TARGET_SERVER_H
 
-#include "support/scripted_http.h"
+#include "support/client/scripted_http.h"
 
 extern const scripted_http_options target_server;
 

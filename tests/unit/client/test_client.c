@@ -12,7 +12,7 @@
 #include "client/client.h"
 #include "support/aside.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 #include "util/units.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "support/aside.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/process.h"
 #include "support/unit.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/informer_rig.h"
-#include "support/store_objects.h"
+#include "support/informer/informer_rig.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 #include "util/thread.h"
 

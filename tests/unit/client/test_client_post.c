@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/unit.h"
 
 /* A callback that posts itself forever. */

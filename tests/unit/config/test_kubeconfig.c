@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "config/load.h"
+#include "support/client/kubeconfig_rig.h"
 #include "support/failing_allocator.h"
-#include "support/kubeconfig_rig.h"
 #include "support/unit.h"
 
 /* "-----BEGIN X-----\n" */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "config/kubeconfig.h"
-#include "support/kubeconfig_rig.h"
+#include "support/client/kubeconfig_rig.h"
 #include "support/unit.h"
 
 /* All of these users are the same, written in different ways. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/certificates.h"
+#include "support/client/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/controller_rig.h"
+#include "support/controller/controller_rig.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/controller_rig.h"
+#include "support/controller/controller_rig.h"
 #include "support/failing_allocator.h"
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 /* The versions that the next reconcile of a key reports as written, in order, up to the first NULL. */

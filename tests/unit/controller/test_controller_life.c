@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "controller/controller.h"
-#include "support/controller_rig.h"
+#include "support/controller/controller_rig.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

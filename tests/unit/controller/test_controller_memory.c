@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/controller_rig.h"
+#include "support/controller/controller_rig.h"
 #include "support/failing_allocator.h"
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 static ki_result done(ki_request *request, void *user)

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 

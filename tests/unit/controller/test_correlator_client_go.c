@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "controller/correlator.h"
-#include "support/event_make.h"
-#include "support/fixtures.h"
+#include "support/controller/event_make.h"
+#include "support/decode/fixtures.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -2,7 +2,7 @@
 /* When a contender takes the lease. */
 #include <kinformer/resources.h>
 
-#include "support/election_run.h"
+#include "support/controller/election_run.h"
 #include "support/unit.h"
 #include "util/units.h"
 

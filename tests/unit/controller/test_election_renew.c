@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a leader keeps its lease, and when it has lost it. */
-#include "support/election_run.h"
+#include "support/controller/election_run.h"
 #include "support/unit.h"
 
 static void a_holder_renews_every_retry_period_without_reading(void **state)

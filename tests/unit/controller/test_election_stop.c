@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a stop does with the lease. */
-#include "support/election_run.h"
+#include "support/controller/election_run.h"
 #include "support/unit.h"
 
 /* The next request is the release; it succeeds. */
@@ -101,14 +101,17 @@ static void a_kept_lease_is_not_acquired_after_a_stop(void **state)
     expect_next(run, NOTHING);
 }
 
-static void a_stop_gives_back_what_a_write_without_an_answer_may_have_got(void **state)
+/* A server or a gateway may answer 5xx to a write that was stored. */
+static void a_stop_gives_back_what_a_failed_write_may_have_got(void **state)
 {
     election_run *run = *state;
-    for (int is_over = 0; is_over < 2; is_over++) {
+    static const ki_election_outcome failures[] = {KI_ELECTION_FAILED, KI_ELECTION_UNCLEAR};
+    for (int i = 0; i < 4; i++) {
+        bool is_over = i % 2 == 1;
         election_run_restart(run, &election_run_defaults);
         election_run_read_missing(run);
         expect_next(run, CREATE);
-        election_run_answer(run, KI_ELECTION_FAILED);
+        election_run_answer(run, failures[i / 2]);
         if (is_over) /* nobody has to wait for such a lease */
             election_run_advance_s(run, 15);
         ki_election_stop(&run->election, run->now_ns);
@@ -119,6 +122,16 @@ static void a_stop_gives_back_what_a_write_without_an_answer_may_have_got(void *
         election_run_read(run, "me", 1);
         expect_release(run);
     }
+}
+
+static void a_stop_after_a_write_that_was_refused_ends_at_once(void **state)
+{
+    election_run *run = *state;
+    election_run_read_missing(run);
+    expect_next(run, CREATE);
+    election_run_answer(run, KI_ELECTION_REJECTED);
+    ki_election_stop(&run->election, run->now_ns);
+    expect_phase(run, STOPPED);
 }
 
 static void a_stop_after_a_read_that_names_another_process_ends_at_once(void **state)
@@ -217,7 +230,8 @@ int main(void)
         election_test(a_stop_while_acquiring_gives_back_what_it_may_have_got),
         election_test(the_answer_to_an_acquisition_is_too_late_after_a_stop),
         election_test(a_kept_lease_is_not_acquired_after_a_stop),
-        election_test(a_stop_gives_back_what_a_write_without_an_answer_may_have_got),
+        election_test(a_stop_gives_back_what_a_failed_write_may_have_got),
+        election_test(a_stop_after_a_write_that_was_refused_ends_at_once),
         election_test(a_stop_after_a_read_that_names_another_process_ends_at_once),
         election_test(a_stop_gives_back_what_was_acquired_too_late_or_lost),
         election_test(a_release_that_meets_a_conflict_reads_and_writes_again),

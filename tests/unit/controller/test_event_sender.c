@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/event_sender.h"
 
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 #include "util/units.h"

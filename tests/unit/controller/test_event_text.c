@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
+#include "support/decode/fixtures.h"
 #include "support/failing_allocator.h"
-#include "support/fixtures.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/predicate.h>
 
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 #define OBJECT(version, generation, more)                                                                    \

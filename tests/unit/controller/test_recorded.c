@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 

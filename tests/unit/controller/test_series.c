@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "controller/correlator.h"
-#include "support/event_make.h"
+#include "support/controller/event_make.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 #include "util/units.h"

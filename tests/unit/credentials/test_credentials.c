@@ -9,7 +9,7 @@
 
 #include "config/token_file.h"
 #include "credentials/certificate_files.h"
-#include "support/credentials_rig.h"
+#include "support/client/credentials_rig.h"
 #include "support/unit.h"
 #include "util/units.h"
 

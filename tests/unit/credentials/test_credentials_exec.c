@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "credentials/exec_plugin.h"
-#include "support/credentials_rig.h"
+#include "support/client/credentials_rig.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -6,7 +6,7 @@
 
 #include "feed/feed.h"
 #include "store/store.h"
-#include "support/feed_rig.h"
+#include "support/informer/feed_rig.h"
 #include "support/unit.h"
 
 /* ---- convergence --------------------------------------------------------------------------------------- */

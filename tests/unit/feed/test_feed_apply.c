@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "feed/feed.h"
-#include "support/objects.h"
-#include "support/silent_source.h"
+#include "support/reflector/silent_source.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 
 typedef struct rig {

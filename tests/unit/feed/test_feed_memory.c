@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/feed_rig.h"
+#include "support/informer/feed_rig.h"
 #include "support/unit.h"
 
 /* ---- options and memory -------------------------------------------------------------------------------- */

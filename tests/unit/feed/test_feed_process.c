@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "feed/feed.h"
-#include "support/feed_rig.h"
+#include "support/informer/feed_rig.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -4,7 +4,7 @@
 #include <kinformer.h>
 
 #include "client/client.h"
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 #include "util/units.h"
 

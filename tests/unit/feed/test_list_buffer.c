@@ -2,7 +2,7 @@
 #include "feed/list_buffer.h"
 
 #include "support/failing_allocator.h"
-#include "support/objects.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 #include "util/alloc.h"
 

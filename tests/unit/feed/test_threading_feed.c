@@ -6,7 +6,7 @@
 
 #include "support/armed_call.h"
 #include "support/aside.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "api/object/object_layout.h"
-#include "support/deliver.h"
 #include "support/failing_allocator.h"
-#include "support/listened.h"
+#include "support/queue/deliver.h"
+#include "support/queue/listened.h"
 #include "support/unit.h"
 
 /* ---- rows of the table ------------------------------------------------------------------------------- */

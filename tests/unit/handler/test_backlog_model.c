@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "api/object/object_layout.h"
-#include "support/deliver.h"
 #include "support/failing_allocator.h"
-#include "support/listened.h"
-#include "support/objects.h"
+#include "support/queue/deliver.h"
+#include "support/queue/listened.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handler/fanout.h"
 
-#include "support/apply_run.h"
-#include "support/deliver.h"
 #include "support/failing_allocator.h"
+#include "support/informer/apply_run.h"
+#include "support/queue/deliver.h"
 #include "support/unit.h"
 
 /* ---- subscribers that count --------------------------------------------------------------------------- */

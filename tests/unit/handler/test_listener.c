@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handler/listener.h"
 
-#include "support/deliver.h"
 #include "support/failing_allocator.h"
-#include "support/listened.h"
-#include "support/objects.h"
+#include "support/queue/deliver.h"
+#include "support/queue/listened.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 
 /* ---- in order ------------------------------------------------------------------------------------------ */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events that are passed to a listener as one batch. */
 #include "handler/listener.h"
-#include "support/deliver.h"
 #include "support/failing_allocator.h"
-#include "support/objects.h"
+#include "support/queue/deliver.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 
 enum { EVENTS = 5 };

@@ -9,8 +9,8 @@
 
 #include "informer/informer.h"
 #include "support/aside.h"
-#include "support/factory_rig.h"
 #include "support/failing_allocator.h"
+#include "support/informer/factory_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

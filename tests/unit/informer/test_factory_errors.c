@@ -10,8 +10,8 @@
 
 #include "client/client.h"
 #include "informer/informer.h"
-#include "support/factory_rig.h"
 #include "support/failing_allocator.h"
+#include "support/informer/factory_rig.h"
 #include "support/patience.h"
 #include "support/unit.h"
 

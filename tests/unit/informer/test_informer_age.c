@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/client.h"
-#include "support/age_rig.h"
+#include "support/informer/age_rig.h"
 #include "support/unit.h"
 
 static const ki_informer_options defaults;

@@ -2,7 +2,7 @@
 /* The reported age of the store while changes wait: for the dispatch loop, for a handler or for a reader. */
 #include "client/client.h"
 #include "informer/informer.h"
-#include "support/age_rig.h"
+#include "support/informer/age_rig.h"
 #include "support/sleeper.h"
 #include "support/unit.h"
 

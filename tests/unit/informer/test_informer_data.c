@@ -9,9 +9,9 @@
 
 #include "support/aside.h"
 #include "support/failing_allocator.h"
+#include "support/informer/told.h"
 #include "support/patience.h"
-#include "support/store_objects.h"
-#include "support/told.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { SECOND = 1000 };

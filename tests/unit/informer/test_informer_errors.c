@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
-#include "support/objects.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
-#include "support/scripted_source.h"
-#include "support/store_objects.h"
+#include "support/reflector/scripted_source.h"
+#include "support/store/objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 /* ---- transforms and watch errors --------------------------------------------------------------------- */

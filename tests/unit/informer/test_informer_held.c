@@ -3,7 +3,7 @@
 #include <kinformer/resources.h>
 
 #include "informer/held_back.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/unit.h"
 
 enum { GONE = 1 };

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/feed_rig.h"
-#include "support/informer_rig.h"
+#include "support/informer/feed_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/last_record.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 static last_record logged;

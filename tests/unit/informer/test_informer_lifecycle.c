@@ -8,8 +8,8 @@
 #include "client/client.h"
 #include "informer/informer.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
-#include "support/store_objects.h"
+#include "support/informer/informer_rig.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { SECOND = 1000 };

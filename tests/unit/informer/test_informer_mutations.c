@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/unit.h"
 
 enum { SECOND = 1000, OTHER_MISTAKE = 99 };

@@ -7,7 +7,7 @@
 #include "client/client.h"
 #include "informer/informer.h"
 #include "support/failing_allocator.h"
-#include "support/told.h"
+#include "support/informer/told.h"
 #include "support/unit.h"
 
 enum { SECOND = 1000 };

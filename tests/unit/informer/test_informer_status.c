@@ -10,7 +10,7 @@
 #include "metrics/metrics.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
-#include "support/silent_source.h"
+#include "support/informer/informer_rig.h"
+#include "support/reflector/silent_source.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "support/aside.h"
-#include "support/informer_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { A_WHILE_MS = 30 };

@@ -8,7 +8,7 @@
 
 #include "client/client.h"
 #include "support/failing_allocator.h"
-#include "support/scripted_source.h"
+#include "support/reflector/scripted_source.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -10,8 +10,8 @@
 #include "support/aside.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
+#include "support/informer/told.h"
 #include "support/patience.h"
-#include "support/told.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -8,12 +8,12 @@
 #include "store/store.h"
 #include "support/aside.h"
 #include "support/failing_allocator.h"
-#include "support/feed_rig.h"
-#include "support/informer_rig.h"
+#include "support/informer/feed_rig.h"
+#include "support/informer/informer_rig.h"
 #include "support/patience.h"
 #include "support/require.h"
 #include "support/sleeper.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { SECOND = 1000, LIMIT = 2000 };

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/informer/threading_calls.h"
 #include "support/patience.h"
-#include "support/threading_calls.h"
 #include "support/unit.h"
 
 /* ---- the table --------------------------------------------------------------------------------------- */

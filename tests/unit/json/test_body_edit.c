@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/body_check.h"
 #include "support/failing_allocator.h"
+#include "support/json/body_check.h"
 #include "support/unit.h"
 
 static ki_body *body_of(const char *text)

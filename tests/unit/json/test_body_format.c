@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/body_check.h"
 #include "support/failing_allocator.h"
-#include "support/json_reference.h"
+#include "support/json/body_check.h"
+#include "support/json/json_reference.h"
 #include "support/unit.h"
 
 /* Checks the text and frees the body. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/json_generator.h"
+#include "support/json/json_generator.h"
 #include "support/unit.h"
 
 static char *copy_of(ki_str text)

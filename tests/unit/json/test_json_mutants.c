@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hundreds of thousands of texts that are JSON or almost JSON: the scanner accepts those that another strict
- * parser accepts. support/json_strict.h lists where that parser differs from RFC 8259. The environment
+ * parser accepts. support/json/json_strict.h lists where that parser differs from RFC 8259. The environment
  * variable KI_MUTANTS sets the number of texts. */
 #include <kinformer/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/bodies.h"
-#include "support/json_generator.h"
-#include "support/json_samples.h"
-#include "support/json_strict.h"
-#include "support/scan_run.h"
+#include "support/decode/bodies.h"
+#include "support/json/json_generator.h"
+#include "support/json/json_samples.h"
+#include "support/json/json_strict.h"
+#include "support/json/scan_run.h"
 #include "support/unit.h"
 
 enum { MUTANTS = 500000, BYTES_MAX = 4096, TOKENS_MAX = 512 };
@@ -479,7 +479,7 @@ static void the_samples_are_judged_as_by_a_strict_parser(void **state)
         assert_int_equal(json_strict_accepts(json_bad_samples[i].text), 0);
 }
 
-/* Each case of support/json_strict.h. */
+/* Each case of support/json/json_strict.h. */
 static void known_differences_of_the_reference_are_corrected(void **state)
 {
     (void)state;

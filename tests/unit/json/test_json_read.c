@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/fixtures.h"
-#include "support/json_generator.h"
-#include "support/json_reference.h"
+#include "support/decode/fixtures.h"
+#include "support/json/json_generator.h"
+#include "support/json/json_reference.h"
 #include "support/unit.h"
 
 static ki_json json(const char *text)

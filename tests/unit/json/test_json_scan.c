@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/json_samples.h"
-#include "support/scan_run.h"
+#include "support/json/json_samples.h"
+#include "support/json/scan_run.h"
 #include "support/unit.h"
 
 #define ANY_NUMBER SIZE_MAX

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/bodies.h"
-#include "support/json_generator.h"
-#include "support/json_samples.h"
-#include "support/scan_run.h"
+#include "support/decode/bodies.h"
+#include "support/json/json_generator.h"
+#include "support/json/json_samples.h"
+#include "support/json/scan_run.h"
 #include "support/unit.h"
 
 /* ---- expected results ---------------------------------------------------------------------------------- */

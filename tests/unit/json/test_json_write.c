@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/decode/fixtures.h"
 #include "support/failing_allocator.h"
-#include "support/fixtures.h"
-#include "support/json_generator.h"
-#include "support/json_reference.h"
+#include "support/json/json_generator.h"
+#include "support/json/json_reference.h"
 #include "support/unit.h"
 
 static ki_json_writer *new_writer(int indent)

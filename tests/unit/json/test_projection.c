@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/scan_run.h"
+#include "support/json/scan_run.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -8,7 +8,7 @@
 
 #include "json/projection.h"
 #include "support/chance.h"
-#include "support/scan_run.h"
+#include "support/json/scan_run.h"
 #include "support/unit.h"
 
 /* ---- paths --------------------------------------------------------------------------------------------- */

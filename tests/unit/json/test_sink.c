@@ -7,7 +7,7 @@
 #include "json/kernel.h"
 #include "json/scan.h"
 #include "support/failing_allocator.h"
-#include "support/scan_run.h"
+#include "support/json/scan_run.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/decode_expect.h"
-#include "support/decode_memory.h"
+#include "support/decode/decode_expect.h"
+#include "support/decode/decode_memory.h"
+#include "support/decode/proto_records.h"
+#include "support/decode/recorded.h"
 #include "support/failing_allocator.h"
-#include "support/proto_records.h"
-#include "support/recorded.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/decode_run.h"
+#include "support/decode/decode_run.h"
+#include "support/decode/proto_records.h"
 #include "support/failing_allocator.h"
-#include "support/proto_records.h"
 #include "support/unit.h"
 
 static ki_object_plan *pods_plan(const ki_object_options *options)

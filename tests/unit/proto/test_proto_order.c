@@ -8,8 +8,8 @@
 #include "proto/item.h"
 #include "proto/typed.h"
 #include "proto/wire.h"
+#include "support/decode/proto_records.h"
 #include "support/failing_allocator.h"
-#include "support/proto_records.h"
 #include "support/unit.h"
 #include "util/random.h"
 

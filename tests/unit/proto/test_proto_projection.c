@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/decode_run.h"
-#include "support/proto_records.h"
+#include "support/decode/decode_run.h"
+#include "support/decode/proto_records.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *const[]){__VA_ARGS__, NULL})

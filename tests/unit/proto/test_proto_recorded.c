@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/decode_run.h"
-#include "support/recorded.h"
+#include "support/decode/decode_run.h"
+#include "support/decode/recorded.h"
 #include "support/unit.h"
 
 typedef struct subject {

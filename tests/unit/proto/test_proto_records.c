@@ -7,7 +7,7 @@
 
 #include "proto/proto_watch.h"
 #include "proto/typed.h"
-#include "support/proto_records.h"
+#include "support/decode/proto_records.h"
 #include "support/unit.h"
 
 static void show(const proto_record *record, ki_str ours)

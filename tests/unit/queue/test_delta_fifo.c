@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/fifo_push.h"
-#include "support/fifo_text.h"
-#include "support/objects.h"
+#include "support/queue/fifo_push.h"
+#include "support/queue/fifo_text.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 
 /* ---- order --------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* The time up to which the consumer of a delta queue has processed everything. */
 #include "queue/delta_fifo.h"
 
-#include "support/fifo_text.h"
+#include "support/queue/fifo_text.h"
 #include "support/unit.h"
 
 /* A queue whose first list ended at time 10 and was processed. */

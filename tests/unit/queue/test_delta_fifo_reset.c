@@ -3,7 +3,7 @@
 #include "queue/delta_fifo.h"
 
 #include "support/failing_allocator.h"
-#include "support/fifo_text.h"
+#include "support/queue/fifo_text.h"
 #include "support/unit.h"
 
 static ki_resource_version version_of(const char *text)

@@ -11,7 +11,7 @@
 #include "support/aside.h"
 #include "support/patience.h"
 #include "support/require.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { CHILD_SECONDS = 60, FORKS = 60, KEYS = 20 };

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/objects.h"
 #include "support/seeds.h"
+#include "support/store/objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -3,9 +3,9 @@
 #include <kinformer/delta_queue.h>
 
 #include "support/failing_allocator.h"
-#include "support/objects.h"
-#include "support/queue_notes.h"
-#include "support/store_objects.h"
+#include "support/queue/queue_notes.h"
+#include "support/store/objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 /* ---- results of the callback --------------------------------------------------------------------------- */

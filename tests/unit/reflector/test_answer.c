@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/decode/recorded.h"
 #include "support/failing_allocator.h"
-#include "support/recorded.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which lists are in doubt until their end, and when a list in doubt is abandoned. */
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 #define ITEM(name, version) EVENT("ADDED", POD(name, version))

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "queue/delta_fifo.h"
-#include "support/fifo_text.h"
-#include "support/reflector_run.h"
+#include "support/queue/fifo_text.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 #include "util/units.h"
 

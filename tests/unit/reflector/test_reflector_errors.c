@@ -2,7 +2,7 @@
 /* Reports of failures, the status, transforms, and sources that behave unexpectedly. */
 #include <string.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 /* ---- failures ------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LIST: requests, results, and malformed lists. */
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 static void a_list_is_delivered_item_by_item_and_a_watch_follows(void **state)

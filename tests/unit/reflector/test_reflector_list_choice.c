@@ -2,7 +2,7 @@
 /* Which list is requested: of which version, and plain or streamed. */
 #include <string.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 static void the_first_list_is_a_plain_one_and_the_next_is_streamed(void **state)

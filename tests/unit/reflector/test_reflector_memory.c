@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/decode/proto_pods.h"
 #include "support/failing_allocator.h"
-#include "support/proto_pods.h"
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 static const struct {

@@ -2,7 +2,7 @@
 /* Pages of a LIST: failed pages, which are requested again, and empty pages. */
 #include <stdio.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 /* Starts a list and answers its first page. */

@@ -2,7 +2,7 @@
 /* Watches that bring nothing while lists work. */
 #include <stdio.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 #include "util/units.h"
 

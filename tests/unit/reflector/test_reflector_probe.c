@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Silent watches, and servers that were restored from a backup. */
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 /* A watch from version 10 after a lost connection. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 #include "util/random.h"
 

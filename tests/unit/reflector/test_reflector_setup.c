@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/silent_source.h"
+#include "support/reflector/silent_source.h"
 #include "support/unit.h"
 
 static int transform(const ki_object **object, void *user)

@@ -2,7 +2,7 @@
 /* The status of a reflector, silence, and timeouts. */
 #include <string.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 /* ---- status -------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/recorded.h"
-#include "support/reflector_run.h"
+#include "support/decode/recorded.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -2,7 +2,7 @@
 /* WATCH: events, bookmarks, and how a watch is resumed. */
 #include <stdio.h>
 
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 static void events_are_delivered_with_their_versions(void **state)

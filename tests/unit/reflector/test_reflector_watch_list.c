@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/recorded.h"
-#include "support/reflector_run.h"
+#include "support/decode/recorded.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 static void the_list_comes_on_the_stream_that_continues_as_a_watch(void **state)

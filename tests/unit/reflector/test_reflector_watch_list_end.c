@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list that is streamed, and how long its end is waited for. */
-#include "support/reflector_run.h"
+#include "support/reflector/reflector_run.h"
 #include "support/unit.h"
 
 /* A list is due although a version is known: such lists are streamed. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "reflector/reflector_parts.h"
-#include "support/proto_pods.h"
-#include "support/recorded.h"
-#include "support/reflector_run.h"
+#include "support/decode/proto_pods.h"
+#include "support/decode/recorded.h"
+#include "support/reflector/reflector_run.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 #include "util/log.h"

@@ -7,7 +7,7 @@
 
 #include "client/client.h"
 #include "support/failing_allocator.h"
-#include "support/silent_source.h"
+#include "support/reflector/silent_source.h"
 #include "support/unit.h"
 
 static void release(void *user)

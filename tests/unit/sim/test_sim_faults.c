@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/sim_answer.h"
-#include "support/sim_recorder.h"
-#include "support/sim_server.h"
+#include "support/sim/sim_answer.h"
+#include "support/sim/sim_recorder.h"
+#include "support/sim/sim_server.h"
 #include "support/unit.h"
 
 static sim_server_options with_faults(sim_faults faults)

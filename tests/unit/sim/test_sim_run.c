@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/decode_run.h"
-#include "support/sim_recorder.h"
-#include "support/sim_server.h"
+#include "support/decode/decode_run.h"
+#include "support/sim/sim_recorder.h"
+#include "support/sim/sim_server.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/sim_server.h"
+#include "support/sim/sim_server.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "support/sim_recorder.h"
+#include "support/sim/sim_recorder.h"
 #include "support/unit.h"
 
 /* A version as text. */

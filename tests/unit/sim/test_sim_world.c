@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/sim_world.h"
+#include "support/sim/sim_world.h"
 
 #include <kinformer/resources.h>
 #include <stdio.h>

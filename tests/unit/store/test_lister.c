@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

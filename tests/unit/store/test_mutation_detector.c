@@ -14,7 +14,7 @@
 #include "api/object/object_fingerprint.h"
 #include "api/object/object_layout.h"
 #include "support/failing_allocator.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 /* ---- a reporter ---------------------------------------------------------------------------------------- */

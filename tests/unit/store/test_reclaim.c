@@ -4,7 +4,7 @@
 #include <kinformer/error.h>
 
 #include "support/failing_allocator.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 #include "util/alloc.h"
 #include "util/loop/rcu.h"

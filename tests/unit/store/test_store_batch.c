@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/store_flush.h"
-#include "support/store_objects.h"
+#include "support/store/store_flush.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 /* ---- key functions --------------------------------------------------------------------------------- */

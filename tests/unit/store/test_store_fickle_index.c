@@ -10,8 +10,8 @@
 
 #include "store/store.h"
 #include "support/failing_allocator.h"
-#include "support/store_flush.h"
-#include "support/store_objects.h"
+#include "support/store/store_flush.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 #include "util/random.h"
 

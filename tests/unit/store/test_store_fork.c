@@ -15,8 +15,8 @@
 #include "support/aside.h"
 #include "support/require.h"
 #include "support/sleeper.h"
-#include "support/store_check.h"
-#include "support/store_objects.h"
+#include "support/store/store_check.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 enum { CHILD_SECONDS = 60, FORKS = 60, OBJECTS = 50 };

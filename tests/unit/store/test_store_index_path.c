@@ -10,7 +10,7 @@
 #include "store/store.h"
 #include "support/failing_allocator.h"
 #include "support/last_record.h"
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 static last_record logged;

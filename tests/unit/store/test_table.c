@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/table_check.h"
+#include "support/store/table_check.h"
 #include "support/unit.h"
 #include "util/random.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/fixtures.h"
+#include "support/decode/fixtures.h"
 
 #include <stdlib.h>
 #include <string.h>

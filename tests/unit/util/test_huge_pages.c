@@ -7,7 +7,7 @@
 
 #include "store/table.h"
 #include "support/failing_allocator.h"
-#include "support/table_check.h"
+#include "support/store/table_check.h"
 #include "support/unit.h"
 
 enum { ENTRIES = 140000 }; /* enough for a large array */

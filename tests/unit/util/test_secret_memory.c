@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/credentials_rig.h"
+#include "support/client/credentials_rig.h"
 #include "support/unit.h"
 
 /* ---- searching memory ---------------------------------------------------------------------------------- */

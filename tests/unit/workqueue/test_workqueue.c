@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/controller/work_rig.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 
 /* ---- one key in all its states ------------------------------------------------------------------------- */
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/fixtures.h"
+#include "support/controller/work_rig.h"
+#include "support/decode/fixtures.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 #include "util/units.h"
 #include "workqueue/limiter.h"
 #include "workqueue/queue.h"

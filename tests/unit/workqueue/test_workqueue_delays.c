@@ -2,9 +2,9 @@
 /* Delayed keys, in virtual time. */
 #include <kinformer/workqueue.h>
 
+#include "support/controller/work_rig.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 
 static void a_delayed_key_waits_exactly_until_its_time(void **state)
 {

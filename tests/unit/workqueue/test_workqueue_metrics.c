@@ -3,10 +3,10 @@
 #include <kinformer/metrics.h>
 #include <kinformer/workqueue.h>
 
+#include "support/controller/work_rig.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 #include "util/units.h"
 #include "workqueue/queue.h"
 

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random calls in virtual time, compared with a simple model: no key is lost, none is on two workers at once,
  * keys leave in the order of their priorities, a drain returns, and no key is handed out after the end. One
- * seed is one exact run; KI_SEED repeats it. */
+ * seed is one exact run; KI_SEED repeats it.
+ *
+ * One run in LARGE_EVERY has so many other keys that the queue is large. Half of these runs have no delays,
+ * since adds to a large queue with delays take the path of small ones. */
 #include <kinformer/workqueue.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/controller/work_rig.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 #include "util/random.h"
 #include "util/units.h"
 
-enum { KEYS = 12, STEPS = 250, SEEDS = 4000, WORKERS = 3, NONE = -1 };
+enum { KEYS = 12, STEPS = 250, SEEDS = 4000, WORKERS = 3, NONE = -1, LARGE_EVERY = 20, OTHERS = 3500 };
 
 /* One key in the model. */
 typedef struct model_key {
@@ -38,6 +41,8 @@ typedef struct run {
     ki_random random;
     model model;
     int held[WORKERS]; /* the key held by each worker, or NONE */
+    bool has_delays;
+    size_t others; /* keys outside the model, which are being processed all the time */
 } run;
 
 static ki_str name_of(int key, char name[8])
@@ -178,7 +183,7 @@ static void step_add_after(run *r)
     ki_priority priority = (ki_priority)below(r, 2);
     model_key *k = &r->model.keys[key];
     uint64_t now_ns = ki_clock_now_ns(&r->rig.clock);
-    uint64_t delay_ms = below(r, 5) == 0 ? 0 : 1 + below(r, 200);
+    uint64_t delay_ms = !r->has_delays || below(r, 5) == 0 ? 0 : 1 + below(r, 200);
     for (int i = 0; i < KEYS; i++)
         if (delay_ms != 0 && r->model.keys[i].due_ns == now_ns + delay_ms * KI_NS_PER_MS)
             return;
@@ -244,7 +249,7 @@ static void step_stop(run *r)
         ki_workqueue_shut_down(r->rig.queue);
         return;
     }
-    size_t left = model_count(&r->model, true, true);
+    size_t left = model_count(&r->model, true, true) + r->others;
     assert_int_equal(ki_workqueue_drain(r->rig.queue, 0), left == 0 ? 0 : KI_ERR_TIMEOUT);
 }
 
@@ -269,7 +274,7 @@ static void assert_numbers(run *r)
     }
     ki_workqueue_read_stats(r->rig.queue, &stats);
     assert_int_equal(stats.waiting, model_count(&r->model, true, false));
-    assert_int_equal(stats.processing, model_count(&r->model, false, true));
+    assert_int_equal(stats.processing, model_count(&r->model, false, true) + r->others);
     assert_int_equal(stats.depth, dirty);
     assert_int_equal(stats.delayed, delayed);
     assert_int_equal(stats.dropped, r->model.dropped);
@@ -287,6 +292,30 @@ static void do_step(run *r)
     steps[below(r, sizeof(steps) / sizeof(steps[0]))](r);
 }
 
+static ki_str other_name(size_t i, char name[32])
+{
+    snprintf(name, 32, "other-%zu", i);
+    return ki_str_of(name);
+}
+
+static void begin_others(run *r)
+{
+    char name[32];
+    for (size_t i = 0; i < OTHERS; i++) {
+        work_add(&r->rig, other_name(i, name).ptr);
+        (void)work_get(&r->rig, name);
+    }
+    r->others = OTHERS;
+}
+
+static void end_others(run *r)
+{
+    char name[32];
+    for (size_t i = 0; i < r->others; i++)
+        assert_int_equal(ki_workqueue_done(r->rig.queue, other_name(i, name)), 0);
+    r->others = 0;
+}
+
 /* Every accepted key is handed out, and then a drain has nothing to wait for. */
 static void finish(run *r)
 {
@@ -294,9 +323,10 @@ static void finish(run *r)
     model_ripen(&r->model, ki_clock_now_ns(&r->rig.clock));
     if (!r->model.is_stopping) {
         model_stop(&r->model);
-        size_t left = model_count(&r->model, true, true);
+        size_t left = model_count(&r->model, true, true) + r->others;
         assert_int_equal(ki_workqueue_drain(r->rig.queue, 0), left == 0 ? 0 : KI_ERR_TIMEOUT);
     }
+    end_others(r);
     while (model_count(&r->model, true, true) > 0) {
         step_get(r);
         step_done(r);
@@ -309,9 +339,11 @@ static void finish(run *r)
 
 static void run_seed(uint64_t seed)
 {
-    run r = {.held = {NONE, NONE, NONE}};
+    run r = {.held = {NONE, NONE, NONE}, .has_delays = seed % (2 * LARGE_EVERY) != 0};
     ki_random_init(&r.random, seed);
     work_rig_init(&r.rig, NULL);
+    if (seed % LARGE_EVERY == 0)
+        begin_others(&r);
     for (int step = 0; step < STEPS; step++) {
         do_step(&r);
         if (step % 16 == 0) {

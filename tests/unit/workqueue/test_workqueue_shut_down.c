@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "support/aside.h"
+#include "support/controller/work_rig.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/unit.h"
-#include "support/work_rig.h"
 
 /* ---- in virtual time ----------------------------------------------------------------------------------- */
 

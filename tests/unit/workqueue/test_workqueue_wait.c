@@ -4,6 +4,7 @@
 #include <kinformer/workqueue.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "support/aside.h"
@@ -220,6 +221,34 @@ static void a_worker_waits_no_longer_than_its_timeout(void **state)
 
 /* ---- the descriptor ------------------------------------------------------------------------------------ */
 
+enum { MANY = 5000 };
+
+/* Makes the queue large, by keys that are being processed. */
+static ki_workqueue *new_large_queue(void)
+{
+    ki_work_item item;
+    char key[16];
+    ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(ki_workqueue_add(queue, ki_str_of(key), KI_PRIORITY_HIGH), 0);
+        assert_int_equal(ki_workqueue_get(queue, 0, &item), 0);
+    }
+    return queue;
+}
+
+static void a_waiting_worker_of_a_large_queue_gets_an_added_key(void **state)
+{
+    (void)state;
+    worker w;
+    ki_workqueue *queue = new_large_queue();
+    start(&w, queue, UINT64_MAX);
+    assert_false(aside_ends_within(&w.call, 50));
+    assert_int_equal(ki_workqueue_add(queue, KI_STR("a"), KI_PRIORITY_HIGH), 0);
+    assert_ends_with(&w, 0);
+    ki_workqueue_free(queue);
+}
+
 static int is_readable(int fd, int timeout_ms)
 {
     struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -251,6 +280,22 @@ static void the_descriptor_is_readable_while_there_is_a_key_to_get(void **state)
     ki_workqueue_free(queue);
 }
 
+static void the_descriptor_of_a_large_queue_is_as_exact(void **state)
+{
+    (void)state;
+    ki_work_item item;
+    ki_workqueue *queue = new_large_queue();
+    int fd = ki_workqueue_fd(queue, NULL);
+    assert_int_equal(ki_workqueue_add(queue, KI_STR("k1"), KI_PRIORITY_HIGH), 0);
+    assert_false(is_readable(fd, 0)); /* no worker can get it before done */
+    assert_int_equal(ki_workqueue_add(queue, KI_STR("a"), KI_PRIORITY_HIGH), 0);
+    assert_true(is_readable(fd, 0));
+    assert_int_equal(ki_workqueue_get(queue, 0, &item), 0);
+    assert_true(ki_str_equal(item.key, KI_STR("a")));
+    assert_false(is_readable(fd, 0));
+    ki_workqueue_free(queue);
+}
+
 static void the_descriptor_becomes_readable_when_a_delay_ends(void **state)
 {
     (void)state;
@@ -274,6 +319,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_waiting_worker_gets_an_added_key),
         WITH_MEMORY_CHECK(a_waiting_worker_gets_a_key_that_becomes_due),
         WITH_MEMORY_CHECK(each_worker_gets_one_of_the_keys_that_become_due),
+        WITH_MEMORY_CHECK(a_waiting_worker_of_a_large_queue_gets_an_added_key),
         WITH_MEMORY_CHECK(an_add_wakes_one_worker_and_not_all),
         WITH_MEMORY_CHECK(each_of_several_adds_wakes_a_worker),
         WITH_MEMORY_CHECK(an_add_wakes_no_sleeper_while_a_worker_lingers),
@@ -281,6 +327,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_shut_down_wakes_every_worker),
         WITH_MEMORY_CHECK(a_worker_waits_no_longer_than_its_timeout),
         WITH_MEMORY_CHECK(the_descriptor_is_readable_while_there_is_a_key_to_get),
+        WITH_MEMORY_CHECK(the_descriptor_of_a_large_queue_is_as_exact),
         WITH_MEMORY_CHECK(the_descriptor_becomes_readable_when_a_delay_ends),
     };
     return RUN_TESTS(tests);

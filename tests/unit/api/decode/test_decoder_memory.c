@@ -2,9 +2,9 @@
 /* Decoders that run out of memory: each allocation fails once, for a selection of bodies. */
 #include <kinformer/resources.h>
 
-#include "support/decode_memory.h"
+#include "support/decode/decode_memory.h"
+#include "support/decode/recorded.h"
 #include "support/failing_allocator.h"
-#include "support/recorded.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *[]){__VA_ARGS__, NULL})

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/decode_expect.h"
+#include "support/decode/decode_expect.h"
 #include "support/unit.h"
 
 #define POD(name) "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" name "\"}}"

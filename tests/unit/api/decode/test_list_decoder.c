@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/decode_expect.h"
-#include "support/recorded.h"
+#include "support/decode/decode_expect.h"
+#include "support/decode/recorded.h"
 #include "support/unit.h"
 
 #define POD(name) "{\"metadata\":{\"name\":\"" name "\"}}"

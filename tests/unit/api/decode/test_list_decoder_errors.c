@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/decode_expect.h"
-#include "support/recorded.h"
+#include "support/decode/decode_expect.h"
+#include "support/decode/recorded.h"
 #include "support/unit.h"
 
 #define POD(name) "{\"metadata\":{\"name\":\"" name "\"}}"

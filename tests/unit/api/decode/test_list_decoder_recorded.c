@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "api/decode/list_decoder.h"
-#include "support/decode_run.h"
-#include "support/json_reference.h"
-#include "support/recorded.h"
+#include "support/decode/decode_run.h"
+#include "support/decode/recorded.h"
+#include "support/json/json_reference.h"
 #include "support/unit.h"
 
 typedef struct recorded_list {

@@ -3,7 +3,7 @@
 
 #include <kinformer/informer.h>
 
-#include "support/recorded.h"
+#include "support/decode/recorded.h"
 #include "support/unit.h"
 
 static void reasons_have_names(void **state)

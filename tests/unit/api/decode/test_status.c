@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/decode/recorded.h"
 #include "support/failing_allocator.h"
-#include "support/json_reference.h"
-#include "support/recorded.h"
+#include "support/json/json_reference.h"
 #include "support/unit.h"
 
 static void assert_text(ki_str text, const char *expected)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/decode/watch_decoder.h"
-#include "support/decode_run.h"
-#include "support/recorded.h"
+#include "support/decode/decode_run.h"
+#include "support/decode/recorded.h"
 #include "support/unit.h"
 
 typedef struct recorded_watch {

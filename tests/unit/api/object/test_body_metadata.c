@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "support/body_check.h"
 #include "support/failing_allocator.h"
+#include "support/json/body_check.h"
 #include "support/unit.h"
 
 #define OWNER                                                                                                \

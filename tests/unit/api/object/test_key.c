@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "support/store_objects.h"
+#include "support/store/store_objects.h"
 #include "support/unit.h"
 
 static void assert_joins(const char *ns, const char *name, const char *key)

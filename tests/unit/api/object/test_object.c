@@ -7,10 +7,10 @@
 #include "api/decode/list_decoder.h"
 #include "api/decode/watch_decoder.h"
 #include "api/object/object_layout.h"
-#include "support/decode_run.h"
-#include "support/json_reference.h"
-#include "support/object_make.h"
-#include "support/recorded.h"
+#include "support/decode/decode_run.h"
+#include "support/decode/recorded.h"
+#include "support/json/json_reference.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 /* ---- recorded objects ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *[]){__VA_ARGS__, NULL})

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 enum { FIELDS_MAX = 8, BUFFER_BYTES = 256 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 
 #define PATHS(...) ((const char *[]){__VA_ARGS__, NULL})

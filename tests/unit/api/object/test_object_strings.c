@@ -5,7 +5,7 @@
 
 #include "api/object/object_layout.h"
 #include "support/failing_allocator.h"
-#include "support/object_make.h"
+#include "support/store/object_make.h"
 #include "support/unit.h"
 #include "util/thread.h"
 

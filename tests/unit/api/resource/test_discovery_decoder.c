@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "support/decode/fixtures.h"
 #include "support/failing_allocator.h"
-#include "support/fixtures.h"
 #include "support/unit.h"
 
 enum { PATHS_BYTES_MAX = 64 * 1024 };

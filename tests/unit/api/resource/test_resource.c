@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
-#include "support/resources.h"
+#include "support/store/resources.h"
 #include "support/unit.h"
 
 static void full_name(const ki_resource *resource, char *text, size_t text_bytes)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/resource/resources_table.h"
-#include "support/fixtures.h"
-#include "support/resources.h"
+#include "support/decode/fixtures.h"
+#include "support/store/resources.h"
 #include "support/unit.h"
 
 static json_t *load_discovery(const char *name)

@@ -5,7 +5,7 @@
 
 #include "apiserver/kind/prune.h"
 #include "apiserver/value/tree.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static void filled(struct ki_as_resource resource, const char *text, const char *expected)

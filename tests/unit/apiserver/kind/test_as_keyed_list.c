@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "apiserver/patch/patch.h"
-#include "support/as_rig.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/failing_allocator.h"
-#include "support/trees.h"
 #include "support/unit.h"
 
 /* FEW, MANY: entries of a list. GROWTH_MAX: how many times more CPU time MANY may take; quadratic time takes

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 enum { MESSAGE_BYTES_MAX = 8192 };

@@ -12,9 +12,9 @@
 #include "apiserver/value/tree.h"
 #include "proto/proto_watch.h"
 #include "proto/typed.h"
-#include "support/proto_records.h"
-#include "support/recorded.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
+#include "support/decode/proto_records.h"
+#include "support/decode/recorded.h"
 #include "support/unit.h"
 
 enum { BYTES_MAX = 1 << 24 };

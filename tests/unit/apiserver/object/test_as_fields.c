@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "apiserver/object/selector.h"
-#include "support/as_rig.h"
-#include "support/trees.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 #define CRDS "customresourcedefinitions.apiextensions.k8s.io"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 /* A constant expression even for a pedantic compiler. */

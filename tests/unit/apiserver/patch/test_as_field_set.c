@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch/field_set.h"
 
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 #define POD "'kind':'Pod','apiVersion':'v1'"

@@ -5,8 +5,8 @@
 
 #include "apiserver/patch/field_set.h"
 #include "apiserver/value/encode.h"
+#include "support/apiserver/trees.h"
 #include "support/failing_allocator.h"
-#include "support/trees.h"
 #include "support/unit.h"
 
 enum { BYTES_MAX = 1 << 20, ENV_COUNT = 100 };

@@ -4,8 +4,8 @@
 
 #include "apiserver/patch/patch.h"
 #include "apiserver/value/tree.h"
-#include "support/patch_run.h"
-#include "support/trees.h"
+#include "support/apiserver/patch_run.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static struct ki_as_resource deployments(void)

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "apiserver/patch/patch.h"
-#include "support/patch_run.h"
-#include "support/trees.h"
+#include "support/apiserver/patch_run.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static void patched(const char *current, const char *patch, const char *expected)

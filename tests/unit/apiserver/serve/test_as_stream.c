@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/as_rig.h"
+#include "support/apiserver/as_rig.h"
 #include "support/unit.h"
 #include "util/clock.h"
 #include "util/units.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static struct ki_as_resources resources;

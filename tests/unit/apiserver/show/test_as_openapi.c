@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "apiserver/value/tree.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static struct ki_as_resources resources;

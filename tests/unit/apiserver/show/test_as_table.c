@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apiserver/value/age.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 /* 2026-11-15T20:47:15Z: the time at which the fixtures were recorded. */

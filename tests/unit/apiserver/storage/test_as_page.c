@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "support/as_rig.h"
+#include "support/apiserver/as_rig.h"
 #include "support/unit.h"
 #include "util/random.h"
 

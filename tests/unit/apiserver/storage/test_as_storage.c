@@ -3,7 +3,7 @@
 
 #include <kinformer/error.h>
 
-#include "support/as_rig.h"
+#include "support/apiserver/as_rig.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 #include "util/clock.h"

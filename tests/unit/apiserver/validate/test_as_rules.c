@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "apiserver/validate/validate.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 #define META "'metadata':{'name':'a','namespace':'default'}"

@@ -5,7 +5,7 @@
 
 #include "apiserver/validate/validate.h"
 #include "apiserver/value/tree.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 #include "util/units.h"
 

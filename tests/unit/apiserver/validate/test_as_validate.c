@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static void taken(struct ki_as_resource resource, const char *text)

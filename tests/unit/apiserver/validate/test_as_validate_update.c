@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes that an update must not make. */
 #include "apiserver/validate/validate.h"
-#include "support/trees.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static void refused_update(struct ki_as_resource resource, const char *before_text, const char *after_text,

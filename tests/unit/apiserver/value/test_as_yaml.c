@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "apiserver/value/load.h"
+#include "support/apiserver/trees.h"
 #include "support/temp_dir.h"
-#include "support/trees.h"
 #include "support/unit.h"
 
 static void read_as(const char *text, const char *expected)

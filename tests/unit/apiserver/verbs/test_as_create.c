@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "apiserver/value/tree.h"
-#include "support/as_rig.h"
-#include "support/trees.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 enum { TEXT_BYTES = 512 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "apiserver/storage/storage_layout.h"
-#include "support/as_rig.h"
-#include "support/trees.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 #define WIDGETS                                                                                              \

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "apiserver/value/tree.h"
-#include "support/as_rig.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/failing_allocator.h"
-#include "support/trees.h"
 #include "support/unit.h"
 
 #define JOB(metadata, spec)                                                                                  \

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "support/as_rig.h"
-#include "support/trees.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 static void unknown_fields_are_warned_about_or_refused(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "apiserver/value/tree.h"
-#include "support/as_rig.h"
-#include "support/trees.h"
+#include "support/apiserver/as_rig.h"
+#include "support/apiserver/trees.h"
 #include "support/unit.h"
 
 #define DEPLOYMENT(name, more)                                                                               \
