@@ -18,7 +18,7 @@
 #include "proto/plain.h"
 
 /* Where reading and writing continue. If `to` is NULL, either reader->rc is an error, or the field is not
- * usual and nothing was read. */
+ * for the fast path and nothing was read. */
 typedef struct ki_proto_step {
     const uint8_t *at;
     char *to;

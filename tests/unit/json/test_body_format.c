@@ -237,7 +237,7 @@ static void wrong_formats_are_reported_with_position_and_reason(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_failure(unchecked(rows[i].format, 0L, 0L), KI_ERR_INVALID, rows[i].offset, rows[i].words);
     ki_body *body = unchecked(NULL);
-    assert_failure(body, KI_ERR_INVALID, 0, "it is NULL");
+    assert_failure(body, KI_ERR_INVALID, 0, "must not be NULL");
 }
 
 static void depth_and_size_have_limits(void **state)
