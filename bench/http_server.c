@@ -23,6 +23,7 @@
 #include "http_tls.h"
 
 enum { REQUEST_BYTES_MAX = 16384, STACK_BYTES = 256 * 1024, WAITING_MAX = 1024, LIST_BYTES_MAX = 4096 };
+enum { SEND_BYTES = 256 * 1024 };
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -165,10 +166,20 @@ static bool send_watch_head(const struct connection *connection)
     return send_bytes(connection, head, (size_t)n, 0);
 }
 
+/* Limits the send buffer, as the API server does for a watch. On the loopback device, the thread that reads
+ * also does the kernel's work of sending what is in that buffer,
+ * so a large one would slow the reader down. */
+static void limit_send_buffer(const struct connection *connection)
+{
+    int bytes = SEND_BYTES;
+    (void)setsockopt(connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 static bool send_burst(const struct connection *connection)
 {
     const struct http_burst *burst =
         is_proto(connection) ? &connection->material->proto_burst : &connection->material->burst;
+    limit_send_buffer(connection);
     if (!send_file(connection, burst->fd, 0, burst->bytes)) {
         return false;
     }
