@@ -119,13 +119,17 @@ static size_t scheme_len(ki_str url)
     return 0;
 }
 
-/* How much of the host and port is shown. After a colon there may be a port, a part of an IPv6 address, or
- * the password of a user without an '@'. */
+/* How much of the host and port is shown. A label longer than DNS allows may be a token. After a colon there
+ * may be a port, a part of an IPv6 address, or the password of a user without an '@'. */
 static size_t shown_len(ki_str host)
 {
-    size_t begin = 0;
-    while (begin < host.len && host.ptr[begin] != ':' && host.ptr[begin] != '%')
-        begin++;
+    enum { LABEL_BYTES_MAX = 63 };
+    size_t begin = 0, label = 0;
+    while (begin < host.len && host.ptr[begin] != ':' && host.ptr[begin] != '%') {
+        label = host.ptr[begin++] == '.' ? 0 : label + 1;
+        if (label > LABEL_BYTES_MAX)
+            return 0;
+    }
     for (size_t i = begin; i < host.len; i++)
         if (!isxdigit((unsigned char)host.ptr[i]) && strchr(":.]", host.ptr[i]) == NULL)
             return begin;

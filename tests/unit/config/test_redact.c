@@ -68,6 +68,8 @@ static void the_user_of_an_address_is_masked(void **state)
     }
 }
 
+#define LABEL_63 "a23456789012345678901234567890123456789012345678901234567890123"
+
 static void an_invalid_address_is_shown_without_what_may_be_a_secret(void **state)
 {
     (void)state;
@@ -88,6 +90,10 @@ static void an_invalid_address_is_shown_without_what_may_be_a_secret(void **stat
         {"jane:pw://k", "jane<masked>/…"},
         {"password://@k", "<masked>@k"},
         {"https://a\nb", "https://a?b"},
+        {LABEL_63 ".k:0", LABEL_63 ".k:0"},
+        {LABEL_63 "a", "<masked>"},
+        {"k." LABEL_63 "a.k", "<masked>"},
+        {"https://" LABEL_63 "a/p", "https://<masked>/…"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
