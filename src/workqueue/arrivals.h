@@ -7,8 +7,7 @@
  *
  * In a table that does not fit into the processor's caches, each new slot is a cache miss, which takes longer
  * than the rest of an add. So an add only prefetches the slot, and a later add reads it: the misses of a few
- * adds overlap. Every other call first puts all arrivals into the table,
- * so no caller can tell the difference.
+ * adds overlap. Every other call first puts all arrivals into the table, so callers see no difference.
  */
 #ifndef KI_WORKQUEUE_ARRIVALS_H
 #define KI_WORKQUEUE_ARRIVALS_H
