@@ -166,20 +166,22 @@ static bool send_watch_head(const struct connection *connection)
     return send_bytes(connection, head, (size_t)n, 0);
 }
 
-/* Limits the send buffer, as the API server does for a watch. On the loopback device, the thread that reads
- * also does the kernel's work of sending what is in that buffer,
- * so a large one would slow the reader down. */
-static void limit_send_buffer(const struct connection *connection)
+/* On the loopback device, the thread that reads also does the kernel's work of sending. So the send buffer is
+ * limited, as the API server does for a watch, and the congestion control is one that sends without timers:
+ * the system's default may be another. */
+static void spare_reader(const struct connection *connection)
 {
+    static const char control[] = "reno";
     int bytes = SEND_BYTES;
     (void)setsockopt(connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+    (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_CONGESTION, control, sizeof(control) - 1);
 }
 
 static bool send_burst(const struct connection *connection)
 {
     const struct http_burst *burst =
         is_proto(connection) ? &connection->material->proto_burst : &connection->material->burst;
-    limit_send_buffer(connection);
+    spare_reader(connection);
     if (!send_file(connection, burst->fd, 0, burst->bytes)) {
         return false;
     }
