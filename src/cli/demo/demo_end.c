@@ -15,6 +15,20 @@ enum { CATCH_UP_MS = 30 * 1000, LOOK_MS = 10, TOLD_MAX = 20 };
 
 /* ---- catching up --------------------------------------------------------------------------------------- */
 
+static int fail_late(const cli_demo *demo, ki_error *err)
+{
+    char late[256] = "";
+    for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
+        const cli_demo_follower *follower = &demo->followers.items[i];
+        ki_informer_status status = {0};
+        size_t len = strlen(late);
+        ki_informer_read_status(follower->informer, &status);
+        snprintf(late + len, sizeof(late) - len, "%s %s %s %s", i > 0 ? "," : "", follower->name,
+                 ki_phase_name(status.phase), ki_reason_name(status.reason));
+    }
+    return cli_fail(err, "the informers did not catch up within %d s:%s", CATCH_UP_MS / 1000, late);
+}
+
 static int wait_for_informers(cli_demo *demo, ki_error *err)
 {
     uint64_t began_ms = cli_moment_now_ms();
@@ -24,7 +38,7 @@ static int wait_for_informers(cli_demo *demo, ki_error *err)
         struct pollfd client = {.fd = ki_client_fd(demo->client), .events = POLLIN};
         uint64_t now_ms = cli_moment_now_ms();
         if (now_ms >= deadline_ms)
-            return cli_fail(err, "the informers did not catch up within %d s", CATCH_UP_MS / 1000);
+            return fail_late(demo, err);
         (void)poll(&client, 1, LOOK_MS);
         if (ki_client_dispatch(demo->client, LOOK_MS) < 0)
             return cli_fail(err, "the client failed");

@@ -30,14 +30,16 @@ static uint64_t count_expired(const cli_demo_trouble *trouble)
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* Called before connections end, because every watch that begins afterwards counts. If the informers have not
- * recovered from the previous fault yet, the next one replaces it. */
+/* Called before connections end, because every watch that begins afterwards counts. So does a watch that the
+ * server has not answered yet: its request may arrive after the fault, and then it is not cut. If the
+ * informers have not recovered from the previous fault yet, the next one replaces it. */
 static void remember(cli_demo_trouble *trouble)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
         ki_informer_status status = {0};
         ki_informer_read_status(trouble->followers->items[i].informer, &status);
-        trouble->watches[i] = status.watches;
+        int is_watching = status.phase == KI_PHASE_WATCHING && !status.is_unanswered;
+        trouble->watches[i] = is_watching ? status.watches : 0;
     }
     trouble->expired = count_expired(trouble);
     trouble->is_recovering = 0;

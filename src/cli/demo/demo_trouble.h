@@ -38,7 +38,7 @@ typedef struct cli_demo_trouble {
     int is_recovering;
     uint64_t over_ms; /* when the recovery began */
     uint64_t versions[CLI_DEMO_FOLLOWED];
-    uint64_t watches[CLI_DEMO_FOLLOWED];
+    uint64_t watches[CLI_DEMO_FOLLOWED]; /* requested before the fault and cut by it; later ones recover */
     uint64_t expired;
 } cli_demo_trouble;
 

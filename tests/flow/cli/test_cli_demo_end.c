@@ -9,6 +9,7 @@
 
 #include "cli/demo/demo.h"
 #include "cli/failure.h"
+#include "cli/moment.h"
 #include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"
@@ -117,6 +118,46 @@ static void a_handler_that_differs_from_the_cache_is_reported(void **state)
     expect(written(), "  pods the handler has seen 3 objects, the cache holds 2\n");
 }
 
+static void do_nothing(const char *line, void *user)
+{
+    (void)line;
+    (void)user;
+}
+
+static int unanswered_count(void)
+{
+    int count = 0;
+    for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
+        ki_informer_status status = {0};
+        ki_informer_read_status(demo.followers.items[i].informer, &status);
+        count += status.is_unanswered && status.phase != KI_PHASE_WATCHING;
+    }
+    return count;
+}
+
+/* The fault cuts connections of another server, so it does not cut the watches that are being requested. */
+static void a_watch_that_is_requested_during_a_fault_ends_the_recovery(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    const ki_fault stall = {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL};
+    ki_apiserver *other = ki_apiserver_start(NULL, &err);
+    assert_non_null(other);
+    assert_int_equal(ki_apiserver_fault(demo.server, &stall, &err), 0);
+    ki_apiserver_cut(demo.server, 1);
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
+    while (unanswered_count() < CLI_DEMO_FOLLOWED)
+        assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
+    demo.trouble = (cli_demo_trouble){
+        .server = other, .followers = &demo.followers, .period_ms = 1000, .say = do_nothing};
+    assert_int_equal(cli_demo_trouble_tick(&demo.trouble, cli_moment_now_ms(), &err), 0);
+    assert_true(demo.trouble.is_recovering);
+    ki_apiserver_clear_faults(demo.server);
+    assert_int_equal(cli_demo_finish(&demo), CLI_EXIT_OK);
+    expect(written(), "\nequal: ");
+    ki_apiserver_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +165,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cache_that_lags_behind_is_reported_with_its_keys, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_handler_that_differs_from_the_cache_is_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_watch_that_is_requested_during_a_fault_ends_the_recovery, set_up,
+                                        tear_down),
     };
     return RUN_TESTS(tests);
 }

@@ -124,6 +124,7 @@ static bool send_head(scripted_connection *c, const char *status, const char *ty
     return scripted_send(c, length == SIZE_MAX ? "Connection: close\r\n\r\n" : head);
 }
 
+/* Frees the body, like send_list(). */
 static bool send_body(scripted_connection *c, proto_body body)
 {
     bool is_sent = scripted_send_bytes(c, body.data, body.len);
@@ -133,8 +134,8 @@ static bool send_body(scripted_connection *c, proto_body body)
 
 static scripted_next send_list(scripted_connection *c, const char *status, proto_body body)
 {
-    (void)(send_head(c, status, PROTOBUF, body.len) && send_body(c, body));
-    return SCRIPTED_KEEP;
+    bool is_open = send_head(c, status, PROTOBUF, body.len);
+    return send_body(c, body) && is_open ? SCRIPTED_KEEP : SCRIPTED_CLOSE;
 }
 
 static bool begin_proto_watch(scripted_connection *c)
