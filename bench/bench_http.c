@@ -38,7 +38,7 @@ static bool run(const struct bench_options *options, bool *out_met)
     is_done = is_done && http_sync_bench(&material.pages, server.port, options, out_met) &&
               http_tls_sync_bench(&material, server.port, options, out_met) &&
               http_burst_bench(&material.burst, server.port, options) &&
-              http_rival_bench(&material.proto_burst, server.port, out_met) &&
+              http_rival_bench(&material.proto_burst, &server, out_met) &&
               http_ticks_bench(server.port, options) && http_many_bench(server.port, options);
     http_server_stop(&server);
     http_material_fini(&material);

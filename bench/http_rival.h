@@ -9,8 +9,9 @@
 
 #include "bench.h"
 #include "http_material.h"
+#include "http_server.h"
 
 /* Without that program nothing is measured. Returns false if one of them fails. */
-bool http_rival_bench(const struct http_burst *burst, unsigned port, bool *out_met);
+bool http_rival_bench(const struct http_burst *burst, const struct http_server *server, bool *out_met);
 
 #endif
