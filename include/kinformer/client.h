@@ -250,7 +250,7 @@ typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user
  * Returns: 0, KI_ERR_INVALID without a client, KI_ERR_FORKED in a child.
  * Threads: any, at any time, also while calls are in flight.
  */
-KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
+KI_API KI_NODISCARD int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
 
 /** The namespace of the options; if they have none, that of the kubeconfig context; if that has none,
  * "default". With `source` or `no_cluster`, and for NULL, always "default". Lives as long as the client. */

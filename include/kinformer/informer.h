@@ -320,7 +320,7 @@ KI_API void ki_registration_remove(ki_registration *registration);
  *
  * Returns: 0, also for NULL; KI_ERR_WOULD_DEADLOCK from any other callback, or inside a read section;
  *          KI_ERR_FORKED in a child. If it fails, the handler was not removed. */
-KI_API int ki_registration_remove_and_wait(ki_registration *registration);
+KI_API KI_NODISCARD int ki_registration_remove_and_wait(ki_registration *registration);
 
 typedef struct ki_registration_stats {
     uint64_t backlog; /* waiting events */
