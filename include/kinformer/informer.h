@@ -86,7 +86,7 @@ typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
  *     periods.
  */
 typedef struct ki_informer_options {
-    const char *ns;             /* NULL or "": all namespaces. Must be so for a cluster-scoped resource */
+    const char *ns;             /* NULL or "": all namespaces. A cluster-scoped resource must not have one */
     const char *label_selector; /* evaluated by the server: objects that do not match are not part of the
                                  * collection */
     const char *field_selector; /* likewise */
@@ -327,7 +327,7 @@ typedef struct ki_registration_stats {
     uint64_t backlog_bytes;
     uint64_t backlog_high_water; /* the most events that have waited at once */
     uint64_t coalesced;          /* events that were merged with a waiting one */
-    uint64_t delivered;          /* also those that the filter left out */
+    uint64_t delivered;          /* also those that the filter refused */
     uint64_t handler_ns;         /* spent in callbacks */
     uint64_t reserved[4];
 } ki_registration_stats;

@@ -43,7 +43,7 @@ KI_API extern const ki_predicate KI_PREDICATE_LABELS_CHANGED;
 KI_API extern const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED;
 
 /** Combinations. The operands are borrowed; a NULL operand lets everything pass. ki_predicate_not() inverts
- * adds and deletes, too: of KI_PREDICATE_GENERATION_CHANGED it lets none pass. */
+ * the result for adds and deletes, too, so that of a ready-made predicate lets none of them pass. */
 KI_API ki_predicate ki_predicate_and(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_or(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_not(const ki_predicate *a);
