@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiserver - a Kubernetes API server inside your program, without etcd: for tests, demonstrations, tools.
  *
- * Link with libkinformer-apiserver. That library does not need libkinformer. A program that uses a constant
- * such as KI_CORE_V1_PODS, or a function such as ki_error_name(), links with both, since these are defined in
- * libkinformer. The server serves all built-in resources and CustomResourceDefinitions over HTTP on loopback,
- * to kubectl and to any client:
+ * Link with libkinformer-apiserver, which stands alone. Constants such as KI_CORE_V1_PODS and functions such
+ * as ki_error_name() are in libkinformer: a program that uses them links with both. The server serves all
+ * built-in resources and CustomResourceDefinitions over HTTP on loopback, to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
@@ -16,10 +15,10 @@
  *          its call returns.
  *
  * fork():  a server belongs to the process that started it. In a child, ki_apiserver_url(),
- *          ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work. Every other function with a
- *          server returns KI_ERR_FORKED at once, or 0 for a count or a version, or does nothing if it has no
- *          result; for ki_apiserver_requests(), see there. ki_apiserver_free() frees nothing there, and the
- *          parent's server continues. A child may start a server of its own.
+ *          ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work. Other functions return
+ *          KI_ERR_FORKED at once, or 0 (a count or a version), or do nothing; ki_apiserver_requests() returns
+ *          `since`. ki_apiserver_free() frees nothing there, and the parent's server continues. A child may
+ *          start a server of its own.
  */
 #ifndef KI_APISERVER_H
 #define KI_APISERVER_H
@@ -236,8 +235,8 @@ KI_API const char *ki_apiserver_fault_name(ki_fault_action action);
 KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error *err);
 
 /**
- * Adds a rule; of several that match, the oldest applies. A rule matches only requests that its action
- * applies to; others do not count for its `times`:
+ * Adds a rule; of several that match, the oldest applies. A request that the action cannot affect does not
+ * match, and does not use up `times`. Some actions affect these requests only:
  *
  *   KI_FAULT_EXPIRED         lists, streamed lists, watches
  *   KI_FAULT_STALE           gets, lists without a version, streamed lists, watches that begin with the
@@ -262,10 +261,10 @@ KI_API void ki_apiserver_clear_faults(ki_apiserver *server);
 KI_API void ki_apiserver_compact(ki_apiserver *server);
 
 /**
- * Sets resourceVersions back, as after a restored backup: the next change gets a version that is `by` lower
- * than it would have been, the history is cleared, and watches end. Unlike after a backup, the objects stay
- * as they are: those written since are kept, and those deleted since do not come back. An object whose
- * version is now in the future gets the version that is now the latest, and keeps it until it is changed.
+ * Sets resourceVersions back, as after a restored backup, but no object changes: the next change gets a
+ * version that is `by` lower than it would have been, the history is cleared, and watches end. An object
+ * whose version is now in the future gets the version that is now the latest, and keeps it until it is
+ * changed.
  *
  * Returns: 0, KI_ERR_INVALID when `by` is not less than ki_apiserver_version(), KI_ERR_NO_MEMORY.
  */
@@ -297,8 +296,8 @@ typedef struct ki_apiserver_request {
     int64_t time_us;  /* when its headers had arrived: microseconds since 1970, real time */
     uint64_t took_us; /* from then until the response began, or the connection ended without one */
     /* After a successful write: the resourceVersion of the object, or, for a deletion, of its event. 0 for
-     * all other requests. One counter is used for all objects: of two writes, the one with the greater
-     * version came later, unless it changed nothing. */
+     * all other requests. All objects share one counter: of two writes, the one with the greater version came
+     * later, unless it changed nothing. */
     uint64_t version;
     const char *method; /* "PUT" */
     const char *path;   /* with the query, as the client wrote it */
@@ -321,15 +320,16 @@ typedef struct ki_apiserver_request {
 typedef void (*ki_apiserver_request_cb)(const ki_apiserver_request *request, void *user);
 
 /**
- * Calls `each` for every request of the log whose number is greater than `since` (0: all), oldest first. The
- * log has the latest 10,000 requests, except those for /debug. A request is added before the client sees its
- * response; a watch when it begins; a request without a response when its connection has ended.
+ * Calls `each` for every request of the log whose number is greater than `since` (0: all), oldest first;
+ * NULL: calls nothing. The log has the latest 10,000 requests, except those for /debug. A request is added
+ * before the client sees its response; a watch when it begins; a request without a response when its
+ * connection has ended.
  *
  * To find out who held a Lease at the time of a request, watch the Lease from a resourceVersion before its
  * first write: the watch shows all changes that history_events covers.
  *
- * Returns: the number of the latest request; pass it as the next `since` to continue. In a forked child:
- *          `since`.
+ * Returns: the number of the latest request; pass it as the next `since` to continue. For a NULL server, and
+ *          in a child of fork(): `since`.
  * Threads: `each` runs on the calling thread, without a lock.
  */
 KI_API uint64_t ki_apiserver_requests(const ki_apiserver *server, uint64_t since,

@@ -40,8 +40,8 @@ typedef struct ki_body ki_body;
 
 /**
  * Makes a body from a format: JSON in which names of members need no quotes and strings may be in single
- * quotes. A string value always has quotes, {app:'web'}, unless it comes from an argument, {app:%s}.
- * Compilers check the arguments as they check those of printf.
+ * quotes. A string value needs quotes, {app:'web'}, unless it is an argument alone, {app:%s}. Compilers check
+ * the arguments as they check those of printf.
  *
  *     %s                          a string, NUL-terminated
  *     %.*s                        a string with a length: KI_STR_ARGS(text) of a ki_str
@@ -91,9 +91,9 @@ KI_API ki_json ki_body_json(const ki_body *body);
 
 /**
  * Sets the value at a JSON Pointer ("/spec/replicas"; "~1" is a "/" in a name, "~0" a "~"). The value is made
- * from a format, as in ki_body_format(). Parents that are missing or null are created: as arrays where the
- * next part is "-", otherwise as objects. In an array a number replaces that element, and "-" or the number
- * of elements appends one: "/metadata/finalizers/-". The pointer "" replaces the whole body.
+ * from a format, as in ki_body_format(). A parent that is missing or null is created: as an array if the next
+ * part is "-", otherwise as an object. In an array a number replaces that element; "-" or the number of
+ * elements appends one: "/metadata/finalizers/-". The pointer "" replaces the whole body.
  *
  * Returns: 0, or the body's first failure: the errors of ki_body_format(); KI_ERR_INVALID for a malformed
  *          pointer, KI_ERR_TYPE when it leads through a string, number or boolean, KI_ERR_NOT_FOUND for an
@@ -122,9 +122,9 @@ KI_API int ki_body_remove(ki_body *body, const char *pointer);
  * reject it in that case, add the version that the patch is for: ki_body_set(patch,
  * "/metadata/resourceVersion", "%.*s", KI_STR_ARGS(ki_object_resource_version(pod))).
  *
- * Returns: a body to free; NULL when out of memory. The failure of this body is that of `wanted`, if it has
- *          one; KI_ERR_TYPE when `old` or `wanted` is not a JSON object; KI_ERR_JSON_DEPTH when they differ
- *          more than 100 levels deep.
+ * Returns: a body to free; NULL when out of memory. If `wanted` has failed, the patch has the same failure.
+ *          Other failures: KI_ERR_TYPE when `old` or `wanted` is not a JSON object; KI_ERR_JSON_DEPTH when
+ *          they differ more than 100 levels deep.
  */
 KI_API KI_NODISCARD ki_body *ki_body_merge_patch(ki_json old, const ki_body *wanted);
 

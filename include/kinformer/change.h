@@ -30,15 +30,16 @@ typedef enum ki_change_type {
 /** What a reflector reports; never KI_CHANGE_SYNC. */
 typedef struct ki_change {
     ki_change_type change_type;
-    /* The number of the list attempt, for REPLACED, SEEN, LIST_END and RESET. A DELETED with a number was
-     * reported by a streamed list before its end, and takes effect when that list ends. Otherwise 0. */
+    /* REPLACED, SEEN, LIST_END, RESET: the number of the list attempt. DELETED: 0, or the number of a
+     * streamed list that has not ended; the delete takes effect at its end. Others: 0. */
     uint32_t list;
     const ki_object *object; /* for ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
     ki_str key;              /* for SEEN */
     ki_str version;          /* everything up to here has been received; empty: unknown */
-    /* For REPLACED: 1 while the version of the list is not known. The list may then be older than what was
-     * reported before. If you do not have the object, and its version is not newer than that, it may already
-     * have been deleted: do not add it before LIST_END, whose version shows whether the list is older. */
+    /* For REPLACED. 1: the version of the list is not known yet, so the list may be older than what was
+     * received before. If you do not have the object, and its version is not newer than the last one
+     * received, it may have been deleted since: wait for LIST_END, whose version shows this, before you add
+     * it. */
     int is_doubtful;
     uint64_t reserved[2];
 } ki_change;
@@ -46,10 +47,10 @@ typedef struct ki_change {
 /**
  * Receives one change.
  *
- * Returns: 0; 1: accepted, but send no more until ki_feed_resume(); a negative code, such as
- *          KI_ERR_NO_MEMORY: the change was not accepted, and is reported again; for an item of a list, the
- *          whole list is.
- * Threads: `io`.
+ * Returns: 0; 1: accepted, but send no more until ki_feed_resume(); a negative code: not accepted. The change
+ *          is then reported again; for an item of a list, the whole list is. Every code counts as
+ *          KI_ERR_NO_MEMORY.
+ * Threads: `io`: the client's network thread, or the thread that dispatches in KI_MODE_EVENT_LOOP.
  */
 typedef int (*ki_change_cb)(const ki_change *change, void *user);
 

@@ -7,18 +7,17 @@
  *
  * How it behaves in a program that does other things too:
  *
- *   Lifetimes  Everything made with a client keeps the client's memory alive: see ki_client_free(). All of it
- *              can be freed on any thread, in exit handlers too, and, as far as the library is concerned, in
- *              any order. But whatever a callback of the program uses must outlive that callback. It is
- *              always right to free the leader first, then the controller, the recorder, the factory and the
- *              client.
+ *   Lifetimes  Everything made with a client keeps the client's memory alive: see ki_client_free(). Objects
+ *              may be freed in any order and on any thread, in exit handlers too. What your own callbacks use
+ *              must outlive them. It is always right to free the leader first, then the controller, the
+ *              recorder, the factory and the client.
  *   fork()     A client belongs to the process that made it. In a child, every call that needs a running
  *              client returns KI_ERR_FORKED at once, or NULL if it returns a pointer. Stores can be read
- *              there, in the state they had at the fork. Stops and frees return at once: ki_client_free()
- *              only closes the child's copies of the descriptors, which does not affect the parent; the
- *              memory is not freed. Do not call it after the child has closed descriptors itself: their
- *              numbers may have been reused. A child can make clients of its own. A child that was forked
- *              inside a callback must not return from it.
+ *              there, in the state they had at the fork. Stops and frees return at once and free no memory;
+ *              ki_client_free() only closes the child's copies of the descriptors, which does not affect the
+ *              parent. Do not call it after the child has closed descriptors itself: their numbers may have
+ *              been reused. A child can make clients of its own. A child that was forked inside a callback
+ *              must not return from it.
  *   dlclose()  The library stays loaded, because threads that are ending still need it.
  *   Signals    All signals except those for faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) are
  *              blocked in the library's threads, so the program's signal handlers run on the program's
@@ -26,7 +25,7 @@
  *              one, because they take locks. A broken connection raises no SIGPIPE on any thread. The library
  *              waits for its own child processes only, by process id; the program may ignore SIGCHLD, or wait
  *              for any child. A wait that is interrupted by a signal continues.
- *   libcurl    The first client of a cluster calls curl_global_init(CURL_GLOBAL_DEFAULT), once;
+ *   libcurl    The first client that has a cluster calls curl_global_init(CURL_GLOBAL_DEFAULT), once;
  *              curl_global_cleanup() is never called. A program that uses libcurl itself may initialize and
  *              clean it up at any time: libcurl counts these calls. Memory functions for libcurl
  *              (curl_global_init_mem()) must be set before the first client is made.
@@ -48,9 +47,9 @@ typedef struct ki_client ki_client;
 typedef struct ki_config ki_config; /* <kinformer/config.h> */
 
 /** What runs where. In the two modes with a loop, a call that waits for something of the client, such as a
- * stop or a free, runs the loop while it waits, as ki_client_dispatch() does: make such a call on the thread
- * that dispatches. There is one exception: with KI_MODE_HANDLERS_ON_LOOP, ki_rest_run() and
- * ki_retry_on_conflict() do not run the loop, and may be called on any thread. */
+ * stop or a free, runs the loop meanwhile, as ki_client_dispatch() does: make it on the thread that
+ * dispatches. Exception: with KI_MODE_HANDLERS_ON_LOOP, ki_rest_run() and ki_retry_on_conflict() do not run
+ * the loop, and may be called on any thread. */
 typedef enum ki_mode {
     KI_MODE_THREADS = 0, /* everything runs on the library's threads */
     /* Handlers, reconcile functions and the answers of single calls run inside ki_client_dispatch(); index
@@ -61,8 +60,8 @@ typedef enum ki_mode {
 } ki_mode;
 
 /**
- * Makes the list_watch of a collection, which informers of this client use unless their options have one.
- * `ns` is "" for all namespaces.
+ * Makes the list_watch of a collection. Informers use it unless ki_informer_options.list_watch is set. `ns`
+ * is "" for all namespaces.
  *
  * Returns: 0 with *out_list_watch set, whose `release` is called when it is no longer needed; or a negative
  *          code, with the reason in `err`.
@@ -120,16 +119,16 @@ typedef struct ki_client_options {
     uint64_t connect_timeout_ms;     /* 0: 30,000 */
     size_t head_bytes_max;           /* of a response: status line, headers and trailers; 0: 64 KiB */
 
-    size_t handler_threads; /* handlers share this many threads; 0: one thread for each. KI_MODE_THREADS
-                             * only */
+    size_t handler_threads; /* handlers share this many threads; 0: one thread for each. Refused in
+                             * modes other than KI_MODE_THREADS */
     ki_source_cb source;    /* answers requests instead of a cluster; all options for server, credentials and
                              * connections are then ignored */
     void *source_user;
     ki_metrics *metrics; /* may be shared between clients, each of which keeps a reference; NULL: the
                           * client makes its own, see ki_client_metrics() */
 
-    /* For single calls only (<kinformer/rest.h>); request_timeout_ms also limits the time until a list's
-     * response begins. It never ends a watch. */
+    /* For single calls (<kinformer/rest.h>). request_timeout_ms also applies to lists: it is the time until
+     * the response begins. Watches have no such limit. */
     uint64_t request_timeout_ms; /* 0: 60,000, like the servers' own */
     double requests_per_second;  /* client-go's QPS: further requests wait; 0: no limit */
     uint64_t requests_burst;     /* requests that need not wait at first; 0: 10 */
@@ -158,12 +157,12 @@ typedef struct ki_client_options {
      * ki_log_cb apply. It may be called until the client and everything made with it have been freed. */
     ki_log_cb log; /* NULL: the one of the process */
     void *log_user;
-    ki_log_level log_level; /* the most verbose level it receives; 0: KI_LOG_INFO */
+    ki_log_level log_level; /* the most verbose level it receives; 0: KI_LOG_INFO (unlike in ki_set_log()) */
 
     /* How often a single call (<kinformer/rest.h>) is retried, unless it sets retries_max itself. 0: 10
-     * times, but never if a reconcile function begins the call. Negative: never; a response
-     * with Retry-After (429 or 5xx) then ends the call at once, and its error says how long to wait. Set this
-     * in a program that has a queue of its own, so that no thread waits. */
+     * times, but never if the call was begun in a reconcile function. Negative: never; a response with
+     * Retry-After (429 or 5xx) then ends the call at once, and its error says how long to wait. Set this in a
+     * program that has a queue of its own, so that no thread waits. */
     int request_retries_max;
     ki_wire wire; /* of lists and watches; single calls are JSON */
     uint64_t reserved[16];
@@ -183,14 +182,14 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
 /**
  * Stops everything that was made with the client, and returns when it has no thread, connection or descriptor
  * left. Calls in flight (<kinformer/rest.h>) are cancelled, and their callbacks called. Functions that are
- * waiting for something of this client return KI_ERR_STOPPED.
+ * waiting for something of this client return KI_ERR_STOPPED; ki_controller_run() returns as after a stop.
  *
  * Informers, feeds and factories that are not freed yet keep the client's memory. Their stores can still be
  * read, and handlers added and removed, but nothing starts any more (KI_ERR_STOPPED), and no new informer can
  * be made. They are freed as usual; their on_release callbacks then run on the thread that frees them.
  *
- * Waits for callbacks that are running. If a callback has freed an informer, and readers may still use its
- * objects, it also waits for the read sections of all threads. NULL is allowed.
+ * Waits for running callbacks. If a callback has freed an informer, it also waits for the read sections of
+ * all threads, since they may still use its objects. NULL is allowed.
  *
  * Inside a callback or a read section it returns at once. Everything is stopped by then; the rest is done
  * after the callback has returned. If the callback runs on a thread of the program, the function that runs
@@ -209,7 +208,8 @@ KI_API void ki_client_free(ki_client *client);
  * Replaces the bearer token by a copy of `token`: for programs that renew it themselves. Every request that
  * begins after the call has returned is sent with the new token; a watch in flight continues. The token
  * replaces a configured token, token file, password or exec plug-in, and one that was set before;
- * certificates stay. Informers that are backing off after a 401 keep waiting: call ki_informer_retry_now().
+ * certificates stay. Over http:// without allow_plaintext_credentials no token is sent, which is not an error
+ * here. Informers that are backing off after a 401 keep waiting: call ki_informer_retry_now().
  *
  * Returns: 0; KI_ERR_INVALID for a token that is empty or has a character not allowed in a header, and for a
  *          client without a cluster; KI_ERR_NO_MEMORY; KI_ERR_FORKED in a child.
@@ -228,8 +228,9 @@ typedef struct ki_write {
  * Decides whether a write may be sent now.
  *
  * Returns: 0 to send it. Any other value refuses it: the call ends with KI_ERR_REFUSED and the message in
- *          `why`, if the gate wrote one; nothing is sent. (If libcurl repeats a write on a new connection, a
- *          refusal ends it with KI_ERR_HTTP: the server may have carried out the first one.)
+ *          `why`, if the gate wrote one; nothing is sent. If libcurl repeats a write on a new connection and
+ *          the gate then refuses it, the code is KI_ERR_HTTP, because the server may have carried out the
+ *          first copy.
  * Threads: `io`, or inside ki_client_dispatch() in KI_MODE_EVENT_LOOP; one call at a time. All requests of
  *          the client wait for it: return quickly, and do not wait for a lock that is held for long.
  */
@@ -243,16 +244,16 @@ typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user
  * writing.
  *
  * NULL removes the gate. When this returns, the previous gate is not running and is not called again, so its
- * `user` may be freed. This may therefore wait for the previous gate: do not hold a lock that the gate waits
- * for. From inside the gate itself it returns at once.
+ * `user` may be freed. So this waits while the previous gate runs, even in a callback or a read section: do
+ * not hold a lock that the gate waits for. From inside the gate itself it returns at once.
  *
  * Returns: 0, KI_ERR_INVALID without a client, KI_ERR_FORKED in a child.
  * Threads: any, at any time, also while calls are in flight.
  */
-KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
+KI_API KI_NODISCARD int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
 
 /** The namespace of the options; if they have none, that of the kubeconfig context; if that has none,
- * "default". Lives as long as the client. A NULL client gives "default". */
+ * "default". With `source` or `no_cluster`, and for NULL, always "default". Lives as long as the client. */
 KI_API const char *ki_client_namespace(const ki_client *client);
 
 /** The metrics of the client and its informers: those of the options, or the client's own. NULL for a NULL
@@ -294,7 +295,7 @@ KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void 
  *
  * It is the same until ki_client_free(), which closes it. Do not read it or close it.
  *
- * Returns: -1 in KI_MODE_THREADS, in a forked child and for NULL.
+ * Returns: -1 in KI_MODE_THREADS, in a child of fork() and for NULL.
  */
 KI_API int ki_client_fd(const ki_client *client);
 
@@ -302,7 +303,7 @@ KI_API int ki_client_fd(const ki_client *client);
  * Only for loops that cannot poll a descriptor: how long it takes until ki_client_dispatch() has work to do.
  *
  * Returns: milliseconds; 0: it has work now; -1: it has none until a socket is ready or another thread makes
- *          a call. Also -1 in KI_MODE_THREADS, in a forked child and for NULL.
+ *          a call. Also -1 in KI_MODE_THREADS, in a child of fork() and for NULL.
  * Threads: any.
  */
 KI_API int ki_client_timeout_ms(const ki_client *client);
@@ -321,7 +322,8 @@ KI_API int ki_client_timeout_ms(const ki_client *client);
  *
  * Returns: 1 when work is left, 0 when not; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a
  *          callback or inside a read section; KI_ERR_FORKED in a child.
- * Threads: any; while one thread is in this call, calls on other threads do nothing and return at once.
+ * Threads: any; while one thread is in this call, calls on other threads do nothing and return at once,
+ *          with 0 or 1 as above.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);
 

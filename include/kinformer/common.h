@@ -27,9 +27,11 @@
 #define KI_PRINTF(format_index, first_index)
 #endif
 
-/* KI_NODISCARD is on calls whose result a correct program cannot ignore: something to free, the only sign
- * that work was not done, or a buffer that may not have been written. It is not on calls that read a value
- * into an output, which keeps its value on failure, nor on those whose failure a program may ignore. */
+/* KI_NODISCARD marks calls that return something to free, calls whose result alone says that the work was not
+ * done, and calls that may have left a buffer unwritten. Calls that read a value into an output, which keeps
+ * its value on failure, do not have it; nor do calls whose failure a program may ignore.
+ *
+ * Members of structs that are named `reserved…` are 0, unless they are said to be the library's. */
 
 /** The version of these headers. As a number it has 8 bits for each part: 1.2.3 is 0x010203. */
 #define KI_VERSION_MAJOR 0

@@ -25,11 +25,12 @@
  *   - keys of recent changes go before keys from the first list or a resync.
  *
  * With KI_MODE_THREADS, reconcile functions run on the controller's own threads and may wait, for example in
- * ki_rest_run(). If the server answers a call with Retry-After, the call fails at once, so that it does not
- * occupy the worker: return ki_retry() with its error, and the key waits instead. In the other modes,
- * reconcile functions run inside ki_client_dispatch() and must not wait: call ki_rest_begin(), return
- * ki_later(), and call ki_request_finish() from the callback. Calls that are begun in a reconcile function,
- * or in the callback of such a call, also fail at once on a Retry-After.
+ * ki_rest_run(). In the other modes, they run inside ki_client_dispatch() and must not wait: call
+ * ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback.
+ *
+ * Calls that are begun in a reconcile function, or in the callback of such a call, are not retried by default
+ * (see <kinformer/rest.h>): if the server answers with Retry-After, the call fails at once. Return ki_retry()
+ * with its error, and the key waits instead of the worker.
  *
  * Threads: any, for all calls.
  */
@@ -54,13 +55,14 @@ typedef struct ki_controller ki_controller;
 /** One key being worked on. Valid until the reconcile function returns, or until ki_request_finish(). */
 typedef struct ki_request ki_request;
 
-/** The key, and its two parts. They live as long as the request. */
+/** The key, and its two parts. They live as long as the request.
+ * A key that is not "namespace/name" is all name. */
 KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);
 
-/** How many times in a row this key has failed, as counted by the limiter: 0 at first, after any result but
- * ki_retry(), and with a limiter that does not count. */
+/** How many results in a row were ki_retry() for this key, as counted by the limiter: 0 at first, after any
+ * other result, and with a limiter that does not count. */
 KI_API uint32_t ki_request_failures(const ki_request *request);
 
 typedef enum ki_verdict {
@@ -83,8 +85,8 @@ typedef struct ki_result {
 /** Success. The key's failure count is reset. */
 KI_API ki_result ki_done(void);
 
-/** Success; the key is worked on again after this time (0: at once). If something changes earlier, the key is
- * worked on at that time as well, and again when the delay ends. */
+/** Success; the key is worked on again after this time (0: at once). An earlier change causes an extra run;
+ * the delayed run still happens. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
 /** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is
@@ -111,7 +113,7 @@ KI_API void ki_request_finish(ki_request *request, ki_result result);
  * on a cache that lacks its own writes.
  *
  * The wait ends when the store is complete up to that version, by a watch or a relist; when the server's
- * history was reset; or after expect_timeout_ms. The last two cases are logged, and all three are counted. A
+ * history was reset, which is logged; or after expect_timeout_ms, which is logged. All three are counted. A
  * relist from a server that lags behind, and so does not have the write, does not end the wait. The wait does
  * not occupy a worker. If several writes are expected, it waits for all of them. An informer that the
  * controller does not watch must not be freed before the controller.
@@ -136,7 +138,8 @@ typedef struct ki_controller_options {
     const char *name;              /* in metrics and the log; required */
     ki_reconcile_cb reconcile;     /* required */
     size_t workers;                /* how many keys are worked on at the same time, at most 4,096; 0: 1 */
-    ki_limiter *limiter;           /* delays of retries. NULL: ki_limiter_new_default() */
+    ki_limiter *limiter;           /* delays of retries. NULL, also from a limiter that could not be made:
+                                    * ki_limiter_new_default() */
     uint64_t reconcile_timeout_ms; /* a reconcile that takes longer is logged and counted, but not
                                     * interrupted; 0: no limit */
     uint64_t expect_timeout_ms;    /* 0: 10,000 */
@@ -154,26 +157,26 @@ typedef struct ki_controller_options {
  *
  * Returns:   a controller to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM,
  *            KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
- * Ownership: the caller frees it with ki_controller_free(). It keeps the memory of the client, and takes the
- *            reference to the limiter, also on failure.
+ * Ownership: the caller frees it with ki_controller_free(). It keeps the memory of the client, and takes over
+ *            your reference to the limiter, even if it fails.
  */
 KI_API KI_NODISCARD ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options,
                                                      ki_error *err);
 
-/** Stops and frees it: see ki_controller_stop(). Waits for all running reconciles, without a time limit; call
- * ki_client_free() first to end the calls that they wait for. From a callback, a reconcile function or a
- * read section it returns at once, and the work is done soon after. NULL is allowed. */
+/** Stops and frees it. Unlike ki_controller_stop(), it waits for all running reconciles however long they
+ * take; ki_client_free() before it ends the calls that they wait for. From a callback, a reconcile function
+ * or a read section it returns at once, and the work is done soon after. NULL is allowed. */
 KI_API void ki_controller_free(ki_controller *controller);
 
 /* ---- what to watch ----------------------------------------------------------------------------------- */
 
 /* Each of the three watch functions adds a handler to the informer. For every event that passes the
  * predicate, the handler adds keys to the controller's queue. Controller and informer may be started or not,
- * and either may be freed first. But a reconcile that uses the informer, or its store, may run until
- * ki_controller_free() or ki_client_free() has returned: free the factory after that. A predicate may be
- * NULL: then all events pass. It must live until the controller's on_release, and so must the `user` of a map
- * function. An error is remembered, and every ki_controller_start() reports it, so the return values may be
- * ignored. Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED. */
+ * and you may free them in either order; but a reconcile may use the informer until ki_controller_free() or
+ * ki_client_free() has returned, so free the factory after that. A predicate may be NULL: then all events
+ * pass. It must live until the controller's on_release, and so must the `user` of a map function. An error is
+ * remembered, and every ki_controller_start() reports it, so the return values may be ignored. Returns: 0,
+ * KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED. */
 
 /** Watches an informer: each event adds the key of its object. */
 KI_API int ki_controller_watch(ki_controller *controller, ki_informer *informer,
@@ -187,8 +190,9 @@ KI_API int ki_controller_watch_owned(ki_controller *controller, ki_informer *inf
 
 typedef struct ki_key_emit ki_key_emit;
 
-/** Maps an object to keys: calls ki_key_emit_key() for each. Called on a handler thread. It is called again
- * with the same object if a key could not be added because memory ran out. */
+/** Maps an object to keys: calls ki_key_emit_key() for each. Called like a handler: on a handler thread, or
+ * inside ki_client_dispatch(). It is called again with the same object if a key could not be added because
+ * memory ran out. */
 typedef void (*ki_map_cb)(const ki_object *object, ki_key_emit *emit, void *user);
 
 /** Adds the key of the object `name` in the namespace `ns`, which may be empty. Does nothing if no object can
@@ -215,20 +219,21 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
 KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error *err);
 
 /**
- * Begins no further reconcile, and waits for those that are running. Keys are kept for the next start. Must
- * not be called in a signal handler; docs/controllers.md shows how to stop on a signal. It does not wait when
- * it is called from a reconcile function of the same controller, inside a read section or, in the modes
- * without worker threads, from any callback.
+ * Begins no further reconcile, and waits for those that are running. Keys are kept for the next start. It
+ * does not wait in a reconcile function of the same controller, in a read section or, in the modes without
+ * worker threads, in any callback; it then returns 0. Must not be called in a signal handler;
+ * docs/controllers.md shows how to stop on a signal.
  *
  * Returns: 0, also for NULL; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err`
- *          has their number and their keys, as many as fit; KI_ERR_FORKED.
+ *          has their number and their keys, as many as fit; call it again to wait on. KI_ERR_FORKED.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
- * Starts the controller, and returns when it has been stopped, or its client freed. With KI_MODE_EVENT_LOOP
- * and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile. If a reconcile function or a callback
- * frees the controller meanwhile, that is done by the time this returns.
+ * Starts the controller, and returns when it is stopped, or its client freed, during the call; a stop before
+ * the call does not end it. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop
+ * meanwhile. If a reconcile function or a callback frees the controller meanwhile, that is done by the time
+ * this returns.
  *
  * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
  *          KI_ERR_WOULD_DEADLOCK from a callback, a reconcile function or a read section.
@@ -237,7 +242,7 @@ KI_API KI_NODISCARD int ki_controller_run(ki_controller *controller, ki_error *e
 
 /** The state of a controller. */
 typedef struct ki_controller_status {
-    int is_running;
+    int is_running;        /* 0 as soon as a stop is requested */
     int has_synced;        /* every watched informer has synced */
     size_t queued;         /* keys that wait */
     size_t delayed;        /* keys that wait for a delay to pass */
@@ -250,7 +255,7 @@ typedef struct ki_controller_status {
     uint64_t reserved[8];
 } ki_controller_status;
 
-/** All zero without a controller, and in a forked child. */
+/** All zero without a controller, and in a child of fork(). */
 KI_API void ki_controller_read_status(const ki_controller *controller, ki_controller_status *out_status);
 
 KI_EXTERN_C_END

@@ -10,9 +10,9 @@
  * Threads: any, for all calls, but use one consumer: with two, callbacks overlap, even for the same key, and
  *          their order is unknown.
  *
- * fork():  a child has a copy of the queue, and may use and free it. Deltas that the parent was processing
- *          are queued again in the child, unless newer ones wait for the key. A child that was forked inside
- *          a callback must not return from it, and a key function must not fork().
+ * fork():  a child has a copy of the queue, and may use and free it. Deltas that a thread of the parent was
+ *          processing are queued again in the child, unless newer ones wait for the key. A child that was
+ *          forked inside a callback must not return from it, and a key function must not fork().
  */
 #ifndef KI_DELTA_QUEUE_H
 #define KI_DELTA_QUEUE_H
@@ -32,7 +32,7 @@ typedef struct ki_delta_queue ki_delta_queue;
 /** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
 typedef struct ki_delta {
     ki_change_type change_type;
-    uint32_t list; /* list, after_list and is_doubtful are 0: only the queues inside informers use them */
+    uint32_t list; /* leave list, after_list and is_doubtful at 0: only the queues of informers use them */
     uint32_t after_list;
     int is_doubtful;
     int final_state_unknown; /* the delete was missed: the object is the last known state */
@@ -75,7 +75,8 @@ typedef struct ki_delta_queue_options {
     uint64_t reserved[4];
 } ki_delta_queue_options;
 
-/** Returns: a queue to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM. `options` may be NULL. */
+/** Returns: a queue to free, or NULL with KI_ERR_NO_MEMORY, KI_ERR_SYSTEM, or KI_ERR_WOULD_DEADLOCK in an
+ *          index function. `options` may be NULL. */
 KI_API KI_NODISCARD ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_error *err);
 
 /** Drops all deltas and frees the queue, which must not be in use. NULL is allowed. */
@@ -85,8 +86,8 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 
 /**
  * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
- * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
- * a row one is kept: the earlier, or the later if the final state of the earlier is unknown.
+ * neither waits, nor is being processed, nor is in the store of known objects does nothing. Of two deletes in
+ * a row the first is kept; the second instead if the final state of the first is unknown.
  * ki_delta_queue_push(), ki_delta_queue_replace() and ki_delta_queue_resync() never wait.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
@@ -118,7 +119,8 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
  */
 KI_API KI_NODISCARD int ki_delta_queue_resync(ki_delta_queue *queue);
 
-/** 1 when at most half of each limit, of keys and of bytes, is used: the producer may continue. */
+/** 1 when at most half of each limit, of keys and of bytes, is used: the producer may continue.
+ * 0 for NULL. */
 KI_API int ki_delta_queue_has_room(const ki_delta_queue *queue);
 
 /** Wakes threads that wait in a pop, and makes a pop of the empty queue return KI_ERR_STOPPED. Deltas that
@@ -140,11 +142,12 @@ KI_API int ki_delta_queue_pop(ki_delta_queue *queue, uint64_t timeout_ms, ki_del
 
 /**
  * 1 when everything that the first replace queued has been processed, that is, when the callback for the last
- * of it has returned. If a push comes before the first replace, this is 1 from then on. Once 1, it stays 1.
+ * of it has returned. If something is pushed before the first replace, the queue counts as synced from then
+ * on. Once 1, it stays 1. 0 for NULL.
  */
 KI_API int ki_delta_queue_has_synced(const ki_delta_queue *queue);
 
-/** The number of waiting keys, and the bytes of their objects. */
+/** The number of waiting keys, and the bytes of their objects; 0 for NULL. */
 KI_API size_t ki_delta_queue_len(const ki_delta_queue *queue);
 KI_API size_t ki_delta_queue_bytes(const ki_delta_queue *queue);
 

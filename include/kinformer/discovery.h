@@ -33,9 +33,10 @@ typedef struct ki_discovery_request {
 } ki_discovery_request;
 
 /**
- * Begins a search. Current servers describe all their resources in one response; older ones need one request
- * per candidate group. Full names (plural, singular, kind) take precedence over short names, and the server's
- * preferred version over others. Only resources that can be listed and watched are found.
+ * Begins a search, which cannot be cancelled. Current servers describe all their resources in one response;
+ * older ones need one request per candidate group. Full names (plural, singular, kind) take precedence over
+ * short names, and the server's preferred version over others. Only resources that can be listed and watched
+ * are found.
  *
  * Returns: 0: on_end will be called exactly once, at the latest by ki_client_free(). On failure on_end is not
  *          called: KI_ERR_INVALID (no name, no on_end, or a client without a cluster), KI_ERR_NO_MEMORY,
@@ -46,8 +47,9 @@ KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery
                                            ki_error *err);
 
 /**
- * Searches and waits for the result. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the
- * client's loop meanwhile, handlers included: call it on the thread that dispatches.
+ * Searches and waits for the result; each request may take as long as the client's request_timeout_ms. With
+ * KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile, handlers included:
+ * call it on the thread that dispatches.
  *
  * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource;
  *            KI_ERR_TYPE: it has one that cannot be listed and watched; KI_ERR_NOT_A_LIST: its response

@@ -5,9 +5,9 @@
  * also have a `ki_error *` parameter, which may be NULL; it is written on failure only. Zero it before the
  * first call. Other outputs are written on success only. There is no thread-local last error.
  *
- * Objects that could not be made are NULL, and may be passed on: a call with a NULL client, factory, informer
- * and so on does nothing but fail, and leaves an error that is already in its `ki_error` as it is. So a chain
- * of calls with one `ki_error` ends with the first error in it.
+ * A constructor that fails returns NULL. That NULL may be passed on: frees allow it, and other calls fail and
+ * change nothing. Where they have a `ki_error` with an error in it, that error stays, and its code is
+ * returned instead of KI_ERR_INVALID. So a chain of calls with one `ki_error` ends with the first error.
  *
  * Threads: any, for all calls.
  */
@@ -78,10 +78,10 @@ typedef struct ki_error {
     char message[KI_ERROR_MESSAGE_BYTES]; /* NUL-terminated, one line, no secret */
 } ki_error;
 
-/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for an unknown code. */
+/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_OK" for 0; "KI_ERR_UNKNOWN" for an unknown code. */
 KI_API const char *ki_error_name(int code);
 
-/** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH; "unknown error" for an unknown code. */
+/** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH; "success" for 0; "unknown error" for an unknown code. */
 KI_API const char *ki_error_text(int code);
 
 KI_EXTERN_C_END

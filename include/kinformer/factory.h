@@ -3,9 +3,9 @@
  *
  * Independent parts of a program that ask for the same collection get the same informer.
  *
- * A factory remembers the first error of its set-up calls, and the next start reports it. A set-up call on a
- * NULL factory or a NULL informer does nothing; ki_factory_start(NULL) returns KI_ERR_INVALID. So only the
- * start has to be checked.
+ * A factory remembers the first error of its set-up calls, and the next start reports it. Set-up calls with a
+ * NULL factory or a NULL informer do nothing, and a start with a NULL factory fails, as <kinformer/error.h>
+ * says. So only the start has to be checked.
  *
  * Threads: any, for all calls.
  */
@@ -40,9 +40,9 @@ typedef struct ki_factory_options {
 /**
  * Makes a factory that has no informers yet.
  *
- * Returns:   a factory to free, or NULL without a client or when out of memory: then ki_factory_start() fails
- *            with KI_ERR_INVALID. With an invalid option it returns a factory that makes no informers:
- *            ki_factory_informer() returns NULL, and every start and wait reports the option.
+ * Returns:   a factory to free, or NULL without a client or when out of memory; ki_factory_start() then
+ *            fails. A bad option gives a factory that makes no informers: ki_factory_informer() returns NULL,
+ *            and every start and wait reports the option.
  * Ownership: the caller frees it. `options` may be NULL.
  */
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
@@ -56,8 +56,8 @@ KI_API void ki_factory_free(ki_factory *factory);
 /**
  * Returns the informer of a collection. The first call makes it; later calls with the same resource and the
  * same options return the same one. All options are compared: namespace, selectors (as text), paths, numbers,
- * callbacks and their `user`. If `options` is NULL, the options of the factory apply; their namespace applies
- * to namespaced resources only. If it is not NULL, the options of the factory are not used.
+ * callbacks and their `user`. `options` NULL: the options of the factory; their `ns` is ignored for a
+ * cluster-scoped resource. Otherwise `options` alone count.
  *
  * Returns:   the informer, or NULL: the next start reports why.
  * Ownership: the factory owns it. It is valid until ki_factory_remove() or ki_factory_free().
@@ -75,12 +75,13 @@ KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, ki_str name,
  *
  * Returns: 0, or the first error: of the set-up since the last start, or of starting an informer. The other
  *          informers are started nevertheless. With an invalid option of the factory: always that error, and
- *          nothing starts. KI_ERR_STOPPED when the client has been freed, KI_ERR_FORKED in a child.
+ *          nothing starts. KI_ERR_STOPPED when the client has been freed and there are informers;
+ *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 
 /** Stops all informers, and returns when nothing is running any more; from a callback or inside a read
- * section it returns at once. */
+ * section it returns at once. NULL is allowed. */
 KI_API void ki_factory_stop(ki_factory *factory);
 
 /**
@@ -104,7 +105,7 @@ typedef struct ki_factory_pending {
  * Writes up to `count` informers that have not synced, started or not, to `out`, which may be NULL when
  * `count` is 0.
  *
- * Returns: how many there are.
+ * Returns: how many there are; 0 for NULL and in a child of fork().
  */
 KI_API size_t ki_factory_read_pending(const ki_factory *factory, ki_factory_pending *out, size_t count);
 

@@ -13,9 +13,8 @@
  * a feed into a store or a queue, a relist temporarily needs memory for a second copy of the collection; with
  * an informer it does not.
  *
- * Threads: any, for all calls, as with an informer. In a callback, a function that would have to wait either
- *          returns at once and does its work soon after, or returns KI_ERR_WOULD_DEADLOCK,
- *          as documented at each function.
+ * Threads: any, for all calls. In a callback or a read section, stops and frees return at once, and the rest
+ *          is done soon after; waits return KI_ERR_WOULD_DEADLOCK.
  */
 #ifndef KI_FEED_H
 #define KI_FEED_H
@@ -46,31 +45,31 @@ typedef struct ki_feed_options {
     ki_informer_options informer;
 
     /** Called on `io` with every change, in order; must be quick. After it has returned 1, nothing is read
-     * from the server until ki_feed_resume(). If the version of a LIST_END is older than one received before,
-     * and no RESET came in between, the list came from a server that lags behind: remove nothing because of
-     * it, and drop the objects that only its items have added. Another list follows. */
+     * from the server until ki_feed_resume(). A LIST_END with an older version than one received since the
+     * last RESET means that the server lags behind: then remove nothing, and drop the objects that only this
+     * list has added. Another list follows. */
     ki_change_cb on_change;
 
-    /** Written on `io`, where its index functions run as well. An object without a usable key is left out and
-     * counted as refused. The end of a list replaces the whole content in one step. */
+    /** Written on `io`, where its index functions run as well. An object without a usable key is refused and
+     * counted. The end of a list replaces the whole content in one step. */
     ki_store *store;
 
     /** Pushed to on `io`. The end of a list is a ki_delta_queue_replace(). While the queue is full, nothing
      * is read from the server. The queue needs a store of known objects (`known`) to report deletes. */
     ki_delta_queue *queue;
 
-    /** Called on `dispatch`, while the feed is started, with one key of the queue at a time. Changes that the
-     * program itself pushes are processed when the next change from the server arrives. A negative code is
-     * logged. A key that is put back is tried again after a short pause if no other key waits.
-     * NULL: the program pops. */
+    /** Only with `queue`. Called on `dispatch`, while the feed is started, with one key of the queue at a
+     * time. A change that the program itself has pushed is processed when the next change from the server
+     * arrives. A negative code is logged. A key that is put back is tried again after a short pause if no
+     * other key waits. NULL: the program pops. */
     ki_delta_queue_cb process;
 
     ki_feed_error_cb on_error;
     void (*on_release)(void *user); /* once, after the last callback and the last use of the destination; not
                                      * if ki_feed_new() fails */
     void *user;                     /* for on_change, process, on_error and on_release */
-    /* The period of ki_delta_queue_resync(); 0: never; less than a second counts as a second. A lost
-     * connection does not restart the period, a stop and start does. */
+    /* Only with `queue`: the period of ki_delta_queue_resync(); 0: never; less than a second counts as a
+     * second. A lost connection does not restart the period, a stop and start does. */
     uint64_t resync_ms;
     uint64_t reserved[8];
 } ki_feed_options;
@@ -120,22 +119,23 @@ KI_API int ki_feed_has_synced(const ki_feed *feed);
  * the program itself pops, the wait ends up to a second late.
  *
  * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_TIMEOUT, with the phase and the reason in `err`;
- *          KI_ERR_STOPPED, at once, when it was never started or was stopped; KI_ERR_WOULD_DEADLOCK from a
- *          callback or a read section; KI_ERR_FORKED in a child.
+ *          KI_ERR_STOPPED, at once, when it has not synced and was never started or has been stopped;
+ *          KI_ERR_WOULD_DEADLOCK from a callback or a read section; KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err);
 
 /**
- * The version up to which everything has been passed to the destination; "" before the first list has ended.
+ * The version up to which everything has been passed to the destination; "" before the first list has ended,
+ * and in a child of fork().
  *
  * Returns: the length, like snprintf.
  */
 KI_API size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t buffer_bytes);
 
 /** Reads the current status, as ki_informer_read_status() does. `objects` and `bytes` are those of `store`,
- * `queued` is that of `queue`; otherwise they are 0. `success_age_ms` is the time since the destination
- * received the end of a list, an event or a bookmark, or, while keys wait in `queue`,
- * since the next one to be popped was queued. */
+ * `queued` is that of `queue`; otherwise they are 0. `success_age_ms` is the time since the last complete
+ * list began, or since an event or a bookmark arrived; while keys wait in `queue`, since the next one to be
+ * popped was queued. It is UINT64_MAX until the feed has synced. */
 KI_API void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status);
 
 KI_EXTERN_C_END

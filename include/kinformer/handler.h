@@ -9,14 +9,17 @@
  *     is also called between initial adds, when there are more than fit into a batch.
  *     ki_registration_has_synced() becomes 1 right before on_synced; ki_informer_has_synced() is 1 by then;
  *   - objects are borrowed for the call; ki_object_ref() keeps one;
- *   - every function of the library may be called from a callback, and none deadlocks:
- *       - stops and frees return at once, and the work is done after the callback has returned; only
- *         ki_controller_stop() with KI_MODE_THREADS and ki_store_free() wait, for other threads;
+ *   - every function of the library may be called from a callback:
+ *       - stops and frees return at once, and the work is done after the callback has returned. Two of them
+ *         wait, for other threads: ki_controller_stop() with KI_MODE_THREADS, and ki_store_free();
  *       - functions that would have to wait for this thread change nothing and return KI_ERR_WOULD_DEADLOCK:
  *         ki_rest_run(), ki_retry_on_conflict(), ki_discovery_run(), ki_recorder_flush(),
  *         ki_controller_run(), ki_client_dispatch(), ki_delta_queue_pop() with a timeout,
  *         ki_registration_remove_and_wait() for another handler, and every function whose name ends with
  *         wait_for_sync or wait_for_version. To call the server, use ki_rest_begin();
+ *       - some wait here as elsewhere, and could deadlock: ki_workqueue_get(), ki_workqueue_next() and
+ *         ki_workqueue_drain() with a timeout, ki_parallelize_until(), ki_client_set_write_gate() and
+ *         ki_leader_guard();
  *       - all others work as elsewhere. docs/threading.md has a table of all functions.
  *
  * A slow handler does not delay the others. When its backlog exceeds the limit, it has one entry per object
@@ -36,18 +39,19 @@ KI_EXTERN_C_BEGIN
 #define KI_EVENT_RESYNC (1U << 1)   /* a periodic resync: nothing has changed */
 #define KI_EVENT_REPLACED (1U << 2) /* an update to another object with the same name: the UID differs */
 #define KI_EVENT_FINAL_STATE_UNKNOWN (1U << 3) /* the delete was missed: `object` is the last known state */
-#define KI_EVENT_COALESCED (1U << 4) /* events before this one were left out; `old` may be missing */
+#define KI_EVENT_COALESCED (1U << 4)           /* merged with events before it; `old` may be missing */
 
 typedef struct ki_event {
     ki_change_type change_type; /* KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED */
     uint32_t flags;
-    const ki_object *object; /* the new state; for a delete the final, or last known, one */
+    const ki_object *object; /* the new state; for a delete the final, or last known, one; for a delete that
+                              * stands for an update (see `filter`) the old one */
     const ki_object *old;    /* updates only; may be NULL with KI_EVENT_COALESCED */
     uint64_t reserved[2];
 } ki_event;
 
 /** Called on a handler thread, or inside ki_client_dispatch(): see ki_mode. After ki_client_free(),
- * on_release is called inside the call that frees the informer, or removes the handler and waits. */
+ * on_release runs inside ki_informer_free() or ki_registration_remove_and_wait(). */
 typedef void (*ki_event_cb)(const ki_event *event, void *user);
 typedef void (*ki_handler_cb)(void *user);
 
@@ -72,19 +76,20 @@ typedef struct ki_handler {
     ki_handler_cb on_synced; /* once, after the last initial add; the informer has synced by then */
     /* After the last event of a batch: commit, reload once. A batch is what is delivered without a pause: it
      * ends when no event waits, when the budget of ki_client_dispatch() is used up, and after 64 events at
-     * the latest. on_synced counts as an event here, even if there were no objects. */
+     * the latest. on_synced counts as an event, so on_batch_end follows it even if there were no objects. */
     ki_handler_cb on_batch_end;
     ki_handler_cb on_release; /* once, after the last callback: free `user` here */
-    ki_filter_cb filter;      /* an update with which an object starts or stops passing is delivered as an add
-                               * or a delete. NULL: all objects pass */
+    ki_filter_cb filter;      /* an update that makes an object pass is delivered as an add; one that makes it
+                               * fail, as a delete of the old object. NULL: all objects pass */
     void *user;               /* passed to every callback */
     const char *name;         /* in metrics; copied. NULL: a number, counted from 1 for each informer */
-    uint64_t resync_ms;       /* period of resyncs; the informer must have a resync_ms, too. 0: no resyncs */
+    uint64_t resync_ms;       /* period of resyncs; refused if the informer has no resync_ms. 0: no resyncs */
     ki_overflow overflow;
-    int split_replaced;       /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */
+    int split_replaced;       /* 1: an update with KI_EVENT_REPLACED becomes a delete of the old object, with
+                               * KI_EVENT_FINAL_STATE_UNKNOWN, and an add */
     size_t backlog_items_max; /* 0: 100,000 */
-    /* The sizes of the objects of waiting events added up, `object` and `old`, whether or not the store still
-     * has them as well. 0: 64 MiB */
+    /* The sizes of `object` and `old` of all waiting events added up, even if the store still has them.
+     * 0: 64 MiB */
     size_t backlog_bytes_max;
     uint64_t reserved[4];
 } ki_handler;

@@ -4,10 +4,9 @@
  *
  * Most programs get theirs from a factory (<kinformer/factory.h>), which shares one per collection.
  *
- * Before the first successful start, an informer remembers the first error of ki_informer_add_handler(),
- * ki_informer_add_index() and ki_informer_add_index_path(), and the next start fails with it. Later errors
- * are not remembered. A set-up call with a NULL informer just fails; ki_informer_start(NULL) returns
- * KI_ERR_INVALID.
+ * The first error of ki_informer_add_handler(), ki_informer_add_index() and ki_informer_add_index_path()
+ * before the first successful start is kept: the next start returns it, once. Later errors are not kept. With
+ * a NULL informer all of these fail, as <kinformer/error.h> says.
  *
  * Threads: any, for all calls. All functions may be called from a callback. A function that would have to
  *          wait for its own thread either returns at once and does its work soon after, or returns
@@ -38,10 +37,10 @@ typedef struct ki_registration ki_registration;
 /**
  * Whether the collection may be listed by a watch that begins with all objects (a streamed list).
  *
- * With KI_WATCH_LIST_AUTO, lists are streamed if the server supports it. After two failures, LIST is used for
- * ten minutes. The first list is an exception if it is read as JSON, like that of a custom resource: it is a
- * LIST with resourceVersion=0, which takes half the time but may not have the newest state. If that fails, a
- * streamed list is tried, then both once more, then a LIST of the newest version.
+ * With KI_WATCH_LIST_AUTO, lists are streamed if the server supports it. After two failures in a row, LIST is
+ * used for ten minutes. A first list that is read as JSON, like that of a custom resource, is a LIST with
+ * resourceVersion=0 instead: it takes half the time, but may not have the newest state. If it fails, a
+ * streamed list follows, then both once more, then a LIST of the newest version.
  */
 typedef enum ki_watch_list {
     KI_WATCH_LIST_AUTO = 0,
@@ -59,10 +58,10 @@ typedef enum ki_mutations {
 } ki_mutations;
 
 /**
- * Called with each object before it is stored, and may replace it. `*object` is borrowed; to replace it, set
- * it to a new reference. The informer takes this reference, also when the function returns a negative code.
- * Namespace, name, UID and version must be the same in the new object. If others also hold references to it,
- * such as another informer, a copy is stored.
+ * Called with each object before it is stored. `*object` is borrowed. To replace the object, set it to a new
+ * reference; the informer takes this reference, whatever the function returns. Namespace, name, UID and
+ * version must be the same in the new object; otherwise, and for NULL, the object is refused. If others also
+ * hold references to the new object, such as another informer, a copy is stored.
  *
  * Returns: 0; or a negative code: the object is refused, its previous version stays in the store, and the
  *          error is counted and reported.
@@ -77,17 +76,17 @@ typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
 /**
  * Zero means default. Texts are copied.
  *
- * Resync, as in client-go. Two periods are involved. A handler asks for resyncs with its own resync_ms; less
- * than a second counts as a second. Every `resync_ms`, the informer checks which handlers are due. So the
- * time between two resyncs of a handler is its period rounded up to a multiple of the informer's: with 30 s
- * for the informer and 40 s for the handler, it is 60 s. What happens if the handler's period is the shorter
- * one depends on when it is added:
+ * Resync, as in client-go. Two periods are involved: a handler is due for a resync when its own resync_ms has
+ * passed (less than a second counts as a second), and the informer looks for such handlers every `resync_ms`
+ * of its own. So the real period is the handler's, rounded up to a multiple of the informer's: with 30 s for
+ * the informer and 40 s for the handler, it is 60 s. What happens if the handler's period is the shorter one
+ * depends on when it is added:
  *   - before the start: the informer's period becomes as short as the handler's, for all handlers;
  *   - after the start: the handler gets the informer's period, and its first resync comes after one to two
  *     periods.
  */
 typedef struct ki_informer_options {
-    const char *ns;             /* NULL or "": all namespaces */
+    const char *ns;             /* NULL or "": all namespaces. A cluster-scoped resource must not have one */
     const char *label_selector; /* evaluated by the server: objects that do not match are not part of the
                                  * collection */
     const char *field_selector; /* likewise */
@@ -100,12 +99,12 @@ typedef struct ki_informer_options {
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
     ki_watch_list watch_list;
     ki_mutations mutations;
-    /* How long to wait after a failed list or watch: a random time from `delay` to twice `delay`. `delay` is
-     * backoff_ms after the first failure and doubles with each further one, up to backoff_max_ms. It is
-     * backoff_ms again after two minutes of working watches, or when the server has ended a watch that had
-     * brought news. If the server asks for a longer wait (Retry-After), that applies. Two failures have other
-     * delays: a watch that was cut after it had brought news is resumed after 0.1 to 1 s, and after the first
-     * 410 (Expired) the collection is listed at once. */
+    /* The wait after a failed list or watch is random, from d to 2d: d is backoff_ms after the first failure
+     * and doubles with each further one, up to backoff_max_ms. It is backoff_ms again after two minutes of
+     * working watches, or when the server has ended a watch that had brought news. If the server asks for a
+     * longer wait (Retry-After), that applies. Two failures have other waits: a watch that was cut after it
+     * had brought news is resumed after 0.1 to 1 s, and after the first 410 (Expired) the collection is
+     * listed at once. */
     uint64_t backoff_ms;     /* 0: 800 */
     uint64_t backoff_max_ms; /* 0: 30,000 */
     size_t queue_items_max;  /* changes received but not yet in the store; 0: 10,000 */
@@ -118,7 +117,7 @@ typedef struct ki_informer_options {
     const char *name;                /* in metrics and logs; NULL: "pods" or "pods/ns"; for a second informer
                                       * "pods#2" */
     uint64_t pages_max;              /* of one list; a list with more pages is abandoned. 0: 100,000 */
-    uint32_t object_depth_max;       /* levels of nesting; a deeper object is left out. 0: 1,000 */
+    uint32_t object_depth_max;       /* levels of nesting; a deeper object is refused. 0: 1,000 */
     ki_wire wire;                    /* KI_WIRE_AUTO: as in the client's options */
     uint64_t reserved[6];
 } ki_informer_options;
@@ -172,14 +171,14 @@ KI_API int ki_informer_has_synced(const ki_informer *informer);
  *
  * Returns: 0; KI_ERR_INVALID without an informer; KI_ERR_TIMEOUT, with the phase and the reason in `err`,
  *          which also says when the server is connected and has not answered yet; KI_ERR_STOPPED, at once,
- *          when it was never started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section;
- *          KI_ERR_FORKED in a child.
+ *          when it has not synced and was never started or has been stopped; KI_ERR_WOULD_DEADLOCK from a
+ *          callback or a read section; KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
 
 /**
- * The version up to which the store is complete; "" before the first list. A buffer of
- * KI_RESOURCE_VERSION_BYTES_MAX + 1 bytes holds any version; 64 bytes are enough for those of Kubernetes
+ * The version up to which the store is complete; "" before the first list, and in a child of fork(). A buffer
+ * of KI_RESOURCE_VERSION_BYTES_MAX + 1 bytes holds any version; 64 bytes are enough for those of Kubernetes
  * itself.
  *
  * Returns: the length, like snprintf.
@@ -194,8 +193,8 @@ KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, cha
  * A version that is not a decimal number cannot be ordered: the wait ends only when the store is at exactly
  * this version, and may miss it when changes follow each other quickly.
  *
- * Returns: as ki_informer_wait_for_sync(); KI_ERR_INVALID for a version that is empty or longer than
- *          KI_RESOURCE_VERSION_BYTES_MAX.
+ * Returns: as ki_informer_wait_for_sync(), and 0 after a stop, too, if the version has been reached;
+ *          KI_ERR_INVALID for a version that is empty or longer than KI_RESOURCE_VERSION_BYTES_MAX.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version,
                                                      uint64_t timeout_ms, ki_error *err);
@@ -203,10 +202,11 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
 /**
  * How old the store is, in milliseconds: changes made on the server within this time may be missing from it.
  *
- * While no changes wait to be applied, it is the time since a list ended or an event or a bookmark arrived; a
- * new connection or the headers of a response do not count. While changes wait (for a handler with
- * KI_OVERFLOW_BLOCK, for a reader inside ki_read_lock(), for CPU time), it is the time since the oldest of
- * them was received. A list counts when it has ended and is in the store.
+ * While no changes wait to be applied, it is the time since the last complete list began (its first item
+ * arrived), or since an event or a bookmark arrived, whichever was later; a new connection or the headers of
+ * a response do not count. While changes wait (for a handler with KI_OVERFLOW_BLOCK, for a reader inside
+ * ki_read_lock(), for CPU time), it is the time since the oldest of them was received. A list counts when it
+ * has ended and is in the store.
  *
  * Servers send a bookmark about once a minute, so a store is rarely older than that. If a server sends none,
  * the age grows while nothing changes. While the informer lists because watches are broken (reason Polling),
@@ -219,10 +219,10 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  */
 KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 
-/** The store, for reading. Lives as long as the informer. */
+/** The store, for reading. Lives as long as the informer. NULL for NULL. */
 KI_API const ki_store *ki_informer_store(const ki_informer *informer);
 
-/** The resource that it was made with: a copy, which lives as long as the informer. */
+/** The resource that it was made with: a copy, which lives as long as the informer. NULL for NULL. */
 KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 
 /* ---- set-up ------------------------------------------------------------------------------------------ */
@@ -266,25 +266,25 @@ typedef void (*ki_release_cb)(void *user);
 /**
  * Adds a function that is called once, when the informer is freed and none of its functions (indexes,
  * transform, tweak, status and error handlers) can be called any more: to free what their `user` pointers
- * point to. Several can be added; they are called in the order in which they were added. Handlers have an
- * on_release of their own.
+ * point to. Several can be added; they are called in the order in which they were added, on `dispatch` or,
+ * after ki_client_free(), in the call that frees the informer. Handlers have an on_release of their own.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_FORKED in a child. On failure it is not called.
  */
 KI_API int ki_informer_add_release(ki_informer *informer, ki_release_cb callback, void *user);
 
-/** Sets the transform, as in the options. Returns: 0; KI_ERR_INVALID after the first start, which is not
- * remembered; KI_ERR_FORKED in a child. */
+/** Sets the transform, as in the options. Returns: 0; KI_ERR_INVALID after the first successful start, and
+ * without an informer; KI_ERR_FORKED in a child. The next start does not report a failure. */
 KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user);
 
-/** One error: of a list, a watch, an event in a watch, or an object that was refused. With
- * KI_REASON_NO_MEMORY also: memory has been exhausted for a second, and received changes wait. */
+/** One error: of a list, a watch, an event in a watch, or an object that was refused. KI_REASON_NO_MEMORY
+ * also when received changes have waited a second for memory. */
 typedef struct ki_informer_error {
     ki_reason reason;
     ki_party party;
     int http_status;           /* of the response; 0: there was none, or a proxy could not connect */
-    uint64_t since_success_ms; /* since a list ended, or an event or a bookmark arrived; UINT64_MAX: never
-                                * yet */
+    uint64_t since_success_ms; /* since the last complete list began, or an event or a bookmark arrived;
+                                * UINT64_MAX: never yet */
     uint64_t retry_ms;         /* until the next attempt; 0: at once, or none is needed */
     const ki_error *error;     /* borrowed for the call, like `key` */
     const char *key;           /* of the refused object; else "" */
@@ -318,21 +318,21 @@ KI_API void ki_registration_remove(ki_registration *registration);
 /** Removes the handler like ki_registration_remove(), but returns after on_release. From a callback of the
  * same handler it does not wait.
  *
- * Returns: 0, also for NULL; KI_ERR_WOULD_DEADLOCK from any other callback, or inside a read section: then
- *          the handler was not removed; KI_ERR_FORKED in a child. */
-KI_API int ki_registration_remove_and_wait(ki_registration *registration);
+ * Returns: 0, also for NULL; KI_ERR_WOULD_DEADLOCK from any other callback, or inside a read section;
+ *          KI_ERR_FORKED in a child. If it fails, the handler was not removed. */
+KI_API KI_NODISCARD int ki_registration_remove_and_wait(ki_registration *registration);
 
 typedef struct ki_registration_stats {
     uint64_t backlog; /* waiting events */
     uint64_t backlog_bytes;
-    uint64_t backlog_high_water;
-    uint64_t coalesced; /* events that were merged with a waiting one */
-    uint64_t delivered;
-    uint64_t handler_ns; /* spent in callbacks */
+    uint64_t backlog_high_water; /* the most events that have waited at once */
+    uint64_t coalesced;          /* events that were merged with a waiting one */
+    uint64_t delivered;          /* also those that the filter refused */
+    uint64_t handler_ns;         /* spent in callbacks */
     uint64_t reserved[4];
 } ki_registration_stats;
 
-/** All zero without a registration, and in a forked child. */
+/** All zero without a registration, and in a child of fork(). */
 KI_API void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats);
 
 /* ---- status ------------------------------------------------------------------------------------------ */
@@ -340,7 +340,7 @@ KI_API void ki_registration_read_stats(const ki_registration *registration, ki_r
 typedef enum ki_phase {
     KI_PHASE_STOPPED = 0,
     KI_PHASE_LISTING,        /* also, after the list, waiting for the response to the watch */
-    KI_PHASE_STREAMING_LIST, /* a watch that begins with the list: a streamed list */
+    KI_PHASE_STREAMING_LIST, /* a streamed list: a watch that begins with the list */
     KI_PHASE_WATCHING,       /* the server has answered the watch; also between a watch that it ended and the
                               * next */
     KI_PHASE_BACKING_OFF /* not connected: waiting for the next attempt, for the response to a resumed watch,
@@ -353,9 +353,9 @@ KI_API const char *ki_phase_name(ki_phase phase);
 /** Ages are in milliseconds; UINT64_MAX: never yet. */
 typedef struct ki_informer_status {
     ki_phase phase;
-    ki_reason reason; /* of the last failure; NONE after recovery; never NONE while BACKING_OFF; POLLING in
-                       * any phase, while lists replace broken watches; NO_MEMORY in any phase, while changes
-                       * wait for memory */
+    ki_reason reason; /* of the last failure; NONE after recovery, but not while BACKING_OFF. In any phase:
+                       * POLLING while lists replace broken watches, NO_MEMORY while changes wait for
+                       * memory */
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
     int is_unanswered; /* 1: connected, and waiting for the response to a request */
@@ -367,9 +367,9 @@ typedef struct ki_informer_status {
     uint64_t retry_ms; /* until the next attempt, while BACKING_OFF; 0: it has begun */
     uint64_t objects;
     uint64_t bytes;
-    uint64_t queued; /* changes not yet in the store */
-    uint64_t lists;
-    uint64_t watches;
+    uint64_t queued;     /* changes not yet in the store */
+    uint64_t lists;      /* begun, also those that failed */
+    uint64_t watches;    /* requested, streamed lists included */
     uint64_t reconnects; /* watches that resumed a lost one */
     uint64_t events;
     uint64_t refused; /* invalid objects and events */

@@ -5,7 +5,8 @@
  * comes from this library, such as that of an object, is valid. Check other text with ki_json_validate()
  * first; reading unchecked text is safe, but the result is unspecified.
  *
- * When a name occurs twice in one object, lookups and comparisons use the first; iterators return both.
+ * When a name occurs twice in one object, lookups and comparisons use the first; iterators return both. A
+ * NULL pointer finds nothing; a NULL output is KI_ERR_INVALID.
  * Threads: any, for all calls; a writer belongs to one thread at a time.
  */
 #ifndef KI_JSON_H
@@ -26,8 +27,8 @@ typedef enum ki_json_type {
     KI_JSON_OBJECT
 } ki_json_type;
 
-/** One JSON value, borrowed: its text without surrounding white space. A zeroed ki_json has no
- * value: ki_json_type_of() is KI_JSON_NONE. A function that is said to return KI_JSON_NONE returns it. */
+/** One JSON value, borrowed: its text without surrounding white space. A zeroed ki_json has no value: its
+ * ki_json_type_of() is KI_JSON_NONE. "Returns KI_JSON_NONE" means: returns a zeroed ki_json. */
 typedef struct ki_json {
     ki_str raw;
 } ki_json;
@@ -74,8 +75,8 @@ typedef struct ki_json_iter {
 KI_API ki_json_iter ki_json_iterate(ki_json container);
 
 /**
- * Steps to the next member or element. `out_name` (may be NULL) is set to the member's name, a JSON string;
- * in an array to KI_JSON_NONE.
+ * Steps to the next member or element. `out_name` is set to the member's name, a JSON string; in an array to
+ * KI_JSON_NONE. Both outputs may be NULL.
  *
  * Returns: 1, or 0 at the end (or where unchecked text is malformed).
  */
@@ -122,8 +123,9 @@ KI_API int ki_json_bool(ki_json value, int *out_flag);
  * numbers are ignored (1.0 equals 1, 1e2 equals 100; compared as exact decimals). Two missing values are
  * equal.
  *
- * Returns: 1 equal, 0 different, KI_ERR_NO_MEMORY, KI_ERR_JSON_DEPTH past 1,000 levels, or KI_ERR_JSON_SYNTAX
- *          for unchecked text with a syntax error before the first difference.
+ * Returns: 1 equal, 0 different; KI_ERR_NO_MEMORY; KI_ERR_JSON_DEPTH past 1,000 levels; KI_ERR_JSON_SYNTAX
+ *          for unchecked text if a syntax error comes before the first difference.
+ *          Errors are not 0: compare with == 1.
  */
 KI_API KI_NODISCARD int ki_json_equal(ki_json a, ki_json b);
 
@@ -160,15 +162,16 @@ KI_API void ki_json_write_int64(ki_json_writer *writer, int64_t number);
 KI_API void ki_json_write_double(ki_json_writer *writer, double number);
 KI_API void ki_json_write_bool(ki_json_writer *writer, int flag);
 KI_API void ki_json_write_null(ki_json_writer *writer);
-/** Writes a whole value, re-formatted according to the options. It must be valid JSON without white space
- * before it, as from ki_json_of() or a lookup; KI_JSON_NONE is an error. */
+/** Writes a whole value, re-formatted according to the options. It must be valid JSON. The text must begin
+ * with the value, not with white space, as those from ki_json_of() and lookups do;
+ * KI_JSON_NONE is an error. */
 KI_API void ki_json_write_value(ki_json_writer *writer, ki_json value);
 
 /**
  * Ends the text.
  *
- * Returns:   0 with the text in `out_text`; the first error; KI_ERR_INVALID when an array or object has not
- *            been ended, or nothing was written.
+ * Returns:   0 with the text in `out_text`, not NUL-terminated; the first error; KI_ERR_INVALID when an array
+ *            or object has not been ended, or nothing was written.
  * Ownership: borrowed until the writer is reset or freed.
  */
 KI_API KI_NODISCARD int ki_json_writer_finish(ki_json_writer *writer, ki_str *out_text, ki_error *err);

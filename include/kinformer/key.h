@@ -24,10 +24,10 @@ KI_EXTERN_C_BEGIN
 KI_API KI_NODISCARD int ki_key_join(ki_str ns, ki_str name, char *buffer, size_t buffer_bytes);
 
 /**
- * Splits a key. The namespace is empty for a key without a slash, or with nothing before it. As in client-go
- * the parts are not checked: "" and "ns/" have an empty name.
+ * Splits a key. The namespace is empty if the key has no slash, or begins with one. As in client-go the parts
+ * are not checked: "" and "ns/" have an empty name.
  *
- * Returns:   0, or KI_ERR_INVALID for a key with two or more slashes.
+ * Returns:   0, or KI_ERR_INVALID for a key with two or more slashes, and for NULL.
  * Ownership: both point into `key`.
  */
 KI_API int ki_key_split(ki_str key, ki_str *out_ns, ki_str *out_name);

@@ -19,10 +19,9 @@
  *   - on_stopped is called before the lease is released, and at the latest renew_deadline_ms after the last
  *     renewal, so there is time to stop before the lease ends.
  *   - The lease is released only if it is still ours.
- *   - If the Lease is deleted, its holder creates it again and keeps leading. Others create it only when it
- *     has been missing for its whole duration; a process that has never seen it creates it at once, and could
- *     then lead beside the holder for up to retry_period_ms, or longer if the holder does not reach the
- *     server.
+ *   - If the Lease is deleted, its holder creates it again and keeps leading. Others create it when it has
+ *     been missing for its whole duration. A process that has never seen it creates it at once, so two may
+ *     lead for up to retry_period_ms, or longer if the holder does not reach the server.
  *
  * What no lease can guarantee: a request that was sent while leading may reach the server afterwards. Writes
  * must therefore carry a resourceVersion wherever a late one would do harm.
@@ -50,9 +49,9 @@ typedef void (*ki_leader_change_cb)(ki_leader *leader, const char *identity, voi
 /** Zero means default. Texts are copied. */
 typedef struct ki_leader_options {
     const char *name;           /* of the Lease; required */
-    const char *ns;             /* NULL: the namespace of the client */
+    const char *ns;             /* NULL or "": ki_client_namespace() */
     const char *identity;       /* unique among the contenders; NULL: the host name and a random number */
-    uint64_t lease_duration_ms; /* 0: 15,000; must be at least 1,000, and more than renew_deadline_ms */
+    uint64_t lease_duration_ms; /* 0: 15,000; must be 1,000 to 2^31-1, and more than renew_deadline_ms */
     uint64_t renew_deadline_ms; /* 0: 10,000; must be more than 1.2 times retry_period_ms */
     uint64_t retry_period_ms;   /* 0: 2,000 */
     int keep_lease_on_stop;     /* 1: a stop does not release the lease; it expires */
@@ -60,8 +59,7 @@ typedef struct ki_leader_options {
     /* Callbacks run one at a time, on a handler thread or inside ki_client_dispatch(). With KI_MODE_THREADS
      * the lease is renewed meanwhile, so a slow callback does not lose it; in the other modes, and with
      * handler_threads, a slow callback delays renewals. */
-    ki_leader_cb on_started; /* acting may begin. Must return: on_stopped is not called before it has
-                              * returned */
+    ki_leader_cb on_started; /* acting may begin. Return soon: on_stopped waits for it */
     ki_leader_cb on_stopped; /* acting must have ended when this returns. Once for each on_started */
     ki_leader_change_cb on_new_leader;
     void (*on_release)(void *user); /* once, after the last callback; not if ki_leader_new() fails */
@@ -89,7 +87,7 @@ KI_API KI_NODISCARD int ki_leader_start(ki_leader *leader, ki_error *err);
 
 /**
  * Stops acting, then releases the lease. A lease that is being acquired is released as well, and on_started
- * is not called for it any more. Waits until on_stopped has returned, and then, for at most
+ * is not called for it any more. Waits until on_stopped has returned. Then it waits, for at most
  * renew_deadline_ms, until the server has answered the release or, when not leading, the request in flight.
  * From a callback or inside a read section it returns at once, and the work is done soon after. Idempotent.
  */
@@ -103,16 +101,17 @@ KI_API void ki_leader_free(ki_leader *leader);
  * Whether this process may act now. It reads the clock and takes no lock: call it before every write, not
  * once for a whole piece of work.
  *
- * Returns: 1 or 0; 0 for NULL and in a forked child.
+ * Returns: 1 or 0; 0 for NULL and in a child of fork().
  */
 KI_API int ki_leader_is_leading(const ki_leader *leader);
 
 /**
- * Makes a client refuse its writes (POST, PUT, PATCH, DELETE) with KI_ERR_REFUSED while this process does not
- * lead. The check is made just before the first byte is sent, so after a pause of the process only a request
- * that was already in flight can still arrive. The guard replaces any other write gate of the client, and may
- * wait until that gate has returned: see ki_client_set_write_gate(). When the leader is freed, all writes are
- * refused until another gate is set; a gate that has replaced this one stays.
+ * Makes a client, or by further calls several, refuse their writes (POST, PUT, PATCH, DELETE) with
+ * KI_ERR_REFUSED while this process does not lead. The check is made just before the first byte is sent, so
+ * after a pause of the process only a request that was already in flight can still arrive. The guard replaces
+ * any other write gate of the client, and may wait until that gate has returned: see
+ * ki_client_set_write_gate(). When the leader is freed, all writes are refused until another gate is set; a
+ * gate that has replaced this one stays.
  *
  * Returns: 0; KI_ERR_INVALID for the client that the leader itself uses; KI_ERR_NO_MEMORY; KI_ERR_FORKED.
  *          If it fails, nothing is guarded.
@@ -120,13 +119,14 @@ KI_API int ki_leader_is_leading(const ki_leader *leader);
 KI_API KI_NODISCARD int ki_leader_guard(ki_leader *leader, ki_client *client);
 
 /**
- * The identity of the lease's holder, as last seen; "" when it has none or was never read.
+ * The identity of the lease's holder, as last seen; "" when it has none or was never read, for NULL, and in a
+ * child of fork().
  *
  * Returns: the length, like snprintf.
  */
 KI_API size_t ki_leader_holder(const ki_leader *leader, char *buffer, size_t buffer_bytes);
 
-/** The identity of this contender. Lives as long as the leader. */
+/** The identity of this contender; "" for NULL. Lives as long as the leader. */
 KI_API const char *ki_leader_identity(const ki_leader *leader);
 
 KI_EXTERN_C_END

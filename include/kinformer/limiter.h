@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limiter - how long a key waits before it is tried again: the rate limiters of work queues.
  *
- * Limiters can be combined. A function that combines limiters takes the caller's reference to each, also when
- * it fails; so calls can be nested, and the first error is reported:
+ * Limiters can be combined. A function that combines limiters takes over your reference to each, even if it
+ * fails. With a NULL part it fails, and the error of the call that failed first stays. So calls can be
+ * nested:
  *
  *     ki_limiter *parts[] = {ki_limiter_new_exponential(10, 60 * 1000, &err),
  *                            ki_limiter_new_bucket(50, 200, &err)};
@@ -23,8 +24,9 @@ typedef struct ki_limiter ki_limiter;
 
 /* ---- the ready-made ones ----------------------------------------------------------------------------- */
 
-/* All return a limiter with one reference, or NULL with KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no random bytes) or
- * KI_ERR_INVALID. */
+/* All return a limiter with one reference, or NULL with KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no random bytes),
+ * KI_ERR_INVALID, or KI_ERR_WOULD_DEADLOCK in an index function. Check for NULL before you pass one to a
+ * queue or a controller, where NULL means the default. */
 
 /** Per key: `base_ms` after the first failure, doubled with each further one, at most `max_ms`. A `base_ms`
  * of 0 means 5 ms, a `max_ms` of 0 means 1,000 s. */
@@ -78,8 +80,8 @@ KI_API KI_NODISCARD ki_limiter *ki_limiter_new_custom(const ki_limiter_functions
 /**
  * The delay before the next attempt with this key. Counts the attempt.
  *
- * Returns: 0; KI_ERR_NO_MEMORY; KI_ERR_INVALID; KI_ERR_TOO_LARGE for a key above 65,535 bytes; or the code
- *          that a custom limiter returned.
+ * Returns: 0; KI_ERR_NO_MEMORY; KI_ERR_INVALID, also for an empty key; KI_ERR_TOO_LARGE for a key above
+ *          65,535 bytes; or the code that a custom limiter returned.
  */
 KI_API KI_NODISCARD int ki_limiter_when(ki_limiter *limiter, ki_str key, uint64_t *out_delay_ns);
 

@@ -8,27 +8,29 @@
  * Status. It may be protobuf instead: see ki_answer_set_content_type().
  *
  * What a source must know:
- *   - The first list is a LIST of any version ("0"), unless `wire` is KI_WIRE_PROTOBUF or the informer has
- *     KI_WATCH_LIST_ALWAYS. If it fails, the next one is streamed, and so are all later lists, unless
- *     `no_watch_list` is set or the informer has KI_WATCH_LIST_NEVER: each is a watch with
- *     `send_initial_events`. The answer to such a watch is an ADDED event for each object, then a BOOKMARK
- *     whose object has the annotation "k8s.io/initial-events-end": "true" and the resourceVersion of the
- *     list, then events as they happen. Earlier BOOKMARKs are not needed, and are ignored. A source can
- *     reject such a watch with a status of 400, 405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a
- *     LIST follows at once. After two failures of another kind in a row (5xx, cut, silent), LIST is used for
- *     ten minutes.
+ *   - The first list is a LIST of any version ("0"). If it fails, the next one is streamed, and so are all
+ *     later lists. With KI_WIRE_PROTOBUF or KI_WATCH_LIST_ALWAYS the first list is streamed as well; with
+ *     `no_watch_list` or KI_WATCH_LIST_NEVER none is.
+ *   - A streamed list is a watch with `send_initial_events`. The answer is an ADDED event for each object,
+ *     then a BOOKMARK whose object has the annotation "k8s.io/initial-events-end": "true" and the
+ *     resourceVersion of the list, then events as they happen. Other BOOKMARKs before the end are ignored in
+ *     the first minute; a later one fails the list (NoEndOfList), unless the source was told to wait before
+ *     it. A source can reject a streamed list with a status of 400, 405, 406, 415 or 422, or with
+ *     KI_ERR_INVALID from `begin`: a LIST follows at once. After two failures of another kind in a row (5xx,
+ *     cut, silent), LIST is used for ten minutes.
  *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
  *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
- *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it. The informer also
- *     cancels a list, streamed or not, that sends less than 1,024 bytes of body in 60 s, and a streamed list
- *     that sends no byte for 10 s, or only events that are not items. These times count from when the request
- *     was sent (see `tells_sent`), but not while the source has been told to wait. An error response (a
- *     status that is not 2xx) is cancelled when its body has not ended after 10 s, or is longer than 64 KiB;
- *     its status is used nevertheless.
+ *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it.
+ *   - The informer cancels a list, streamed or not, that brings less than 1,024 bytes of body in 60 s. It
+ *     cancels a streamed list that brings nothing for 10 s, or only events that are not items. These times
+ *     count from when the request was sent (see `tells_sent`), but not while the source has been told to
+ *     wait.
+ *   - An error response (a status that is not 2xx) is cancelled when its body has not ended after 10 s, or is
+ *     longer than 64 KiB; its status is used nevertheless.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is requested
- *     again with the same `continue_token` after a delay, up to three times and for at most 30 s; then the
- *     list starts over. After a page without items the next is requested a second later. A token that occurs
- *     twice in one list is an error.
+ *     again with the same `continue_token` after a delay: three times in total, and for at most 30 s. Then
+ *     the list starts over. The page after one without items counts for the rate limit: five requests at
+ *     once, then one a second. A token that occurs twice in one list is an error.
  *   - BOOKMARK events, about one a minute, show that the source is alive: without them, ki_informer_age_ms()
  *     grows while nothing changes.
  *   - After three watches in a row without an event or a BOOKMARK, the informer lists as well, since the
@@ -40,8 +42,8 @@
  *
  * A source may send a part or all of the answer inside `begin`. It must then expect that
  *   - `cancel` may be called before `begin` has returned, inside any of the source's calls for this answer.
- *     So set what `cancel` needs (ki_answer_set_data()) before the first call, and make none after a
- *     `cancel`. The return value of `begin` is then ignored, as it is after ki_answer_end().
+ *     So call ki_answer_set_data() first if `cancel` needs it, and make no call for this answer after a
+ *     `cancel`. After a `cancel` or ki_answer_end(), the return value of `begin` is ignored.
  *   - ki_answer_body() may return 1, as elsewhere: `begin` then returns 0, and `resume` is called later.
  *   - `begin` is not called inside `begin`: the next request follows when it has returned, and may have the
  *     same `answer`. So the pointer must not be used after the end, or a `cancel`, of its request.
@@ -82,8 +84,8 @@ KI_API const char *ki_wire_name(ki_wire wire);
 typedef struct ki_list_options {
     ki_str label_selector;
     ki_str field_selector;
-    ki_str resource_version;       /* "": the newest; "0": any; else a list must not be older than this, and a
-                                    * watch begins after this */
+    ki_str resource_version;       /* of a LIST: "" the newest, "0" any, else not older than this; of a watch:
+                                    * events after this */
     ki_str resource_version_match; /* "NotOlderThan" for a list not older than resource_version, and for every
                                     * streamed list; else "" */
     ki_str continue_token;         /* from the previous page */
@@ -91,7 +93,7 @@ typedef struct ki_list_options {
     uint32_t timeout_seconds;      /* for a watch */
     int watch;                     /* 0: a LIST */
     int allow_bookmarks;
-    int send_initial_events; /* a watch that begins with the list */
+    int send_initial_events; /* 1: a streamed list, that is, a watch that begins with the list */
     ki_wire wire;            /* KI_WIRE_PROTOBUF: both formats are accepted; else JSON alone */
     uint32_t reserved_number;
     uint64_t reserved[3];
@@ -163,11 +165,12 @@ typedef struct ki_list_watch {
     void (*cancel)(ki_answer *answer, void *user);
     /** Called after ki_answer_body() has returned 1: the source may send the rest now. */
     void (*resume)(ki_answer *answer, void *user);
-    /** Called once for each informer or feed made with the source, when it no longer uses it; not if making
-     * it fails. NULL: nothing to do. */
+    /** Called once for each informer or feed made with the source, when it no longer uses it: on `io` or,
+     * after ki_client_free(), in the call that frees the informer. If making the informer fails, it is called
+     * for a list_watch of a ki_source_cb, and not for one of the options. NULL: nothing to do. */
     void (*release)(void *user);
     void *user;
-    int no_watch_list; /* 1: never request a watch that begins with the list */
+    int no_watch_list; /* 1: never request a streamed list */
     int tells_sent;    /* 1: the source calls ki_answer_sent(); 0: a request counts as sent when it begins */
     uint64_t reserved[4];
 } ki_list_watch;
@@ -181,8 +184,8 @@ KI_API void ki_answer_sent(ki_answer *answer);
  * any parameters after it, the body is Kubernetes' protobuf. Any other text, and the default, mean JSON. */
 KI_API void ki_answer_set_content_type(ki_answer *answer, ki_str content_type);
 
-/** Sets the HTTP status, before the body; the default is 200. The phase KI_PHASE_WATCHING begins with the
- * head or the first byte, so call this at once for a watch. `retry_after_seconds` 0: no Retry-After. */
+/** Sets the HTTP status, before the body; the default is 200. For a watch, call it at once: the phase
+ * KI_PHASE_WATCHING begins with the head or the first byte. `retry_after_seconds` 0: no Retry-After. */
 KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds);
 
 /**
@@ -193,8 +196,8 @@ KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_af
  */
 KI_API int ki_answer_body(ki_answer *answer, const char *bytes, size_t n);
 
-/** Ends the answer: KI_REASON_NONE when it is complete, else the reason why it was cut, with a message or
- * NULL. The source must not use the answer afterwards. */
+/** Ends the answer: KI_REASON_NONE when it is complete, else the reason why it was cut, with a message, which
+ * is copied, or NULL. The source must not use the answer afterwards. */
 KI_API void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message);
 
 /** A pointer for the source's own use, NULL at first. */

@@ -38,8 +38,8 @@ KI_API ki_lister ki_lister_index(ki_lister lister, const char *index, ki_str val
 
 /**
  * Finds the object with this name in the lister's namespace; for a lister of all namespaces `name` is the
- * key: "namespace/name", or the name of a cluster-scoped object. The index is ignored here. A store with
- * custom keys is searched by key only: use a lister of all namespaces.
+ * key: "namespace/name", or the name of a cluster-scoped object. The index is ignored here. If the store has
+ * a key function, use a lister of all namespaces and pass the key.
  *
  * Returns:   a new reference, or NULL when there is no such object.
  * Ownership: the caller drops the reference with ki_object_unref().
@@ -53,8 +53,8 @@ KI_API const ki_object *ki_lister_peek(ki_lister lister, ki_str name);
 
 /**
  * Lists the objects whose labels match, from one state of the store, in any order. A `selector` of NULL means
- * all objects, so check the result of ki_selector_parse() first. Listing one namespace, or one value of an
- * index, does not scan the rest of the store.
+ * all objects (ki_selector_matches() takes it as none), so check the result of ki_selector_parse() first.
+ * Listing one namespace, or one value of an index, does not scan the rest of the store.
  *
  * Returns:   0; KI_ERR_INVALID without a store or a list; KI_ERR_NOT_FOUND for an unknown index;
  *            KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section.

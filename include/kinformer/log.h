@@ -22,24 +22,27 @@ typedef struct ki_log_field {
     ki_str value;
 } ki_log_field;
 
-/** One record; everything in it is borrowed for the call. */
+/** One record; everything in it is borrowed for the call. The message is one line of less than 512 bytes, and
+ * a value one of less than 256; longer ones are cut. */
 typedef struct ki_log_record {
     ki_log_level level;
     const char *component; /* "reflector" */
-    const char *message;   /* one line, no secret */
+    const char *message;   /* no secret */
     const ki_log_field *fields;
-    size_t field_count;
+    size_t field_count; /* at most 8 */
 } ki_log_record;
 
-/** Called from any thread, also from several at once, and must not call into the library. No lock of the
- * library is held, except when an index or key function itself causes the record, for example by calling
- * ki_store_free(). */
+/** Called from any thread, also from several at once. It must not call the library, except ki_str_…(),
+ * ki_error_name() and ki_error_text(). The library holds no lock meanwhile, with one exception: a record that
+ * an index or key function causes itself, for example by calling ki_store_free(), is passed on with the lock
+ * of the store. */
 typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
 
 /**
- * Sets the log callback of the process and the most verbose level it receives; with a level of 0 it receives
- * nothing. NULL, the default: no logging. The callback receives the records of clients that have no log
- * callback of their own, and records that belong to no client.
+ * Sets the log callback of the process, and the most verbose level it receives; 0: it receives nothing
+ * (unlike in ki_client_options, where 0 means KI_LOG_INFO). A NULL callback, the default: no logging. The
+ * callback receives the records of clients that have no log callback of their own, and records that belong to
+ * no client.
  *
  * Threads: no other thread may be using the library.
  */

@@ -24,7 +24,8 @@ typedef struct ki_metrics ki_metrics;
 
 /** Zero means default. Texts are copied. */
 typedef struct ki_metrics_options {
-    const char *prefix;  /* of all names, such as "myprogram_": letters, digits, _ and :. NULL: none */
+    const char *prefix;  /* of all names, such as "myprogram_": letters, digits, _ and :, not beginning with a
+                          * digit. NULL: none */
     size_t children_max; /* sets of label values per name; 0: 1,000,000 */
     size_t bytes_max;    /* of the text that ki_metrics_render() returns; 0: no limit */
     uint64_t reserved[4];
@@ -33,13 +34,14 @@ typedef struct ki_metrics_options {
 /**
  * Makes metrics; they are empty until a client or a queue uses them.
  *
- * Returns:   the metrics, or NULL with KI_ERR_INVALID (a bad prefix), KI_ERR_NO_MEMORY.
+ * Returns:   the metrics, or NULL with KI_ERR_INVALID (a bad prefix), KI_ERR_NO_MEMORY, or
+ *            KI_ERR_WOULD_DEADLOCK in an index function.
  * Ownership: the caller frees it. `options` may be NULL.
  */
 KI_API KI_NODISCARD ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err);
 
 /** Drops the caller's reference. Clients and queues that use the metrics keep counting; the last of them
- * frees the memory. NULL is allowed. */
+ * frees the memory. Not for those of ki_client_metrics(). NULL is allowed. */
 KI_API void ki_metrics_free(ki_metrics *metrics);
 
 /**

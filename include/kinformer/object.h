@@ -3,7 +3,7 @@
  *
  * An object is its minified JSON text, with the positions of its metadata stored beside it. Fields are read
  * from the text by JSON Pointer; no tree is built. The text is complete: kind and apiVersion are added when
- * the server leaves them out, as it does in lists. Only metadata.managedFields is left out, unless asked for.
+ * the server leaves them out, as it does in lists. Only metadata.managedFields is removed, unless asked for.
  * A projection (ki_object_options) keeps less.
  *
  * All text that these functions return, except JSON, is unescaped. It belongs to the object and lives as long
@@ -30,8 +30,8 @@ typedef struct ki_object ki_object;
 typedef struct ki_object_options {
     const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL or empty: all are */
     const char *const *drop; /* paths, NULL-terminated; these are removed. NULL: none */
-    int keep_managed_fields; /* 0: metadata.managedFields is dropped, unless `keep` names it; 1: it is
-                              * treated like any other field */
+    int keep_managed_fields; /* 0: metadata.managedFields is removed, unless `keep` has exactly this path; 1:
+                              * it is like any other field */
     uint32_t depth_max;      /* levels of nesting; 0: 1,000; at most 1,024 */
     size_t bytes_max;        /* of the text that is kept; 0: 64 MiB; at most 1 GiB */
     uint64_t reserved[4];
@@ -39,14 +39,16 @@ typedef struct ki_object_options {
 
 /**
  * Makes an object from JSON text, as informers do from what a server sends. `resource` supplies kind and
- * apiVersion when the text has none; those in the text are not checked against it.
+ * apiVersion when the text has none; those in the text are not checked against it. If neither has a kind, it
+ * is empty.
  *
  * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a map;
  * or "label:" and the name of a label, in which no character is special (KI_PATH_LABEL() in
  * <kinformer/store.h>). Array elements can only be selected with *, since removing single ones would renumber
- * the rest; a number is the name of a member. The longest matching path decides. A container on the way to a
- * kept field stays, empty if the field is missing; a scalar where a path expects a container is dropped.
- * Name, namespace, uid, resourceVersion, apiVersion and kind are available whatever is kept of the text.
+ * the rest; a number is the name of a member. If several paths match a field, the longest decides; the same
+ * path in `keep` and `drop` is an error. Objects and arrays around a kept field stay, even if the field is
+ * missing; a string, number, boolean or null where they should be is removed. Name, namespace, uid,
+ * resourceVersion, apiVersion and kind are available whatever is kept of the text.
  *
  * Returns:   a new object, or NULL with a JSON error, KI_ERR_METADATA (not a JSON object, no name or an
  *            invalid one, or metadata of the wrong type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path or
@@ -57,8 +59,8 @@ typedef struct ki_object_options {
 KI_API KI_NODISCARD ki_object *ki_object_new(const ki_resource *resource, ki_str json,
                                              const ki_object_options *options, ki_error *err);
 
-/** Takes another reference; returns its argument. NULL is allowed. The result is not const only because
- * ki_object_unref() takes such a pointer: an object must never be written to. */
+/** Takes another reference; returns its argument. NULL is allowed. An object must never be written to: the
+ * result is not const only because ki_object_unref() takes such a pointer. */
 KI_API ki_object *ki_object_ref(const ki_object *object);
 
 /** Drops a reference; the last one frees the object. NULL is allowed. Always returns NULL. */
@@ -69,7 +71,7 @@ KI_API size_t ki_object_bytes(const ki_object *object);
 
 /* ---- metadata: available without searching the text ---------------------------------------------------- */
 
-/** "namespace/name", or "name" when there is no namespace; NUL-terminated. */
+/** "namespace/name", or "name" when there is no namespace; NUL-terminated. "" for NULL. */
 KI_API const char *ki_object_key(const ki_object *object);
 
 /** The key of ki_object_key(), with its length. */
@@ -151,7 +153,8 @@ KI_API ki_json ki_object_find(const ki_object *object, const char *pointer);
  * memory to unescape it. */
 KI_API ki_str ki_object_string(const ki_object *object, const char *pointer);
 
-/** Reads the string at a JSON Pointer. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
+/** Reads the string at a JSON Pointer. Returns: 0, KI_ERR_NOT_FOUND,
+ * KI_ERR_TYPE (also for null), KI_ERR_NO_MEMORY. */
 KI_API int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text);
 
 /** Reads the integer, number or boolean at a JSON Pointer. Returns: 0, KI_ERR_NOT_FOUND, or as
@@ -202,15 +205,16 @@ typedef struct ki_fields {
  * Nothing is allocated.
  *
  * Returns: 0; KI_ERR_TOO_LARGE when the buffer is too small: a buffer of `bytes_needed` bytes is enough for
- *          this object; KI_ERR_INVALID without an object or `fields`, or when a pointer in `fields` that is
- *          needed is NULL. On failure all texts are zeroed.
+ *          this object; KI_ERR_INVALID if `object` or `fields` is NULL, if `pointers` or `texts` is NULL
+ *          while `count` is not 0, or if `buffer` is NULL while `buffer_bytes` is not 0.
+ *          On failure all texts are zeroed.
  */
 KI_API KI_NODISCARD int ki_object_copy_fields(const ki_object *object, ki_fields *fields);
 
 /* ---- comparing ---------------------------------------------------------------------------------------- */
 
-/** 1 when both have the same text, byte for byte. Fields that a projection has removed, such as the version,
- * are not compared. */
+/** 1 when both have the same text, byte for byte, and when both are NULL. Fields that a projection has
+ * removed, such as the version, are not compared. */
 KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
 
 /** The longest resource version that informers and feeds accept; a buffer for one needs a byte more. Those of

@@ -10,8 +10,8 @@ KI_EXTERN_C_BEGIN
 
 /**
  * Does one piece. Called from several threads at once, never twice for the same piece. If the run was begun
- * inside a callback or a read section, pieces on other threads are not inside it: there, a call that waits
- * until the callback or the section has ended is not refused, but deadlocks.
+ * inside a callback or a read section, pieces on other threads do not count as being inside it: one that
+ * waits for that callback or section to end is not refused, but deadlocks.
  *
  * Returns: 0 to continue; any other value ends the run: no further piece is begun.
  */

@@ -4,10 +4,10 @@
  *   ki_predicate either = ki_predicate_or(&KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_LABELS_CHANGED);
  *   ki_controller_watch(controller, informer, &either);
  *
- * The ready-made predicates test updates only. Adds and deletes always pass, and so do updates that have no
- * `old`, or that replace an object by another one of the same name; resyncs do not. Predicates are plain
- * values that borrow the predicates they are made of. A controller borrows its predicates as well: all of
- * them must live until the controller's on_release.
+ * The ready-made predicates test updates. They let every add and delete pass, an update without `old`, and
+ * one that replaces an object by another of the same name. Any other update passes only if the named part
+ * differs, so a resync never passes. Predicates are plain values that borrow the predicates they are made of.
+ * A controller borrows its predicates as well: all of them must live until the controller's on_release.
  * Threads: any, for all calls.
  */
 #ifndef KI_PREDICATE_H
@@ -42,7 +42,8 @@ KI_API extern const ki_predicate KI_PREDICATE_LABELS_CHANGED;
 /** metadata.annotations differ. */
 KI_API extern const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED;
 
-/** Combinations. The operands are borrowed; a NULL operand lets everything pass. */
+/** Combinations. The operands are borrowed; a NULL operand lets everything pass. ki_predicate_not() inverts
+ * the result for adds and deletes, too, so that of a ready-made predicate lets none of them pass. */
 KI_API ki_predicate ki_predicate_and(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_or(const ki_predicate *a, const ki_predicate *b);
 KI_API ki_predicate ki_predicate_not(const ki_predicate *a);

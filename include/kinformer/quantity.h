@@ -21,9 +21,9 @@ typedef struct ki_quantity {
 /**
  * Reads <sign?><digits[.digits]><suffix>: suffix n u m k M G T P E (decimal), Ki Mi Gi Ti Pi Ei (binary), or
  * a decimal exponent e3, E-6. ".5" and "5." are numbers, "1E" is exa, "1e" and "1ki" are errors. No floating
- * point is used, however many digits there are. Amounts beyond int64 are clamped to 2^63-1 or its negative,
- * with any suffix (Kubernetes clamps only those with a binary suffix; the int64 of a larger decimal one is
- * undefined there).
+ * point is used, however many digits there are. An amount that does not fit into int64 becomes 2^63-1 or
+ * -(2^63-1). Kubernetes does this for binary suffixes only; the int64 of a larger decimal amount is undefined
+ * there.
  *
  * Returns: 0, KI_ERR_QUANTITY, or KI_ERR_INVALID when `out_quantity` is NULL.
  */

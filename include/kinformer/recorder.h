@@ -19,8 +19,8 @@
  *     Similar      They differ in the message only: from the tenth message on, one event represents all that
  *                  follow, "(combined from similar events): " and the last message, until there has been none
  *                  for 10 minutes.
- *     Spam         25 events about an object at once, then one per 5 minutes, for each severity. The others
- *                  are dropped, but counted: the next patch of the same event includes them in its count.
+ *     Spam         Per object and severity: 25 events at once, then one per 5 minutes. The others are
+ *                  dropped, but counted: the next patch of the same event includes them in its count.
  *   events.k8s.io/v1
  *     Isomorphic   Same object (at the same resourceVersion), severity, reason and action: the first event is
  *                  created, the second makes it a series, the others are counted. The count is written every
@@ -30,8 +30,8 @@
  *
  * An event that the server (4xx, 5xx) or a write gate of the client refuses is dropped. (After a response
  * with Retry-After it is retried first: see <kinformer/rest.h>.) An event to which the server does not
- * respond is sent again after a random part of 10 seconds and then every 10 seconds, up to 12 times in total;
- * meanwhile the others wait. ki_recorder_read_stats() and the metrics event_recorder_events_total and
+ * respond is sent again after a random part of 10 seconds and then every 10 seconds, 12 times in total; the
+ * other events wait meanwhile. ki_recorder_read_stats() and the metrics event_recorder_events_total and
  * event_recorder_queued count the results.
  *
  * An event is named after its object, "<object>.<time>", and belongs to the object's namespace, or to
@@ -42,7 +42,7 @@
  *          KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP, events are sent while the program dispatches, and
  *          ki_recorder_flush() and ki_recorder_free() run the client's loop while they wait: call them on the
  *          thread that dispatches.
- * In a forked child, calls return KI_ERR_FORKED or do nothing.
+ * In a child of fork(), calls return KI_ERR_FORKED or do nothing.
  */
 #ifndef KI_RECORDER_H
 #define KI_RECORDER_H
@@ -65,8 +65,11 @@ typedef enum ki_recorder_api {
 
 /** Zero means default. Texts are copied. */
 typedef struct ki_recorder_options {
-    const char *component; /* the reporter: "my-controller" or "example.com/my-controller"; required */
-    const char *instance;  /* core/v1: the host, NULL: none. events.k8s.io/v1: NULL: component-hostname */
+    const char *component; /* the reporter: "my-controller" or "example.com/my-controller"; required.
+                            * Printable ASCII; for events.k8s.io/v1 a qualified name, whose part after the
+                            * slash has at most 63 bytes */
+    const char *instance;  /* printable ASCII. core/v1: the host; NULL: none. events.k8s.io/v1: NULL or "":
+                            * component-hostname */
     ki_recorder_api api;
     int reserved_number;
     size_t queue_max;         /* waiting events; further ones are dropped. 0: 1,000 */
@@ -85,8 +88,8 @@ KI_API KI_NODISCARD ki_recorder *ki_recorder_new(ki_client *client, const ki_rec
                                                  ki_error *err);
 
 /**
- * Stops recording, sends waiting events, and frees the recorder. It sends for at most free_timeout_ms, or
- * until a request gets no response; the rest is dropped. The counts of open series are written once more.
+ * Stops recording, sends waiting events, and frees the recorder. It stops sending after free_timeout_ms, or
+ * when a request gets no response, and drops the rest. The counts of open series are written once more.
  * Returns when this is done; from a callback or inside a read section it returns at once, and the rest is
  * done in the background, unless the client is freed first. After ki_client_free(),
  * nothing can be sent any more. NULL is allowed.
@@ -125,12 +128,13 @@ KI_API int ki_recorder_record(ki_recorder *recorder, const ki_record *record);
  * Waits until every event recorded before the call has been sent or dropped, for up to `timeout_ms` (0: does
  * not wait; UINT64_MAX: no limit). Not needed before ki_recorder_free().
  *
- * Returns: 0; KI_ERR_TIMEOUT; KI_ERR_STOPPED: the client has been freed; KI_ERR_WOULD_DEADLOCK from a
- *          callback or inside a read section; KI_ERR_INVALID, KI_ERR_FORKED.
+ * Returns: 0, also when the client was freed before; KI_ERR_TIMEOUT; KI_ERR_STOPPED: the client was freed
+ *          during the call, and events were dropped; KI_ERR_WOULD_DEADLOCK from a callback or inside a read
+ *          section; KI_ERR_INVALID, KI_ERR_FORKED.
  */
 KI_API int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms);
 
-/** Counts of results: `recorded` is the sum of all counts below it, except `refreshed` and `retries`. */
+/** Counts of results: recorded = created + patched + counted + all dropped_… + queued. */
 typedef struct ki_recorder_stats {
     uint64_t recorded;
     uint64_t created;
@@ -148,7 +152,7 @@ typedef struct ki_recorder_stats {
     uint64_t reserved[7];
 } ki_recorder_stats;
 
-/** All zero without a recorder, and in a forked child. */
+/** All zero without a recorder, and in a child of fork(). */
 KI_API void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_stats);
 
 KI_EXTERN_C_END

@@ -4,7 +4,7 @@
  * The 147 built-in resources are constants in <kinformer/resources.h>, named KI_GROUP_VERSION_PLURAL: the
  * group up to its first dot, CORE for the core group. So pods are KI_CORE_V1_PODS, and
  * `discovery.k8s.io/v1 endpointslices` is KI_DISCOVERY_V1_ENDPOINTSLICES. Custom resources are made at run
- * time. Both are plain data: a ki_resource on the stack or in a static variable works just as well.
+ * time. A ki_resource is plain data: one on the stack or in a static variable works as well.
  * Threads: any, for all calls.
  */
 #ifndef KI_RESOURCE_H
@@ -20,8 +20,8 @@ typedef enum ki_scope {
     KI_SCOPE_NAMESPACED = 1,
 } ki_scope;
 
-/** The layout never changes: the constants are compiled into programs. No string may be NULL, except where a
- * function allows it, as ki_resource_new() does; unused ones are "". */
+/** The layout never changes: the constants are compiled into programs. Unused strings are "". Only functions
+ * that say so accept NULL, as ki_resource_new() does. */
 typedef struct ki_resource {
     const char *group;   /* "apps"; "" for the core group */
     const char *version; /* "v1" */
@@ -49,15 +49,17 @@ KI_API KI_NODISCARD ki_resource *ki_resource_new(const ki_resource *like, ki_err
 /** Frees what ki_resource_new() and ki_resource_parse() made, and what discovery found. NULL is allowed. */
 KI_API void ki_resource_free(ki_resource *resource);
 
-/** 1 when group, version and plural are the same. */
+/** 1 when group, version and plural are the same, and when both are NULL. */
 KI_API int ki_resource_equal(const ki_resource *a, const ki_resource *b);
 
 /**
  * Writes "apps/v1", or "v1" for the core group.
  *
- * Returns: the length, like snprintf, or KI_ERR_INVALID without a resource.
+ * Returns: the length, like snprintf; KI_ERR_INVALID without a resource,
+ *          or for a NULL buffer of more than 0 bytes.
  */
-KI_API int ki_resource_api_version(const ki_resource *resource, char *buffer, size_t buffer_bytes);
+KI_API KI_NODISCARD int ki_resource_api_version(const ki_resource *resource, char *buffer,
+                                                size_t buffer_bytes);
 
 /**
  * Writes the REST path of a collection or of one object: "/apis/apps/v1/namespaces/web/deployments/api". An
@@ -85,10 +87,11 @@ KI_API KI_NODISCARD int ki_resource_path(const ki_resource *resource, ki_str ns,
 KI_API const ki_resource *ki_resource_find(ki_str name, ki_error *err);
 
 /**
- * Reads "plural.version.group" for resources that are not built in ("widgets.v1.example.com"): such a name
- * needs no discovery. For a resource that is not built in, the kind is "" (objects from the server have it)
- * and the scope is namespaced. The version must begin with 'v' and a digit, so that "widgets.example.com" is
- * not misread; ki_resource_new() accepts any version.
+ * Reads "plural.version.group", such as "widgets.v1.example.com": such a name needs no discovery. For a
+ * built-in resource the result is a copy of it. For any other, the kind is "" (objects from the server have
+ * it) and the scope is namespaced; make a cluster-scoped one with ki_resource_new() or discovery. The version
+ * must begin with 'v' and a digit, so that "widgets.example.com" is not misread; ki_resource_new() accepts
+ * any version.
  *
  * Returns:   a resource to free, or NULL with KI_ERR_RESOURCE when it does not have this form,
  *            KI_ERR_NO_MEMORY.

@@ -17,15 +17,20 @@
  *
  * ki_rest_begin() does the same without waiting, and passes the answer to a callback.
  *
- * Retries. After a response of 429 or 5xx with Retry-After, the call is sent again after that time, at most
- * 10 times, and not when the timeout would pass first. When it is not retried, retry_after_ms of the error
- * says how long the server asks to wait. A call that is begun in a reconcile function, or in the callback of
- * such a call, is not retried unless retries_max is set, here or in the client's options: pass the error to
- * ki_retry(), and the key waits in the queue. After a 401 the credentials are renewed and the call is sent
- * once more. A GET or LIST whose connection is lost is sent again after a second. A write is not, since the
- * server may have carried it out: the error is KI_ERR_HTTP; read the object to find out. (libcurl itself
- * repeats a request on a new connection if the server closed the old one before the first byte of a
- * response.)
+ * Retries:
+ *
+ *   429 or 5xx with Retry-After   The call is sent again after that time, up to 10 times, but not when the
+ *                                 timeout would pass first. When it is not retried, retry_after_ms of the
+ *                                 error says how long the server asks to wait.
+ *   401                           The credentials are renewed, and the call is sent once more.
+ *   a GET or LIST is cut          It is sent again after a second.
+ *   a write is cut                Never retried, since the server may have carried it out: the error is
+ *                                 KI_ERR_HTTP; read the object to find out.
+ *
+ * A call that is begun in a reconcile function, or in the callback of such a call, is only retried after a
+ * 401, unless retries_max is set, here or in the client's options: pass the error to ki_retry(), and the key
+ * waits in the queue. libcurl itself repeats a request on a new connection if the server closed the old one
+ * before the first byte of a response.
  */
 #ifndef KI_REST_H
 #define KI_REST_H
@@ -49,8 +54,9 @@ typedef enum ki_rest_verb {
     KI_REST_UPDATE,  /* replace `name` by `body`; with the subresource "status" only that part */
     KI_REST_PATCH,   /* change `name` by `body`, a patch of the type `patch` */
     KI_REST_DELETE,  /* the object `name` */
-    KI_REST_DELETE_COLLECTION /* all objects that `list` selects in the namespace; `body` of the answer lists
-                               * them, and is empty when that would exceed body_bytes_max */
+    KI_REST_DELETE_COLLECTION /* all objects that `list` selects; of a namespaced resource, in `ns`, which is
+                               * required. `body` of the answer lists them; it is empty if it would exceed
+                               * body_bytes_max */
 } ki_rest_verb;
 
 /** The type of a patch. */
@@ -77,8 +83,7 @@ typedef struct ki_rest_answer {
     ki_reason reason; /* KI_REASON_NONE on success; else the kind of failure */
     uint32_t attempts;
     uint32_t reserved_number;
-    ki_object *object;       /* NULL after a list, and when the response is not an object with a name (see
-                              * `body`) */
+    ki_object *object;       /* NULL after a list, and when the response has no metadata.name (see `body`) */
     ki_str body;             /* the response as received, such as a review or the Status of a delete; empty
                               * after a successful list. Lives as long as the answer, like all texts here */
     const ki_status *status; /* the server's Status for a failure or a delete; NULL: none */
@@ -107,19 +112,19 @@ typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 /** A call to make; zero means default. Everything that it points to is copied. */
 typedef struct ki_rest_request {
     ki_rest_verb verb;
-    ki_patch patch; /* for KI_REST_PATCH */
+    ki_patch patch; /* for KI_REST_PATCH only */
     const ki_resource *resource;
     const char *ns;   /* NULL or "": a cluster-scoped resource, or a list of all namespaces */
     const char *name; /* NULL or "" for a list, a delete_collection, and a create without a subresource */
     const char *subresource; /* "status", "scale", …; NULL or "": none */
-    ki_str body;             /* JSON; for create, update and patch */
-    const ki_body *content;  /* instead of `body`; a failed body fails the call. Copied */
+    ki_str body;             /* JSON; for create, update and patch, and refused for other verbs */
+    const ki_body *content;  /* instead of `body`, not beside it; a failed body fails the call. Copied */
 
     /* For create, update and patch. */
     const char *field_manager;    /* the name of the writer; required for KI_PATCH_APPLY. NULL: from the user
                                    * agent */
     const char *field_validation; /* "Strict", "Warn", "Ignore"; NULL: the server's default */
-    int force;                    /* 1: KI_PATCH_APPLY takes fields away from other managers */
+    int force;                    /* 1: takes fields away from other managers; for KI_PATCH_APPLY only */
     int dry_run;                  /* 1: the server checks the request but changes nothing; also for delete */
 
     /* For delete. */
@@ -127,10 +132,12 @@ typedef struct ki_rest_request {
     int has_grace_period;         /* 1: grace_period_seconds is used */
     int64_t grace_period_seconds; /* 0: at once */
     ki_str if_uid; /* only if the object has this UID, so that a later object of the same name is not
-                    * deleted. Like if_resource_version, for KI_REST_DELETE only */
+                    * deleted. Like if_resource_version, for KI_REST_DELETE only: refused by
+                    * KI_REST_DELETE_COLLECTION, ignored by others */
     ki_str if_resource_version; /* only if the object has not changed since this version */
 
-    /* For list and delete_collection; resource_version also for get. Options for watches are refused. */
+    /* For list and delete_collection; resource_version also for get. Options for watches are refused. A
+     * `limit` of 0: everything in one response, up to body_bytes_max. */
     ki_list_options list;
 
     /* Which fields of objects are kept; NULL: all but metadata.managedFields. (An update without
@@ -174,8 +181,8 @@ KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *
 KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
 
 /**
- * Makes a call and waits for its end. In KI_MODE_EVENT_LOOP it runs the loop meanwhile, handlers included,
- * and must be called on the thread that dispatches; in the other modes on any thread of the program.
+ * Makes a call and waits for its end. In KI_MODE_EVENT_LOOP it runs the loop meanwhile, handlers included:
+ * call it on the thread that dispatches. In the other modes any thread may call it, and the loop is not run.
  *
  * Returns:   0; what ki_rest_begin() returns;
  *            KI_ERR_NOT_FOUND (404); KI_ERR_ALREADY_EXISTS, KI_ERR_CONFLICT (409); KI_ERR_EXPIRED (410);

@@ -56,8 +56,8 @@ KI_API int ki_selector_is_everything(const ki_selector *selector);
 
 /**
  * 1 when the labels of the object meet every requirement. Allocates nothing. An object whose labels were
- * removed by a projection has none. A NULL selector, as from a text that could not be parsed, matches
- * nothing; a NULL object is matched by none.
+ * removed by a projection has none. A NULL selector, as from a text that could not be parsed, matches nothing
+ * (but a lister takes it as everything); a NULL object is matched by none.
  */
 KI_API int ki_selector_matches(const ki_selector *selector, const ki_object *object);
 
@@ -70,7 +70,8 @@ KI_API int ki_selector_matches_labels(const ki_selector *selector, ki_json label
  * one value as "=" or "!=", no unnecessary white space. The text of ki_selector_nothing() is
  * "nothing,!nothing".
  *
- * Returns: the length, like snprintf, or KI_ERR_INVALID.
+ * Returns: the length, like snprintf; KI_ERR_INVALID for a NULL selector,
+ *          or a NULL buffer of more than 0 bytes.
  */
 KI_API KI_NODISCARD int ki_selector_format(const ki_selector *selector, char *buffer, size_t buffer_bytes);
 

@@ -28,7 +28,7 @@ typedef struct ki_status {
     ki_str kind;
     ki_str name;
     ki_str uid;
-    size_t cause_count; /* the first KI_STATUS_CAUSES_MAX are kept */
+    size_t cause_count; /* of `causes`; the server's further causes are not kept */
     ki_status_cause causes[KI_STATUS_CAUSES_MAX];
     uint64_t reserved[4]; /* the library's */
 } ki_status;

@@ -20,7 +20,8 @@
  * Namespaces, names, keys and values, which come from elsewhere, are ki_str. Calls that end with _n have a
  * pointer and a length instead, for languages that cannot pass a struct by value.
  *
- * A store made with ki_store_new() works by itself, without an informer.
+ * A store made with ki_store_new() works by itself, without an informer. With a NULL store, or a NULL for the
+ * name of an index, calls return NULL, 0 or KI_ERR_INVALID.
  *
  * In a child of fork() every store can be read, in the state it had at the fork; a store of your own can also
  * be written to and freed. Read sections of other threads do not exist in the child; one of the forking
@@ -41,9 +42,9 @@ typedef struct ki_store ki_store;
 
 /**
  * Begins and ends a read section: what a peek returns stays valid until the section ends. A section ends on
- * the thread that began it. Sections nest. Inside one, calls that wait or write return KI_ERR_WOULD_DEADLOCK;
- * stops and frees return at once and take effect soon after, as from a callback (docs/threading.md has a
- * table).
+ * the thread that began it, at the latest with the thread. Sections nest. Inside one, calls that wait or
+ * write return KI_ERR_WOULD_DEADLOCK; stops and frees return at once and take effect soon after, as from a
+ * callback, except ki_store_free(), which does nothing (docs/threading.md has a table).
  *
  * Keep sections short. While one is open, no store, whether it is being read or not, can free memory that it
  * has released since the section began. When that memory reaches the limit of a store (retired_bytes_max),
@@ -51,7 +52,8 @@ typedef struct ki_store ki_store;
  * Freeing a store or an informer waits for sections that have begun. Nothing else waits for a reader: neither
  * other informers nor a stop.
  *
- * Threads: any. Costs a few nanoseconds and touches no cache line that another thread writes to.
+ * Threads: any. Costs a few nanoseconds and writes to no cache line that another thread writes to. Where the
+ *          system has no membarrier(), each section also executes a fence.
  */
 KI_API void ki_read_lock(void);
 KI_API void ki_read_unlock(void);
@@ -63,12 +65,13 @@ KI_API void ki_read_unlock(void);
  * the object, or that the function writes to `buffer`. It must return the same key for an object each time.
  *
  * Returns: the key; an empty one refuses the object.
- * Threads: any, also several at once; called with the store's lock held, so it must not call the store, make
- *          or free anything of the library except objects, or fork().
+ * Threads: any, also several at once; called with the store's lock held. It must not call the store or
+ *          fork(), and must not make or free anything of the library except objects.
  */
 typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer_bytes, void *user);
 
-/** The size of a ki_key_cb's buffer, and the longest key that a store accepts. */
+/** The longest key that a store accepts, and the size of a ki_key_cb's buffer. Unlike in other names that end
+ * with _BYTES, no NUL is counted. */
 #define KI_KEY_BYTES 1024
 
 typedef struct ki_store_options {
@@ -80,13 +83,14 @@ typedef struct ki_store_options {
     uint64_t reserved[4];
 } ki_store_options;
 
-/** Returns: a store to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM. `options` may be NULL. */
+/** Returns: a store to free, or NULL with KI_ERR_NO_MEMORY, KI_ERR_SYSTEM, or KI_ERR_WOULD_DEADLOCK in an
+ *          index function. `options` may be NULL. */
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
 /**
- * Drops every object and frees the store, which must not be in use any more. Waits for the read sections of
- * all threads that have begun, since each may be looking at an object; from a callback, too. Inside a read
- * section it only logs an error, and the store is leaked. NULL is allowed.
+ * Drops every object and frees the store, which must not be in use any more. Waits until every read section
+ * that has begun, on any thread, has ended, since each may be looking at an object; it waits in a callback,
+ * too. Inside a read section it only logs an error, and the store is leaked. NULL is allowed.
  */
 KI_API void ki_store_free(ki_store *store);
 
@@ -97,16 +101,16 @@ typedef struct ki_index_emit ki_index_emit;
 /**
  * Computes the index values of an object: calls ki_index_emit_value() for each, any number of times. The
  * values must depend on the object alone: when the object leaves the store, the function is called again to
- * find its entries. If it then emits other values, the store searches the whole index for the object, which
- * is slow, and counts and logs a failure. If it then returns KI_ERR_NO_MEMORY, the store searches as well,
- * but that is not a failure.
+ * find its entries. If it then emits other values, the store searches the whole index, which is slow, and
+ * logs and counts a failure. If it then returns KI_ERR_NO_MEMORY, the store searches as well, without
+ * counting.
  *
  * Returns: 0; KI_ERR_NO_MEMORY: the whole put fails; another negative code: the object is stored, but not in
  *          this index, and that is counted and logged.
- * Threads: that of the writer, with the store's lock held and inside a read section: get and peek work, calls
- *          that would wait for the store are refused. It must not fork(), which waits for that lock. Because
- *          another thread may fork(), clients, informers, stores, queues, limiters and metrics cannot be made
- *          there (KI_ERR_WOULD_DEADLOCK), and queues, limiters and metrics must not be freed there.
+ * Threads: that of the writer, with the store's lock held and inside a read section. Get and peek work.
+ *          Refused (KI_ERR_WOULD_DEADLOCK): list and put, and making clients, informers, stores, queues,
+ *          limiters or metrics. Forbidden: fork(), which waits for the lock, and freeing queues,
+ *          limiters or metrics.
  */
 typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *user);
 
@@ -118,8 +122,8 @@ typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *u
  */
 KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 
-/** The name of an index that every store has: its only value is the namespace ("" for cluster-scoped
- * objects). */
+/** The name of an index that every store has. Each object has one value in it: its namespace,
+ * "" if it is cluster-scoped. */
 #define KI_INDEX_NAMESPACE "namespace"
 
 /**
@@ -136,7 +140,7 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
  * an object counts once.
  *
  * For a projection, see ki_informer_add_index_path(). A feed that is made later with this store keeps the
- * path as well. Once a feed has been made, a path that its projection drops is refused.
+ * path, too. After that, a path that the feed's projection drops is refused.
  *
  * Returns: 0; KI_ERR_INVALID for a name already in use, a malformed path, the path "", one of more than 32
  *          parts, or one that the projection drops; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
@@ -171,25 +175,25 @@ KI_API int ki_store_add_index(ki_store *store, const char *name, ki_index_cb cal
  */
 KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
 
-/** Removes the object with this key. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_INVALID, or KI_ERR_WOULD_DEADLOCK
- * in a read section. */
+/** Removes the object with this key. Returns: 0; KI_ERR_NOT_FOUND; KI_ERR_WOULD_DEADLOCK in a read section;
+ * KI_ERR_INVALID for the store of an informer. */
 KI_API int ki_store_remove(ki_store *store, ki_str key);
 
 /**
  * Replaces the whole content by these objects, in one step, also for readers without a lock; takes references
  * of its own. Of several objects with the same key the last one is stored. A `count` of 0 empties the store.
  *
- * Returns: as ki_store_put(). Nothing changes on failure.
+ * Returns: as ki_store_put(); KI_ERR_INVALID also for a NULL among the objects. Nothing changes on failure.
  */
 KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count);
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
 /**
- * Finds one object: by namespace (empty for a cluster-scoped resource) and name, that is by the key
- * "namespace/name", also in a store with a key function; by key; or by a value of an index. If several
- * objects have the value, it finds the one with the newest resource version, or any of them when versions are
- * not decimal numbers.
+ * Finds one object: by namespace (empty for a cluster-scoped resource) and name, by key, or by a value of an
+ * index. ki_store_get() always looks up the key "namespace/name", even if the store computes its keys
+ * differently. If several objects have the value, ki_store_get_one() finds the one with the newest resource
+ * version, or any of them when versions are not decimal numbers.
  *
  * Returns:   a new reference, or NULL when there is no such object, or no such index.
  * Ownership: the caller drops the reference with ki_object_unref().
@@ -223,8 +227,8 @@ KI_API const ki_object *ki_store_peek_one_n(const ki_store *store, const char *i
  *   if (ki_store_copy_one(store, "ip", address, &fields) == 0)
  *       route(texts[0], texts[1]);
  *
- * Returns: 0; KI_ERR_NOT_FOUND, with all texts zeroed, when there is no such object, or no such index; else
- *          as ki_object_copy_fields().
+ * Returns: 0; KI_ERR_NOT_FOUND, with all texts zeroed, when there is no such object, or no such index;
+ *          KI_ERR_INVALID, likewise, for a NULL store or index; else as ki_object_copy_fields().
  * Threads: any. Never waits, not even for the writer. `fields` belongs to the caller's thread.
  */
 KI_API KI_NODISCARD int ki_store_copy_key(const ki_store *store, ki_str key, ki_fields *fields);

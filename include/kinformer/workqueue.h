@@ -57,17 +57,17 @@ typedef enum ki_priority {
 typedef struct ki_workqueue_options {
     const char *name;    /* the label `name` of its metrics; copied. NULL: no metrics */
     ki_metrics *metrics; /* the queue counts here, and keeps a reference of its own. NULL: no metrics */
-    ki_limiter *limiter; /* for ki_workqueue_add_rate_limited(). NULL: ki_limiter_new_default() */
+    ki_limiter *limiter; /* for ki_workqueue_add_rate_limited(). NULL, also from a limiter that could not be
+                          * made: ki_limiter_new_default() */
     uint64_t reserved[8];
 } ki_workqueue_options;
 
 /**
  * Makes an empty queue.
  *
- * Returns:   a queue to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM (no random bytes). `options` may
- *            be NULL.
- * Ownership: takes the reference to the limiter, also on failure: make it in the same expression, or use
- *            ki_limiter_ref() to keep one.
+ * Returns:   a queue to free, or NULL with KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no random bytes), or
+ *            KI_ERR_WOULD_DEADLOCK in an index function. `options` may be NULL.
+ * Ownership: takes over your reference to the limiter, even if it fails; ki_limiter_ref() keeps one.
  */
 KI_API KI_NODISCARD ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *err);
 
@@ -79,20 +79,20 @@ KI_API void ki_workqueue_free(ki_workqueue *queue);
 /**
  * Adds a key. The queue keeps a copy of it.
  *
- * Returns: 0, also when the key is already waiting; KI_ERR_STOPPED after a shut down; KI_ERR_INVALID for an
- *          empty key or an unknown priority; KI_ERR_TOO_LARGE above KI_WORK_KEY_BYTES_MAX; KI_ERR_NO_MEMORY;
- *          KI_ERR_FORKED. Nothing changes on failure. A key that the queue knows (it waits, is delayed or is
- *          being worked on) needs no memory.
+ * Returns: 0, also when the key is already waiting; KI_ERR_STOPPED after a shut-down; KI_ERR_INVALID for an
+ *          empty key or an unknown priority; KI_ERR_TOO_LARGE above KI_WORK_KEY_BYTES_MAX; KI_ERR_NO_MEMORY,
+ *          but not for a key that waits, is delayed or is being worked on; KI_ERR_FORKED. Nothing changes on
+ *          failure.
  */
 KI_API KI_NODISCARD int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority);
 
 /**
- * Adds a key after a delay; at once when the delay is 0. A key has at most one delay: a second call may make
- * it shorter and raise the priority, never the reverse. ki_workqueue_add() of the same key does not end the
+ * Adds a key after a delay; at once when the delay is 0. A key has at most one delay: another call can
+ * shorten it and raise its priority, not the reverse. ki_workqueue_add() of the same key does not end the
  * delay: the key is added once more when the time comes. Keys that become due at the same moment are added in
  * any order.
  *
- * Returns: as ki_workqueue_add(); a key that the queue knows may need memory for its delay.
+ * Returns: as ki_workqueue_add(), but the delay of a known key may need memory, too.
  */
 KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, ki_priority priority,
                                                uint64_t delay_ms);
@@ -125,7 +125,8 @@ KI_API int ki_workqueue_done(ki_workqueue *queue, ki_str key);
 
 /**
  * ki_workqueue_done() for the key in `item`, if it has one, and ki_workqueue_get(), in one step: cheaper for
- * a worker that takes one key after the other. Zero `item` before the first call.
+ * a worker that takes one key after the other. A key that no worker has is ignored. Zero `item` before the
+ * first call.
  *
  * Returns: as ki_workqueue_get(). After KI_ERR_TIMEOUT and KI_ERR_STOPPED the work on the previous key has
  *          ended nevertheless, and item->key is empty.
@@ -163,7 +164,8 @@ KI_API uint32_t ki_workqueue_num_requeues(const ki_workqueue *queue, ki_str key)
 
 /**
  * Accepts no more keys. Waiting keys are still handed out; then workers get KI_ERR_STOPPED. Keys that are
- * only delayed are dropped, and counted in the stats. Ends drains in progress. Does not wait.
+ * only delayed are dropped, and counted in the stats. A ki_workqueue_drain() in progress returns
+ * KI_ERR_STOPPED. Does not wait.
  */
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
 
@@ -177,7 +179,7 @@ KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
  */
 KI_API int ki_workqueue_drain(ki_workqueue *queue, uint64_t timeout_ms);
 
-/** 1 after a shut down. */
+/** 1 after a shut-down. */
 KI_API int ki_workqueue_shutting_down(const ki_workqueue *queue);
 
 /* ---- looking at it ----------------------------------------------------------------------------------- */
@@ -195,7 +197,7 @@ typedef struct ki_workqueue_stats {
     uint64_t reserved[8];
 } ki_workqueue_stats;
 
-/** All values are from the same moment. All zero without a queue, and in a forked child. */
+/** All values are from the same moment. All zero without a queue, and in a child of fork(). */
 KI_API void ki_workqueue_read_stats(const ki_workqueue *queue, ki_workqueue_stats *out_stats);
 
 KI_EXTERN_C_END

@@ -137,18 +137,23 @@ ki_object *ki_store_get_one(const ki_store *store, const char *index, ki_str val
 
 /* ---- copies ---------------------------------------------------------------------------------------- */
 
+static int fail_invalid(ki_fields *fields)
+{
+    return ki_object_copy_fields(NULL, fields); /* zeroes the texts */
+}
+
 static int copy_found(const ki_object *object, ki_fields *fields)
 {
     if (object != NULL)
         return ki_object_copy_fields(object, fields);
-    int rc = ki_object_copy_fields(NULL, fields); /* zeroes the texts */
-    return rc == KI_ERR_INVALID && fields != NULL ? KI_ERR_NOT_FOUND : rc;
+    int rc = fail_invalid(fields);
+    return fields == NULL ? rc : KI_ERR_NOT_FOUND;
 }
 
 int ki_store_copy_key(const ki_store *store, ki_str key, ki_fields *fields)
 {
     if (store == NULL)
-        return KI_ERR_INVALID;
+        return fail_invalid(fields);
     ki_rcu_read_lock();
     int rc = copy_found(ki_content_find(ki_store_content(store), key), fields);
     ki_rcu_read_unlock();
@@ -158,7 +163,7 @@ int ki_store_copy_key(const ki_store *store, ki_str key, ki_fields *fields)
 int ki_store_copy_one(const ki_store *store, const char *index, ki_str value, ki_fields *fields)
 {
     if (store == NULL || index == NULL)
-        return KI_ERR_INVALID;
+        return fail_invalid(fields);
     ki_rcu_read_lock();
     int rc = copy_found(find_one(store, index, value), fields);
     ki_rcu_read_unlock();

@@ -79,7 +79,7 @@ static void leave(void *user)
     while (!*self->may_go)
         continue;
     if (self->is_patient)
-        (void)ki_registration_remove_and_wait(self->registration);
+        (void)!ki_registration_remove_and_wait(self->registration);
     else
         ki_registration_remove(self->registration);
     self->removed = ki_factory_remove(self->factory, self->informer);

@@ -149,7 +149,7 @@ uint64_t ki_as_request_log_read(struct ki_as_request_log *log, uint64_t since, k
     ki_mutex_lock(&log->mu);
     uint64_t last = log->last;
     ki_mutex_unlock(&log->mu);
-    while (since < last && (entry = next(log, since, last)) != NULL) {
+    while (each != NULL && since < last && (entry = next(log, since, last)) != NULL) {
         since = entry->request.number;
         each(&entry->request, user);
         unref(entry);

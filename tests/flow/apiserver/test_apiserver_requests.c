@@ -78,6 +78,7 @@ static void each_request_is_logged_with_user_and_object(void **state)
     assert_int_equal(call_as(*state, "c", &(api_request){.path = "/version"}), 200);
     assert_int_equal(call_as(*state, "c", &(api_request){.path = "/debug/faults"}), 200);
     assert_int_equal(ki_apiserver_requests(*state, 0, note, &notes), 5);
+    assert_int_equal(ki_apiserver_requests(*state, 0, NULL, NULL), 5);
     assert_int_equal(notes.count, 5);
     assert_string_equal(notes.at[0].text, "a GET " MAPS "?limit=3 /configmaps/default// admin ");
     assert_string_equal(notes.at[1].text, "b POST " MAPS " /configmaps/default/m/ admin ");

@@ -368,7 +368,7 @@ static void expect_that_it_waits(void (*remove)(removal *r))
 
 static void remove_gate(removal *r)
 {
-    (void)ki_client_set_write_gate(r->client, NULL, NULL);
+    (void)!ki_client_set_write_gate(r->client, NULL, NULL);
 }
 
 static void removing_a_gate_waits_until_it_has_returned(void **state)
@@ -381,7 +381,7 @@ static void put_another(void *user)
 {
     removal *r = user;
     static gate_notes notes;
-    (void)ki_client_set_write_gate(r->client, ask, &notes);
+    (void)!ki_client_set_write_gate(r->client, ask, &notes);
 }
 
 /* Another thread has replaced the gate, and waits for it as well. */

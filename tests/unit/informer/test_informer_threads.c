@@ -238,7 +238,7 @@ static void a_stop_waits_for_the_running_callback(void **state)
 
 static void remove_and_wait(void *user)
 {
-    (void)ki_registration_remove_and_wait(user);
+    (void)!ki_registration_remove_and_wait(user);
 }
 
 static void removing_and_waiting_waits_for_the_running_callback(void **state)

@@ -122,8 +122,11 @@ static void a_copy_without_a_store_an_index_or_fields_is_refused(void **state)
     copying c;
     ki_store *store = store_of_three();
     assert_int_equal(ki_store_copy_key(NULL, KI_STR("a"), copying_begin(&c)), KI_ERR_INVALID);
+    assert_null(c.texts[0].ptr);
     assert_int_equal(ki_store_copy_one(NULL, "tags", KI_STR("x"), copying_begin(&c)), KI_ERR_INVALID);
+    assert_null(c.texts[0].ptr);
     assert_int_equal(ki_store_copy_one(store, NULL, KI_STR("x"), copying_begin(&c)), KI_ERR_INVALID);
+    assert_null(c.texts[0].ptr);
     assert_int_equal(ki_store_copy_one(store, "tags", KI_STR("x"), NULL), KI_ERR_INVALID);
     assert_int_equal(ki_store_copy_key(store, KI_STR("ns/none"), NULL), KI_ERR_INVALID);
     store_end(store);
