@@ -215,7 +215,7 @@ static void count(_Atomic uint64_t *number, uint64_t more)
 
 /* Reading the clock is a large part of the cost of an event. So a callback counts as begun when the previous
  * one of the batch ended; the time in between is short. */
-static void deliver_one(ki_listener *listener, ki_notification *what)
+static void deliver_timed(ki_listener *listener, ki_notification *what)
 {
     uint64_t start = listener->last_ns != 0 ? listener->last_ns : ki_clock_now_ns(listener->clock);
     if (what->type == 0)
@@ -237,7 +237,7 @@ bool ki_listener_deliver(ki_listener *listener)
         ki_listener_end_batch(listener);
         return false;
     }
-    deliver_one(listener, &what);
+    deliver_timed(listener, &what);
     return true;
 }
 

@@ -106,7 +106,7 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
 
 /* Reports that all popped entries before `next` have been processed. NULL means all popped entries; report
  * this before the next pop. */
-void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next) KI_EXCLUDES(fifo->mu);
+void ki_delta_fifo_report_processed(ki_delta_fifo *fifo, const ki_delta_entry *next) KI_EXCLUDES(fifo->mu);
 
 /* Gives back popped entries that have been processed and cleared, so that pushes use them again. Otherwise
  * one thread would allocate memory for each change and another would free it,
