@@ -117,7 +117,7 @@ void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
 void ki_controller_run_worker(void *user);
 
 /* On the loop: runs the reconciles that are due now, up to a limit. */
-void ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);
+void ki_controller_run_on_loop(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* When the next key can be taken, in the form of ki_loop_next_ns(). */
 uint64_t ki_controller_next_key_ns_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
