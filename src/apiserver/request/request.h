@@ -2,7 +2,8 @@
 /* request - parses the method and the address of a request.
  *
  *   From:     apiserver/serve/exchange.h, which has the address as sent
- *   To:       the handlers
+ *   To:       apiserver/request/query.c, apiserver/request/percent.c; the request goes to
+ *             apiserver/serve/handle.c
  *   Locks:    none
  *   Not here: headers, bodies; whether a resource is served
  */

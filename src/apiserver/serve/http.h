@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - the port, libmicrohttpd's daemon, and all connections.
  *
- *   From:     apiserver/serve/apiserver.c
- *   To:       exchanges, one per request
+ *   From:     apiserver/serve/apiserver.c; libmicrohttpd, by callbacks (connections, requests)
+ *   To:       apiserver/serve/connection.h, apiserver/serve/exchange.h, one per request
  *   Locks:    none; one caller at a time
  *   Not here: the content of responses
  *
