@@ -16,7 +16,8 @@ typedef struct cli_resource {
     const ki_resource *resource; /* built in, or `made`; NULL if `wanted` must be looked up first */
     ki_resource *made;
     char *wanted; /* a name neither built in nor given in full; NULL once it is resolved */
-    /* As kubectl writes it: "pods", "deployments.apps"; with the version if the list has several. */
+    /* As kubectl writes it: "pods", "deployments.apps"; with the version if the list has the resource in
+     * several versions. */
     char name[CLI_RESOURCE_NAME_BYTES];
 } cli_resource;
 

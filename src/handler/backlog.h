@@ -37,8 +37,9 @@
  * entries. */
 #define KI_BACKLOG_SHARE 8
 
-/* An entry of a backlog. It is allocated before a change is applied,
- * so that queuing the event cannot fail afterwards. */
+/* An entry of a backlog. It is allocated before a change is applied, so that queuing the event cannot fail
+ * afterwards. An entry for a merged initial add is allocated by the push; without memory the next push tries
+ * again. */
 typedef struct ki_backlog_entry {
     ki_list_node node;
     ki_map_node by_key; /* linked while the entry is in `merged` */

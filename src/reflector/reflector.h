@@ -239,7 +239,7 @@ void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list);
  * until everything has been read. */
 uint64_t ki_reflector_received_ns(ki_reflector *reflector);
 
-/* Ends a back-off now. */
+/* Begins the next request now, despite back-off and pacing; nothing while a request runs. */
 void ki_reflector_retry_now(ki_reflector *reflector);
 
 /* Any thread. Fills in the members that belong to the reflector: phase, reason, http_status, ages, retry_ms,

@@ -146,8 +146,8 @@ void ki_content_count_failures(ki_content *content, ki_index *index, const ki_in
         count_contradiction(content, index, change);
 }
 
-/* An index function has not emitted the same values again for the former object. A pointer that stayed in the
- * index would outlive the object. */
+/* The function of an index emitted other values for the former object than when it was put. Searches all
+ * postings, or a pointer would outlive the object. */
 static void purge(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);

@@ -77,7 +77,8 @@ typedef struct ki_index_change {
     uint64_t hash;           /* of the key, which both objects have */
     const ki_keyer *keyer;
     ki_reclaim *reclaim;
-    const struct ki_projection *projection; /* with which the objects were made; NULL: unknown */
+    const struct ki_projection *projection; /* with which the objects were made; NULL: unknown, or no probe
+                                             * is wanted (a removal) */
 } ki_index_change;
 
 /* An empty index; NULL when out of memory. */

@@ -2,7 +2,8 @@
 /* decoded - what a decoder has read: the same for lists and watches, in JSON and in protobuf.
  *
  *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c, proto/proto_list.c, proto/proto_watch.c
- *   To:       reflector/body_decoder.c, rest/rest_reader.c
+ *   To:       reflector/reflector_watch.c, reflector/reflector_list.c, reflector/reflector_stream.c,
+ *             rest/rest_reader.c
  *   Locks:    none; a part of one decoder.
  *   Not here: decoding; the results of feeding a watch decoder (api/decode/event.h).
  */
