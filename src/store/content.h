@@ -96,9 +96,9 @@ void ki_content_count_failures(ki_content *content, ki_index *index, const ki_in
 
 /* A number of postings that is too large for a note is stored as the maximum. This never matches, so that all
  * postings are searched when the object leaves. */
-static inline void ki_content_note_add(uint32_t *note, size_t places)
+static inline void ki_content_note_add(uint32_t *note, size_t postings)
 {
-    *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;
+    *note = postings >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)postings;
 }
 
 #endif

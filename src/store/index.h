@@ -101,7 +101,7 @@ size_t ki_index_commit(ki_index *index, const ki_index_change *change);
 size_t ki_index_purge(ki_index *index, const ki_index_change *change);
 
 /* Before a commit: the number of postings that the new object will be in. */
-static inline size_t ki_index_places(const ki_index *index)
+static inline size_t ki_index_new_postings(const ki_index *index)
 {
     return index->plan->fresh.count;
 }
