@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_list - "pods,deployments.apps,widgets.v1.example.com" as resources.
  *
- *   From:     cli/cmd_*.c
+ *   From:     cli/cmd_*.c, cli/resource_lookup.c
  *   To:       ki_resource_find(), ki_resource_parse(); cli/resource_lookup.h for unknown ones
  *   Locks:    none.
  */

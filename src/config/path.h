@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path - builds file names; the results are freed with ki_secret_free().
  *
- *   From:     config/load.c, config/kubeconfig.c
+ *   From:     config/load.c, config/kubeconfig.c, config/in_cluster.c, config/kubeconfig_fields.c,
+ *             config/select.c
  *   Locks:    none; plain functions.
  *   Not here: opening files (util/file.h).
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* controller - events in, calls of a reconcile function out.
  *
- *   From:     handlers of informers (controller/controller_watch.c), the program's calls
+ *   From:     handlers of informers (controller/controller_watch.c), the program's calls; also
+ *             controller/request.c
  *   To:       workqueue/queue.h; the program's reconcile function
  *   Locks:    mu; no callback runs while it is held. Taken under it: the mutexes of the work queue, the
  *             client, loops and informers. The mutex of a source is taken without mu; under it, an

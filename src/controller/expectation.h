@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expectation - what the last reconcile of a key has written, and the cache may not have yet.
  *
- *   From:     controller/request.c adds, controller/controller_work.c asks
+ *   From:     controller/request.c adds, controller/controller_work.c asks; controller/controller.c,
+ *             controller/controller_watch.c (freed informers)
  *   To:       <kinformer/informer.h>: how far a store is complete
  *   Locks:    the owner's.
  *   Not here: keeping the key from being worked on.

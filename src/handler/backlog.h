@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backlog - the events that wait for one handler, in order and bounded.
  *
- *   From:     handler/listener.c  (dispatch's pushes, the handler's takes)
+ *   From:     handler/listener.c (dispatch's pushes, the handler's takes); also handler/fanout.c,
+ *             informer/registration_leave.c
  *   Locks:    none of its own; the listener's is held.
  *   Not here: calling the handler; waiting for room.
  *

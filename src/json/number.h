@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* number - JSON numbers: exact decimals of any length, int64, double and back.
  *
- *   From:     json/read.c, json/equal.c, json/write.c, json/reformat.c, proto/
+ *   From:     json/read.c, json/equal.c, json/write.c, json/reformat.c, proto/, json/body_format.c
  *   Locks:    none; pure functions, the same in every locale.
  *   Not here: Kubernetes quantities.
  */

@@ -3,7 +3,7 @@
  * captured fields.
  *
  *   From:     json/kernel/block.h and json/walk.c (the structural characters, in order), json/scan.c,
- *             api/decode/ (which sets projection and limit), proto/
+ *             api/decode/ (which sets projection and limit), proto/; also api/object/object_build.c
  *   To:       api/object/object_build.c  (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
  *   Not here: which paths are kept (json/projection.c); whether the text is valid JSON: after a mistake, the

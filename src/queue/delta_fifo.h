@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* delta_fifo - ordered, bounded, per-key hand-over of changes between two threads.
  *
- *   From:     informer/informer_run.c   (io pushes)
+ *   From:     informer/informer_run.c (io pushes); also informer/apply.c, informer/informer.c,
+ *             informer/informer_status.c
  *   To:       informer/apply.c       (dispatch pops)
  *   Locks:    one mutex, a leaf; no callback runs while it is held.
  *   Not here: add versus update; what is applied; requests to the server.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* content - the objects of a store by key, and the indexes over them.
  *
- *   From:     store/store.c, store/store_public_write.c   (the writer),
- *             store/store_read.c, store/store_list.c
+ *   From:     store/store.c, store/store_public_write.c (the writer), store/store_read.c, store/store_list.c;
+ *             also store/store_index.c
  *   To:       store/table.h, store/index.h
  *   Locks:    none; as a table's. The writer changes it under the store's lock.
  *   Not here: locks; the order of writers; the public calls.

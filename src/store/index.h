@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index - one named index: finds the objects that have a value.
  *
- *   From:     store/content.c   (changes), store/store_read.c, store/store_list.c   (reads)
+ *   From:     store/content.c (changes), store/store_read.c, store/store_list.c (reads); also
+ *             store/content_index.c
  *   To:       store/table.h, store/index_values.h
  *   Locks:    none; as a table's. Readers may be in any posting while the writer changes it.
  *   Not here: references to objects, which the store holds; the set of indexes.

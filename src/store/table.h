@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table - pointers by a 64-bit hash: one writer, readers without a lock.
  *
- *   From:     store/content.c   (objects by key)
- *             store/index.c     (postings by value, and the objects of a posting)
+ *   From:     store/content.c (objects by key), store/index.c (postings by value, and the objects of a
+ *             posting), store/content_index.c; store/store_list.c and store/store_read.c (reads)
  *   To:       store/reclaim.h   (arrays that are out of use)
  *   Locks:    none. The writer is one thread at a time; readers are in a read section, or keep the writer
  *             out.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event - the types of watch events, and what a bookmark says.
  *
- *   From:     api/decode/watch_decoder.c, proto/proto_watch.c
+ *   From:     api/decode/watch_decoder.c, proto/proto_watch.c, reflector/reflector_stream.c,
+ *             reflector/reflector_watch.c
  *   Locks:    none; plain functions.
  *   Not here: where an event ends.
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object - one version of one object, encoded once and shared by the store, its history and every watcher.
  *
- *   From:     apiserver/verbs/commit.c (a JSON tree that passed validation), apiserver/storage/
+ *   From:     apiserver/verbs/commit.c (a JSON tree that passed validation), apiserver/storage/; also
+ *             apiserver/object/convert.c, apiserver/serve/, apiserver/verbs/
  *   To:       apiserver/object/object_draft.h (the texts); apiserver/storage/storage.h,
  *             apiserver/object/text.h
  *   Locks:    none; immutable, and freed with its last reference

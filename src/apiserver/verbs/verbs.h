@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verbs - create, update, patch, delete: turn a client's request into a change of the storage.
  *
- *   From:     apiserver/serve/handle.h (requests), apiserver/serve/direct.c: ki_apiserver_put(),
- *             ki_apiserver_load()
+ *   From:     apiserver/serve/ (requests); apiserver/serve/direct.c: ki_apiserver_put(), ki_apiserver_load()
  *   To:       apiserver/verbs/create.c, apiserver/verbs/update.c, apiserver/verbs/patch_verb.c,
  *             apiserver/verbs/delete.c; apiserver/storage/storage.h
  *   Locks:    each takes the storage's lock for the whole change: read, decide, write
