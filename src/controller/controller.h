@@ -120,7 +120,8 @@ void ki_controller_run_worker(void *user);
 /* On the loop: runs the reconciles that are due now, up to a limit. */
 void ki_controller_run_on_loop(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
-/* When the next key can be taken, in the form of ki_loop_next_ns(). */
+/* The time from which a key can be taken, which may have passed; UINT64_MAX: not before the controller is
+ * woken. */
 uint64_t ki_controller_next_key_ns_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
 
 /* Ends the request, which must not be used afterwards. */

@@ -132,8 +132,8 @@ static void call_update(ki_listener *listener, const ki_event *event)
         call(handler->on_add, &come, handler->user);
 }
 
-/* Sets the type of event that an update is for a handler with a filter.
- * Returns 0 if the handler gets no event. */
+/* Turns an update into the event that a handler with a filter gets: an add, an update or a delete. Returns 0
+ * if the handler gets no event. */
 static int filter_update(const ki_handler *handler, ki_event *event)
 {
     assert(handler->filter != NULL && event->change_type == KI_CHANGE_UPDATED && event->old != NULL);

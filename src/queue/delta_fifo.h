@@ -49,8 +49,8 @@ typedef struct ki_delta_fifo {
                                    * ki_delta_fifo_set_now() */
     uint64_t heard_ns;            /* when the last event or bookmark arrived, or a list began; UINT64_MAX:
                                    * never */
-    uint32_t begun_list;          /* the newest list of which a change was queued, */
-    uint64_t begun_ns;            /* and when the first was, since a list shows the state when it began */
+    uint32_t begun_list;          /* the newest list of which a change was queued */
+    uint64_t begun_ns;            /* when its first change was queued: a list shows the state when it began */
     _Atomic uint64_t fresh_ns;    /* see ki_delta_fifo_fresh_ns(); written under mu, or by the consumer */
     bool is_processing;           /* popped entries are still being processed */
     ki_list spare;                /* entries to use again */

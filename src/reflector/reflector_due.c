@@ -37,7 +37,7 @@ void ki_reflector_end_silence(ki_reflector *reflector, size_t bytes, uint64_t no
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
-/* Whether a streamed list has been requested and sent. Before it is sent, it may wait for credentials or a
+/* Whether the request of a streamed list has been sent. Until then it may wait for credentials or a
  * connection; that silence does not count against streams. */
 static int is_stream_sent(const ki_reflector *reflector)
 {
